@@ -10,6 +10,34 @@ from hetero.graph import Attribute, integers
 X = np.float32([[-2, -0.5, 0], [0.5, 2, 3]])
 
 
+def visited(ov, **defaults):
+    """Return a class in the manner of openvino.Op with these attributes, which computes alpha times its input."""
+
+    class Visited(ov.Op):
+        def __init__(self, inputs=None, attributes=None):
+            super().__init__(self)
+            self.attributes = {**defaults, **(attributes or {})}
+            if inputs is not None:
+                self.set_arguments(inputs)
+                self.constructor_validate_and_infer_types()
+
+        def validate_and_infer_types(self):
+            self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+        def visit_attributes(self, visitor):
+            visitor.on_attributes(self.attributes)
+            return True
+
+        def clone_with_new_inputs(self, inputs):
+            return type(self)(inputs, self.attributes)
+
+        def evaluate(self, outputs, inputs):
+            outputs[0].data[...] = self.attributes["alpha"] * inputs[0].data
+            return True
+
+    return Visited
+
+
 def classes(ov):
     """Return operations in all styles of the guide and the tests of OpenVINO's Python API."""
 
@@ -36,32 +64,13 @@ def classes(ov):
             visitor.on_attributes(self._attrs)
             return True
 
-    class Scaled(ov.Op):
+    class Scaled(visited(ov, factor=1.0, times=1, names=[""], negate=False, note="none")):
         """An operation with typed attributes and its own type info."""
 
         class_type_info = ov.DiscreteTypeInfo("ScaledSum", "extension")
 
-        def __init__(self, inputs=None):
-            super().__init__(self)
-            self.attributes = {"factor": 1.0, "times": 1, "names": [""], "negate": False, "note": "none"}
-            if inputs is not None:
-                self.set_arguments(inputs)
-                self.constructor_validate_and_infer_types()
-
         def get_type_info(self):
             return Scaled.class_type_info
-
-        def validate_and_infer_types(self):
-            self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
-
-        def visit_attributes(self, visitor):
-            visitor.on_attributes(self.attributes)
-            return True
-
-        def clone_with_new_inputs(self, inputs):
-            clone = Scaled(inputs)
-            clone.attributes = dict(self.attributes)
-            return clone
 
         def evaluate(self, outputs, inputs):
             sign = -1 if self.attributes["negate"] else 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hetero import ops
+from hetero.containers import ElementType
 from hetero.errors import FrontendError
 from hetero.frontend.subgraph import Body
 from hetero.graph import Output, Parameter
@@ -16,6 +17,7 @@ from hetero.ops.port_maps import (
     InvariantInputDescription,
     OutputDescription,
 )
+from hetero.shape import PartialShape
 
 
 def make_if(condition: Output, bodies: Sequence[Body]) -> ops.If:
@@ -39,21 +41,24 @@ def build_loop_body(build: Callable[[list[Parameter]], Body], initial: Sequence[
     carried shape is translated again with a wider shape, until the shapes no longer change. ``first_result``: the index
     of the first carried value among the body's results. Raises FrontendError if an element type changes.
     """
-    types = [(value.element_type, value.partial_shape) for value in initial]
+    types: list[tuple[ElementType, PartialShape]] = [(value.element_type, value.partial_shape) for value in initial]
     while True:
         carried = [Parameter(*type_and_shape) for type_and_shape in types]
         body = build(carried)
         results = body.model.outputs[first_result : first_result + len(carried)]
-        widened = [widen(*old, result.element_type, result.partial_shape) for old, result in zip(types, results)]
-        for old, wide, result in zip(types, widened, results):
-            if wide is None:
-                name = result.node.friendly_name.removesuffix("/result")
-                raise FrontendError(
-                    f"loop body result '{name}' is {result.element_type}, but its initial value is {old[0]}"
-                )
+        widened = [_widen(kind, shape, result) for (kind, shape), result in zip(types, results)]
         if widened == types:
             return body
         types = widened
+
+
+def _widen(kind: ElementType, shape: PartialShape, result: Output) -> tuple[ElementType, PartialShape]:
+    """Return an element type and a shape that hold for a carried value and for the body's result that replaces it."""
+    wide = widen(kind, shape, result.element_type, result.partial_shape)
+    if wide is None:
+        name = result.node.friendly_name.removesuffix("/result")
+        raise FrontendError(f"loop body result '{name}' is {result.element_type}, but its initial value is {kind}")
+    return wide
 
 
 def connect(

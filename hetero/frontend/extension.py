@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any
 
-from hetero.errors import FrontendError, GraphError, HeteroError
+from hetero.errors import FrontendError, GraphError, reason_of
 from hetero.frontend.node_context import NodeContext
 from hetero.frontend.translation import ConversionResult, outputs_of
 from hetero.graph import Output
@@ -89,8 +89,7 @@ class ConversionExtension(Extension):
         try:
             return outputs_of(self._converter(node), node)
         except Exception as error:
-            problem = str(error) if isinstance(error, HeteroError) else f"{type(error).__name__}: {error}"
-            raise FrontendError(f"{self!r}: {problem}") from error
+            raise FrontendError(f"{self!r}: {reason_of(error)}") from error
 
     def __repr__(self) -> str:
         return f"{type(self).__name__} of {self.op_type}{self._location_suffix()}"
@@ -125,7 +124,7 @@ def is_part_of_hetero(module: str) -> bool:
 
 def _caller_location() -> str:
     """Return "file:line" of the innermost caller outside hetero, or "" if there is none."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_part_of_hetero(frame.f_globals.get("__name__", "")):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else ""

@@ -14,10 +14,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hetero.errors import FrontendError, GraphError, HeteroError
+from hetero.errors import FrontendError, GraphError, reason_of
 from hetero.frontend.extension import Extension, is_part_of_hetero
-from hetero.frontend.framework_map import framework_maps
-from hetero.frontend.op_extension import OpExtension
+from hetero.frontend.op_extension import OpExtension, framework_maps
 from hetero.graph import Op
 
 # Suffixes of file names that would otherwise look like dotted module names.
@@ -50,27 +49,23 @@ def is_module_name(text: str) -> bool:
 def load_module(source: str | os.PathLike[str]) -> ModuleType:
     """Import a module by its dotted name, or execute a Python file as a new module. Raises FrontendError."""
     text = os.fspath(source)
-    is_name = isinstance(source, str) and is_module_name(text)
-    if not is_name:
-        _check_file(Path(text))
-    try:
-        return importlib.import_module(text) if is_name else _run_file(Path(text))
-    except Exception as error:
-        problem = str(error) if isinstance(error, HeteroError) else f"{type(error).__name__}: {error}"
-        raise FrontendError(f"the extensions of {text} cannot be loaded{_error_location(error)}: {problem}") from error
-
-
-def _check_file(path: Path) -> None:
-    if path.suffix != ".py":
+    is_name, path = isinstance(source, str) and is_module_name(text), Path(text)
+    if not is_name and path.suffix != ".py":
         raise FrontendError(f"{path} cannot hold extensions: give a Python file, or the dotted name of a module")
-    if not path.is_file():
+    if not is_name and not path.is_file():
         raise FrontendError(f"there is no file of extensions {path}")
+    try:
+        return importlib.import_module(text) if is_name else _run_file(path)
+    except Exception as error:
+        problem = f"the extensions of {text} cannot be loaded{_error_location(error)}"
+        raise FrontendError(f"{problem}: {reason_of(error)}") from error
 
 
 def _run_file(path: Path) -> ModuleType:
     # The absolute path is a unique module name. inspect finds the source of classes by it.
     name = str(path.resolve())
     spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None  # as for any file whose name ends in .py
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:

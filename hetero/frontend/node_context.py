@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class NodeContext(ABC):
         """
         raise FrontendError(f"the inputs of {self._op_type} have no names: use an index instead of '{name}'")
 
-    def with_inputs(self, inputs: Sequence[Output | None]) -> NodeContext:
+    def with_inputs(self, inputs: Sequence[Output | None]) -> Self:
         """Return a copy of the node with other inputs."""
         changed = copy.copy(self)
         changed._inputs = inputs
@@ -152,7 +152,7 @@ def _converted(value: Any, dtype: DataType | None, what: str) -> Any:
     """Return a value, or each element of a sequence or array, converted to ``dtype``; ``what`` is for messages."""
     if dtype is None:
         return value
-    convert = np.dtype(dtype.to_dtype()).type if isinstance(dtype, Type) else dtype
+    convert: Any = dtype.to_dtype().type if isinstance(dtype, Type) else dtype
     try:
         if isinstance(value, np.ndarray):
             return value.astype(convert)

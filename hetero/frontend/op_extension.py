@@ -1,16 +1,20 @@
-"""OpExtension, the translation of a framework's operator to one operation."""
+"""OpExtension, the translation of a framework's operator to one operation, and its class decorator framework_map."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from hetero.errors import FrontendError, GraphError
 from hetero.frontend.extension import ConversionExtension
 from hetero.frontend.node_context import NodeContext
 from hetero.frontend.translation import ConversionResult
 from hetero.graph import Node, Op, Output
+
+Operation = TypeVar("Operation", bound=type[Op])
+# The attribute of an operation class that holds the extensions of its framework_map decorators.
+_MAPS = "_framework_maps"
 
 
 class OpExtension(ConversionExtension):
@@ -98,15 +102,42 @@ class OpExtension(ConversionExtension):
             raise FrontendError(
                 f"{operation.get_type_name()} has {operation.get_output_size()} outputs, but out_names_vec {len(names)}"
             )
-        present, by_name = node.get_output_names(), {}
+        present = node.get_output_names()
+        by_name: dict[str, list[Output]] = {}
         for name, output in zip(names, operation.outputs()):
             if name in present or not present:
                 by_name.setdefault(name, []).append(output)
         return by_name
 
 
+def framework_map(framework: str, *arguments: Any, **keywords: Any) -> Callable[[Operation], Operation]:
+    """Return a decorator that maps an operator of a format to the operation, like OPENVINO_FRAMEWORK_MAP in C++::
+
+        @framework_map("onnx", "CustomOp", {"mode": "fw_mode"}, {"axis": -1})
+        @framework_map("paddle", ["X"], ["Out"], "CustomOp")
+        @framework_map("pytorch", "my::custom_op", {"mode": 1}, {"axis": -1})
+        class CustomOp(Op): ...
+
+    The arguments are the operator's type, by default that of the class, and the arguments of OpExtension.
+    ``Core.add_extension`` adds one OpExtension for each decorator of a class. Raises GraphError like OpExtension.
+    """
+
+    def add(operation: Operation) -> Operation:
+        extension = OpExtension(operation, *arguments, framework=framework, **keywords)
+        # Decorators are called from the last to the first.
+        setattr(operation, _MAPS, [extension, *framework_maps(operation)])
+        return operation
+
+    return add
+
+
+def framework_maps(operation: type[Op]) -> list[OpExtension]:
+    """Return the extensions of a class's own decorators, without those of its base classes."""
+    return vars(operation).get(_MAPS, [])
+
+
 # The parameters that positional arguments of each type are for, in order.
-_KINDS = {
+_KINDS: dict[tuple[type, ...], tuple[str, ...]] = {
     (str, type): ("ov_type_name", "fw_type_name"),
     (list, tuple): ("in_names_vec", "out_names_vec"),
     (Mapping, type(None)): ("attr_names_map", "attr_values_map"),

@@ -10,7 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.values import arange, int64, length_of, normalize_axis, rank_of, reshape
-from hetero.graph import Output, is_constant
+from hetero.graph import Output, constant_array
 from hetero.types import Type
 
 
@@ -87,4 +87,5 @@ def converted(value: Output, kind: Type) -> Output:
 
 def is_zero(zero_point: Output) -> bool:
     """Return whether the zero points are constant and all 0."""
-    return is_constant(zero_point) and not zero_point.node.data.astype(np.float32).any()
+    data = constant_array(zero_point)
+    return data is not None and not data.astype(np.float32).any()

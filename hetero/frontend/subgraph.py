@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from hetero.errors import FrontendError
 from hetero.graph import Constant, Model, Node, Output, Parameter, UniqueNames
+
+AnyNode = TypeVar("AnyNode", bound=Node)
 
 
 class ModelScope:
@@ -32,7 +34,7 @@ class ModelScope:
             self.captured[value] = self.name(parameter, name)
         return self.captured[value].output(0)
 
-    def name(self, node: Any, name: str) -> Any:
+    def name(self, node: AnyNode, name: str) -> AnyNode:
         """Give a node this name, with a suffix if it is taken, and return the node."""
         node.friendly_name = self.unique.take(name)
         self.named.add(node)

@@ -67,12 +67,14 @@ def outputs_of(result: ConversionResult, node: NodeContext) -> list[Output]:
     """
     if isinstance(result, Mapping):
         return _outputs_by_name(result, node)
-    parts = result if isinstance(result, (list, tuple)) else [result]
+    if isinstance(result, (Node, Output)):
+        return as_outputs(result)
+    parts: Sequence[Any] = result if isinstance(result, (list, tuple)) else [result]
     if parts and all(_is_named(part) for part in parts):
         return _named_outputs_in_order(parts, node)
     if not all(isinstance(part, (Node, Output)) for part in parts):
         raise FrontendError(f"it returns {result!r}, not a node or outputs")
-    return as_outputs(result)
+    return as_outputs(parts)
 
 
 def _outputs_by_name(result: Mapping[str, Translation], node: NodeContext) -> list[Output]:

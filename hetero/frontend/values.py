@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hetero import ops
 from hetero.errors import FrontendError
@@ -46,7 +47,7 @@ def _axis_error(axis: int, rank: int) -> FrontendError:
     return FrontendError(f"axis {axis} is out of range for rank {rank}")
 
 
-def scalar_like(value: Output, number: float) -> Constant:
+def scalar_like(value: Output, number: float | np.floating) -> Constant:
     """Return a scalar constant of the value's element type."""
     return Constant(np.array(number, value.element_type.to_dtype()))
 
@@ -57,7 +58,7 @@ def multiply_by(value: Output | Node, factor: float) -> Output:
     return value if factor == 1 else ops.Multiply(value, scalar_like(value, factor)).output(0)
 
 
-def int64(numbers: Sequence[int] | int) -> Constant:
+def int64(numbers: ArrayLike) -> Constant:
     """Return an i64 scalar or vector constant."""
     return Constant(np.array(numbers, np.int64))
 

@@ -29,7 +29,7 @@ class Attribute:
     """
 
     def __init__(self, convert: Callable[[Any], Any], default: Any = REQUIRED, ir: str | None = None) -> None:
-        self.convert, self.default, self.ir_name = convert, default, ir
+        self.convert, self.default, self.ir_name = convert, default, ir or ""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name

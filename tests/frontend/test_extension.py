@@ -10,12 +10,14 @@ import openvino.frontend.onnx
 import pytest
 from onnx import TensorProto, helper
 
+import hetero
 from hetero import Core, Op, ops
 from hetero.errors import FrontendError, GraphError
 from hetero.frontend import ConversionExtension, NamedOutput, OpExtension, ProgressReporterExtension
 from hetero.frontend import onnx as onnx_frontend
 from hetero.graph import Attribute
 from hetero.plugin import installed_plugins
+from tests.custom_operations import visited
 
 X = np.float32([-2, -0.5, 0, 0.5, 2])
 
@@ -31,26 +33,7 @@ class CustomElu(Op):
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
 
 
-class Visited(Op):
-    """alpha · x, written like an openvino.Op."""
-
-    def __init__(self, inputs=None):
-        super().__init__(self)
-        self._attributes = {"alpha": 1.0, "mode": "plain"}
-        if inputs is not None:
-            self.set_arguments(inputs)
-            self.constructor_validate_and_infer_types()
-
-    def validate_and_infer_types(self):
-        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
-
-    def visit_attributes(self, visitor):
-        visitor.on_attributes(self._attributes)
-        return True
-
-    def evaluate(self, outputs, inputs):
-        outputs[0].data[...] = self._attributes["alpha"] * inputs[0].data
-        return True
+Visited = visited(hetero, alpha=1.0, mode="plain")
 
 
 def model(op_type, domain="my.domain", inputs=1, **attributes) -> bytes:

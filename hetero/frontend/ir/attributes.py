@@ -34,27 +34,19 @@ class AttributeReader(AttributeVisitor):
 
 
 class AttributeWriter(AttributeVisitor):
-    """Visitor that collects the attributes as ``texts``, by their names in IR files. Skips those that are None."""
+    """Visitor that collects the attributes: all as ``values`` that can be compared, by their names, and those that are
+    not None as ``texts``, by their names in IR files."""
 
     def __init__(self, operation: str) -> None:
         self._operation = operation
         self.texts: dict[str, str] = {}
-
-    def visit(self, attribute: Attribute, value: Any) -> Any:
-        if value is not None:
-            self.texts[attribute.ir_name] = attribute_text(attribute.converted(value, self._operation))
-        return value
-
-
-class _Collector(AttributeVisitor):
-    """Visitor that collects all attributes in a form that can be compared."""
-
-    def __init__(self, operation: str) -> None:
-        self._operation = operation
         self.values: dict[str, str] = {}
 
     def visit(self, attribute: Attribute, value: Any) -> Any:
-        self.values[attribute.name] = repr(attribute.converted(value, self._operation))
+        converted = attribute.converted(value, self._operation)
+        self.values[attribute.name] = repr(converted)
+        if converted is not None:
+            self.texts[attribute.ir_name] = attribute_text(converted)
         return value
 
 
@@ -63,12 +55,10 @@ def read_back(node: Op) -> Op:
 
     Raises FrontendError or GraphError if an attribute does not survive the round trip.
     """
-    writer = AttributeWriter(node.type_info.name)
-    node.visit_attributes(writer)
-    restored = type(node).unconnected()
-    restored.visit_attributes(AttributeReader(writer.texts))
-    before, after = (_Collector(node.type_info.name) for _ in range(2))
+    before, after = (AttributeWriter(node.type_info.name) for _ in range(2))
     node.visit_attributes(before)
+    restored = type(node).unconnected()
+    restored.visit_attributes(AttributeReader(before.texts))
     restored.visit_attributes(after)
     for name, value in before.values.items():
         if after.values.get(name) != value:

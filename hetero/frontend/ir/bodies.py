@@ -33,7 +33,7 @@ _SLICE_DEFAULTS = {"axis": 0, "start": 0, "end": -1, "stride": 1, "part_size": 1
 
 def write_bodies(layer: Element, node: MultiSubGraphOp, fill_graph: FillGraph) -> None:
     """Add the bodies of a node, their port maps and back edges to the node's layer."""
-    for index, (name, body) in enumerate(zip(body_names(node), node.bodies)):
+    for index, (name, body) in enumerate(zip(body_names(node), filter(None, node.bodies))):
         element = Element(name)
         numbers = fill_graph(element, body)
         prefix = name.removesuffix("body")
@@ -42,15 +42,15 @@ def write_bodies(layer: Element, node: MultiSubGraphOp, fill_graph: FillGraph) -
         results = [numbers[result] for result in body.results]
         for description in node.input_descriptions[index]:
             _write_input(ports, description, parameters)
-        for description in node.output_descriptions[index]:
-            _write_output(ports, description, results, node.get_input_size())
+        for output in node.output_descriptions[index]:
+            _write_output(ports, output, results, node.get_input_size())
         if isinstance(node, Loop):
             _write_special_ports(ports, node, parameters, results)
         merged = [each for each in node.input_descriptions[index] if isinstance(each, MergedInputDescription)]
         if merged:
             back_edges = SubElement(layer, "back_edges")
-            for description in merged:
-                source, target = results[description.body_value_index], parameters[description.body_parameter_index]
+            for carried in merged:
+                source, target = results[carried.body_value_index], parameters[carried.body_parameter_index]
                 SubElement(back_edges, "edge", {"from-layer": str(source), "to-layer": str(target)})
         layer.append(element)
 
@@ -72,7 +72,7 @@ def _write_output(ports: Element, description: OutputDescription, results: list[
     element.set("internal_layer_id", str(results[description.body_value_index]))
     if isinstance(description, ConcatOutputDescription):
         _write_slice(element, description)
-    elif description.iteration != -1:
+    elif isinstance(description, BodyOutputDescription) and description.iteration != -1:
         # OpenVINO writes no iteration number: its files always mean the last iteration.
         element.set("iteration", str(description.iteration))
 
@@ -105,9 +105,12 @@ def read_bodies(
     for index, name in enumerate(body_names(node)):
         if name not in bodies:
             raise FrontendError(f"it has no {name}")
-        body, node_of = bodies[name]
-        ports = _PortReader(layer, name.removesuffix("body"), body, node_of)
-        node.bodies[index] = body
+        prefix = name.removesuffix("body")
+        port_map = layer.find(f"{prefix}port_map")
+        if port_map is None:
+            raise FrontendError(f"it has no {prefix}port_map")
+        ports = _PortReader(port_map, *bodies[name])
+        node.bodies[index] = bodies[name][0]
         node.input_descriptions[index] = ports.inputs(layer)
         node.output_descriptions[index] = ports.outputs(len(inputs), node.get_output_size())
         if isinstance(node, Loop):
@@ -120,11 +123,8 @@ def read_bodies(
 class _PortReader:
     """Reader of one body's port map."""
 
-    def __init__(self, layer: Element, prefix: str, body: Model, node_of: Callable[[str], Node]) -> None:
-        self._ports = layer.find(f"{prefix}port_map")
-        if self._ports is None:
-            raise FrontendError(f"it has no {prefix}port_map")
-        self._body, self._node_of = body, node_of
+    def __init__(self, ports: Element, body: Model, node_of: Callable[[str], Node]) -> None:
+        self._ports, self._body, self._node_of = ports, body, node_of
 
     def inputs(self, layer: Element) -> list[InputDescription]:
         carried = {
@@ -161,13 +161,12 @@ class _PortReader:
 
     def special_ports(self) -> tuple[int, int]:
         """Return the index of the Parameter for the iteration number and of the condition's Result; -1 if absent."""
-        iteration, condition = -1, -1
-        for port in self._ports:
-            if port.get("purpose") == "current_iteration":
-                iteration = self._parameter(port.get("internal_layer_id", ""))
-            elif port.get("purpose") == "execution_condition":
-                condition = self._result(port.get("internal_layer_id", ""))
-        return iteration, condition
+        layers = {port.get("purpose"): port.get("internal_layer_id", "") for port in self._ports}
+        iteration, condition = layers.get("current_iteration"), layers.get("execution_condition")
+        return (
+            -1 if iteration is None else self._parameter(iteration),
+            -1 if condition is None else self._result(condition),
+        )
 
     def _parameter(self, layer: str) -> int:
         return self._index(self._body.parameters, layer, "Parameter")

@@ -14,7 +14,7 @@ from hetero.types import Type
 # The rt_info key by which OpenVINO recognizes such a Convert, so that a device may keep the constant compressed.
 DECOMPRESSION = "decompression_0"
 # A constant is not compressed if at least this fraction of its elements would underflow to zero: OpenVINO's rule.
-LOST_PART = 0.75
+MAX_UNDERFLOW = 0.75
 
 _LARGEST = float(np.finfo(np.float16).max)
 _SMALLEST = float(np.finfo(np.float16).smallest_subnormal)
@@ -22,7 +22,7 @@ _SMALLEST = float(np.finfo(np.float16).smallest_subnormal)
 _CHUNK = 2**20
 
 
-def compress_to_half(model: Model) -> Model:
+def compress_to_f16(model: Model) -> Model:
     """Return a copy of the model with its f32 and f64 constants stored as f16, including those in bodies.
 
     Three kinds of constants stay as they are: those with an element too large for f16, those of which three quarters
@@ -57,5 +57,5 @@ def _fits(array: np.ndarray) -> bool:
         magnitudes = np.abs(flat[begin : begin + _CHUNK])
         if ((magnitudes > _LARGEST) & np.isfinite(magnitudes)).any():
             return False
-        underflows += np.count_nonzero((magnitudes < _SMALLEST) & (magnitudes != 0))
-    return underflows < LOST_PART * flat.size
+        underflows += int(np.count_nonzero((magnitudes < _SMALLEST) & (magnitudes != 0)))
+    return underflows < MAX_UNDERFLOW * flat.size

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from xml.etree.ElementTree import Element, ParseError
 
 from hetero.errors import FrontendError, GraphError
@@ -12,9 +11,6 @@ from hetero.frontend.op_extension import OpExtension
 from hetero.frontend.source import SourceBytes, read_source
 from hetero.graph import Model
 from hetero.ops.bodies import MAX_NESTING
-
-# The path or the bytes of the binary file.
-Weights = str | os.PathLike | bytes | memoryview
 
 VERSIONS = ("10", "11")
 # A file is taken for an IR if `<net` occurs within this many bytes from its beginning.
@@ -36,7 +32,7 @@ class IrFrontEnd(FrontEnd):
         except FrontendError:
             return False
 
-    def convert(self, source: ModelSource, weights: Weights | None = None) -> Model:
+    def convert(self, source: ModelSource, weights: ModelSource | None = None) -> Model:
         """Return the model. ``weights``: the path or the bytes of the binary file, by default the one beside the XML.
 
         Raises FrontendError, naming the file and the layer, if the IR is damaged or has an unknown operation.
@@ -79,7 +75,7 @@ def _check_nesting(net: Element) -> None:
         stack += [(child, depth + child.tag.endswith("body")) for child in element]
 
 
-def _weights(xml: SourceBytes, weights: Weights | None) -> memoryview | None:
+def _weights(xml: SourceBytes, weights: ModelSource | None) -> memoryview | None:
     """Return the contents of the weights file, by default the one beside the XML; None if it does not exist."""
     if weights is None and xml.path is not None:
         beside = xml.path.with_suffix(".bin")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import NoReturn
 from xml.etree.ElementTree import Element
 
@@ -128,24 +128,11 @@ class _GraphReader:
 
     def _order(self) -> list[str]:
         """Return the layer numbers in topological order. Raises FrontendError if the edges form a cycle."""
-        pending_inputs = {number: len(sources) for number, sources in self._sources.items()}
-        readers: dict[str, list[str]] = {number: [] for number in self._layers}
-        for number, sources in self._sources.items():
-            for source, _ in sources.values():
-                readers[source].append(number)
-        ready = deque(number for number, count in pending_inputs.items() if not count)
-        order = []
-        while ready:
-            number = ready.popleft()
-            order.append(number)
-            for reader in readers[number]:
-                pending_inputs[reader] -= 1
-                if not pending_inputs[reader]:
-                    ready.append(reader)
-        if len(order) < len(self._layers):
-            stuck = next(number for number, count in pending_inputs.items() if count)
-            self._fail(self._layers[stuck], "it is part of a cycle, or reads one")
-        return order
+        sources = {number: [source for source, _ in by_port.values()] for number, by_port in self._sources.items()}
+        try:
+            return list(TopologicalSorter(sources).static_order())
+        except CycleError as error:
+            self._fail(self._layers[error.args[1][0]], "it is part of a cycle")
 
     def _make(self, number: str, layer: Element) -> Node:
         inputs = self._inputs(number, layer)

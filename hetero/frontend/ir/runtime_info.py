@@ -50,7 +50,9 @@ class RuntimeAttribute(dict):
 
 def write_rt_info(parent: Element, rt_info: Mapping[str, Any]) -> None:
     """Add the rt_info of a node or a port. Values that OpenVINO does not define are written as its ``user_data``."""
-    element = SubElement(parent, "rt_info") if rt_info else None
+    if not rt_info:
+        return
+    element = SubElement(parent, "rt_info")
     for name, value in rt_info.items():
         if name == ORIGINAL_NAMES:
             SubElement(element, "attribute", name=_FUSED_NAMES, version="0", value=join_names(value, ", "))

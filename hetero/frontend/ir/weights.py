@@ -44,8 +44,8 @@ def encode(array: np.ndarray, element_type: Type) -> memoryview:
     if element_type is Type.string:
         return memoryview(_encode_strings(array))
     if is_packed(element_type):
-        return memoryview(pack(array, element_type))
-    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+        return pack(array, element_type).data
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def decode(content: memoryview, element_type: Type, shape: tuple[int, ...]) -> np.ndarray:
@@ -66,7 +66,7 @@ def _encode_strings(array: np.ndarray) -> bytes:
     """Encode strings as their count, the offset of each and of the end (all i32), and the UTF-8 text."""
     encoded = [text.encode() for text in array.reshape(-1).tolist()]
     offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
-    return np.int32([len(encoded), *offsets]).tobytes() + b"".join(encoded)
+    return np.array([len(encoded), *offsets], np.int32).tobytes() + b"".join(encoded)
 
 
 def _decode_strings(content: memoryview) -> np.ndarray:

@@ -13,7 +13,7 @@ from hetero.errors import FrontendError
 from hetero.files import atomic_write
 from hetero.frontend.ir.attributes import AttributeWriter
 from hetero.frontend.ir.bodies import write_bodies
-from hetero.frontend.ir.compression import compress_to_half
+from hetero.frontend.ir.compression import compress_to_f16
 from hetero.frontend.ir.runtime_info import write_model_info, write_rt_info
 from hetero.frontend.ir.spelling import join_names, precision, type_name
 from hetero.frontend.ir.weights import WeightsWriter
@@ -29,10 +29,10 @@ _NOT_IN_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U
 def save_model(model: Model, output_model: str | os.PathLike, compress_to_fp16: bool = True) -> None:
     """Write a model to ``output_model``, an .xml file, and its weights to a .bin file beside it.
 
-    With ``compress_to_fp16``, f32 and f64 constants are stored as f16 if they fit; see ``compress_to_half``.
+    With ``compress_to_fp16``, f32 and f64 constants are stored as f16 if they fit; see ``compress_to_f16``.
     Raises FrontendError if the files cannot be written; no half-written file is left.
     """
-    serialize(compress_to_half(model) if compress_to_fp16 else model, output_model)
+    serialize(compress_to_f16(model) if compress_to_fp16 else model, output_model)
 
 
 def serialize(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hetero.errors import FrontendError
 from hetero.frontend.tflite.quantization import Quantization
 from hetero.shape import PartialShape
 from hetero.types import Type
@@ -17,14 +18,14 @@ from hetero.types import Type
 class DecodedTensor:
     """A tensor of a graph.
 
-    ``kind``: the name of its element type in the schema's TensorType. ``element_type``: the same as a Type, or None for
-    resources, variants and complex numbers, which have no Type. ``data``: the contents of a constant tensor, else None.
-    ``is_variable``: whether it keeps its contents from one inference to the next.
+    ``kind``: the name of its element type in the schema's TensorType. ``element_type``: the same as a Type, dynamic for
+    resources, variants and complex numbers. ``data``: the contents of a constant tensor, else None. ``is_variable``:
+    whether it keeps its contents from one inference to the next.
     """
 
     name: str
     kind: str
-    element_type: Type | None
+    element_type: Type
     partial_shape: PartialShape
     quantization: Quantization | None = None
     data: np.ndarray | None = None
@@ -34,6 +35,13 @@ class DecodedTensor:
     def is_complex(self) -> bool:
         """Whether its elements are complex numbers; see ``complex_numbers`` for their representation."""
         return self.kind.startswith("COMPLEX")
+
+    @property
+    def required_quantization(self) -> Quantization:
+        """The quantization of a tensor that must have one. Raises FrontendError if it has none."""
+        if self.quantization is None:
+            raise FrontendError(f"tensor '{self.name}' must be quantized")
+        return self.quantization
 
 
 @dataclass
@@ -90,4 +98,4 @@ class DecodedModel:
     graphs: list[DecodedGraph]
     signatures: list[Signature]
     description: str
-    metadata: Mapping[str, bytes]
+    metadata: Mapping[str, memoryview]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import re
 import struct
-from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -61,7 +60,7 @@ class _Decoder:
         self._read_budget = _READ_LIMIT_FACTOR * len(data)
         # The unpacked elements of buffers of 2- and 4-bit types, by buffer index and type.
         self._unpacked: dict[tuple[int, Type], np.ndarray] = {}
-        self._buffers = self._tables(self._model.BuffersLength, self._model.Buffers)
+        self._buffers = self._all(self._model, "Buffers")
         self._codes = [self._code(code) for code in self._all(self._model, "OperatorCodes")]
 
     def model(self) -> DecodedModel:
@@ -76,12 +75,10 @@ class _Decoder:
         )
 
     def _all(self, table: Any, vector: str) -> list[Any]:
-        return self._tables(getattr(table, f"{vector}Length"), getattr(table, vector))
-
-    def _tables(self, length: Callable[[], int], get: Callable[[int], Any]) -> list[Any]:
         """Return the elements of a vector of tables."""
-        self._spend(4 * length())
-        return [get(index) for index in range(length())]
+        length, get = getattr(table, f"{vector}Length")(), getattr(table, vector)
+        self._spend(4 * length)
+        return [get(index) for index in range(length)]
 
     def _spend(self, count: int) -> None:
         """Charge the read budget for ``count`` bytes. Raises ValueError if it is exhausted.
@@ -118,10 +115,10 @@ class _Decoder:
             self._text(graph.Name()), tensors, operators, self._ints(graph, "Inputs"), self._ints(graph, "Outputs")
         )
         # An omitted input is -1.
-        for index in (i for o in operators for i in (*o.inputs, *o.intermediates) if i != -1):
-            _check_tensor(index, tensors)
-        for index in (*decoded.inputs, *decoded.outputs, *(i for o in operators for i in o.outputs)):
-            _check_tensor(index, tensors)
+        read = (i for o in operators for i in (*o.inputs, *o.intermediates) if i != -1)
+        for index in (*read, *decoded.inputs, *decoded.outputs, *(i for o in operators for i in o.outputs)):
+            if not 0 <= index < len(tensors):
+                raise ValueError(f"there is no tensor {index}")
         return decoded
 
     def _tensor(self, tensor: tflite.Tensor) -> DecodedTensor:
@@ -131,12 +128,14 @@ class _Decoder:
         # Dynamic dimensions are -1 in the shape signature; files without one have static shapes.
         lengths = self._ints(tensor, "ShapeSignature") or shape
         try:
-            decoded = DecodedTensor(name, kind, _TYPES.get(kind), PartialShape(lengths))
+            decoded = DecodedTensor(name, kind, _TYPES.get(kind, Type.dynamic), PartialShape(lengths))
         except GraphError as error:
             raise FrontendError(f"tensor '{name}': {error}") from error
-        decoded.quantization = self._quantization(tensor, decoded)
+        # Float tensors have the value ranges of training there, and f16 or f32 constants a meaningless scale.
+        if not decoded.element_type.is_real() and decoded.element_type.is_static():
+            decoded.quantization = self._quantization(tensor, decoded)
         decoded.is_variable = bool(tensor.IsVariable())
-        if decoded.element_type is not None and not decoded.is_variable:
+        if decoded.element_type.is_static() and not decoded.is_variable:
             try:
                 decoded.data = self._contents(tensor, decoded.element_type, tuple(shape))
             except (*_DAMAGE_ERRORS, FrontendError) as error:
@@ -145,8 +144,7 @@ class _Decoder:
 
     def _quantization(self, tensor: tflite.Tensor, decoded: DecodedTensor) -> Quantization | None:
         params = tensor.Quantization()
-        # Float tensors have the value ranges of training there, and f16 or f32 constants a meaningless scale.
-        if params is None or not params.ScaleLength() or decoded.element_type is None or decoded.element_type.is_real():
+        if params is None or not params.ScaleLength():
             return None
         self._spend(4 * params.ScaleLength() + 8 * params.ZeroPointLength())
         scales = np.array(params.ScaleAsNumpy(), np.float32)
@@ -203,10 +201,11 @@ class _Decoder:
         return DecodedOperator(op_type, version, inputs, outputs, attributes, is_custom, options, intermediates)
 
     def _builtin_attributes(self, operator: tflite.Operator) -> dict[str, Any]:
-        options = ((operator.BuiltinOptionsType(), operator.BuiltinOptions(), tflite.BuiltinOptions),)
-        options += ((operator.BuiltinOptions2Type(), operator.BuiltinOptions2(), tflite.BuiltinOptions2),)
         attributes: dict[str, Any] = {}
-        for number, table, union in options:
+        for number, table, union in (
+            (operator.BuiltinOptionsType(), operator.BuiltinOptions(), tflite.BuiltinOptions),
+            (operator.BuiltinOptions2Type(), operator.BuiltinOptions2(), tflite.BuiltinOptions2),
+        ):
             if number and table is not None:
                 attributes |= self._attributes(names_of(union)[number], table)
         for name in _NESTED:
@@ -215,9 +214,10 @@ class _Decoder:
 
     def _attributes(self, kind: str, table: Any) -> dict[str, Any]:
         """Return the fields of an options table by their names in the schema; vectors as tuples."""
-        options = getattr(tflite, kind)()
+        table_class = getattr(tflite, kind)
+        options = table_class()
         options.Init(table.Bytes, table.Pos)
-        attributes = {name: read(options) for name, read in _fields(type(options))}
+        attributes = {name: _field(options, method) for name, method in _fields(table_class).items()}
         self._spend(sum(len(value) for value in attributes.values() if isinstance(value, (str, tuple))))
         return attributes
 
@@ -230,29 +230,22 @@ class _Decoder:
 
 
 @cache
-def _fields(options: type) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
-    """Return (name, reader) of each field of an options table, from the methods that the schema compiler generated."""
-    return tuple(_readers(options))
+def _fields(options: type) -> dict[str, str]:
+    """Return the names of the methods that read the fields of an options table, by the fields' names in the schema."""
+    methods = [name for name in vars(options) if re.match("(?!Init$|GetRootAs)[A-Z]", name)]
+    vectors = [name.removesuffix("Length") for name in methods if name.endswith("Length")]
+    others = {f"{vector}{ending}" for vector in vectors for ending in ("AsNumpy", "Length", "IsNone")}
+    return {
+        re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", method).lower(): method
+        for method in methods
+        if method not in others and not method.endswith("BufferHasIdentifier")
+    }
 
 
-def _readers(options: type) -> Iterator[tuple[str, Callable[[Any], Any]]]:
-    methods = [name for name in vars(options) if re.match("[A-Z]", name) and name != "Init"]
-    others = [name for name in methods if name.startswith("GetRootAs") or name.endswith("BufferHasIdentifier")]
-    vectors = {name.removesuffix("Length") for name in methods if name.endswith("Length")}
-    derived = {f"{vector}{ending}" for vector in vectors for ending in ("AsNumpy", "Length", "IsNone")}
-    for method in methods:
-        if method in derived or method in others:
-            continue
-        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", method).lower()
-        if method in vectors:
-            yield name, lambda table, vector=method: _elements(table, vector)
-        else:
-            yield name, lambda table, field=method: _plain(getattr(table, field)())
-
-
-def _elements(table: Any, vector: str) -> tuple[Any, ...]:
-    get = getattr(table, vector)
-    return tuple(_plain(get(index)) for index in range(getattr(table, f"{vector}Length")()))
+def _field(table: Any, method: str) -> Any:
+    """Return the value of a field; a tuple for a vector."""
+    read, length = getattr(table, method), getattr(table, f"{method}Length", None)
+    return _plain(read()) if length is None else tuple(_plain(read(index)) for index in range(length()))
 
 
 def _plain(value: Any) -> Any:
@@ -266,11 +259,6 @@ def _strings(data: memoryview, shape: tuple[int, ...]) -> np.ndarray:
     if list(offsets) != sorted(offsets) or not 0 <= offsets[0] <= offsets[-1] <= len(data):
         raise ValueError("the offsets of its strings must ascend and lie within its bytes")
     return string_array([bytes(data[begin:end]).decode() for begin, end in itertools.pairwise(offsets)]).reshape(shape)
-
-
-def _check_tensor(index: int, tensors: Sequence[DecodedTensor]) -> None:
-    if not 0 <= index < len(tensors):
-        raise ValueError(f"there is no tensor {index}")
 
 
 @cache

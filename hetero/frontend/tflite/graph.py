@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from hetero.frontend.translation import Translator, as_outputs
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
 
 # Maximum nesting depth of graphs.
-DEEPEST = 40
+MAX_NESTING = 40
 # Maximum number of operators after inlining: this factor times the operators of the file, plus this constant. A graph
 # may be called by several operators, so a small file can expand exponentially.
 _INLINE_FACTOR, _INLINE_CONSTANT = 50, 1000
@@ -36,16 +36,15 @@ def build_model(
     """
     context = ModelContext(decoded, extensions, report_progress)
     context.check()
-    graph = decoded.graphs[0]
-    variables = Variables()
-    builder = GraphBuilder(context, 0, ModelScope(), variables)
+    builder = GraphBuilder(context, 0, ModelScope(), Variables())
+    graph = builder.graph
     parameters = [builder.add_parameter(index) for index in graph.inputs]
     results = builder.results()
     for signature in decoded.signatures:
         if signature.graph == 0:
             _add_names(signature.inputs, dict(zip(graph.inputs, (p.output(0) for p in parameters))))
             _add_names(signature.outputs, dict(zip(graph.outputs, (r.output(0) for r in results))))
-    model = Model(results, parameters, graph.name or "model", sinks=variables.sinks())
+    model = Model(results, parameters, graph.name or "model", sinks=builder.variables.sinks())
     model.rt_info["metadata"], model.rt_info["description"] = dict(decoded.metadata), decoded.description
     return model
 
@@ -88,7 +87,7 @@ class ModelContext:
 
 
 class GraphBuilder:
-    """Translator of one graph into a Model under construction, its host.
+    """Translator of one graph into the Model under construction whose state is ``scope``.
 
     ``prefix``: prepended to node names if the graph is inlined into another. ``callers``: the indices of the graphs
     that call this one, outermost first.
@@ -98,31 +97,26 @@ class GraphBuilder:
         self,
         context: ModelContext,
         index: int,
-        host: ModelScope,
+        scope: ModelScope,
         variables: Variables,
         prefix: str = "",
         callers: tuple[int, ...] = (),
     ) -> None:
-        if index in callers or len(callers) > DEEPEST:
+        if index in callers or len(callers) > MAX_NESTING:
             raise FrontendError(f"graph '{context.decoded.graphs[index].name}' calls itself")
-        self._context, self._host, self._variables, self._prefix = context, host, variables, prefix
-        self._graph: DecodedGraph = context.decoded.graphs[index]
-        context.count(self._graph)
-        self._callers = (*callers, index)
-        self._values: list[Output | None] = [None] * len(self._graph.tensors)
-
-    @property
-    def graph(self) -> DecodedGraph:
-        """The graph that is translated."""
-        return self._graph
+        self.context, self.scope, self.variables, self._prefix = context, scope, variables, prefix
+        self.graph: DecodedGraph = context.decoded.graphs[index]
+        context.count(self.graph)
+        self.callers = (*callers, index)
+        self._values: list[Output | None] = [None] * len(self.graph.tensors)
 
     def add_parameter(self, index: int) -> Parameter:
         """Create the Parameter for an input tensor."""
-        tensor = self._graph.tensors[index]
-        if tensor.element_type is None:
+        tensor = self.graph.tensors[index]
+        if tensor.element_type.is_dynamic():
             raise FrontendError(f"input '{tensor.name}': a tensor of {tensor.kind} is not supported")
         parameter = Parameter(tensor.element_type, tensor.partial_shape)
-        self._host.name(parameter, tensor.name)
+        self.scope.name(parameter, tensor.name)
         self.define(index, parameter.output(0))
         return parameter
 
@@ -130,15 +124,15 @@ class GraphBuilder:
         """Set the value of a tensor."""
         self._values[index] = output
         # The tensor names of an inlined graph may collide with those of the graph around it.
-        if output is not None and not self._prefix and self._graph.tensors[index].name:
-            output.names.add(self._graph.tensors[index].name)
+        if output is not None and not self._prefix and self.graph.tensors[index].name:
+            output.names.add(self.graph.tensors[index].name)
 
     def results(self) -> list[Result]:
         """Translate the graph, whose inputs must be defined, and return its Results."""
         results = []
-        for index, value in zip(self._graph.outputs, self.translate()):
-            name = self._graph.tensors[index].name
-            result = Result(value, name=self._host.unique.take(f"{name}/result"))
+        for index, value in zip(self.graph.outputs, self.translate()):
+            name = self.graph.tensors[index].name
+            result = Result(value, name=self.scope.unique.take(f"{name}/result"))
             # Only the name of the output tensor: the value may have other names.
             result.output(0).names = {name}
             results.append(result)
@@ -146,22 +140,22 @@ class GraphBuilder:
 
     def translate(self) -> list[Output]:
         """Translate the graph, whose inputs must be defined, and return its outputs."""
-        operators = self._graph.operators
-        names = [self._host.unique.take(self._prefix + _name_of(o, self._graph.tensors)) for o in operators]
+        operators = self.graph.operators
+        names = [self.scope.unique.take(self._prefix + _name_of(o, self.graph.tensors)) for o in operators]
         for completed, (operator, name) in enumerate(zip(operators, names), 1):
             self._translate(operator, name)
-            if len(self._callers) == 1:
-                self._context.report_progress(len(operators), completed)
-        return [self._required(index, "the output of the graph") for index in self._graph.outputs]
+            if len(self.callers) == 1:
+                self.context.report_progress(len(operators), completed)
+        return [self._required(index, "the output of the graph") for index in self.graph.outputs]
 
     def _translate(self, operator: DecodedOperator, name: str) -> None:
         try:
             inputs = [None if index < 0 else self._required(index, "it") for index in operator.inputs]
-            node = TfliteNodeContext(
-                operator, name, inputs, self._graph.tensors, self._subgraph, self._variables, self._set_variable
-            )
-            outputs = as_outputs(self._context.find(operator)(node))
-            name_new_nodes(outputs, name, self._host.named, self._host.unique)
+            node = TfliteNodeContext(operator, name, inputs, self)
+            translator = self.context.find(operator)
+            assert translator is not None  # by the check of the whole model
+            outputs = as_outputs(translator(node))
+            name_new_nodes(outputs, name, self.scope.named, self.scope.unique)
             if len(outputs) < len(operator.outputs):
                 raise FrontendError(f"only its first {len(outputs)} of {len(operator.outputs)} outputs are supported")
         except Exception as error:
@@ -172,68 +166,68 @@ class GraphBuilder:
 
     def _required(self, index: int, reader: str) -> Output:
         """Return the value of a tensor. Raises FrontendError if no operator before ``reader`` outputs it."""
-        tensor = self._graph.tensors[index]
-        if tensor.is_variable and self._values[index] is None:
-            return self._variables.read(self._variable_name(index), _initial_value(tensor))
-        if self._values[index] is None:
-            if tensor.data is None:
-                raise FrontendError(f"{reader} reads tensor '{tensor.name}', which no operator before it outputs")
-            constant = self._host.name(Constant(tensor.data), self._prefix + tensor.name)
-            self.define(index, constant.output(0))
-        return self._values[index]  # type: ignore[return-value]
+        value, tensor = self._values[index], self.graph.tensors[index]
+        if value is not None:
+            return value
+        if tensor.is_variable:
+            return self.variables.read(self._variable_name(index), _initial_value(tensor))
+        if tensor.data is None:
+            raise FrontendError(f"{reader} reads tensor '{tensor.name}', which no operator before it outputs")
+        constant = self.scope.name(Constant(tensor.data), self._prefix + tensor.name).output(0)
+        self.define(index, constant)
+        return constant
 
     def _variable_name(self, index: int) -> str:
         """Return the name of the variable that stores a variable tensor."""
-        name = self._graph.tensors[index].name or str(index)
-        return name if len(self._callers) == 1 else f"{self._graph.name}/{name}"
+        name = self.graph.tensors[index].name or str(index)
+        return name if len(self.callers) == 1 else f"{self.graph.name}/{name}"
 
-    def _set_variable(self, index: int, value: Output) -> None:
-        if not self._graph.tensors[index].is_variable:
-            raise FrontendError(f"tensor '{self._graph.tensors[index].name}' is not a variable tensor")
-        self._variables.assign(self._variable_name(index), value)
+    def set_variable(self, index: int, value: Output) -> None:
+        """Set a variable tensor. Raises FrontendError if the tensor is not one."""
+        if not self.graph.tensors[index].is_variable:
+            raise FrontendError(f"tensor '{self.graph.tensors[index].name}' is not a variable tensor")
+        self.variables.assign(self._variable_name(index), value)
 
-    def _subgraph(self, index: int) -> TfliteSubgraph:
-        return TfliteSubgraph(self._context, index, self._host, self._variables, self._callers)
+    def subgraph(self, index: int) -> TfliteSubgraph:
+        """Return another graph of the model, for an operator that calls it. Raises FrontendError if there is none."""
+        return TfliteSubgraph(self, index)
 
 
 class TfliteSubgraph(Subgraph):
-    """A graph that an operator calls. It can access only the variables of the graphs around it."""
+    """A graph that an operator of ``outer`` calls. It can access only the variables of the graphs around it."""
 
-    def __init__(
-        self, context: ModelContext, index: int, host: ModelScope, variables: Variables, callers: tuple[int, ...]
-    ) -> None:
-        if not 0 <= index < len(context.decoded.graphs):
+    def __init__(self, outer: GraphBuilder, index: int) -> None:
+        if not 0 <= index < len(outer.context.decoded.graphs):
             raise FrontendError(f"there is no graph {index}")
-        graph = context.decoded.graphs[index]
+        graph = outer.context.decoded.graphs[index]
         self.name, self.input_count, self.output_count = graph.name, len(graph.inputs), len(graph.outputs)
         self.input_names = [graph.tensors[index].name for index in graph.inputs]
-        self._context, self._index, self._callers = context, index, callers
-        self._host, self._variables = host, variables
+        self._outer, self._index = outer, index
 
     def build(self, inputs: Sequence[Node], parameters: Sequence[Parameter]) -> Body:
-        host = ModelScope()
-        variables = BodyVariables(self._variables, host.capture)
+        scope = ModelScope()
+        variables = BodyVariables(self._outer.variables, scope.capture)
         for name, node in zip(self.input_names, inputs):
-            host.name(node, name)
+            scope.name(node, name)
         for parameter in parameters:
-            if parameter not in host.named:
-                host.name(parameter, parameter.friendly_name)
-        outputs = self.translate_into(host, variables, [node.output(0) for node in inputs])
+            if parameter not in scope.named:
+                scope.name(parameter, parameter.friendly_name)
+        outputs = self.translate_into(scope, variables, [node.output(0) for node in inputs])
         if variables.assigned:
             raise FrontendError(f"its graph '{self.name}' assigns variables; only graphs of IF and WHILE may do that")
-        return Body(Model(outputs, [*parameters, *host.captured.values()], self.name), list(host.captured))
+        return Body(Model(outputs, [*parameters, *scope.captured.values()], self.name), list(scope.captured))
 
     def inline(self, inputs: Sequence[Output], name: str) -> list[Output]:
-        outputs = self.translate_into(self._host, self._variables, inputs, f"{name}/")
+        outputs = self.translate_into(self._outer.scope, self._outer.variables, inputs, f"{name}/")
         name_first_output(name, outputs)
         return outputs
 
     def translate_into(
-        self, host: ModelScope, variables: Variables, inputs: Sequence[Output], prefix: str = ""
+        self, scope: ModelScope, variables: Variables, inputs: Sequence[Output], prefix: str = ""
     ) -> list[Output]:
         """Translate the graph into another Model under construction; return its outputs. Raises FrontendError."""
         self.check_input_count(len(inputs))
-        builder = GraphBuilder(self._context, self._index, host, variables, prefix, self._callers)
+        builder = GraphBuilder(self._outer.context, self._index, scope, variables, prefix, self._outer.callers)
         for index, value in zip(builder.graph.inputs, inputs):
             builder.define(index, value)
         return builder.translate()
@@ -241,7 +235,7 @@ class TfliteSubgraph(Subgraph):
 
 def _initial_value(tensor: DecodedTensor) -> Output:
     """Return the initial value of a variable tensor, zero. Raises FrontendError if its type or shape is unknown."""
-    if tensor.element_type is None or not tensor.partial_shape.is_static:
+    if tensor.element_type.is_dynamic() or not tensor.partial_shape.is_static:
         raise FrontendError(f"variable tensor '{tensor.name}' must have a known type and a static shape")
     zero = np.array(
         0 if tensor.quantization is None else tensor.quantization.zero_point, tensor.element_type.to_dtype()
@@ -250,7 +244,7 @@ def _initial_value(tensor: DecodedTensor) -> Output:
     return Constant(np.broadcast_to(zero, tensor.partial_shape.to_shape())).output(0)
 
 
-def _add_names(signature: dict[str, int], values: dict[int, Output]) -> None:
+def _add_names(signature: Mapping[str, int], values: Mapping[int, Output]) -> None:
     """Add a signature's names to the tensor names of the values, except names that another value already has."""
     taken = {name for value in values.values() for name in value.names}
     for name, index in signature.items():

@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hetero.errors import FrontendError
 from hetero.frontend.node_context import NodeContext
 from hetero.frontend.tflite.decoded import DecodedOperator, DecodedTensor
-from hetero.frontend.tflite.variables import Variables
 from hetero.graph import Output
+from hetero.types import Type
 
 if TYPE_CHECKING:
-    from hetero.frontend.tflite.graph import TfliteSubgraph
+    from hetero.frontend.tflite.graph import GraphBuilder, TfliteSubgraph
 
 
 class TfliteNodeContext(NodeContext):
     """An operator. Its attributes are named as in the schema: ``stride_w``, ``fused_activation_function``.
 
-    Attributes of an enumeration type are ints. ``tensors``: all tensors of the graph. ``find_subgraph``: returns a
-    graph by its index. ``variables``: the model's variables. ``set_tensor``: assigns a value to a variable tensor.
+    Attributes of an enumeration type are ints. ``variables``: the model's variables.
     """
 
     def __init__(
-        self,
-        operator: DecodedOperator,
-        name: str,
-        inputs: Sequence[Output | None],
-        tensors: Sequence[DecodedTensor],
-        find_subgraph: Callable[[int], TfliteSubgraph],
-        variables: Variables,
-        set_tensor: Callable[[int, Output], None],
+        self, operator: DecodedOperator, name: str, inputs: Sequence[Output | None], builder: GraphBuilder
     ) -> None:
         super().__init__(operator.op_type, name, inputs, len(operator.outputs))
-        self._operator, self._tensors, self._find_subgraph = operator, tensors, find_subgraph
-        self.variables, self._set_tensor = variables, set_tensor
+        self._operator, self._builder, self._tensors = operator, builder, builder.graph.tensors
+        self.variables = builder.variables
 
     def get_opset_version(self) -> int:
         """The version of the operator."""
@@ -47,6 +39,13 @@ class TfliteNodeContext(NodeContext):
     def output_tensor(self, index: int) -> DecodedTensor:
         """The file's tensor of an output: its element type, quantization and the shape at conversion time."""
         return self._tensors[self._operator.outputs[index]]
+
+    def output_type(self, index: int) -> Type:
+        """Return the element type of an output in the file. Raises FrontendError if it is dynamic."""
+        tensor = self.output_tensor(index)
+        if tensor.element_type.is_dynamic():
+            raise FrontendError(f"a tensor of {tensor.kind} is not supported")
+        return tensor.element_type
 
     @property
     def intermediate_tensors(self) -> list[DecodedTensor]:
@@ -74,7 +73,7 @@ class TfliteNodeContext(NodeContext):
 
     def set_variable_input(self, index: int, value: Output) -> None:
         """Assign a value to an input that is a variable tensor. It persists to later inferences."""
-        self._set_tensor(self._operator.inputs[index], value)
+        self._builder.set_variable(self._operator.inputs[index], value)
 
     def get_subgraph(self, index: int) -> TfliteSubgraph:
         """Return a graph that the operator refers to, in schema order: "then", "else" of IF; condition, body of WHILE.
@@ -84,7 +83,7 @@ class TfliteNodeContext(NodeContext):
         indices = self._subgraphs()
         if not 0 <= index < len(indices):
             raise FrontendError(f"it has {len(indices)} graphs, none of index {index}")
-        return self._find_subgraph(indices[index])
+        return self._builder.subgraph(indices[index])
 
     def _subgraphs(self) -> list[int]:
         """Return the indices of the operator's graphs in the model."""

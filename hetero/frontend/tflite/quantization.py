@@ -15,7 +15,7 @@ from hetero.errors import FrontendError
 from hetero.frontend import quantization
 from hetero.frontend.translation import Translation, as_outputs
 from hetero.frontend.values import rank_of
-from hetero.graph import Constant, Output, is_constant
+from hetero.graph import Constant, Output, constant_array
 from hetero.types import Type
 
 if TYPE_CHECKING:
@@ -78,11 +78,10 @@ def hybrid_weights(value: Output, params: Quantization) -> tuple[Output, Quantiz
 
     Weights stored as u8 really are i8 with a zero point of 0: that is how older converters stored them.
     """
-    if not is_constant(value) or value.element_type is not Type.u8:
+    data = constant_array(value)
+    if data is None or data.dtype != np.uint8:
         return value, params
-    return Constant(value.node.data.view(np.int8)).output(0), params._replace(
-        zero_points=np.zeros_like(params.zero_points)
-    )
+    return Constant(data.view(np.int8)).output(0), params._replace(zero_points=np.zeros_like(params.zero_points))
 
 
 Translator = Callable[["TfliteNodeContext"], Translation]

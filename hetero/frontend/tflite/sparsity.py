@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import tflite
@@ -11,7 +12,7 @@ from hetero.errors import FrontendError
 from hetero.types import Type
 
 # Maximum size of a dense tensor in bytes: a few bytes of a sparse one can expand to any size.
-MOST_BYTES = 1 << 30
+MAX_BYTES = 1 << 30
 
 _INDEX_VECTORS = {1: tflite.Int32Vector, 2: tflite.Uint16Vector, 3: tflite.Uint8Vector}
 
@@ -29,8 +30,8 @@ def densify(sparsity: tflite.SparsityParameters, data: memoryview, kind: Type, s
     rank, size = len(shape), math.prod(shape)
     if sorted(order) != list(range(rank + len(blocked))) or sparsity.DimMetadataLength() != len(order):
         raise FrontendError(f"its sparsity has other dimensions than its shape {list(shape)}")
-    if size * kind.size > MOST_BYTES:
-        raise FrontendError(f"its shape {list(shape)} needs more than {MOST_BYTES >> 30} GiB")
+    if size * kind.size > MAX_BYTES:
+        raise FrontendError(f"its shape {list(shape)} needs more than {MAX_BYTES >> 30} GiB")
     values = np.frombuffer(data, kind.to_dtype())
     leaf_indices, lengths = _leaves(sparsity, order, size)
     index = [leaf_indices[dimension] for dimension in range(rank)]
@@ -67,7 +68,7 @@ def _leaves(
     return leaf_indices, lengths
 
 
-def _indices(kind: int, table: object) -> np.ndarray:
+def _indices(kind: int, table: Any) -> np.ndarray:
     vector = _INDEX_VECTORS[kind]()
     vector.Init(table.Bytes, table.Pos)
     return np.asarray(vector.ValuesAsNumpy(), np.int64)

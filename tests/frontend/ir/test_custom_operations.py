@@ -11,7 +11,7 @@ from hetero import Core, Model, Op, Parameter, save_model
 from hetero.errors import FrontendError, GraphError
 from hetero.graph import Attribute, floats, integers, texts
 from hetero.types import Type
-from tests.custom_operations import Power, X, built, classes, infer, nodes
+from tests.custom_operations import Power, X, built, classes, infer, nodes, visited
 
 
 def reader(ov, *extensions):
@@ -83,30 +83,6 @@ def test_what_a_class_raises_names_the_layer(tmp_path):
         reader(hetero, Odd).read_model(tmp_path / "model.xml")
 
 
-def shows(ov):
-    class Shows(ov.Op):
-        """Shows a dict that it is given, as OpenVINO's own tests do."""
-
-        def __init__(self, inputs=None, attributes=None):
-            super().__init__(self)
-            self.attributes = attributes or {}
-            if inputs is not None:
-                self.set_arguments(inputs)
-                self.constructor_validate_and_infer_types()
-
-        def validate_and_infer_types(self):
-            self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
-
-        def visit_attributes(self, visitor):
-            visitor.on_attributes(self.attributes)
-            return True
-
-        def clone_with_new_inputs(self, inputs):
-            return Shows(inputs, self.attributes)
-
-    return Shows
-
-
 @pytest.mark.parametrize(
     "attributes",
     [
@@ -121,10 +97,10 @@ def test_attributes_are_spelled_as_openvino_spells_them(tmp_path, attributes):
     def written(ov):
         opset = openvino.opset14 if ov is openvino else hetero.opset14
         x = opset.parameter([2], np.float32, name="x")
-        node = shows(ov)([x], dict(attributes))
+        node = visited(ov)([x], attributes)
         ov.serialize(ov.Model([opset.result(node)], [x], "m"), tmp_path / "m.xml", tmp_path / "m.bin")
         layers = ElementTree.parse(tmp_path / "m.xml").iter("layer")
-        return next(layer.find("data").attrib for layer in layers if layer.get("type") == "Shows")
+        return next(layer.find("data").attrib for layer in layers if layer.get("type") == "Visited")
 
     assert written(openvino) == written(hetero)
 
@@ -193,8 +169,8 @@ def test_declared_attributes(tmp_path, more):
 @pytest.mark.parametrize("value", [{}, [{}], np.complex64([1]), object(), ["a", 1]], ids=lambda v: type(v).__name__)
 def test_attributes_that_files_cannot_hold(tmp_path, value):
     x = Parameter("f32", [2])
-    with pytest.raises(GraphError, match="Shows 'mine': attribute value cannot be .*, it takes a number, a string"):
-        node = shows(hetero)([x], {"value": value})
+    with pytest.raises(GraphError, match="Visited 'mine': attribute value cannot be .*, it takes a number, a string"):
+        node = visited(hetero)([x], {"value": value})
         node.friendly_name = "mine"
         save_model(Model([node], [x]), tmp_path / "model.xml")
 

@@ -2,9 +2,9 @@
 
 import tflite
 
+import hetero.frontend.tflite.translators  # noqa: F401 (fills the registry)
 from hetero.frontend.tflite.decoder import names_of
 from hetero.frontend.tflite.registry import translators
-from hetero.frontend.tflite.translators import stablehlo  # noqa: F401 (fills the registry)
 
 REFUSED = {
     "CUSTOM": "a custom operator is found by its own name, and needs an extension",

@@ -1,31 +1,7 @@
-"""Translators of TensorFlow Lite operators, one module per family. Importing them fills the registry."""
+"""Translators of TensorFlow Lite operators, one module per family. Importing this package registers all of them."""
 
-from hetero.frontend.tflite.translators import (  # noqa: F401
-    activation,
-    arithmetic,
-    blocks,
-    comparison,
-    control_flow,
-    conversion,
-    convolution,
-    detection,
-    embedding,
-    expansion,
-    lstm,
-    matmul,
-    movement,
-    normalization,
-    pooling,
-    random,
-    reduction,
-    resize,
-    rnn,
-    scattering,
-    selection,
-    signal,
-    slicing,
-    stablehlo,
-    svdf,
-    text,
-    variables,
-)
+import importlib
+import pkgutil
+
+for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)

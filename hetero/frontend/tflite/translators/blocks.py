@@ -13,19 +13,14 @@ from hetero.frontend.values import int64, rank_of, scalar_like
 from hetero.graph import Output
 from hetero.types import Type
 
+_DEPTH = {"DEPTH_TO_SPACE": ops.DepthToSpace, "SPACE_TO_DEPTH": ops.SpaceToDepth}
 
-@translator("SPACE_TO_DEPTH")
+
+@translator(*_DEPTH)
 @preserves_quantization
-def space_to_depth(node: TfliteNodeContext) -> Translation:
-    data = channels_second(node.get_input(0))
-    return channels_last(ops.SpaceToDepth(data, "blocks_first", node.get_attribute("block_size")))
-
-
-@translator("DEPTH_TO_SPACE")
-@preserves_quantization
-def depth_to_space(node: TfliteNodeContext) -> Translation:
-    data = channels_second(node.get_input(0))
-    return channels_last(ops.DepthToSpace(data, "blocks_first", node.get_attribute("block_size")))
+def space_to_depth_or_back(node: TfliteNodeContext) -> Translation:
+    data, size = channels_second(node.get_input(0)), node.get_attribute("block_size")
+    return channels_last(_DEPTH[node.get_op_type()](data, "blocks_first", size))
 
 
 @translator("SPACE_TO_BATCH_ND")

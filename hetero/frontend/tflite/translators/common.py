@@ -1,4 +1,4 @@
-"""Helpers of several translators: fused activation functions and padding."""
+"""Helpers of several translators: fused activation functions, padding and states of recurrent operators."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import tflite
 
 from hetero import ops
 from hetero.errors import FrontendError
+from hetero.frontend.tflite.decoded import DecodedTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.quantization import dequantize, quantize
 from hetero.graph import Node, Output, as_output
 
 _ACTIVATIONS = tflite.ActivationFunctionType
@@ -51,7 +53,7 @@ def clamp_to_activation(node: TfliteNodeContext, value: Output) -> Output:
 def quantized_range(node: TfliteNodeContext) -> tuple[int, int]:
     """Return the range of the fused activation function as quantized integers of output 0. Raises FrontendError."""
     tensor = node.output_tensor(0)
-    params, limits = tensor.quantization, np.iinfo(tensor.element_type.to_dtype())
+    params, limits = tensor.required_quantization, np.iinfo(tensor.element_type.to_dtype())
     quantized = (np.rint(number / params.scale) + params.zero_point for number in activation_range(node))
     least, most = (int(np.clip(number, limits.min, limits.max)) for number in quantized)
     return least, most
@@ -60,3 +62,16 @@ def quantized_range(node: TfliteNodeContext) -> tuple[int, int]:
 def auto_pad(node: TfliteNodeContext) -> str:
     """Return OpenVINO's ``auto_pad`` value for the padding of a convolution or pooling."""
     return "same_upper" if node.get_attribute("padding") == tflite.Padding.SAME else "valid"
+
+
+def update_state(node: TfliteNodeContext, index: int, value: Output) -> None:
+    """Store real values in a state, an input that persists between inferences, quantized as its tensor declares."""
+    tensor = node.input_tensor(index)
+    params = tensor.quantization
+    node.set_variable_input(index, value if params is None else quantize(value, params, tensor.element_type))
+
+
+def fake_quantize(value: Output, tensor: DecodedTensor) -> Output:
+    """Round real values to those that a quantized tensor can represent."""
+    params = tensor.quantization
+    return value if params is None else dequantize(quantize(value, params, tensor.element_type), params)

@@ -15,7 +15,7 @@ from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.variables import BodyVariables
 from hetero.frontend.translation import Translation
-from hetero.graph import Constant, Model, Node, Output, Parameter, is_constant
+from hetero.graph import Constant, Model, Node, Output, Parameter, constant_array
 from hetero.ops.port_maps import BodyOutputDescription, MergedInputDescription
 
 if TYPE_CHECKING:
@@ -43,19 +43,20 @@ def if_operator(node: TfliteNodeContext) -> Translation:
     graphs = [node.get_subgraph(0), node.get_subgraph(1)]
     for graph in graphs:
         _check_counts(graph, len(inputs), node.get_output_size())
-    if is_constant(condition):
-        return graphs[0 if condition.node.data.item() else 1].inline(inputs, node.name)
-    hosts = [ModelScope(), ModelScope()]
-    scopes = [BodyVariables(node.variables, host.capture) for host in hosts]
+    known = constant_array(condition)
+    if known is not None:
+        return graphs[0 if known.item() else 1].inline(inputs, node.name)
+    scopes = [ModelScope(), ModelScope()]
+    variables = [BodyVariables(node.variables, scope.capture) for scope in scopes]
     results = [
-        graph.translate_into(host, scope, [host.capture(value, name) for value, name in zip(inputs, graph.input_names)])
-        for graph, host, scope in zip(graphs, hosts, scopes)
+        graph.translate_into(scope, own, [scope.capture(value, name) for value, name in zip(inputs, graph.input_names)])
+        for graph, scope, own in zip(graphs, scopes, variables)
     ]
-    assigned = sorted({name for scope in scopes for name in scope.assigned})
+    assigned = sorted({name for own in variables for name in own.assigned})
     bodies = []
-    for graph, host, scope, values in zip(graphs, hosts, scopes, results):
-        values = [*values, *(scope.read(name) for name in assigned)]
-        bodies.append(Body(Model(values, list(host.captured.values()), graph.name or "body"), list(host.captured)))
+    for graph, scope, own, values in zip(graphs, scopes, variables, results):
+        values = [*values, *(own.read(name) for name in assigned)]
+        bodies.append(Body(Model(values, list(scope.captured.values()), graph.name or "body"), list(scope.captured)))
     return _without_variables(node, make_if(condition, bodies), assigned)
 
 
@@ -73,25 +74,34 @@ def while_operator(node: TfliteNodeContext) -> Translation:
     # Resource handles are the same in all iterations.
     carried = [index for index in range(len(inputs)) if node.input_tensor(index).kind != "RESOURCE"]
     initial = [inputs[index] for index in carried]
+    variables: BodyVariables
 
     def build(parameters: list[Parameter]) -> Body:
-        nonlocal scope
-        host = ModelScope()
-        scope = BodyVariables(node.variables, lambda value, name: _variable_parameter(host, value, name))
-        values = [value if index in carried else host.capture(value, "resource") for index, value in enumerate(inputs)]
-        for index, parameter in zip(carried, parameters):
-            values[index] = host.name(parameter, step.input_names[index]).output(0)
-        values = step.translate_into(host, scope, values)
-        (continues,) = condition.translate_into(host, scope, values, "condition/")
-        assigned = [scope.capture(name)[1].node for name in scope.assigned]
-        read = [inner.node for _, inner in scope.captured.values() if inner.node not in assigned]
-        results = [continues, *(values[index] for index in carried), *(scope.read(name) for name in scope.assigned)]
-        model = Model(results, [*parameters, *assigned, *read], step.name or "body")
-        return Body(model, [outer for outer, inner in scope.captured.values() if inner.node in read])
+        nonlocal variables
+        scope = ModelScope()
+        captured: dict[str, Parameter] = {}
 
-    scope: BodyVariables
+        def capture(value: Output, name: str) -> Output:
+            """Make a Parameter for a variable. Iterations may change it, so it has no known contents."""
+            captured[name] = scope.name(Parameter(value.element_type, value.partial_shape), name)
+            return captured[name].output(0)
+
+        variables = BodyVariables(node.variables, capture)
+        values = [value if index in carried else scope.capture(value, "resource") for index, value in enumerate(inputs)]
+        for index, parameter in zip(carried, parameters):
+            values[index] = scope.name(parameter, step.input_names[index]).output(0)
+        values = step.translate_into(scope, variables, values)
+        (continues,) = condition.translate_into(scope, variables, values, "condition/")
+        assigned = variables.assigned
+        results = [continues, *(values[index] for index in carried), *(variables.read(name) for name in assigned)]
+        for name in assigned:
+            variables.capture(name)
+        read = [name for name in captured if name not in assigned]
+        parameters = [*parameters, *(captured[name] for name in (*assigned, *read))]
+        return Body(Model(results, parameters, step.name or "body"), [variables.capture(name)[0] for name in read])
+
     body = build_loop_body(build, initial, 1)
-    initial += [scope.capture(name)[0] for name in scope.assigned]
+    initial += [variables.capture(name)[0] for name in variables.assigned]
     no_limit = Constant(np.int64(-1)).output(0)
     loop = ops.Loop(no_limit, enters)
     loop.set_special_body_ports([-1, 0])
@@ -102,13 +112,8 @@ def while_operator(node: TfliteNodeContext) -> Translation:
         [MergedInputDescription(2 + index, index, 1 + index) for index in range(len(initial))],
         [BodyOutputDescription(1 + index, index) for index in range(len(initial))],
     )
-    values = _without_variables(node, loop, scope.assigned)
+    values = _without_variables(node, loop, variables.assigned)
     return [values[carried.index(index)] if index in carried else value for index, value in enumerate(inputs)]
-
-
-def _variable_parameter(host: ModelScope, value: Output, name: str) -> Output:
-    """Create a Parameter for a variable in a Loop. It has no known contents, because iterations may change them."""
-    return host.name(Parameter(value.element_type, value.partial_shape), name).output(0)
 
 
 def _without_variables(node: TfliteNodeContext, operation: Node, assigned: Sequence[str]) -> list[Output]:

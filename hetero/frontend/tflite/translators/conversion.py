@@ -7,10 +7,10 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.quantization import converted, quantize_scaled, subtract_zero_point
-from hetero.frontend.tflite.complex_numbers import complex_from_parts, real_and_imaginary
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, quantize
 from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.translators.complex_numbers import complex_from_parts, real_and_imaginary
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, scalar_like
 from hetero.graph import Constant, Output
@@ -28,9 +28,8 @@ def cast(node: TfliteNodeContext) -> Translation:
     if target.is_complex:
         real = converted(value, Type.f32)
         return complex_from_parts(real, ops.Multiply(real, scalar_like(real, 0)))
-    if value.element_type.is_real() and target.element_type.is_integral():
-        return _truncate(value, target.element_type)
-    return converted(value, target.element_type)
+    kind = node.output_type(0)
+    return _truncate(value, kind) if value.element_type.is_real() and kind.is_integral() else converted(value, kind)
 
 
 def _truncate(value: Output, kind: Type) -> Output:
@@ -45,18 +44,16 @@ def _truncate(value: Output, kind: Type) -> Output:
 @translator("BITCAST")
 def bitcast(node: TfliteNodeContext) -> Translation:
     """Between types of different widths, an additional last axis has the narrow elements, lowest bits first."""
-    value, target = node.get_input(0), node.output_tensor(0).element_type
-    if target is None:
-        raise FrontendError(f"a tensor of {node.output_tensor(0).kind} is not supported")
+    value, target = node.get_input(0), node.output_type(0)
     source_bits, target_bits = value.element_type.bitwidth, target.bitwidth
     if source_bits > target_bits:
         value = ops.Unsqueeze(_as_unsigned(value), int64(-1)).output(0)
         shifted = ops.BitwiseRightShift(value, _bit_offsets(source_bits, target_bits))
         value = ops.Convert(shifted, Type(f"u{target_bits}")).output(0)
     elif source_bits < target_bits:
-        value = ops.Convert(_as_unsigned(value), Type(f"u{target_bits}"))
-        shifted = ops.BitwiseLeftShift(value, _bit_offsets(target_bits, source_bits))
-        value = ops.ReduceSum(shifted, int64([-1]), False).output(0)
+        wide = ops.Convert(_as_unsigned(value), Type(f"u{target_bits}"))
+        parts = ops.BitwiseLeftShift(wide, _bit_offsets(target_bits, source_bits))
+        value = ops.ReduceSum(parts, int64([-1]), False).output(0)
     return value if value.element_type is target else ops.BitCast(value, target)
 
 
@@ -67,14 +64,14 @@ def _as_unsigned(value: Output) -> Output:
 
 def _bit_offsets(wide: int, narrow: int) -> Constant:
     """Return the bit offset of each narrow element within a wide one."""
-    return Constant(np.arange(0, wide, narrow, Type(f"u{wide}").to_dtype()))
+    return Constant(np.arange(0, wide, narrow).astype(Type(f"u{wide}").to_dtype()))
 
 
 @translator("DEQUANTIZE")
 def dequantize_operator(node: TfliteNodeContext) -> Translation:
     """Also converts f16 to f32."""
     params, value = node.input_tensor(0).quantization, node.get_input(0)
-    return converted(value if params is None else dequantize(value, params), node.output_tensor(0).element_type)
+    return converted(value if params is None else dequantize(value, params), node.output_type(0))
 
 
 @translator("QUANTIZE")
@@ -82,8 +79,8 @@ def quantize_operator(node: TfliteNodeContext) -> Translation:
     """Also requantizes integers from one scale to another."""
     value, source, target = node.get_input(0), node.input_tensor(0), node.output_tensor(0)
     if source.quantization is None:
-        return quantize(value, target.quantization, target.element_type)
-    rank, old, new = rank_of(value), source.quantization, target.quantization
+        return quantize(value, target.required_quantization, target.element_type)
+    rank, old, new = rank_of(value), source.quantization, target.required_quantization
     if source.element_type is target.element_type and old.equals(new):
         return value
     number = subtract_zero_point(value, old.broadcastable(old.zero_points, rank), Type.i32)

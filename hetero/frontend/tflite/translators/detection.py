@@ -13,32 +13,22 @@ from hetero.graph import Constant, Output, constant_array
 from hetero.types import Type
 
 
-@translator("NON_MAX_SUPPRESSION_V4")
+@translator("NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5")
 def non_max_suppression(node: TfliteNodeContext) -> Translation:
-    indices, _, count = _non_max_suppression(node, None)
-    return [indices, count]
+    """Return the indices of the selected boxes, in V5 also their scores, padded by zeros, and the count of boxes.
 
-
-@translator("NON_MAX_SUPPRESSION_V5")
-def soft_non_max_suppression(node: TfliteNodeContext) -> Translation:
-    return _non_max_suppression(node, node.get_input(5))
-
-
-def _non_max_suppression(node: TfliteNodeContext, sigma: Output | None) -> list[Output]:
-    """Return the indices and scores of the selected boxes, both padded by zeros to the maximum count, and the count.
-
-    Boxes are ``[N, 4]`` and scores ``[N]``. ``sigma``: of soft suppression, None for the hard one.
+    Boxes are ``[N, 4]`` and scores ``[N]``. V5 has a sixth input, the sigma of soft suppression.
     """
-    boxes, scores, max_count, iou, min_score = (node.get_input(index) for index in range(5))
+    is_soft = node.get_op_type() == "NON_MAX_SUPPRESSION_V5"
+    boxes, scores, max_count, iou, min_score, *sigma = (node.get_input(index) for index in range(5 + is_soft))
     # LiteRT also suppresses boxes whose overlap equals the threshold: use the next smaller number.
-    iou = ops.Subtract(ops.Multiply(iou, scalar_like(iou, 1 - 2**-24)), scalar_like(iou, 1e-30))
-    zero = int64([0])
-    thresholds = (max_count, iou, min_score, *((sigma,) if sigma else ()))
+    iou = ops.Subtract(ops.Multiply(iou, scalar_like(iou, 1 - 2**-24)), scalar_like(iou, 1e-30)).output(0)
+    zero, thresholds = int64([0]), (max_count, iou, min_score, *sigma)
     # V5, because newer versions of the operation do not apply the overlap threshold in soft suppression.
     selected = ops.NonMaxSuppressionV5(
         ops.Unsqueeze(boxes, zero), ops.Unsqueeze(scores, int64([0, 1])), *thresholds, output_type=Type.i32
     )
-    columns = (ops.Gather(selected.output(index), int64(2), int64(1)).output(0) for index in (0, 1))
+    columns = [ops.Gather(value, int64(2), int64(1)).output(0) for value in selected.outputs()[: 1 + is_soft]]
     count = reshape(selected.output(2), ())
     return [*(_pad_to(column, max_count, count) for column in columns), count]
 

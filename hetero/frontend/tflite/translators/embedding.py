@@ -11,7 +11,7 @@ from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import Quantization, dequantize, hybrid_weights
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import dimension_count, int64, length_of, rank_of, reshape, scalar_like
+from hetero.frontend.values import arange, dimension_count, int64, length_of, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Output
 from hetero.types import Type
 
@@ -76,7 +76,7 @@ def _divisor(combiner: int, weights: Output, bags: Output, count: Output) -> Out
     if combiner not in (kind.MEAN, kind.SQRTN):
         raise FrontendError(f"the combiner {combiner} is not supported")
     addends = weights if combiner == kind.MEAN else ops.Multiply(weights, weights).output(0)
-    indices = ops.Range(int64(0), length_of(addends, 0), int64(1), "i64")
+    indices = arange(length_of(addends, 0))
     total = ops.EmbeddingSegmentsSum(reshape(addends, (-1, 1)), indices, bags, count).output(0)
     total = total if combiner == kind.MEAN else ops.Sqrt(total).output(0)
     return ops.Select(ops.Equal(total, scalar_like(total, 0)), scalar_like(total, 1), total).output(0)

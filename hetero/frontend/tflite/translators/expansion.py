@@ -9,22 +9,17 @@ from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import dimension_count, int64, length_of, rank_of, reshape, scalar_like
+from hetero.frontend.values import arange, dimension_count, int64, length_of, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Output, constant_array
-from hetero.types import Type
 
 
-@translator("PAD")
+@translator("PAD", "PADV2")
 def pad(node: TfliteNodeContext) -> Translation:
-    """Pads by zero; quantized data by its zero point."""
-    params = node.output_tensor(0).quantization
-    zero = scalar_like(node.get_input(0), 0 if params is None else params.zero_point)
-    return ops.Pad(node.get_input(0), *_pads(node), "constant", zero)
-
-
-@translator("PADV2")
-def pad_by_value(node: TfliteNodeContext) -> Translation:
-    return ops.Pad(node.get_input(0), *_pads(node), "constant", reshape(node.get_input(2), ()))
+    """PAD pads by zero, quantized data by its zero point; PADV2 by input 2."""
+    data, params, value = node.get_input(0), node.output_tensor(0).quantization, node.get_optional_input(2)
+    if value is None:
+        value = scalar_like(data, 0 if params is None else params.zero_point).output(0)
+    return ops.Pad(data, *_pads(node), "constant", reshape(value, ()))
 
 
 @translator("MIRROR_PAD")
@@ -41,16 +36,6 @@ def _pads(node: TfliteNodeContext) -> list[Output]:
     return [ops.Squeeze(column, int64([1])).output(0) for column in ops.Split(node.get_input(1), int64(1), 2).outputs()]
 
 
-@translator("TILE")
-def tile(node: TfliteNodeContext) -> Translation:
-    return ops.Tile(node.get_input(0), node.get_input(1))
-
-
-@translator("BROADCAST_TO")
-def broadcast(node: TfliteNodeContext) -> Translation:
-    return ops.Broadcast(node.get_input(0), node.get_input(1))
-
-
 @translator("FILL")
 def fill(node: TfliteNodeContext) -> Translation:
     """Input 0 is the shape, input 1 the value."""
@@ -64,13 +49,13 @@ def zeros_like(node: TfliteNodeContext) -> Translation:
 
 @translator("SHAPE")
 def shape(node: TfliteNodeContext) -> Translation:
-    lengths = ops.ShapeOf(node.get_input(0), node.output_tensor(0).element_type)
+    lengths = ops.ShapeOf(node.get_input(0), node.output_type(0))
     return ops.Slice(lengths, int64([0]), int64([-1]), int64([1])) if node.input_tensor(0).is_complex else lengths
 
 
 @translator("RANK")
 def rank(node: TfliteNodeContext) -> Translation:
-    return ops.Convert(int64(rank_of(node.get_input(0))), node.output_tensor(0).element_type)
+    return ops.Convert(int64(rank_of(node.get_input(0))), node.output_type(0))
 
 
 @translator("RANGE")
@@ -123,14 +108,10 @@ def matrix_set_diag(node: TfliteNodeContext) -> Translation:
     rows, columns = (length_of(matrix, axis) for axis in (-2, -1))
     # Columns beyond the diagonal take its last element, which the mask then ignores.
     last = ops.Subtract(length_of(diagonal, -1), int64(1))
-    per_column = ops.Gather(diagonal, ops.Minimum(_arange(columns), last), int64(-1))
+    per_column = ops.Gather(diagonal, ops.Minimum(arange(columns), last), int64(-1))
     return ops.Select(_on_diagonal(rows, columns), ops.Unsqueeze(per_column, int64([-2])), matrix)
 
 
 def _on_diagonal(rows: Output, columns: Output) -> Output:
     """Return a boolean mask ``[rows, columns]`` of the main diagonal."""
-    return ops.Equal(ops.Unsqueeze(_arange(rows), int64([1])), _arange(columns)).output(0)
-
-
-def _arange(length: Output) -> Output:
-    return ops.Range(int64(0), length, int64(1), Type.i64).output(0)
+    return ops.Equal(ops.Unsqueeze(arange(rows), int64([1])), arange(columns)).output(0)

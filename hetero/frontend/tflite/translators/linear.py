@@ -1,29 +1,32 @@
-"""Linear operators: what convolutions, fully connected layers and batched gemm have in common.
-
-Quantized ones accumulate exactly, in integers.
-"""
+"""FULLY_CONNECTED, BATCH_MATMUL, and LinearOperator, what these and convolutions have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+import tflite
 
 from hetero import ops
+from hetero.errors import FrontendError
 from hetero.frontend.quantization import converted, quantize_scaled, subtract_zero_point
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, hybrid_weights
+from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import apply_activation, quantized_range
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import rank_of, reshape
-from hetero.graph import Constant, Output, is_constant
+from hetero.graph import Constant, Output, constant_array
 from hetero.types import Type
+
+_FORMATS = tflite.FullyConnectedOptionsWeightsFormat
 
 
 class LinearOperator:
     """A linear operator. ``data``, ``weights``, ``bias``: which of its inputs these are.
 
-    Data and result may be floats while the weights are quantized (a hybrid operator). The weights are dequantized
-    then. LiteRT quantizes the data row by row instead, which costs more here than it saves and is less accurate.
+    Quantized operators accumulate exactly, in integers. If only the weights are quantized (a hybrid operator), they are
+    dequantized. LiteRT quantizes the data row by row instead, which costs more here than it saves and is less accurate.
     """
 
     def __init__(self, node: TfliteNodeContext, data: int = 0, weights: int = 1, bias: int = 2) -> None:
@@ -40,22 +43,24 @@ class LinearOperator:
         return self._operand(value, self._weights, axis)
 
     def _operand(self, value: Output, index: int, axis: int) -> Output:
-        params = self.node.input_tensor(index).quantization
+        tensor = self.node.input_tensor(index)
         if not self.is_quantized:
+            params = tensor.quantization
             numbers = value if params is None else dequantize(*hybrid_weights(value, params._replace(axis=axis)))
             return converted(numbers, Type.f32)
-        params = params._replace(axis=axis)
+        params = tensor.required_quantization._replace(axis=axis)
         return subtract_zero_point(value, params.broadcastable(params.zero_points, rank_of(value)), self._accumulator())
 
     def _accumulator(self) -> Type:
         """Return an accumulator type that cannot overflow. Only 16-bit data may need more than i32."""
         if self.node.input_tensor(self._data).element_type is not Type.i16:
             return Type.i32
-        constants = [self.node.get_input(index) for index in (self._weights, self._bias) if self.node.has_input(index)]
+        inputs = [self.node.get_input(index) for index in (self._weights, self._bias) if self.node.has_input(index)]
+        constants = [value.node.data for value in inputs if isinstance(value.node, Constant)]
         channels = self._output.partial_shape[-1]
-        if not all(map(is_constant, constants)) or channels.is_dynamic:
+        if len(constants) < len(inputs) or channels.is_dynamic:
             return Type.i64
-        weights, *bias = (value.node.data for value in constants)
+        weights, *bias = constants
         count = weights.size // max(channels.get_length(), 1)
         largest = (_magnitude(weights) * count << 15) + sum(map(_magnitude, bias))
         return Type.i32 if largest < 1 << 31 else Type.i64
@@ -71,8 +76,8 @@ class LinearOperator:
         return self._requantize(total, shape) if self.is_quantized else apply_activation(self.node, total)
 
     def _requantize(self, total: Output, shape: Sequence[int]) -> Output:
-        data, weights = (self.node.input_tensor(index).quantization for index in (self._data, self._weights))
-        params = self._output.quantization
+        data, weights = (self.node.input_tensor(index).required_quantization for index in (self._data, self._weights))
+        params = self._output.required_quantization
         # A factor per tensor or per channel in f32, as in XNNPACK.
         factor = data.scales * weights.scales / params.scales
         factor = factor.reshape(shape if factor.size > 1 else ())
@@ -84,3 +89,37 @@ class LinearOperator:
 def _magnitude(array: np.ndarray) -> int:
     """Return the largest absolute value, 0 for an empty array."""
     return int(np.abs(array.astype(np.int64)).max(initial=0))
+
+
+@translator("FULLY_CONNECTED")
+def fully_connected(node: TfliteNodeContext) -> Translation:
+    """Weights are ``[O, I]``. Data of any rank is flattened to ``[rows, I]`` unless ``keep_num_dims`` is set."""
+    linear, data, weights = LinearOperator(node), node.get_input(0), node.get_input(1)
+    if not node.get_attribute("keep_num_dims", False) and rank_of(data) != 2:
+        data = reshape(data, (-1, weights.partial_shape[-1].get_length()))
+    is_shuffled = node.get_attribute("weights_format", _FORMATS.DEFAULT) == _FORMATS.SHUFFLED4x16INT8
+    weights = linear.weights(_unshuffle(weights) if is_shuffled else weights)
+    result = linear.epilogue(ops.MatMul(linear.data(data), weights, False, True).output(0), (-1,))
+    # Output 1 is LiteRT's workspace.
+    return [result, data] if is_shuffled else result
+
+
+def _unshuffle(weights: Output) -> Output:
+    """Convert SHUFFLED4x16INT8 weights to rows: they are stored in blocks of 4 rows and 16 columns, as i8 ^ 0x80."""
+    data = constant_array(weights)
+    if data is None:
+        raise FrontendError("weights of the format SHUFFLED4x16INT8 must be constant")
+    rows, columns = data.shape
+    blocks = data.reshape(rows // 4, columns // 16, 4, 16)
+    return Constant(blocks.transpose(0, 2, 1, 3).reshape(rows, columns) ^ np.uint8(0x80)).output(0)
+
+
+@translator("BATCH_MATMUL")
+def batch_matmul(node: TfliteNodeContext) -> Translation:
+    linear = LinearOperator(node)
+    operands = linear.data(node.get_input(0)), linear.weights(node.get_input(1))
+    total = ops.MatMul(*operands, bool(node.get_attribute("adj_x", False)), bool(node.get_attribute("adj_y", False)))
+    # An i32 result is the accumulator, without requantization.
+    if node.output_tensor(0).element_type is Type.i32:
+        return total
+    return linear.epilogue(total.output(0), (-1,))

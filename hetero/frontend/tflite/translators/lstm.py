@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import tflite
 
@@ -10,22 +10,28 @@ from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import apply_activation
-from hetero.frontend.tflite.translators.states import fake_quantize, update_state
+from hetero.frontend.tflite.translators.common import apply_activation, fake_quantize, update_state
 from hetero.frontend.tflite.translators.time_steps import (
     SEQUENCE_ACTIVATIONS,
     Capture,
     add_auxiliary_input,
-    batch_major,
-    full_sequence_lengths,
     merge_directions,
+    run_sequence,
     scan,
 )
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, scalar_like
-from hetero.graph import Output
+from hetero.graph import Op, Output
 
-_ORDER = "ifco"
+_GATES = "ifco"
+# The weights of one direction, in the order of the operator's inputs.
+_WEIGHTS = [
+    *(f"{kind} {gate}" for kind in ("input", "recurrent") for gate in _GATES),
+    *(f"peephole {gate}" for gate in "ifo"),
+    *(f"bias {gate}" for gate in _GATES),
+    "projection",
+    "projection bias",
+]
 _EPSILON = 1e-8
 # The range of a gate's pre-activation in quantized networks: Q3.12 fixed point.
 _GATE_RANGE = (-8.0, 8.0 - 2.0**-12)
@@ -33,34 +39,16 @@ _GATE_RANGE = (-8.0, 8.0 - 2.0**-12)
 
 @dataclass
 class _Network:
-    """The weights of one direction, by gate. There is no gate i if it is coupled (i = 1 - f).
+    """One direction of an LSTM.
 
-    Absent weights are an empty dict or None. ``states``: the indices of the hidden-state and the cell-state inputs.
+    ``weights``: those that the operator has, by their names in ``_WEIGHTS``, and ``norm i`` … for layer normalization.
+    There are none of gate i if it is coupled (i = 1 - f). ``states``: the indices of the hidden-state and the
+    cell-state inputs.
     """
 
     node: TfliteNodeContext
-    input_weights: dict[str, Output]
-    recurrent_weights: dict[str, Output]
-    peephole_weights: dict[str, Output]
-    biases: dict[str, Output]
-    layer_norm_weights: dict[str, Output]
-    projection: Output | None
-    projection_bias: Output | None
+    weights: dict[str, Output]
     states: tuple[int, int]
-
-    @property
-    def size(self) -> int:
-        """The number of cells."""
-        return self.input_weights["f"].partial_shape[0].get_length()
-
-    def captured(self, capture: Capture) -> _Network:
-        """Return a copy whose weights are captured into the body of a step."""
-        fields = {
-            name: {gate: capture(value) for gate, value in getattr(self, name).items()}
-            for name in ("input_weights", "recurrent_weights", "peephole_weights", "biases", "layer_norm_weights")
-        }
-        projection, bias = (value and capture(value) for value in (self.projection, self.projection_bias))
-        return _Network(self.node, **fields, projection=projection, projection_bias=bias, states=self.states)
 
 
 @translator("LSTM")
@@ -69,7 +57,7 @@ def lstm(node: TfliteNodeContext) -> Translation:
     """Translate an LSTM of one time step."""
     if node.get_attribute("kernel_type", tflite.LSTMKernelType.FULL) == tflite.LSTMKernelType.BASIC:
         return _basic_lstm(node)
-    network = _read_weights(node, 1, (18, 19), 20)
+    network = _read_network(node, 1, (18, 19), 20)
     data = ops.Unsqueeze(node.get_input(0), int64([1])).output(0)
     return ops.Squeeze(_run(network, data, 1, False), int64([1]))
 
@@ -77,7 +65,7 @@ def lstm(node: TfliteNodeContext) -> Translation:
 @translator("UNIDIRECTIONAL_SEQUENCE_LSTM")
 @computes_in_float
 def sequence_lstm(node: TfliteNodeContext) -> Translation:
-    return _run(_read_weights(node, 1, (18, 19), 20), node.get_input(0), _time_axis(node), False)
+    return _run(_read_network(node, 1, (18, 19), 20), node.get_input(0), _time_axis(node), False)
 
 
 @translator("BIDIRECTIONAL_SEQUENCE_LSTM")
@@ -87,11 +75,11 @@ def bidirectional_sequence_lstm(node: TfliteNodeContext) -> Translation:
     weights for both directions."""
     results = []
     for direction, (first, states) in enumerate(((1, (35, 36)), (18, (37, 38)))):
-        network, first_auxiliary = _read_weights(node, first, states, None), 40 + 4 * direction
-        gates = list(network.input_weights)
-        indices = [first_auxiliary + _ORDER.index(gate) for gate in gates]
-        data, weights = add_auxiliary_input(node, 39, direction, list(network.input_weights.values()), indices)
-        network.input_weights = dict(zip(gates, weights))
+        network = _read_network(node, first, states)
+        indices = {name: 40 + 4 * direction + i for i, name in enumerate(_WEIGHTS[:4]) if name in network.weights}
+        own_weights = [network.weights[name] for name in indices]
+        data, weights = add_auxiliary_input(node, 39, direction, own_weights, list(indices.values()))
+        network.weights.update(zip(indices, weights))
         results.append(_run(network, data, _time_axis(node), direction == 1))
     return merge_directions(node, results)
 
@@ -120,26 +108,15 @@ def _time_axis(node: TfliteNodeContext) -> int:
     return 0 if node.get_attribute("time_major") else 1
 
 
-def _read_weights(node: TfliteNodeContext, first: int, states: tuple[int, int], first_norm: int | None) -> _Network:
-    """Return the weights of a direction: inputs from ``first`` on, layer normalization from ``first_norm`` on."""
-
-    def gates(start: int | None, letters: str = _ORDER) -> dict[str, Output]:
-        if start is None:
-            return {}
-        indices = {gate: start + offset for offset, gate in enumerate(letters)}
-        return {gate: node.get_input(index) for gate, index in indices.items() if node.has_input(index)}
-
-    return _Network(
-        node,
-        input_weights=gates(first),
-        recurrent_weights=gates(first + 4),
-        peephole_weights=gates(first + 8, "ifo"),
-        biases=gates(first + 11),
-        layer_norm_weights=gates(first_norm),
-        projection=node.get_optional_input(first + 15),
-        projection_bias=node.get_optional_input(first + 16),
-        states=states,
-    )
+def _read_network(
+    node: TfliteNodeContext, first: int, states: tuple[int, int], first_norm: int | None = None
+) -> _Network:
+    """Return a direction with the weights from input ``first`` on, and layer normalization from ``first_norm`` on."""
+    indices = {name: first + index for index, name in enumerate(_WEIGHTS)}
+    if first_norm is not None:
+        indices |= {f"norm {gate}": first_norm + index for index, gate in enumerate(_GATES)}
+    weights = {name: node.get_input(index) for name, index in indices.items() if node.has_input(index)}
+    return _Network(node, weights, states)
 
 
 def _run(network: _Network, data: Output, axis: int, reverse: bool) -> Output:
@@ -157,47 +134,36 @@ def _fits_lstm_sequence(network: _Network) -> bool:
     return (
         node.get_attribute("fused_activation_function") in SEQUENCE_ACTIVATIONS
         and not node.get_attribute("cell_clip", 0.0)
-        and not network.layer_norm_weights
-        and network.projection is None
-        and rank_of(network.recurrent_weights["f"]) == 2
+        and "norm f" not in network.weights
+        and "projection" not in network.weights
+        and rank_of(network.weights["recurrent f"]) == 2
         and node.input_tensor(network.states[1]).quantization is None
     )
 
 
 def _lstm_sequence(network: _Network, data: Output, axis: int, reverse: bool) -> tuple[Output, list[Output]]:
-    node, data = network.node, batch_major(data, axis)
-    function = SEQUENCE_ACTIVATIONS[node.get_attribute("fused_activation_function")]
-    inputs = [
-        data,
-        *(ops.Unsqueeze(node.get_input(index), int64([1])) for index in network.states),
-        full_sequence_lengths(data),
-        *(_concat_gates(gates, "fico") for gates in (network.input_weights, network.recurrent_weights, network.biases)),
-    ]
-    operation = ops.LSTMSequence
-    if network.peephole_weights:
-        inputs.append(_concat_gates(network.peephole_weights, "iof"))
+    operation: type[Op] = ops.LSTMSequence
+    weights = [_concat_gates(network.weights, kind, "fico") for kind in ("input", "recurrent", "bias")]
+    if "peephole f" in network.weights:
         operation = ops.PeepholeLSTMSequence
-    sequence = operation(
-        *inputs,
-        hidden_size=network.size,
-        direction="reverse" if reverse else "forward",
-        activations=["sigmoid", function, function],
-    )
-    results, *last = (ops.Squeeze(value, int64([1])).output(0) for value in sequence.outputs())
-    return batch_major(results, axis), last
+        weights.append(_concat_gates(network.weights, "peephole", "iof"))
+    states = [network.node.get_input(index) for index in network.states]
+    function = SEQUENCE_ACTIVATIONS[network.node.get_attribute("fused_activation_function")]
+    return run_sequence(operation, data, states, weights, ["sigmoid", function, function], axis, reverse)
 
 
-def _concat_gates(gates: dict[str, Output], order: str) -> Output:
-    """Concatenate the weights of all gates. A coupled gate i has those of f negated, because 1 - σ(x) = σ(-x)."""
-    parts = [gates[gate] if gate in gates else ops.Negative(gates["f"]) for gate in order]
-    return ops.Unsqueeze(ops.Concat(parts, 0), int64([0])).output(0)
+def _concat_gates(weights: dict[str, Output], kind: str, gates: str) -> Output:
+    """Concatenate weights of all gates. A coupled gate i has those of f negated, because 1 - σ(x) = σ(-x)."""
+    parts = [weights.get(f"{kind} {gate}") or ops.Negative(weights[f"{kind} f"]) for gate in gates]
+    return ops.Concat(parts, 0).output(0)
 
 
 def _scan_steps(network: _Network, data: Output, axis: int, reverse: bool) -> tuple[Output, list[Output]]:
     initial = [network.node.get_input(index) for index in network.states]
 
     def step(part: Output, states: list[Output], capture: Capture) -> tuple[Output, list[Output]]:
-        result, cells = _step(network.captured(capture), part, *states)
+        weights = {name: capture(value) for name, value in network.weights.items()}
+        result, cells = _step(replace(network, weights=weights), part, *states)
         return result, [result, cells]
 
     return scan(step, data, initial, axis, reverse)
@@ -205,34 +171,34 @@ def _scan_steps(network: _Network, data: Output, axis: int, reverse: bool) -> tu
 
 def _step(network: _Network, data: Output, state: Output, cells: Output) -> tuple[Output, Output]:
     """Return the new hidden state and the new cell state, rounded to their quantization."""
-    node = network.node
+    node, weights = network.node, network.weights
     state_tensor, cell_tensor = (node.input_tensor(index) for index in network.states)
 
     def gate(letter: str, cells: Output) -> Output:
-        total = ops.MatMul(data, network.input_weights[letter], False, True).output(0)
-        total = ops.Add(total, _recurrent(state, network.recurrent_weights[letter])).output(0)
-        if letter in network.peephole_weights:
-            total = ops.Add(total, ops.Multiply(cells, network.peephole_weights[letter])).output(0)
-        if letter in network.layer_norm_weights:
+        total = ops.MatMul(data, weights[f"input {letter}"], False, True).output(0)
+        total = ops.Add(total, _recurrent(state, weights[f"recurrent {letter}"])).output(0)
+        if f"peephole {letter}" in weights:
+            total = ops.Add(total, ops.Multiply(cells, weights[f"peephole {letter}"])).output(0)
+        if f"norm {letter}" in weights:
             total = ops.MVN(total, int64([-1]), True, _EPSILON, "INSIDE_SQRT").output(0)
-            total = ops.Multiply(total, network.layer_norm_weights[letter]).output(0)
-        if letter in network.biases:
-            total = ops.Add(total, network.biases[letter]).output(0)
+            total = ops.Multiply(total, weights[f"norm {letter}"]).output(0)
+        if f"bias {letter}" in weights:
+            total = ops.Add(total, weights[f"bias {letter}"]).output(0)
         if cell_tensor.quantization is not None:
             total = ops.Clamp(total, *_GATE_RANGE).output(0)
         return apply_activation(node, total) if letter == "c" else ops.Sigmoid(total).output(0)
 
     forget = gate("f", cells)
-    update = gate("i", cells) if "i" in network.input_weights else ops.Subtract(scalar_like(forget, 1), forget)
+    update = gate("i", cells) if "input i" in weights else ops.Subtract(scalar_like(forget, 1), forget)
     cells = ops.Add(ops.Multiply(forget, cells), ops.Multiply(update, gate("c", cells))).output(0)
     cells = fake_quantize(_clip(cells, node.get_attribute("cell_clip", 0.0)), cell_tensor)
     result = ops.Multiply(gate("o", cells), apply_activation(node, cells)).output(0)
-    if network.projection is not None:
+    if "projection" in weights:
         if state_tensor.quantization is not None:
             result = fake_quantize(result, node.intermediate_tensors[-1])
-        result = ops.MatMul(result, network.projection, False, True).output(0)
-        if network.projection_bias is not None:
-            result = ops.Add(result, network.projection_bias).output(0)
+        result = ops.MatMul(result, weights["projection"], False, True).output(0)
+        if "projection bias" in weights:
+            result = ops.Add(result, weights["projection bias"]).output(0)
         result = _clip(result, node.get_attribute("proj_clip", 0.0))
     return fake_quantize(result, state_tensor), cells
 

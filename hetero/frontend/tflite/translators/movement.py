@@ -1,6 +1,9 @@
-"""Reshape, transpose, concatenation, splits and reversals. As in LiteRT, quantized integers move unchanged."""
+"""Reshape, transpose, concatenation, splits, tiling and reversals. As in LiteRT, quantized integers move unchanged."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -13,8 +16,14 @@ from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import apply_activation, clamp_to_activation
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import constant_input, int64, normalize_axis, rank_of
-from hetero.graph import Output, constant_array
+from hetero.graph import Node, Output, constant_array
 from hetero.types import Type
+
+# Operations with the inputs of the operator.
+_SAME_INPUTS: dict[str, Callable[..., Node]] = {
+    "BROADCAST_TO": ops.Broadcast, "GATHER_ND": ops.GatherND, "REVERSE_V2": partial(ops.Reverse, mode="index"),
+    "TILE": ops.Tile,
+}  # fmt: skip
 
 
 @translator("RESHAPE")
@@ -38,9 +47,9 @@ def transpose(node: TfliteNodeContext) -> Translation:
     order = constant_array(node.get_input(1))
     if order is None:
         return ops.Transpose(node.get_input(0), node.get_input(1))
-    order = [normalize_axis(axis, order.size) for axis in order.tolist()]
-    parts_axis = [len(order)] if node.input_tensor(0).is_complex else []
-    return values.transpose(node.get_input(0), order + parts_axis)
+    parts_axis = [order.size] if node.input_tensor(0).is_complex else []
+    axes = [normalize_axis(axis, order.size) for axis in order.tolist()]
+    return values.transpose(node.get_input(0), axes + parts_axis)
 
 
 @translator("EXPAND_DIMS")
@@ -86,7 +95,7 @@ def concatenation(node: TfliteNodeContext) -> Translation:
 
 def _requantize(value: Output, old: Quantization, target: DecodedTensor) -> Output:
     """Convert integers to the quantization of another tensor, rounding halves away from zero as LiteRT does."""
-    new = target.quantization
+    new = target.required_quantization
     if old.equals(new):
         return value
     factor = np.float32(old.scale) * (np.float32(1) / np.float32(new.scale))
@@ -108,9 +117,9 @@ def split_by_lengths(node: TfliteNodeContext) -> Translation:
     return ops.VariadicSplit(data, values.reshape(axis, ()), values.reshape(lengths, (node.get_output_size(),)))
 
 
-@translator("REVERSE_V2")
-def reverse(node: TfliteNodeContext) -> Translation:
-    return ops.Reverse(node.get_input(0), node.get_input(1), "index")
+@translator(*_SAME_INPUTS)
+def move_elements(node: TfliteNodeContext) -> Translation:
+    return _SAME_INPUTS[node.get_op_type()](node.get_input(0), node.get_input(1))
 
 
 @translator("REVERSE_SEQUENCE")

@@ -1,4 +1,4 @@
-"""L2 normalization and local response normalization."""
+"""Softmax, L2 normalization and local response normalization."""
 
 from __future__ import annotations
 
@@ -8,10 +8,22 @@ from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import apply_activation
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64
+from hetero.frontend.values import int64, multiply_by
 
 # A lower bound of a vector's L2 norm, against division by zero.
 _MIN_NORM = 1e-6
+
+
+@translator("SOFTMAX")
+@computes_in_float
+def softmax(node: TfliteNodeContext) -> Translation:
+    return ops.Softmax(multiply_by(node.get_input(0), node.get_attribute("beta", 1.0)), -1)
+
+
+@translator("LOG_SOFTMAX")
+@computes_in_float
+def log_softmax(node: TfliteNodeContext) -> Translation:
+    return ops.LogSoftmax(node.get_input(0), -1)
 
 
 @translator("L2_NORMALIZATION")

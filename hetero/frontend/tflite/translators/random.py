@@ -61,4 +61,4 @@ def multinomial(node: TfliteNodeContext) -> Translation:
     shape = ops.Concat([reshape(length_of(logits, 0), (1,)), ops.Convert(count, Type.i64)], 0)
     total = ops.Gather(cumulative, int64([-1]), int64(1))
     samples = ops.Multiply(_uniform(node, shape, Type.f64), total)
-    return ops.SearchSorted(cumulative, samples, True, node.output_tensor(0).element_type)
+    return ops.SearchSorted(cumulative, samples, True, node.output_type(0))

@@ -37,7 +37,7 @@ def arg_max_or_min(node: TfliteNodeContext) -> Translation:
     axis = axis if isinstance(axis, int) else axis[0]
     mode = "max" if node.get_op_type() == "ARG_MAX" else "min"
     value = converted(value, Type.u8) if value.element_type is Type.boolean else value
-    best = ops.TopK(value, int64(1), axis, mode, "value", node.output_tensor(0).element_type, True)
+    best = ops.TopK(value, int64(1), axis, mode, "value", node.output_type(0), True)
     return ops.Squeeze(best.output(1), int64([axis]))
 
 

@@ -11,13 +11,11 @@ from hetero.frontend.tflite.translators.time_steps import (
     SEQUENCE_ACTIVATIONS,
     Capture,
     add_auxiliary_input,
-    batch_major,
-    full_sequence_lengths,
     merge_directions,
+    run_sequence,
     scan,
 )
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64
 from hetero.graph import Output
 
 
@@ -56,18 +54,8 @@ def _sequence(node: TfliteNodeContext, data: Output, weights: list[Output], stat
     axis, initial = 0 if node.get_attribute("time_major") else 1, node.get_input(state)
     function = node.get_attribute("fused_activation_function")
     if function in SEQUENCE_ACTIVATIONS:
-        data = batch_major(data, axis)
-        sequence = ops.RNNSequence(
-            data,
-            ops.Unsqueeze(initial, int64([1])),
-            full_sequence_lengths(data),
-            *(ops.Unsqueeze(part, int64([0])) for part in weights),
-            hidden_size=initial.partial_shape[-1].get_length(),
-            direction="reverse" if reverse else "forward",
-            activations=[SEQUENCE_ACTIVATIONS[function]],
-        )
-        results, last = (ops.Squeeze(value, int64([1])).output(0) for value in sequence.outputs())
-        results = batch_major(results, axis)
+        activations = [SEQUENCE_ACTIVATIONS[function]]
+        results, (last,) = run_sequence(ops.RNNSequence, data, [initial], weights, activations, axis, reverse)
     else:
 
         def step(part: Output, states: list[Output], capture: Capture) -> tuple[Output, list[Output]]:

@@ -19,12 +19,7 @@ def gather(node: TfliteNodeContext) -> Translation:
     """The output of 4-bit integers may be wider ones."""
     axis, batch = node.get_attribute("axis", 0), node.get_attribute("batch_dims", 0)
     gathered = ops.Gather(node.get_input(0), node.get_input(1), int64(axis), batch).output(0)
-    return converted(gathered, node.output_tensor(0).element_type)
-
-
-@translator("GATHER_ND")
-def gather_nd(node: TfliteNodeContext) -> Translation:
-    return ops.GatherND(node.get_input(0), node.get_input(1), 0)
+    return converted(gathered, node.output_type(0))
 
 
 @translator("WHERE")
@@ -36,13 +31,13 @@ def where(node: TfliteNodeContext) -> Translation:
 @translator("UNIQUE")
 def unique(node: TfliteNodeContext) -> Translation:
     """Return the unique elements in the order of their first occurrence, and the index of each element among them."""
-    operation = ops.Unique(node.get_input(0), None, False, node.output_tensor(1).element_type)
+    operation = ops.Unique(node.get_input(0), None, False, node.output_type(1))
     return [operation.output(0), operation.output(2)]
 
 
 @translator("TOPK_V2")
 def top_k(node: TfliteNodeContext) -> Translation:
-    kind = node.output_tensor(1).element_type
+    kind = node.output_type(1)
     index = kind if kind in (Type.i32, Type.i64) else Type.i32
     best = ops.TopK(node.get_input(0), reshape(node.get_input(1), ()), -1, "max", "value", index, True)
     return [best.output(0), best.output(1) if kind is index else ops.Convert(best.output(1), kind)]
@@ -58,8 +53,8 @@ def bucketize(node: TfliteNodeContext) -> Translation:
 def hashtable_lookup(node: TfliteNodeContext) -> Translation:
     """Return the rows of keys, zeros for missing keys, and whether each key was found. The table's keys are sorted."""
     wanted, keys, rows = (node.get_input(index) for index in range(3))
-    index = ops.SearchSorted(keys, wanted, False, Type.i64)
-    index = ops.Minimum(index, ops.Subtract(length_of(keys, 0), int64(1)))
+    position = ops.SearchSorted(keys, wanted, False, Type.i64)
+    index = ops.Minimum(position, ops.Subtract(length_of(keys, 0), int64(1)))
     found = ops.Equal(ops.Gather(keys, index, int64(0)), wanted)
     gathered = ops.Gather(rows, index, int64(0)).output(0)
     row_rank = len(gathered.partial_shape) - 1

@@ -26,7 +26,7 @@ def strided_slice(node: TfliteNodeContext) -> Translation:
     if node.input_tensor(0).is_complex:
         # Take the parts axis whole explicitly: an ellipsis counts axes from the end.
         one = np.ones(1, begin.element_type.to_dtype())
-        begin, end, strides = (ops.Concat([numbers, one], 0) for numbers in (begin, end, strides))
+        begin, end, strides = (ops.Concat([numbers, one], 0).output(0) for numbers in (begin, end, strides))
         masks = [[*mask, int(name in ("begin_mask", "end_mask"))] for name, mask in zip(_MASKS, masks)]
     return ops.StridedSlice(data, begin, end, strides, *masks)
 

@@ -9,8 +9,7 @@ from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import apply_activation
-from hetero.frontend.tflite.translators.states import fake_quantize, update_state
+from hetero.frontend.tflite.translators.common import apply_activation, fake_quantize, update_state
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, reshape
 

@@ -12,7 +12,7 @@ from hetero.frontend.subgraph import Body, ModelScope
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, length_of, rank_of, reshape
-from hetero.graph import Model, Output, Parameter
+from hetero.graph import Model, Op, Output, Parameter
 from hetero.ops.port_maps import (
     BodyOutputDescription,
     ConcatOutputDescription,
@@ -37,21 +37,21 @@ def scan(step: Step, data: Output, states: Sequence[Output], axis: int, reverse:
     if data.partial_shape[axis] == 1:
         result, last = step(_squeeze(data, axis), list(states), lambda value: value)
         return _unsqueeze(result, axis), last
-    host, shape = ModelScope(), data.partial_shape
+    scope, shape = ModelScope(), data.partial_shape
     part = Parameter(data.element_type, concatenate(shape[:axis], [1], shape[axis + 1 :]))
     carried = [Parameter(state.element_type, state.partial_shape) for state in states]
     result, new = step(
         _squeeze(part.output(0), axis),
         [parameter.output(0) for parameter in carried],
-        lambda value: host.capture(value, "weights"),
+        lambda value: scope.capture(value, "weights"),
     )
-    model = Model([_unsqueeze(result, axis), *new], [part, *carried, *host.captured.values()], "step")
+    model = Model([_unsqueeze(result, axis), *new], [part, *carried, *scope.captured.values()], "step")
     # start, stride, part_size, end, axis
     slicing = (-1, -1, 1, 0, axis) if reverse else (0, 1, 1, -1, axis)
     count = len(carried)
     iterator = connect(
         ops.TensorIterator(),
-        Body(model, list(host.captured)),
+        Body(model, list(scope.captured)),
         [data, *states],
         [SliceInputDescription(0, 0, *slicing), *(MergedInputDescription(i, i, i) for i in range(1, 1 + count))],
         [ConcatOutputDescription(0, 0, *slicing), *(BodyOutputDescription(i, i) for i in range(1, 1 + count))],
@@ -59,16 +59,38 @@ def scan(step: Step, data: Output, states: Sequence[Output], axis: int, reverse:
     return iterator.output(0), iterator.outputs()[1:]
 
 
-def batch_major(data: Output, axis: int) -> Output:
+def run_sequence(
+    operation: type[Op],
+    data: Output,
+    states: Sequence[Output],
+    weights: Sequence[Output],
+    activations: Sequence[str],
+    axis: int,
+    reverse: bool,
+) -> tuple[Output, list[Output]]:
+    """Apply RNNSequence or an LSTMSequence to sequences of full length; the last states are ``[N, cells]``.
+
+    ``states`` are ``[N, cells]``, ``weights`` have no axis of directions. Otherwise like ``scan``.
+    """
+    data = _batch_major(data, axis)
+    sequence = operation(
+        data,
+        *(_unsqueeze(state, 1) for state in states),
+        ops.Broadcast(length_of(data, 1), reshape(length_of(data, 0), (1,))),
+        *(_unsqueeze(part, 0) for part in weights),
+        hidden_size=states[0].partial_shape[-1].get_length(),
+        direction="reverse" if reverse else "forward",
+        activations=activations,
+    )
+    results, *last = (_squeeze(value, 1) for value in sequence.outputs())
+    return _batch_major(results, axis), last
+
+
+def _batch_major(data: Output, axis: int) -> Output:
     """Swap axes 0 and 1 unless the time axis already is 1: to ``[N, time, …]`` and, from there, back."""
     if axis == 1:
         return data
     return ops.Transpose(data, int64([1, 0, *range(2, rank_of(data))])).output(0)
-
-
-def full_sequence_lengths(data: Output) -> Output:
-    """Return the lengths ``[N]`` of sequences ``[N, time, …]`` without padding."""
-    return ops.Broadcast(length_of(data, 1), reshape(length_of(data, 0), (1,))).output(0)
 
 
 def add_auxiliary_input(

@@ -50,10 +50,11 @@ class ScalarBody:
     def operation(self) -> type[Op] | None:
         """The binary operation that the body consists of, if it is one of the known ones; else None."""
         node = self.results[0].node
+        if len(self.results) != 1 or not isinstance(node, (*_COMMUTATIVE, ops.Subtract)):
+            return None
         operands = [value.node for value in node.input_values()]
-        in_order = operands == self.inputs and isinstance(node, (*_COMMUTATIVE, ops.Subtract))
         swapped = operands == self.inputs[::-1] and isinstance(node, _COMMUTATIVE)
-        return type(node) if len(self.results) == 1 and (in_order or swapped) else None
+        return type(node) if operands == self.inputs or swapped else None
 
 
 class ReductionBody(ScalarBody):
@@ -116,15 +117,12 @@ def same_function(left: Output, right: Output, correspondence: dict[Node, Node])
         seen.add((one, other))
         if type(one.node) is not type(other.node) or one.get_index() != other.get_index():
             return False
-        if isinstance(one.node, Constant):
-            data = (one.node.data, other.node.data)
-            if data[0].dtype != data[1].dtype or data[0].tobytes() != data[1].tobytes():
+        if isinstance(one.node, Constant) and isinstance(other.node, Constant):
+            data, others = one.node.data, other.node.data
+            if data.dtype != others.dtype or data.tobytes() != others.tobytes():
                 return False
             continue
-        if isinstance(one.node, Parameter):
-            return False
-        attributes = [attribute.name for attribute in type(one.node).attributes_declared]
-        if any(getattr(one.node, name) != getattr(other.node, name) for name in attributes):
+        if isinstance(one.node, Parameter) or one.node.get_attributes() != other.node.get_attributes():
             return False
         stack += zip(one.node.input_values(), other.node.input_values())
     return True

@@ -42,7 +42,7 @@ def _operands(node: TfliteNodeContext) -> tuple[Output, Output]:
     """Return both operands; integers are converted to the result's type, which may be wider."""
     left, right = node.get_input(0), node.get_input(1)
     kind = node.output_tensor(0).element_type
-    if not left.element_type.is_integral() or kind is None:
+    if not left.element_type.is_integral() or kind.is_dynamic():
         return left, right
     return converted(left, kind), converted(right, kind)
 
@@ -141,10 +141,10 @@ def _convolve(node: TfliteNodeContext, data: Output, filters: Output, count: int
         raise FrontendError(f"padding {list(pads)} must have {2 * count} elements, two per spatial dimension")
     # Convolution has neither negative pads nor a dilation of the data: Pad does these.
     begin, end = pads[::2], pads[1::2]
-    crops = [[0, 0, *(min(pad, 0) for pad in side)] for side in (begin, end)]
+    crop_begin, crop_end = ([0, 0, *(min(pad, 0) for pad in side)] for side in (begin, end))
     if any(pad < 0 for pad in pads) or any(dilation != 1 for dilation in data_dilations):
         interior = [0, 0, *(dilation - 1 for dilation in data_dilations)]
-        data = pad_with_interior(data, scalar_like(data, 0).output(0), *crops, interior)
+        data = pad_with_interior(data, scalar_like(data, 0).output(0), crop_begin, crop_end, interior)
     begin, end = ([max(pad, 0) for pad in side] for side in (begin, end))
     groups, batches = node.get_attribute("feature_group_count", 1), node.get_attribute("batch_group_count", 1)
     if batches > 1:

@@ -113,10 +113,8 @@ def select(node: TfliteNodeContext) -> Translation:
 @translator("STABLEHLO_CONVERT")
 @computes_in_float
 def convert(node: TfliteNodeContext) -> Translation:
-    output = node.output_tensor(0)
-    if output.element_type is None:
-        raise FrontendError(f"a tensor of {output.kind} is not supported")
-    return node.get_input(0) if output.quantization else converted(node.get_input(0), output.element_type)
+    value, kind = node.get_input(0), node.output_type(0)
+    return value if node.output_tensor(0).quantization else converted(value, kind)
 
 
 @translator("STABLEHLO_COMPARE")

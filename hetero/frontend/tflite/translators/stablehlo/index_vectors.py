@@ -9,7 +9,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.quantization import converted
 from hetero.frontend.values import int64, normalize_axis, rank_of
-from hetero.graph import Output
+from hetero.graph import Output, as_output
 from hetero.types import Type
 
 
@@ -60,7 +60,7 @@ def flat_indices(indices: Sequence[Output], lengths: Sequence[int]) -> Output:
     """Convert indices on axes of these lengths to indices on the flattened axis."""
     strides = [math.prod(lengths[axis + 1 :]) for axis in range(len(lengths))]
     rows = [index if stride == 1 else ops.Multiply(index, int64(stride)) for index, stride in zip(indices, strides)]
-    total = rows[0]
+    total = as_output(rows[0])
     for row in rows[1:]:
-        total = ops.Add(total, row)
-    return total if isinstance(total, Output) else total.output(0)
+        total = ops.Add(total, row).output(0)
+    return total

@@ -156,8 +156,8 @@ def _pad_after_each(value: Output, filler: Output, counts: Sequence[int]) -> Out
     """Add fillers after each element of each axis: pad a new axis after it, then merge the two axes."""
     axes = [axis for axis, count in enumerate(counts) if count]
     pads = [pad for count in counts for pad in ((0, count) if count else (0,))]
-    padded = ops.Unsqueeze(value, int64([axis + 1 + position for position, axis in enumerate(axes)]))
-    padded = ops.Pad(padded, int64([0] * len(pads)), int64(pads), "constant", filler).output(0)
+    wide = ops.Unsqueeze(value, int64([axis + 1 + position for position, axis in enumerate(axes)]))
+    padded = ops.Pad(wide, int64([0] * len(pads)), int64(pads), "constant", filler).output(0)
     shape = value.partial_shape
     if shape.is_static:
         return _reshape(padded, [length * (count + 1) for length, count in zip(shape.to_shape(), counts)])
@@ -168,7 +168,7 @@ def _pad_after_each(value: Output, filler: Output, counts: Sequence[int]) -> Out
 @translator("STABLEHLO_IOTA")
 def iota(node: TfliteNodeContext) -> Translation:
     """Return a tensor whose elements are their indices on an axis."""
-    axis, shape, kind = node.get_attribute("iota_dimension"), _declared_shape(node), node.output_tensor(0).element_type
+    axis, shape, kind = node.get_attribute("iota_dimension"), _declared_shape(node), node.output_type(0)
     if not 0 <= axis < len(shape) or -1 in shape:
         raise FrontendError(f"iota_dimension {axis} must be an axis of its shape {shape}, which must be static")
     indices = ops.Convert(ops.Range(int64(0), int64(shape[axis]), int64(1), Type.i64), kind).output(0)

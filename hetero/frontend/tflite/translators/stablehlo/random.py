@@ -18,10 +18,10 @@ from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64
-from hetero.graph import Constant, Node, Output
+from hetero.graph import Constant, Node
 from hetero.types import Type
 
-Words = Sequence[Node | Output]
+Words = Sequence[Node]
 _UNSIGNED = {Type.i32: Type.u32, Type.u32: Type.u32, Type.i64: Type.u64, Type.u64: Type.u64}
 # Philox-4x32: the multipliers and the increments of the key.
 _FACTORS, _WEYL = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85)
@@ -45,12 +45,12 @@ def rng_bit_generator(node: TfliteNodeContext) -> Translation:
     sizes = [2] if threefry else [2, 3]
     if state.element_type is not Type.u64 or state.partial_shape not in [[size] for size in sizes]:
         raise FrontendError(f"its state {state.element_type}{state.partial_shape} must be u64 of {sizes} elements")
-    if output.element_type not in _UNSIGNED or not output.partial_shape.is_static:
+    target = node.output_type(1)
+    if target not in _UNSIGNED or not output.partial_shape.is_static:
         raise FrontendError(
-            f"its output {output.element_type or output.kind}{output.partial_shape} must be 32- or 64-bit integers "
-            "of a static shape"
+            f"its output {target}{output.partial_shape} must be 32- or 64-bit integers of a static shape"
         )
-    kind, shape = _UNSIGNED[output.element_type], output.partial_shape.to_shape()
+    kind, shape = _UNSIGNED[target], output.partial_shape.to_shape()
     count = math.prod(shape)
     blocks = -(-count * kind.bitwidth // (64 if threefry else 128))
     parts = [ops.Gather(state, int64(index), int64(0)) for index in range(state.shape[0])]
@@ -63,7 +63,7 @@ def rng_bit_generator(node: TfliteNodeContext) -> Translation:
     )
     increment = np.zeros(state.shape, np.uint64)
     increment[1] = blocks
-    return [ops.Add(state, Constant(increment)), _as_bits(words, kind, output.element_type, count, shape)]
+    return [ops.Add(state, Constant(increment)), _as_bits(words, kind, target, count, shape)]
 
 
 def philox_words(counter: Words, key: Words) -> Words:
@@ -98,9 +98,9 @@ def _as_bits(words: Words, kind: Type, target: Type, count: int, shape: tuple[in
     if kind is Type.u64:
         words = [ops.BitwiseOr(low, _shift_left(high, 32)) for low, high in zip(words[::2], words[1::2])]
     rows = ops.Concat([ops.Unsqueeze(word, int64([1])) for word in words], 1)
-    bits = ops.Convert(ops.Reshape(rows, int64([-1]), False), kind)
-    bits = ops.Slice(bits, int64([0]), int64([count]), int64([1]), int64([0]))
-    bits = ops.Reshape(bits, int64(shape), False)
+    elements = ops.Convert(ops.Reshape(rows, int64([-1]), False), kind)
+    first = ops.Slice(elements, int64([0]), int64([count]), int64([1]), int64([0]))
+    bits = ops.Reshape(first, int64(shape), False)
     return bits if target is kind else ops.BitCast(bits, target)
 
 

@@ -169,7 +169,8 @@ def _reduce_windows_of_axis(
 
     Windows of 1, 2, 4 … elements are built by doubling; those that make up the size are combined side by side.
     """
-    result, covered, powers, power = [], 0, values, 1
+    result: list[Output] = []
+    covered, powers, power = 0, values, 1
     while True:
         if size & power:
             width = power * dilation

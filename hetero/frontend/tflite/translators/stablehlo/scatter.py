@@ -55,11 +55,11 @@ def stablehlo_scatter(node: TfliteNodeContext) -> Translation:
         # Updates outside of the operand go to an additional row, which is then sliced off.
         row = ops.Broadcast(scalar_like(value, 0), int64([1, *row_shape]))
         data = ops.Concat([data, row], 0).output(0)
-    updates = ops.Reshape(
+    row_updates = ops.Reshape(
         permute(updates, _order(node, updates, windows, [*indexed, *rest])), int64([-1, *row_shape]), False
     )
-    rows = ops.Reshape(rows, int64([-1, 1]), False)
-    result = ops.ScatterNDUpdate(data, rows, updates, reduction).output(0)
+    row_indices = ops.Reshape(rows, int64([-1, 1]), False)
+    result = ops.ScatterNDUpdate(data, row_indices, row_updates, reduction).output(0)
     if not all_within:
         result = ops.Slice(result, int64([0]), int64([count]), int64([1]), int64([0])).output(0)
     result = reshape(result, [*lengths, *row_shape])

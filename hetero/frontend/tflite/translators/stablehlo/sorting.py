@@ -12,12 +12,12 @@ from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarBody, same_function
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, length_of, normalize_axis, rank_of
-from hetero.graph import Output
+from hetero.graph import Node, Output
 from hetero.types import Type
 
 # Maximum length of an axis that is sorted by comparing all pairs of elements.
 _MAX_PAIRWISE_LENGTH = 4096
-_ORDERS = {ops.Less: "min", ops.LessEqual: "min", ops.Greater: "max", ops.GreaterEqual: "max"}
+_ORDERS: dict[type[Node], str] = {ops.Less: "min", ops.LessEqual: "min", ops.Greater: "max", ops.GreaterEqual: "max"}
 
 
 @translator("STABLEHLO_SORT")
@@ -77,6 +77,6 @@ def _sort_pairwise(values: Sequence[Output], axis: int, precedes: ScalarBody) ->
         ops.Reshape(index, int64([-1, 1, *ones]), False), ops.Reshape(index, int64([-1, *ones]), False)
     )
     stable_order = ops.LogicalOr(other_first, ops.LogicalAnd(ops.LogicalNot(element_first), smaller_index))
-    rank = ops.ReduceSum(ops.Convert(stable_order, Type.i64), int64([-len(ones) - 2]), False)
-    rank = ops.Broadcast(rank, ops.ShapeOf(values[0]))
+    count = ops.ReduceSum(ops.Convert(stable_order, Type.i64), int64([-len(ones) - 2]), False)
+    rank = ops.Broadcast(count, ops.ShapeOf(values[0]))
     return ops.TopK(rank, int64(length.get_length()), axis, "min", "value", Type.i64, True).output(1)

@@ -1,11 +1,15 @@
-"""Complex arithmetic. A complex tensor is a real one with an additional last axis: real part, imaginary part.
+"""Complex numbers and Fourier transforms.
 
-The shapes and axes in the file do not count that axis.
+A complex tensor is a real one with an additional last axis: real part, imaginary part. The shapes and axes in the file
+do not count that axis.
 """
 
 from __future__ import annotations
 
 from hetero import ops
+from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.registry import translator
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64
 from hetero.graph import Node, Output
 
@@ -26,3 +30,19 @@ def multiply_complex(left: Output, right: Output) -> Output:
     (a, b), (c, d) = real_and_imaginary(left), real_and_imaginary(right)
     real = ops.Subtract(ops.Multiply(a, c), ops.Multiply(b, d))
     return complex_from_parts(real, ops.Add(ops.Multiply(a, d), ops.Multiply(b, c)))
+
+
+@translator("REAL", "IMAG")
+def real_or_imaginary_part(node: TfliteNodeContext) -> Translation:
+    return real_and_imaginary(node.get_input(0))[node.get_op_type() == "IMAG"]
+
+
+@translator("COMPLEX_ABS")
+def magnitude(node: TfliteNodeContext) -> Translation:
+    return ops.ReduceL2(node.get_input(0), int64([-1]), False)
+
+
+@translator("RFFT2D")
+def rfft_2d(node: TfliteNodeContext) -> Translation:
+    """Transforms the last two axes, truncated or zero-padded to the lengths in input 1."""
+    return ops.RDFT(node.get_input(0), int64([-2, -1]), node.get_input(1))
