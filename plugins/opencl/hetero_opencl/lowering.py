@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 # Kernels count elements in 32 bits.
 LARGEST_COUNT = 2**31 - 1
 
+# An argument of a kernel: memory, or a number. A value stands for its buffer, an int or bool for an i32.
+Argument = Buffer | Output | np.generic | int
+
 
 class Lowering:
     """Collects the launches and buffers of a model; the functions in kernels/ are given it."""
@@ -123,7 +126,7 @@ class Lowering:
         self,
         source: str,
         kernel: str,
-        arguments: Sequence[Buffer | np.generic],
+        arguments: Sequence[Argument],
         global_size: Sequence[int],
         local_size: Sequence[int] | None = None,
     ) -> None:
@@ -134,7 +137,7 @@ class Lowering:
                 Launch(
                     source,
                     kernel,
-                    tuple(arguments),
+                    tuple(map(self._argument, arguments)),
                     tuple(global_size),
                     local,
                     self.name,
@@ -143,10 +146,15 @@ class Lowering:
                 )
             )
 
-    def launch_flat(self, source: str, kernel: str, arguments: Sequence[Buffer | np.generic], count: int) -> None:
+    def launch_flat(self, source: str, kernel: str, arguments: Sequence[Argument], count: int) -> None:
         """Add a launch of ``count`` work-items in a row, rounded up to whole groups: the kernel is given count last."""
         group = 64
         self.launch(source, kernel, [*arguments, np.int32(count)], [-(-count // group) * group], [group])
+
+    def _argument(self, argument: Argument) -> Buffer | np.generic:
+        if isinstance(argument, Output):
+            return self.buffer(argument)
+        return np.int32(argument) if isinstance(argument, int) else argument
 
     def _buffer_of(self, count: int, size: int) -> Buffer:
         self._check_count(count)

@@ -25,7 +25,7 @@ from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source
 
 if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+    from hetero_opencl.lowering import Argument, Lowering
     from hetero_opencl.program import Buffer
 
 _FLOATS = (Type.f32, Type.f16, Type.bf16, Type.f64)
@@ -42,7 +42,7 @@ def _refusal(node: Node) -> str | None:
 
 
 @lowers(ops.ScaledDotProductAttention, unless=_refusal)
-def attention(lowering: Lowering, node: Node) -> None:
+def attention(lowering: Lowering, node: ops.ScaledDotProductAttention) -> None:
     query, key, value = node.input_values()[:3]
     kind = query.element_type
     wide = wide_type(kind)
@@ -56,13 +56,18 @@ def attention(lowering: Lowering, node: Node) -> None:
         multiply_by_transposed(lowering, query, key, scores, wide, part, rows)
         batch, weights = _weights(lowering, node, scores, scored, first, rows)
         multiply_broadcast(
-            lowering, Factors(None, weights, keys, 1), contents, result, (rows, width, keys), (batch, batch_v),
+            lowering, Factors(weights, keys, 1), contents, result, (rows, width, keys), (batch, batch_v),
             types=ProductTypes(wide, kind, kind), result_part=part,
         )  # fmt: skip
 
 
 def _weights(
-    lowering: Lowering, node: Node, scores: Buffer, scored: Sequence[int], first: int, rows: int
+    lowering: Lowering,
+    node: ops.ScaledDotProductAttention,
+    scores: Buffer,
+    scored: Sequence[int],
+    first: int,
+    rows: int,
 ) -> tuple[tuple[int, ...], Buffer]:
     """The weights of scores of a batch of this shape, of some queries.
 
@@ -94,7 +99,7 @@ def _weights(
     numbers += [rows, keys, of_mask[-2], of_mask[-1], of_sink[-2], first]
     group = 1 if lowering.device.is_cpu else _GROUP_ON_GPUS
     text = _text(types, len(axes), {"MASK_KIND": kind, "SINK_KIND": int(sink is not None), "GROUP": group})
-    arguments = [scores, weights, scale, *map(lowering.buffer, given), *map(np.int32, numbers)]
+    arguments: list[Argument] = [scores, weights, scale, *given, *numbers]
     lowering.launch(text, "attention_weights", arguments, [math.prod(batch) * rows * group], [group])
     return batch, weights
 
@@ -115,7 +120,7 @@ def _text(types: dict[str, Type], rank: int, macros: dict[str, int]) -> str:
 
 
 @lowers(ops.LinearAttention, unless=_refusal)
-def linear_attention(lowering: Lowering, node: Node) -> None:
+def linear_attention(lowering: Lowering, node: ops.LinearAttention) -> None:
     query, _, _, state, *gates = node.input_values()
     batch, time, _ = query.shape
     heads, members, (width, value_width) = node.heads, node.query_heads // node.heads, state.shape[2:]
@@ -137,7 +142,7 @@ def linear_attention(lowering: Lowering, node: Node) -> None:
 
 
 @lowers(ops.CacheUpdate, unless=unsupported_movement)
-def cache_update(lowering: Lowering, node: Node) -> None:
+def cache_update(lowering: Lowering, node: ops.CacheUpdate) -> None:
     cache, tokens, lengths = node.input_values()[:3]
     heads, room, width = cache.shape[1:]
     size = width * cache.element_type.size

@@ -29,14 +29,13 @@ def _unsupported(node: Node) -> str | None:
 
 
 @lowers(ops.BinaryConvolution, unless=_unsupported)
-def binary_convolution(lowering: Lowering, node: Node) -> None:
+def binary_convolution(lowering: Lowering, node: ops.BinaryConvolution) -> None:
     (image, filters), output = node.input_values(), node.output(0)
     kernel = filters.shape[2:]
     begin, _ = node.resolve_pads(image.shape[2:], kernel)
     sizes = (*image.shape[1:], *output.shape[1:], *kernel, *node.strides, *node.dilations, *begin)
-    buffers = [lowering.buffer(value) for value in (image, filters, output)]
     types = {"DATA": image.element_type, "FILTER": _FILTERS[filters.element_type]}
     # Negative sums wrap around in unsigned types.
     text = source("binary_convolution", types, WHOLE=int(not image.element_type.is_real()))
-    arguments = [*buffers, np.float32(node.pad_value), *map(np.int32, sizes)]
+    arguments = [image, filters, output, np.float32(node.pad_value), *sizes]
     lowering.launch_flat(text, "binary_convolution", arguments, math.prod(output.shape))

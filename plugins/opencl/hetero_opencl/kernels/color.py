@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.registry import lowers
@@ -33,5 +31,4 @@ def convert_colors(lowering: Lowering, node: Node) -> None:
     sizes = (height, width, image_step, color_step, u_offset, v_offset, 2 if in_pairs else 1)
     # For NV12 U and V are in one plane; with a single input all planes are in one tensor.
     u, v = planes[min(1, len(planes) - 1)], planes[-1]
-    arguments = [planes[0], u, v, lowering.buffer(output), *map(np.int32, sizes)]
-    lowering.launch_flat(text, "convert_colors", arguments, math.prod(output.shape[:3]))
+    lowering.launch_flat(text, "convert_colors", [planes[0], u, v, output, *sizes], math.prod(output.shape[:3]))

@@ -8,20 +8,21 @@ from hetero.types import Type
 from hetero_opencl.kernels.sources import ELEMENTS, source, template
 
 
-def wide_type(kinds: Collection[Type]) -> Type | None:
-    """Return the type in which two types are compared first, or None for u64 with a signed type."""
+def is_comparable(kinds: Collection[Type]) -> bool:
+    """Return whether kernels compare numbers of these types: not u64 with signed integers."""
+    return Type.u64 not in kinds or all(kind.is_real() or not kind.is_signed() for kind in kinds)
+
+
+def _wide_type(kinds: Collection[Type]) -> Type:
+    """Return the type in which two types are compared first."""
     if any(kind.is_real() for kind in kinds):
         return Type.f64 if Type.f64 in kinds else Type.f32
-    if Type.u64 in kinds:
-        return None if any(kind.is_signed() for kind in kinds) else Type.u64
-    return Type.i64
+    return Type.u64 if Type.u64 in kinds else Type.i64
 
 
 def comparison_source(name: str, types: Mapping[str, Type], **macros: object) -> str:
-    """Return the text of a .cl file that calls ``compare`` on numbers of the types LEFT and RIGHT."""
+    """Return the text of a .cl file that calls ``compare`` on numbers of the comparable types LEFT and RIGHT."""
     kinds = types["LEFT"], types["RIGHT"]
     exact = "ulong" if Type.u64 in kinds else "long"
-    wide = ELEMENTS[wide_type(kinds)].value
-    return source("comparison", types, WIDE=wide, EXACT=exact, CONVERT=f"convert_{exact}_sat", **macros) + template(
-        name
-    )
+    macros |= {"WIDE": ELEMENTS[_wide_type(kinds)].value, "EXACT": exact, "CONVERT": f"convert_{exact}_sat"}
+    return source("comparison", types, **macros) + template(name)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, Output, is_constant
-from hetero.ops.values import exact_value
+from hetero.graph import Output, constant_array
 from hetero.types import Type
+from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.product import SUMS, Bias, Factors, ProductTypes, multiply, narrow_type, source_of_sums
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.windows import (
@@ -30,11 +30,14 @@ from hetero_opencl.kernels.windows import (
 )
 
 if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+    from hetero_opencl.lowering import Argument, Lowering
     from hetero_opencl.program import Buffer
 
+Convolution = ops.Convolution | ops.GroupConvolution
+TransposedConvolution = ops.ConvolutionBackpropData | ops.GroupConvolutionBackpropData
 
-def _refusal(node: Node) -> str | None:
+
+def _refusal(node: Convolution | TransposedConvolution) -> str | None:
     kind = node.get_input_element_type(0)
     if kind not in SUMS:
         return f"no kernel for {node.type_info.name} of {kind}"
@@ -42,7 +45,7 @@ def _refusal(node: Node) -> str | None:
 
 
 @lowers(ops.Convolution, ops.GroupConvolution, unless=_refusal)
-def convolution(lowering: Lowering, node: Node) -> None:
+def convolution(lowering: Lowering, node: Convolution) -> None:
     image, filters = lowering.fusion.factors_of(node)
     check_dimensions(lowering, len(image.shape) - 2)
     groups, outputs, channels, *kernel = _grouped(node)
@@ -73,12 +76,12 @@ def convolution(lowering: Lowering, node: Node) -> None:
 
 
 @lowers(ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData, unless=_refusal)
-def transposed_convolution(lowering: Lowering, node: Node) -> None:
+def transposed_convolution(lowering: Lowering, node: TransposedConvolution) -> None:
     image, filters = node.input_values()[:2]
     check_dimensions(lowering, len(image.shape) - 2)
     groups, channels, outputs, *kernel = _grouped(node)
     result, kind = node.output(0), image.element_type
-    asked = exact_value(node.input_value(2)) if node.has_input("output_shape") else None
+    asked = shape_input(node, 2).reshape(-1).tolist() if node.has_input("output_shape") else None
     pads, _ = node.resolve_pads(image.shape[2:], kernel, asked)
     window = make_window(kernel, node.strides, node.dilations, pads)
     rows, count = outputs * math.prod(kernel), math.prod(image.shape[2:])
@@ -101,29 +104,31 @@ def factors(lowering: Lowering, filters: Output, shape: tuple[int, int, int], tr
     Those of constants have the narrowest type.
     """
     groups, rows, columns = shape
-    if is_constant(filters):
-        matrices = _narrowed(filters).reshape(shape)
-        return Factors(matrices.swapaxes(1, 2) if transposed else matrices, None, batches=groups)
+    constant = _narrowed(filters)
+    if constant is not None:
+        matrices = constant.reshape(shape)
+        return Factors(matrices.swapaxes(1, 2) if transposed else matrices, batches=groups)
     strides = (1, columns) if transposed else (columns, 1)
-    return Factors(None, lowering.buffer(filters), *strides, groups, rows * columns)
+    return Factors(lowering.buffer(filters), *strides, groups, rows * columns)
 
 
-def _narrowed(filters: Output) -> np.ndarray:
-    return filters.node.data.astype(narrow_type(filters).to_dtype(), copy=False)
+def _narrowed(filters: Output) -> np.ndarray | None:
+    array = constant_array(filters)
+    return None if array is None else array.astype(narrow_type(filters).to_dtype(), copy=False)
 
 
-def _grouped(node: Node) -> tuple[int, ...]:
+def _grouped(node: Convolution | TransposedConvolution) -> tuple[int, ...]:
     """The shape of the filters as [groups, first, second, kernel…]."""
     shape = tuple(node.get_input_shape(1))
     return shape if node.filter_axes == 3 else (1, *shape)
 
 
-def _bias(lowering: Lowering, node: Node, zero_point: int) -> Buffer | None:
+def _bias(lowering: Lowering, node: Convolution, zero_point: int) -> Buffer | None:
     add, bias = lowering.fusion.bias_of.get(node), None
     if add is not None:
-        bias = next(value.node.data for value in add.input_values() if value.node is not node)
+        bias = next(shape_input(add, index) for index in range(2) if add.input_value(index).node is not node)
     if zero_point:
-        filters = node.input_value(1).node.data
+        filters = shape_input(node, 1)
         taken = zero_point * filters.sum(tuple(range(node.filter_axes - 1, filters.ndim)), np.int32).reshape(-1)
         bias = -taken if bias is None else bias.reshape(-1) - taken
     return None if bias is None else lowering.constant(bias)
@@ -143,10 +148,10 @@ def _depthwise(
     groups, multiplier = channels
     kind, planes = image.element_type, image.shape[0] * groups
     data, in_size, out_size = lowering.buffer(image), in_three(image.shape[2:]), in_three(result.shape[2:])
-    needed = tuple(
+    needed = in_three([
         (count - 1) * stride + (size - 1) * dilation + 1
         for count, size, stride, dilation in zip(out_size, window.kernel, window.strides, window.dilations)
-    )
+    ])  # fmt: skip
     stride = window.strides[2]
     if any(window.pads) or any(need > length for need, length in zip(needed, in_size)) or stride > 2:
         # A block of 16 reads on behind the last row, more than the slack of a buffer where it takes long steps.
@@ -155,11 +160,11 @@ def _depthwise(
         in_size = needed
     blocks = -(-out_size[2] // 16)
     sizes = (groups * multiplier, multiplier, *in_size, *out_size, *window.kernel)
-    numbers = map(np.int32, (*sizes, *window.strides, *window.dilations, blocks))
     added = [bias] if bias else []
     flat = int(out_size[0] == window.kernel[0] == 1)
     macros = {"STEP": stride if stride <= 2 else 0, "BIAS": len(added), "FLAT": flat}
     text = source_of_sums("depthwise", ProductTypes(narrow_type(filters), kind, result.element_type), **macros)
-    weights = lowering.constant(_narrowed(filters)) if is_constant(filters) else lowering.buffer(filters)
-    arguments = [data, weights, *added, lowering.buffer(result), *numbers]
+    constant = _narrowed(filters)
+    weights = lowering.buffer(filters) if constant is None else lowering.constant(constant)
+    arguments: list[Argument] = [data, weights, *added, result, *sizes, *window.strides, *window.dilations, blocks]
     lowering.launch_flat(text, "depthwise", arguments, planes * multiplier * out_size[0] * out_size[1] * blocks)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, Output, is_constant
+from hetero.graph import Node, Output, constant_array
 from hetero.types import Type
 from hetero_opencl.kernels.conversions import converted
 from hetero_opencl.kernels.custom_expressions import has_custom_expression
@@ -24,7 +24,7 @@ from hetero_opencl.kernels.sources import element_macros
 from hetero_opencl.kernels.sub_byte_types import element_of, elements_of, rounded
 
 if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+    from hetero_opencl.lowering import Argument, Lowering
 
 # A row shorter than this is not worth work-groups of its own.
 SHORTEST_ROW = 16
@@ -40,7 +40,7 @@ def elementwise(lowering: Lowering, root: Node) -> None:
 
 
 @lowers(ops.ConvertPromoteTypes, unless=why_not_elementwise)
-def convert_both(lowering: Lowering, node: Node) -> None:
+def convert_both(lowering: Lowering, node: ops.ConvertPromoteTypes) -> None:
     for value, output in zip(node.input_values(), node.outputs()):
         kinds = value.element_type, output.element_type
         if kinds[0] is kinds[1]:
@@ -58,12 +58,14 @@ def compute(
     ``kinds`` are all element types that the statements know.
     """
     lengths, strides = _coordinates(output.shape, [v for v in inputs if _is_broadcast(v, output)])
-    parameters, loads, arguments = [], [], []
+    parameters, loads = [], []
+    arguments: list[Argument] = []
     for index, value in enumerate(inputs):
         kind, name = element_of(value.element_type).value, _name(value.element_type)
-        if _is_number(value):
+        number = _number(value)
+        if number is not None:
             parameters.append(f"const {kind} v{index}")
-            arguments.append(constant_number(value.node.data, value.element_type))
+            arguments.append(number)
             continue
         place = "i"
         if _is_broadcast(value, output):
@@ -97,12 +99,14 @@ def _types_in(nodes: Iterable[Node]) -> list[Type]:
     return kinds + [Type(node.destination_type) for node in nodes if isinstance(node, ops.FakeConvert)]
 
 
-def _is_number(value: Output) -> bool:
-    return is_constant(value) and value.node.data.size == 1
+def _number(value: Output) -> np.generic | None:
+    """Return the element of a Constant of one element, or None for any other value."""
+    array = constant_array(value)
+    return constant_number(array, value.element_type) if array is not None and array.size == 1 else None
 
 
 def _is_broadcast(value: Output, output: Output) -> bool:
-    return not _is_number(value) and value.shape != output.shape
+    return _number(value) is None and value.shape != output.shape
 
 
 def _coordinates(shape: tuple[int, ...], values: Sequence[Output]) -> tuple[list[int], list[list[int]]]:
@@ -129,7 +133,8 @@ def _coordinates(shape: tuple[int, ...], values: Sequence[Output]) -> tuple[list
 
 
 def _strides(shape: tuple[int, ...], rank: int) -> list[int]:
-    strides, step = [], 1
+    strides: list[int] = []
+    step = 1
     for length in reversed(shape):
         strides.insert(0, 0 if length == 1 else step)
         step *= length

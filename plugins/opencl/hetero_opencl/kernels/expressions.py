@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, is_constant
+from hetero.graph import Node, constant_array
 from hetero.packing import as_numbers
 from hetero.types import Type
 from hetero_opencl.kernels.conversions import cast, cast_unsupported_reason, convert, fake_convert
@@ -70,7 +71,7 @@ def _whole(kind: str, value: float) -> str:
     return f"(({kind}){int(min(max(value, limits.min), limits.max)) & (2**64 - 1)}UL)"
 
 
-_DTYPES = {
+_DTYPES: dict[str, Any] = {
     "char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32, "uint": np.uint32,
     "long": np.int64, "ulong": np.uint64, "float": np.float32, "double": np.float64,
 }  # fmt: skip
@@ -92,9 +93,9 @@ _SIMPLER_POWERS = {
 def _power(node: ops.Power, kind: str, a: str, b: str) -> str:
     if kind not in FLOATS:
         return f"whole_power_{kind}({a}, {b})"
-    exponent = node.input_value(1)
-    if is_constant(exponent) and exponent.node.data.size == 1:
-        simpler = _SIMPLER_POWERS.get(float(exponent.node.data.reshape(())))
+    exponent = constant_array(node.input_value(1))
+    if exponent is not None and exponent.size == 1:
+        simpler = _SIMPLER_POWERS.get(float(exponent.reshape(())))
         if simpler:
             return _numbers(simpler)(node, kind, a)
     return f"pow({a}, {b})"
@@ -260,4 +261,4 @@ def why_not_elementwise(node: Node) -> str | None:
 
 def constant_number(array: np.ndarray, kind: Type) -> np.generic:
     """The only element of an array as an argument of the C type that kernels compute its type with."""
-    return as_numbers(array).reshape(()).astype(_DTYPES[element_of(kind).value])[()]
+    return as_numbers(array).astype(_DTYPES[element_of(kind).value]).flat[0]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
@@ -19,6 +18,8 @@ from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
+
+Fourier = ops.DFT | ops.IDFT | ops.RDFT | ops.IRDFT
 
 # Forms of a signal: numbered as in fourier.cl.
 REAL, PAIRS, HALF = range(3)
@@ -45,7 +46,7 @@ class Lines(NamedTuple):
 
 
 @lowers(ops.DFT, ops.IDFT, unless=unsupported_non_float)
-def dft(lowering: Lowering, node: Node) -> None:
+def dft(lowering: Lowering, node: ops.DFT | ops.IDFT) -> None:
     data = node.input_value(0)
     axes, lengths = _resolved(node, data.shape[:-1])
     if not axes:
@@ -55,7 +56,7 @@ def dft(lowering: Lowering, node: Node) -> None:
 
 
 @lowers(ops.RDFT, unless=unsupported_non_float)
-def rdft(lowering: Lowering, node: Node) -> None:
+def rdft(lowering: Lowering, node: ops.RDFT) -> None:
     data = node.input_value(0)
     shape, kind = list(data.shape), data.element_type
     (*axes, last), (*lengths, length) = _resolved(node, shape)
@@ -68,7 +69,7 @@ def rdft(lowering: Lowering, node: Node) -> None:
 
 
 @lowers(ops.IRDFT, unless=unsupported_non_float)
-def irdft(lowering: Lowering, node: Node) -> None:
+def irdft(lowering: Lowering, node: ops.IRDFT) -> None:
     data = node.input_value(0)
     shape, kind = list(data.shape[:-1]), data.element_type
     (*axes, last), (*lengths, length) = _resolved(node, shape)
@@ -84,7 +85,7 @@ def irdft(lowering: Lowering, node: Node) -> None:
     transform(lowering, signal._replace(form=HALF), result, _lines(shape, last, length, length), inverse=True)
 
 
-def _resolved(node: Node, shape: Sequence[int]) -> tuple[list[int], list[int]]:
+def _resolved(node: Fourier, shape: Sequence[int]) -> tuple[list[int], list[int]]:
     sizes = shape_input(node, 2) if node.has_input("signal_size") else None
     return node.resolve(shape, shape_input(node, 1), sizes)
 
@@ -164,7 +165,7 @@ def _launch(
     wide = float_type(signal.kind)
     text = source("fourier", {"SOURCE": signal.kind, "TARGET": result.kind}, COMPLEX=_COMPLEX[wide])
     sizes = (signal.form, result.form, lines.available, lines.length, lines.written, lines.inner, *numbers)
-    arguments = [signal.buffer, factors, result.buffer, *map(np.int32, sizes), wide.to_dtype().type(scale)]
+    arguments = [signal.buffer, factors, result.buffer, *sizes, wide.to_dtype().type(scale)]
     lowering.launch_flat(text, kernel, arguments, lines.outer * lines.written * lines.inner)
 
 
@@ -186,7 +187,7 @@ def _chirp(length: int, padded: int, inverse: bool, kind: Type) -> tuple[np.ndar
     circle = np.zeros(padded, np.complex128)
     circle[:length] = chirp.conj()
     circle[padded - length + 1 :] = chirp[:0:-1].conj()
-    return tuple(numbers.astype(_COMPLEX_DTYPES[kind]) for numbers in (chirp, np.fft.fft(circle)))
+    return chirp.astype(_COMPLEX_DTYPES[kind]), np.fft.fft(circle).astype(_COMPLEX_DTYPES[kind])
 
 
 def scratch_signal(lowering: Lowering, kind: Type, shape: Sequence[int], form: int = PAIRS) -> Signal:

@@ -32,7 +32,6 @@ def gather_per_axis(lowering: Lowering, value: Output, indices: Sequence[np.ndar
     axes = [(len(table), begin) for table, begin in zip(tables, np.cumsum([0, *map(len, tables)]))]
     offsets = [table * stride for table, stride in zip(tables, strides)]
     arrays = [np.array(axes[::-1], np.int32), np.concatenate([np.zeros(0), *offsets]).astype(np.int32)]
-    numbers = map(np.int32, (end - first, math.prod(shape[first:end]) * words, words))
-    arguments = [lowering.buffer(value), lowering.buffer(output), *map(lowering.constant, arrays), *numbers]
+    buffers, sizes = map(lowering.constant, arrays), (end - first, math.prod(shape[first:end]) * words, words)
     text, count = source("gather_per_axis", WORD=WORDS[word]), math.prod(output.shape) * size // word
-    lowering.launch_flat(text, "gather_per_axis", arguments, count)
+    lowering.launch_flat(text, "gather_per_axis", [value, output, *buffers, *sizes], count)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.movement import WORD_TYPES, fill, view_of
 from hetero_opencl.kernels.registry import lowers
@@ -24,7 +23,7 @@ _CHANNELS = 8
 
 
 @lowers(ops.GridSample, unless=unsupported_unless(ELEMENTS))
-def grid_sample(lowering: Lowering, node: Node) -> None:
+def grid_sample(lowering: Lowering, node: ops.GridSample) -> None:
     (data, grid), output = node.input_values(), node.output(0)
     batch, channels, *lengths = data.shape
     if not math.prod(lengths):
@@ -43,10 +42,9 @@ def grid_sample(lowering: Lowering, node: Node) -> None:
     }
     elements = WORD_TYPES[kind.size] if node.mode == "nearest" else kind
     text = source("grid_sample", {"DATA": elements, "GRID": grid.element_type}, **macros)
-    buffers = [lowering.buffer(value) for value in (data, grid, output)]
-    numbers = map(np.int32, (channels, math.prod(lengths), places))
-    arguments = [*buffers, lowering.constant(np.array(lengths, np.int32)), *numbers]
-    lowering.launch_flat(text, "grid_sample", arguments, batch * places * -(-channels // _CHANNELS))
+    table, sizes = lowering.constant(np.array(lengths, np.int32)), (channels, math.prod(lengths), places)
+    count = batch * places * -(-channels // _CHANNELS)
+    lowering.launch_flat(text, "grid_sample", [data, grid, output, table, *sizes], count)
 
 
 def _finish(kind: Type) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.product import wide_type
@@ -31,5 +29,4 @@ def linear_algebra(lowering: Lowering, node: Node) -> None:
     group = 1 if lowering.device.is_cpu else _GROUP_ON_GPUS
     adjoint = int(getattr(node, "adjoint", False))
     text = source("linear_algebra", {"DATA": data.element_type}, GROUP=group, ADJOINT=adjoint)
-    arguments = [lowering.buffer(data), scratch, lowering.buffer(node.output(0)), np.int32(size)]
-    lowering.launch(text, kernel, arguments, [count * group], [group])
+    lowering.launch(text, kernel, [data, scratch, node.output(0), size], [count * group], [group])

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.movement import WORDS, unsupported_movement
@@ -22,11 +20,10 @@ def _unsupported(node: Node) -> str | None:
 
 
 @lowers(ops.OneHot, ops.OneHotV1, unless=_unsupported)
-def one_hot(lowering: Lowering, node: Node) -> None:
+def one_hot(lowering: Lowering, node: ops.OneHot | ops.OneHotV1) -> None:
     axis = node.axis % len(node.shape)
     indices, _, on_value, off_value = node.input_values()
     text = source("one_hot", {"INDEX": indices.element_type}, WORD=WORDS[on_value.element_type.size])
-    buffers = [lowering.buffer(value) for value in (indices, on_value, off_value, node.output(0))]
-    from_end = node.negative_indices_mode == "normalize"
-    numbers = node.shape[axis], math.prod(node.shape[axis + 1 :]), from_end
-    lowering.launch_flat(text, "one_hot", [*buffers, *map(np.int32, numbers)], math.prod(node.shape))
+    buffers = (indices, on_value, off_value, node.output(0))
+    sizes = node.shape[axis], math.prod(node.shape[axis + 1 :]), node.negative_indices_mode == "normalize"
+    lowering.launch_flat(text, "one_hot", [*buffers, *sizes], math.prod(node.shape))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, Output
+from hetero.graph import Output
 from hetero_opencl.kernels.gather_per_axis import gather_per_axis
 from hetero_opencl.kernels.movement import View, shape_input, strided_copy, unsupported_movement, view_of
 from hetero_opencl.kernels.registry import lowers
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @lowers(ops.Pad, ops.PadV1, unless=unsupported_movement)
-def pad(lowering: Lowering, node: Node) -> None:
+def pad(lowering: Lowering, node: ops.Pad | ops.PadV1) -> None:
     value, output = node.input_value(0), node.output(0)
     begins, ends = (shape_input(node, index).reshape(-1).tolist() for index in (1, 2))
     if node.pad_mode == "constant":
@@ -30,7 +30,7 @@ def pad(lowering: Lowering, node: Node) -> None:
     )
 
 
-def _padded_indices(mode: str, length: int, begin: int, end: int) -> np.ndarray:
+def _padded_indices(mode: Literal["edge", "reflect", "symmetric"], length: int, begin: int, end: int) -> np.ndarray:
     """Return the source index of each element of a padded axis. Negative amounts crop after the other end has grown."""
     indices = np.pad(np.arange(length), (max(begin, 0), max(end, 0)), mode)
     return indices[max(-begin, 0) : len(indices) - max(-end, 0)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, Output, is_constant
+from hetero.graph import Node, Output, constant_array
 from hetero.types import Type
 from hetero_opencl.constants import contiguous
 from hetero_opencl.kernels import layouts
@@ -58,8 +58,7 @@ def wide_type(kind: Type) -> Type:
 class Factors(NamedTuple):
     """The left matrices of a batched product: constants are packed, others are read where they lie."""
 
-    array: np.ndarray | None  # [batches, rows, depth] of a constant
-    buffer: Buffer | None
+    matrices: np.ndarray | Buffer  # a constant is [batches, rows, depth]
     row_stride: int = 0
     depth_stride: int = 0
     batches: int = 1
@@ -144,30 +143,30 @@ def multiply_batch(
     rows, columns, depth = size
     has_bias = 0 if bias is None else 1 if bias.is_per_row else 2
     buffers = [right, *([bias.buffer] if bias else []), result]
-    packed = left.array is not None
+    packed = isinstance(left.matrices, np.ndarray)
     by_rows = packed or (left.depth_stride == 1 and left.row_stride == depth)
-    offsets = *offsets, rows * columns if batch.result is None else batch.result
+    places = *offsets, rows * columns if batch.result is None else batch.result
     if columns == 1 and by_rows:
-        a = lowering.constant(left.array) if packed else left.buffer
+        a = lowering.constant(left.matrices) if isinstance(left.matrices, np.ndarray) else left.matrices
         a_strides = (0, rows * depth) if packed else batch.left
         text = product_source(types, _SMALLEST, has_bias)
-        numbers = [*size, batch.inner, *a_strides, *batch.right, *offsets]
-        arguments = [a, *buffers, *map(np.int32, numbers)]
-        return lowering.launch_flat(text, "matrix_by_vector", arguments, batch.outer * batch.inner * rows)
+        numbers = [*size, batch.inner, *a_strides, *batch.right, *places]
+        return lowering.launch_flat(text, "matrix_by_vector", [a, *buffers, *numbers], batch.outer * batch.inner * rows)
     tile_rows, vectors = _tile(lowering.device, rows, columns, types)
     tiles = -(-rows // tile_rows)
-    a, a_strides = left.buffer, batch.left
-    if packed:
-        a = lowering.constant(left.array, ("tiles", tile_rows), partial(pack, tile_rows=tile_rows))
+    if isinstance(left.matrices, np.ndarray):
+        a = lowering.constant(left.matrices, ("tiles", tile_rows), partial(pack, tile_rows=tile_rows))
         a_strides = (0, tiles * tile_rows * depth)
+    else:
+        a, a_strides = left.matrices, batch.left
     group = (1, 1) if lowering.device.is_cpu else _GROUP_ON_GPUS
     sizes = {"ROWS": tile_rows, "VECTORS": vectors, "GROUP_ROWS": group[0], "GROUP_COLUMNS": group[1]}
     text = product_source(types, {**sizes, "PACKED": int(packed)}, has_bias)
     items = [-(-count // side) * side for count, side in zip((tiles, -(-columns // (16 * vectors))), group)]
-    numbers = [*size, batch.inner, *a_strides, *batch.right, *offsets, left.row_stride, left.depth_stride]
-    arguments = [a, *buffers, *map(np.int32, numbers)]
+    numbers = [*size, batch.inner, *a_strides, *batch.right, *places, left.row_stride, left.depth_stride]
     lowering.note_decision(f"tiles of {tile_rows} by {16 * vectors} for {rows} by {columns}")
-    lowering.launch(text, "product", arguments, [*items, batch.outer * batch.inner], [*group, 1])
+    global_size = [*items, batch.outer * batch.inner]
+    lowering.launch(text, "product", [a, *buffers, *numbers], global_size, [*group, 1])
 
 
 def product_source(types: ProductTypes, sizes: Mapping[str, int], has_bias: int) -> str:
@@ -224,18 +223,18 @@ def refuse_product(node: Node) -> str | None:
 
 
 @lowers(ops.MatMul, unless=refuse_product)
-def matmul(lowering: Lowering, node: Node) -> None:
+def matmul(lowering: Lowering, node: ops.MatMul) -> None:
     a, b = lowering.fusion.factors_of(node)
-    bias = lowering.fusion.bias_of.get(node)
-    if bias is not None:
-        addend = next(value for value in bias.input_values() if value.node is not node)
+    add, bias = lowering.fusion.bias_of.get(node), None
+    if add is not None:
+        addend = next(value for value in add.input_values() if value.node is not node)
         bias = Bias(lowering.buffer(addend), is_per_row=False)
     rows, depth = _matrix(a.shape, node.transpose_a, is_left=True)
     columns = _matrix(b.shape, node.transpose_b, is_left=False)[1]
     transpose_a = node.transpose_a and len(a.shape) > 1 and rows > 1
     right, kind = right_matrices(lowering, b, node.transpose_b and len(b.shape) > 1), narrow_type(b)
     multiply_broadcast(
-        lowering, Factors(None, lowering.buffer(a), *((1, rows) if transpose_a else (depth, 1))), right,
+        lowering, Factors(lowering.buffer(a), *((1, rows) if transpose_a else (depth, 1))), right,
         lowering.buffer(lowering.fusion.result_of(node)), (rows, columns, depth), (a.shape[:-2], b.shape[:-2]),
         bias, ProductTypes(a.element_type, kind, node.get_element_type()),
     )  # fmt: skip
@@ -269,8 +268,8 @@ def multiply_broadcast(
         total_result = rows
     # The kernel goes along two axes; there are hardly ever more.
     *looped, outer, inner = [Axis(1, 0, 0)] * 2 + axes
-    (lengths, *steps), stride = zip(outer, inner), total_result * columns
-    batch, count = Batch(*lengths, *steps, stride), outer.length * inner.length * stride
+    (lengths, left_steps, right_steps), stride = zip(outer, inner), total_result * columns
+    batch, count = Batch(*lengths, left_steps, right_steps, stride), outer.length * inner.length * stride
     for index, places in enumerate(itertools.product(*(range(axis.length) for axis in looped))):
         of_left, of_right = (sum(axis[side] * place for axis, place in zip(looped, places)) for side in (1, 2))
         offsets = (of_left + first * depth, of_right, index * count + first_result * columns)
@@ -279,7 +278,7 @@ def multiply_broadcast(
 
 def strides_of(shape: Sequence[int], rank: int, step: int) -> list[int]:
     """How far apart neighbouring matrices are along each axis of a batch of some rank: 0 where they are the same."""
-    strides = []
+    strides: list[int] = []
     for length in reversed(shape):
         strides.insert(0, 0 if length == 1 else step)
         step *= length
@@ -294,18 +293,19 @@ def _matrix(shape: tuple[int, ...], transposed: bool, is_left: bool) -> tuple[in
 
 def right_matrices(lowering: Lowering, b: Output, transposed: bool) -> Buffer:
     """The right matrices with the columns of a row side by side; those of constants have the narrowest type."""
-    transposed, kind = transposed and 1 not in b.shape[-2:], narrow_type(b)
-    if kind is not b.element_type:
-        array = b.node.data.swapaxes(-1, -2) if transposed else b.node.data
+    transposed, kind, array = transposed and 1 not in b.shape[-2:], narrow_type(b), constant_array(b)
+    if array is not None and kind is not b.element_type:
+        array = array.swapaxes(-1, -2) if transposed else array
         return lowering.constant(array, (kind,), lambda array: contiguous(array).astype(kind.to_dtype()))
     return lowering.buffer(b, layouts.transposed(len(b.shape))) if transposed else lowering.buffer(b)
 
 
 def narrow_type(value: Output) -> Type:
     """The type to read factors as: for constants of i32 the smallest one that holds them."""
-    if value.element_type is not Type.i32 or not is_constant(value) or not value.node.data.size:
+    array = constant_array(value)
+    if value.element_type is not Type.i32 or array is None or not array.size:
         return value.element_type
-    low, high = int(value.node.data.min()), int(value.node.data.max())
+    low, high = int(array.min()), int(array.max())
     limits = ((kind, np.iinfo(kind.to_dtype())) for kind in SMALL_INTEGERS)
     return next((kind for kind, limit in limits if limit.min <= low and high <= limit.max), Type.i32)
 
@@ -323,6 +323,6 @@ def multiply_by_transposed(
     if total == 1:
         # The product of the right matrices and vectors needs no copy.
         size, batches, types = (columns, 1, depth), (batch_b, batch_a), ProductTypes(types.right, types.left, kind)
-        return multiply_broadcast(lowering, Factors(None, b, depth, 1), a, result, size, batches, types=types)
-    size, turned, factors = (rows, columns, depth), right_matrices(lowering, right, True), Factors(None, a, depth, 1)
+        return multiply_broadcast(lowering, Factors(b, depth, 1), a, result, size, batches, types=types)
+    size, turned, factors = (rows, columns, depth), right_matrices(lowering, right, True), Factors(a, depth, 1)
     multiply_broadcast(lowering, factors, turned, result, size, (batch_a, batch_b), types=types, left_part=part)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @lowers(ops.Roll, unless=unsupported_movement)
-def roll(lowering: Lowering, node: Node) -> None:
+def roll(lowering: Lowering, node: ops.Roll) -> None:
     indices = [np.arange(length) for length in node.shape]
     axes = shape_input(node, 2).reshape(-1)
     for axis, shift in zip(axes.tolist(), np.broadcast_to(shape_input(node, 1).reshape(-1), axes.shape).tolist()):
@@ -38,7 +38,7 @@ def roll(lowering: Lowering, node: Node) -> None:
 
 
 @lowers(ops.ShuffleChannels, unless=unsupported_movement)
-def shuffle_channels(lowering: Lowering, node: Node) -> None:
+def shuffle_channels(lowering: Lowering, node: ops.ShuffleChannels) -> None:
     data, axis = view_of(node.input_value(0)), node.axis % len(node.shape)
     if not data.array.size:
         return
@@ -48,7 +48,7 @@ def shuffle_channels(lowering: Lowering, node: Node) -> None:
 
 
 @lowers(ops.SpaceToBatch, unless=unsupported_movement)
-def space_to_batch(lowering: Lowering, node: Node) -> None:
+def space_to_batch(lowering: Lowering, node: ops.SpaceToBatch) -> None:
     """Pad, split each axis into blocks, and move the positions within blocks to the batch axis."""
     value, output = node.input_value(0), node.output(0)
     _, *blocks = shape_input(node, 1).tolist()
@@ -69,7 +69,7 @@ def space_to_batch(lowering: Lowering, node: Node) -> None:
 
 
 @lowers(ops.BatchToSpace, unless=unsupported_movement)
-def batch_to_space(lowering: Lowering, node: Node) -> None:
+def batch_to_space(lowering: Lowering, node: ops.BatchToSpace) -> None:
     """Move the positions within blocks from the batch axis to the spatial axes, then crop."""
     value, output = node.input_value(0), node.output(0)
     _, *blocks = shape_input(node, 1).tolist()
@@ -96,7 +96,7 @@ def _unsupported_reverse_sequence(node: Node) -> str | None:
 
 
 @lowers(ops.ReverseSequence, unless=_unsupported_reverse_sequence)
-def reverse_sequence(lowering: Lowering, node: Node) -> None:
+def reverse_sequence(lowering: Lowering, node: ops.ReverseSequence) -> None:
     shape, size = node.shape, node.get_element_type().size
     axes = node.batch_axis % len(shape), node.seq_axis % len(shape)
     run = math.prod(shape[max(axes) + 1 :]) * size
@@ -104,15 +104,14 @@ def reverse_sequence(lowering: Lowering, node: Node) -> None:
         return
     word = widest_word(run)
     lengths = node.input_value(1)
-    numbers = [n for axis in axes for n in (shape[axis], math.prod(shape[axis + 1 :]) * size // word)]
+    sizes = [n for axis in axes for n in (shape[axis], math.prod(shape[axis + 1 :]) * size // word)]
     text = source("rearrangement", {"LENGTH": lengths.element_type}, WORD=WORDS[word])
-    buffers = [lowering.buffer(value) for value in (*node.input_values(), node.output(0))]
-    lowering.launch_flat(text, "reverse_sequence", [*buffers, *map(np.int32, numbers)], math.prod(shape) * size // word)
+    values = (*node.input_values(), node.output(0))
+    lowering.launch_flat(text, "reverse_sequence", [*values, *sizes], math.prod(shape) * size // word)
 
 
 @lowers(ops.Eye, unless=unsupported_types)
-def eye(lowering: Lowering, node: Node) -> None:
+def eye(lowering: Lowering, node: ops.Eye) -> None:
     diagonal = node.input_value(2)
     text = source("eye", {"INDEX": diagonal.element_type, "DATA": node.get_element_type()})
-    arguments = [lowering.buffer(diagonal), lowering.buffer(node.output(0)), *map(np.int32, node.shape[-2:])]
-    lowering.launch_flat(text, "eye", arguments, math.prod(node.shape))
+    lowering.launch_flat(text, "eye", [diagonal, node.output(0), *node.shape[-2:]], math.prod(node.shape))

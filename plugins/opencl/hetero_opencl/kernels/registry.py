@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hetero.graph import Node
 
@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from hetero_opencl.host_steps import HostStep
     from hetero_opencl.lowering import Lowering
 
-Lower = Callable[["Lowering", Node], None]
+# The node is of a class that the function is registered for.
+Lower = Callable[["Lowering", Any], None]
 Run = Callable[["HostStep", list["Tensor"]], list["Tensor"]]
 # Returns the reason why a node cannot be lowered, or None if it can. Shapes may be partly unknown.
-Unsupported = Callable[[Node], str | None]
+Unsupported = Callable[[Any], str | None]
 
 _lowerings: dict[type[Node], tuple[Lower, Unsupported | None]] = {}
 # Lowering functions selected by a predicate instead of the class: (predicate, function, unsupported).

@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from hetero import ops
-from hetero.graph import Node
 from hetero_opencl.kernels.merge_sort import SortKeys, argsort, argsort_slices, sort_source
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @lowers(ops.Unique, unless=unsupported_types)
-def unique(lowering: Lowering, node: Node) -> None:
+def unique(lowering: Lowering, node: ops.Unique) -> None:
     data, (values, indices, inverse, counts) = node.input_value(0), node.outputs()
     outer, length, inner, shape = 1, math.prod(data.shape), 1, [-1]
     if node.has_input("axis"):
@@ -32,21 +29,15 @@ def unique(lowering: Lowering, node: Node) -> None:
     elements = SortKeys(lowering.buffer(data), data.element_type, outer, length, inner)
     order = argsort(lowering, elements) if outer * inner == 1 else argsort_slices(lowering, elements)
     flags, firsts, begins, marks = (lowering.scratch(length) for _ in range(4))
-    arguments = [elements.buffer, order, flags, np.int32(inner), np.int32(outer * inner)]
-    lowering.launch_flat(text, "find_groups", arguments, length)
+    lowering.launch_flat(text, "find_groups", [data, order, flags, inner, outer * inner], length)
     before, total = exclusive_scan(lowering, flags, length)
     lowering.launch_flat(text, "find_firsts", [order, flags, before, firsts, begins, marks], length)
-    positions, in_order = marks, np.int32(node.sorted)
+    positions, in_order = marks, node.sorted
     if not node.sorted:
         positions, _ = exclusive_scan(lowering, marks, length)
-    found_indices, found_counts = (
-        make_dynamic_output(lowering, value, [-1], length, total) for value in (indices, counts)
-    )
-    arguments = [firsts, begins, positions, total, found_indices, found_counts, in_order]
-    lowering.launch_flat(text, "write_groups", arguments, length)
-    arguments = [order, flags, before, firsts, positions, lowering.buffer(inverse), in_order]
-    lowering.launch_flat(text, "write_inverse", arguments, length)
+    found = [make_dynamic_output(lowering, value, [-1], length, total) for value in (indices, counts)]
+    lowering.launch_flat(text, "write_groups", [firsts, begins, positions, total, *found, in_order], length)
+    lowering.launch_flat(text, "write_inverse", [order, flags, before, firsts, positions, inverse, in_order], length)
     count = outer * length * inner
     found_values = make_dynamic_output(lowering, values, shape, count, total)
-    arguments = [elements.buffer, found_indices, total, found_values, np.int32(length), np.int32(inner)]
-    lowering.launch_flat(text, "write_values", arguments, count)
+    lowering.launch_flat(text, "write_values", [data, found[0], total, found_values, length, inner], count)

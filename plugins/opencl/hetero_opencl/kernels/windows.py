@@ -15,13 +15,13 @@ from hetero_opencl.kernels.product import ProductTypes, source_of_sums
 from hetero_opencl.kernels.sources import source
 
 if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+    from hetero_opencl.lowering import Argument, Lowering
     from hetero_opencl.program import Buffer
 
 DIMENSIONS = 3
 # On a GPU so many neighbours write a row that is as long: their accesses are to neighbours in memory then.
 _LANES = 16
-_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_UNSIGNED: dict[int, type[np.unsignedinteger]] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 Lengths = tuple[int, int, int]
 
@@ -51,7 +51,8 @@ def make_window(kernel: Sequence[int], strides: Sequence[int], dilations: Sequen
 
 def in_three(values: Sequence[int], missing: int = 1) -> Lengths:
     """Numbers for three spatial axes, those for missing ones in front."""
-    return (*(missing,) * (DIMENSIONS - len(values)), *map(int, values))
+    depth, height, width = *(missing,) * (DIMENSIONS - len(values)), *map(int, values)
+    return depth, height, width
 
 
 def refuse_dimensions(count: int | None) -> str | None:
@@ -84,7 +85,7 @@ def patches(
     """
     outer, inner = planes
     numbers = [inner, *in_size, *out_size, *_numbers(window)]
-    arguments = [image, columns, _bits(outside, element_size), *map(np.int32, numbers)]
+    arguments: list[Argument] = [image, columns, _bits(outside, element_size), *numbers]
     rows = outer * math.prod(window.kernel) * inner * out_size[0] * out_size[1] if out_size[2] else 0
     _launch_rows(lowering, "patches", element_size, out_size[0] == window.kernel[0] == 1, arguments, rows, out_size[2])
 
@@ -101,7 +102,7 @@ def padded(
     outside: int = 0,
 ) -> None:
     """Launch a copy of planes with elements around them that are the integer ``outside``, or 0."""
-    arguments = [image, out, _bits(outside, element_size), *map(np.int32, (*in_size, *out_size, *pads))]
+    arguments: list[Argument] = [image, out, _bits(outside, element_size), *in_size, *out_size, *pads]
     rows = planes * out_size[0] * out_size[1] if out_size[2] else 0
     _launch_rows(lowering, "padded", element_size, out_size[0] == 1, arguments, rows, out_size[2])
 
@@ -111,7 +112,7 @@ def _launch_rows(
     kernel: str,
     element_size: int,
     is_flat: bool,
-    arguments: Sequence[Buffer | np.generic],
+    arguments: Sequence[Argument],
     rows: int,
     length: int,
 ) -> None:
@@ -132,7 +133,7 @@ def overlapped(
     window: Window,
 ) -> None:
     """Launch the sum of columns ``[planes, kernel, places]`` of one type, in planes of another, where windows lie."""
-    numbers = map(np.int32, (*in_size, *out_size, *_numbers(window)))
+    numbers = (*in_size, *out_size, *_numbers(window))
     flat = int(in_size[0] == out_size[0] == window.kernel[0] == 1)
     text = source_of_sums("overlapped", ProductTypes(types[0], *types), FLAT=flat)
     lowering.launch_flat(text, "overlapped", [columns, image, *numbers], planes * math.prod(out_size))
