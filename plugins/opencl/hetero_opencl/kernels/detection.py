@@ -20,6 +20,8 @@ from hetero_opencl.program import Buffer
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Argument, Lowering
 
+Counts = tuple[int, int, int]  # of images, priors and classes
+
 
 @lowers(ops.DetectionOutput, ops.DetectionOutputV1, unless=unsupported_types)
 def detection_output(lowering: Lowering, node: ops.DetectionOutput) -> None:
@@ -27,19 +29,21 @@ def detection_output(lowering: Lowering, node: ops.DetectionOutput) -> None:
     classes = node.get_input_shape(1)[1] // max(priors, 1)
     text, kind = _source(node)
     score_kind = float_type(node.get_input_element_type(1))
-    boxes = _decode_boxes(lowering, node, text, kind, images, priors, classes)
+    counts = images, priors, classes
+    boxes = _decode_boxes(lowering, node, text, kind, counts)
     limits = constant_limits(lowering, score_kind, node.nms_threshold, node.confidence_threshold)
     limit = priors if node.top_k < 0 else min(node.top_k, priors)
     if node.decrease_label_id:
-        scores = _best_class_scores(lowering, node, text, boxes, limits, images, priors, classes)
+        scores = _best_class_scores(lowering, node, text, boxes, limits, counts)
         limits = constant_limits(lowering, score_kind, node.nms_threshold, -np.inf)
     else:
-        scores = _all_scores(lowering, node, text, images, priors, classes)
+        scores = _all_scores(lowering, node, text, counts)
     nms, entries = Suppression(lowering, boxes, scores), classes * limit
     kept = nms.suppress(*nms.select(limits, limit), limits, limit)
     values = nms.kept_scores(kept, limit)
     if node.keep_top_k[0] >= 0:
-        flags = _keep_best(lowering, node, text, kept, (values, scores.value_type), images, entries)
+        keys = SortKeys(values, scores.value_type, images, entries, 1)
+        flags = _keep_best(lowering, text, kept, keys, node.keep_top_k[0])
     else:
         flags = valid_flags(lowering, kept, images * entries)
     before, total = exclusive_scan(lowering, flags, images * entries)
@@ -60,10 +64,9 @@ def _source(node: ops.DetectionOutput) -> tuple[str, Type]:
     return source("detection", types, VALUE=ELEMENTS[kind].value), kind
 
 
-def _decode_boxes(
-    lowering: Lowering, node: ops.DetectionOutput, text: str, kind: Type, images: int, priors: int, classes: int
-) -> Boxes:
+def _decode_boxes(lowering: Lowering, node: ops.DetectionOutput, text: str, kind: Type, counts: Counts) -> Boxes:
     """Decode the boxes of all priors, shared by all classes or one per class."""
+    images, priors, classes = counts
     offsets, _, prior_boxes = node.input_values()[:3]
     locations = 1 if node.share_location else classes
     two_steps = node.get_input_size() == 5
@@ -79,9 +82,8 @@ def _decode_boxes(
     return Boxes(buffer, kind, classes, priors * locations, 0 if node.share_location else 1, locations)
 
 
-def _all_scores(
-    lowering: Lowering, node: ops.DetectionOutput, text: str, images: int, priors: int, classes: int
-) -> Scores:
+def _all_scores(lowering: Lowering, node: ops.DetectionOutput, text: str, counts: Counts) -> Scores:
+    images, priors, classes = counts
     kind = float_type(node.get_input_element_type(1))
     count = images * classes * priors
     scores = lowering.scratch(count, kind.size)
@@ -91,16 +93,10 @@ def _all_scores(
 
 
 def _best_class_scores(
-    lowering: Lowering,
-    node: ops.DetectionOutput,
-    text: str,
-    boxes: Boxes,
-    limits: Buffer,
-    images: int,
-    priors: int,
-    classes: int,
+    lowering: Lowering, node: ops.DetectionOutput, text: str, boxes: Boxes, limits: Buffer, counts: Counts
 ) -> Scores:
     """Return the scores if each prior counts only for its best class, and only the best priors of an image count."""
+    images, priors, classes = counts
     kind = float_type(node.get_input_element_type(1))
     count = images * priors
     values, labels = lowering.scratch(count, kind.size), lowering.scratch(count)
@@ -121,21 +117,14 @@ def _settings(node: ops.DetectionOutput, classes: int) -> list[Argument]:
     return [classes, node.background_label_id, np.float32(node.objectness_score), node.get_input_size() == 5]
 
 
-def _keep_best(
-    lowering: Lowering,
-    node: ops.DetectionOutput,
-    text: str,
-    kept: Buffer,
-    values: tuple[Buffer, Type],
-    images: int,
-    entries: int,
-) -> Buffer:
-    """Return a flag for each entry that is among the ``keep_top_k`` best of its image. Ties: lower priors first."""
-    count, (scores, kind) = images * entries, values
+def _keep_best(lowering: Lowering, text: str, kept: Buffer, scores: SortKeys, limit: int) -> Buffer:
+    """Return a flag for each entry that is among the ``limit`` best of its image. Ties: lower priors first."""
+    _, kind, images, entries, _ = scores
+    count = images * entries
     keys, flags = lowering.scratch(count), lowering.scratch(count)
     lowering.launch_flat(text, "index_keys", [kept, keys], count)
     by_number = argsort(lowering, SortKeys(keys, Type.i32, images, entries, 1))
-    taken = take_along_axis(lowering, scores, kind, by_number, images, entries)
-    by_score = argsort(lowering, SortKeys(taken, kind, images, entries, 1), descending=True)
-    lowering.launch_flat(text, "mark_best", [kept, by_number, by_score, flags, entries, node.keep_top_k[0]], count)
+    taken = take_along_axis(lowering, scores.buffer, kind, by_number, images, entries)
+    by_score = argsort(lowering, scores._replace(buffer=taken), descending=True)
+    lowering.launch_flat(text, "mark_best", [kept, by_number, by_score, flags, entries, limit], count)
     return flags
