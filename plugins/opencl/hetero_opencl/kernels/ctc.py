@@ -8,8 +8,8 @@ from hetero import ops
 from hetero.graph import Node, Output
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sorting import find_best
 from hetero_opencl.kernels.sources import source, template, unsupported_types
-from hetero_opencl.kernels.top_k import find_best
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Argument, Lowering

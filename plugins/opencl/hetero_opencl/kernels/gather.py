@@ -1,4 +1,4 @@
-"""Gather operations, and GatherTree."""
+"""Gather operations, GatherTree and NonZero."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
+from hetero.graph import Node, Output
 from hetero_opencl.kernels.movement import WORDS, shape_input, unsupported_movement, widest_word
 from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output
 from hetero_opencl.kernels.sources import source, template, unsupported_types
 
 if TYPE_CHECKING:
@@ -67,3 +68,37 @@ def gather_tree(lowering: Lowering, node: ops.GatherTree) -> None:
     steps, batch, beams = node.shape
     text = template("normalize_index") + source("gather_tree", {"DATA": node.get_element_type()})
     lowering.launch_flat(text, "gather_tree", [*node.input_values(), node.output(0), steps, beams], batch * beams)
+
+
+def gather_per_axis(lowering: Lowering, value: Output, indices: Sequence[np.ndarray], output: Output) -> None:
+    """Launch ``output = value[np.ix_(*indices)]``; there is one vector of indices per axis."""
+    shape, size = value.shape, value.element_type.size
+    if not math.prod(output.shape):
+        return
+    # Leading and trailing axes that are taken whole need no index table.
+    chosen = [axis for axis, length in enumerate(shape) if not np.array_equal(indices[axis], np.arange(length))]
+    first, end = (chosen[0], chosen[-1] + 1) if chosen else (0, 0)
+    inner = math.prod(shape[end:])
+    word = widest_word(inner * size)
+    words = inner * size // word
+    strides = [math.prod(shape[axis + 1 : end]) * words for axis in range(first, end)]
+    tables = indices[first:end]
+    axes = [(len(table), begin) for table, begin in zip(tables, np.cumsum([0, *map(len, tables)]))]
+    offsets = [table * stride for table, stride in zip(tables, strides)]
+    arrays = [np.array(axes[::-1], np.int32), np.concatenate([np.zeros(0), *offsets]).astype(np.int32)]
+    buffers, sizes = map(lowering.constant, arrays), (end - first, math.prod(shape[first:end]) * words, words)
+    text, count = source("gather_per_axis", WORD=WORDS[word]), math.prod(output.shape) * size // word
+    lowering.launch_flat(text, "gather_per_axis", [value, output, *buffers, *sizes], count)
+
+
+@lowers(ops.NonZero, unless=unsupported_types)
+def non_zero(lowering: Lowering, node: ops.NonZero) -> None:
+    data, output = node.input_value(0), node.output(0)
+    lengths, count = data.shape or (1,), math.prod(data.shape)
+    text = source("non_zero", {"DATA": data.element_type, "INDEX": output.element_type})
+    flags = lowering.scratch(count)
+    lowering.launch_flat(text, "find", [data, flags], count)
+    before, total = exclusive_scan(lowering, flags, count)
+    found = make_dynamic_output(lowering, output, [len(lengths), -1], len(lengths) * count, total)
+    table = lowering.constant(np.array(lengths, np.int32))
+    lowering.launch_flat(text, "write_coordinates", [flags, before, total, table, found, len(lengths)], count)

@@ -9,7 +9,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero_opencl.kernels.gather_per_axis import gather_per_axis
+from hetero_opencl.kernels.expansion import pad_by_number
+from hetero_opencl.kernels.gather import gather_per_axis
 from hetero_opencl.kernels.movement import (
     WORDS,
     View,
@@ -20,7 +21,6 @@ from hetero_opencl.kernels.movement import (
     view_of,
     widest_word,
 )
-from hetero_opencl.kernels.padding import pad_by_number
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, unsupported_types
 

@@ -10,10 +10,10 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node, is_constant
 from hetero.ops.trees import MODES
-from hetero_opencl.kernels.comparison import comparison_source
 from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.movement import WORDS, shape_input, unsupported_movement
 from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sorting import comparison_source
 from hetero_opencl.kernels.sources import unsupported_types
 
 if TYPE_CHECKING:

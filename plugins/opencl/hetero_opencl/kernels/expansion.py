@@ -1,17 +1,19 @@
-"""Pad, with positive and negative amounts."""
+"""Pad, with positive and negative amounts, and OneHot."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Output
-from hetero_opencl.kernels.gather_per_axis import gather_per_axis
-from hetero_opencl.kernels.movement import View, shape_input, strided_copy, unsupported_movement, view_of
+from hetero.graph import Node, Output
+from hetero_opencl.kernels.gather import gather_per_axis
+from hetero_opencl.kernels.movement import WORDS, View, shape_input, strided_copy, unsupported_movement, view_of
 from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sources import source, unsupported_types
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
@@ -52,3 +54,17 @@ def pad_by_number(
         spread = np.broadcast_to(single.array, target.array.shape)
         strided_copy(lowering, number, single, spread, buffer, target, target.array)
     strided_copy(lowering, lowering.buffer(value), data, from_view, buffer, target, to_view)
+
+
+def _unsupported(node: Node) -> str | None:
+    return unsupported_movement(node) or unsupported_types(node, [node.input_value(0)])
+
+
+@lowers(ops.OneHot, ops.OneHotV1, unless=_unsupported)
+def one_hot(lowering: Lowering, node: ops.OneHot | ops.OneHotV1) -> None:
+    axis = node.axis % len(node.shape)
+    indices, _, on_value, off_value = node.input_values()
+    text = source("one_hot", {"INDEX": indices.element_type}, WORD=WORDS[on_value.element_type.size])
+    buffers = (indices, on_value, off_value, node.output(0))
+    sizes = node.shape[axis], math.prod(node.shape[axis + 1 :]), node.negative_indices_mode == "normalize"
+    lowering.launch_flat(text, "one_hot", [*buffers, *sizes], math.prod(node.shape))

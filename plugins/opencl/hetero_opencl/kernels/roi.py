@@ -1,4 +1,4 @@
-"""ROIAlign and its variants: regions divided into bins that pool bilinear samples."""
+"""Pooling of regions of interest: ROIAlign and its variants, ROIPooling, PSROIPooling and DeformablePSROIPooling."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero import ops
+from hetero.errors import UnsupportedOperationError
 from hetero.types import Type
 from hetero_opencl.kernels.movement import copy_whole
 from hetero_opencl.kernels.registry import lowers
@@ -16,6 +17,7 @@ from hetero_opencl.kernels.sources import element_macros, float_type, template, 
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Argument, Lowering
+
 
 _CORNERS, _ROTATED, _IN_PYRAMID = range(3)
 
@@ -75,3 +77,44 @@ def roi_feature_extractor(lowering: Lowering, node: ops.ExperimentalDetectronROI
         arguments += number(np.float32(1 / scale)), number(0.5 if node.aligned else 0)
         lowering.launch_flat(text, "pool_from_level", arguments, math.prod(node.get_output_shape(0)))
     copy_whole(lowering, lowering.buffer(boxes), boxes, lowering.buffer(node.output(1)))
+
+
+@lowers(ops.ROIPooling, unless=unsupported_types)
+def roi_pooling(lowering: Lowering, node: ops.ROIPooling) -> None:
+    _pool(lowering, node, "largest_of_parts" if node.method == "max" else "spread_samples")
+
+
+@lowers(ops.PSROIPooling, unless=unsupported_types)
+def psroi_pooling(lowering: Lowering, node: ops.PSROIPooling) -> None:
+    if node.mode == "average":
+        _pool(lowering, node, "means_of_parts")
+    else:
+        _pool(lowering, node, "means_of_spread_samples", node.spatial_bins_y, node.spatial_bins_x)
+
+
+@lowers(ops.DeformablePSROIPooling, unless=unsupported_types)
+def deformable_psroi_pooling(lowering: Lowering, node: ops.DeformablePSROIPooling) -> None:
+    offsets = node.input_value(2 if node.has_input("offsets") else 0)
+    classes = offsets.shape[1] // 2 if node.has_input("offsets") else 0
+    if node.has_input("offsets") and (
+        offsets.shape[0] != node.get_input_shape(1)[0] or not classes or node.output_dim % classes
+    ):
+        raise UnsupportedOperationError(
+            f"{lowering.type_name} '{lowering.name}' has offsets of shape {offsets.shape}; it needs one set per "
+            f"region, with a number of classes that divides output_dim {node.output_dim}"
+        )
+    bins = node.spatial_bins_y, node.spatial_bins_x
+    _pool(lowering, node, "means_of_moved_samples", *bins, offsets, classes, node.part_size, np.float32(node.trans_std))
+
+
+def _pool(
+    lowering: Lowering,
+    node: ops.ROIPooling | ops.PSROIPooling | ops.DeformablePSROIPooling,
+    kernel: str,
+    *others: Argument,
+) -> None:
+    (data, regions), output = node.input_values()[:2], node.output(0)
+    arguments: list[Argument] = [data, regions, output, *data.shape, *output.shape[1:]]
+    arguments += [np.float32(node.spatial_scale), *others]
+    text = sampling_source("roi_pooling", {"DATA": data.element_type})
+    lowering.launch_flat(text, kernel, arguments, math.prod(output.shape))
