@@ -13,7 +13,7 @@ from hetero.types import Type
 from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import exclusive_scan, valid_flags
-from hetero_opencl.kernels.sources import ELEMENTS, element_macros, float_type, template, unsupported_types
+from hetero_opencl.kernels.sources import ELEMENTS, float_type, source, template, unsupported_types
 from hetero_opencl.kernels.suppression import PIXELS, Boxes, Scores, Suppression, constant_limits
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ def _source(node: Node) -> tuple[str, Type]:
     """Return the source of the kernels, and the type in which they compute."""
     kind = node.get_input_element_type(0)
     value = float_type(kind)
-    macros = element_macros({"DATA": kind}) + f"#define VALUE {ELEMENTS[value].value}\n"
-    return macros + template("box_decoding") + template("detectron"), value
+    return source("box_decoding", {"DATA": kind}, VALUE=ELEMENTS[value].value) + template("detectron"), value
 
 
 @lowers(ops.ExperimentalDetectronDetectionOutput, unless=unsupported_types)

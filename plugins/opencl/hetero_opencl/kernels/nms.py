@@ -14,7 +14,7 @@ from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output, valid_flags
-from hetero_opencl.kernels.sources import ELEMENTS, source, template, unsupported_types
+from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_types
 from hetero_opencl.kernels.suppression import Boxes, Scores, Suppression
 from hetero_opencl.program import Buffer
 
@@ -41,9 +41,9 @@ def nms_rotated(lowering: Lowering, node: ops.NMSRotated) -> None:
     """Compute in f64 if the device has it, like the reference; it matters for boxes near the threshold."""
     value, classes = node.input_value(0), node.get_input_shape(1)[1]
     real, rounding = ("double", "1e-9f") if lowering.device.has_doubles else ("float", "1e-6f")
-    macros = f"#define REAL {real}\n#define ROUNDING {rounding}\n#define TURN {1 if node.clockwise else -1}\n"
     prelude = ELEMENTS[Type.f64].prelude if lowering.device.has_doubles else ""
-    overlap, buffer = prelude + macros + template("rotated_iou"), lowering.buffer(value)
+    text = source("rotated_iou", REAL=real, ROUNDING=rounding, TURN=1 if node.clockwise else -1)
+    overlap, buffer = prelude + text, lowering.buffer(value)
     _suppress(lowering, node, Boxes(buffer, value.element_type, classes, value.shape[1], 0, overlap=overlap))
 
 

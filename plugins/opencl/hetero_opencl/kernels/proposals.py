@@ -14,7 +14,7 @@ from hetero.ops.proposals import LARGEST_GROWTH, anchors_of_cells
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import count_valid, exclusive_scan, make_dynamic_output, valid_flags
-from hetero_opencl.kernels.sources import ELEMENTS, element_macros, float_type, template, unsupported_types
+from hetero_opencl.kernels.sources import ELEMENTS, float_type, source, template, unsupported_types
 from hetero_opencl.kernels.suppression import CORNERS, PIXELS, Boxes, Scores, Suppression, constant_limits
 from hetero_opencl.program import Buffer
 
@@ -127,8 +127,8 @@ def _decode(
     types = {"ANCHOR": anchors[1], "OFFSET": offsets.element_type, "INFO": image.element_type}
     value = Type.f64 if Type.f64 in types.values() else Type.f32
     types |= {"SCORE": scores.element_type, "OUT": node.get_output_element_type(0)}
-    macros = f"#define VALUE {ELEMENTS[value].value}\n#define HAS_SCORES {int(node.get_output_size() == 2)}\n"
-    text = element_macros(types) + macros + template("box_decoding") + template("proposals")
+    macros = {"VALUE": ELEMENTS[value].value, "HAS_SCORES": int(node.get_output_size() == 2)}
+    text = source("box_decoding", types, **macros) + template("proposals")
     score_value = float_type(scores.element_type)
     length = cells * count
     out_scores, large = lowering.scratch(images * length, score_value.size), lowering.scratch(images * length)

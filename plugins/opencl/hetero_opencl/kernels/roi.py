@@ -13,7 +13,7 @@ from hetero.errors import UnsupportedOperationError
 from hetero.types import Type
 from hetero_opencl.kernels.movement import copy_whole
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import element_macros, float_type, template, unsupported_types
+from hetero_opencl.kernels.sources import float_type, source, template, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Argument, Lowering
@@ -29,8 +29,7 @@ def value_dtype(kind: Type) -> np.dtype:
 
 def sampling_source(name: str, types: Mapping[str, Type], **macros: object) -> str:
     """Return the text of a .cl file that takes bilinear samples of DATA."""
-    defines = "".join(f"#define {key} {value}\n" for key, value in macros.items())
-    return element_macros(types) + defines + template("bilinear") + template(name)
+    return source("bilinear", types, **macros) + template(name)
 
 
 @lowers(ops.ROIAlign, ops.ROIAlignV3, ops.ROIAlignLargestTerm, unless=unsupported_types)

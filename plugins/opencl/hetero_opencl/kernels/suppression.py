@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Work-items that check together what one box suppresses. On a CPU it is one, as a barrier costs more than they save.
 _GROUP = 64
 # Sources of the IoU of boxes whose far corner is exclusive, and of boxes of pixels whose far corner is inclusive.
-CORNERS, PIXELS = (f"#define INCLUSIVE {border}\n" + template("iou") for border in (0, 1))
+CORNERS, PIXELS = (source("iou", INCLUSIVE=border) for border in (0, 1))
 
 
 class Boxes(NamedTuple):
