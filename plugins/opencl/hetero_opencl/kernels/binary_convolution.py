@@ -28,7 +28,7 @@ def _unsupported(node: Node) -> str | None:
     return f"no kernel for {node.type_info.name} of {data} with filters of {filters}"
 
 
-@lowers(ops.BinaryConvolution, unless=_unsupported)
+@lowers(ops.BinaryConvolution, unsupported=_unsupported)
 def binary_convolution(lowering: Lowering, node: ops.BinaryConvolution) -> None:
     (image, filters), output = node.input_values(), node.output(0)
     kernel = filters.shape[2:]

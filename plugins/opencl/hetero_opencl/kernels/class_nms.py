@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ClassNms = ops.MulticlassNms | ops.MatrixNms
 
 
-@lowers(ops.MulticlassNms, ops.MulticlassNmsV8, unless=unsupported_types)
+@lowers(ops.MulticlassNms, ops.MulticlassNmsV8, unsupported=unsupported_types)
 def multiclass_nms(lowering: Lowering, node: ops.MulticlassNms) -> None:
     boxes, scores = _boxes_and_scores(lowering, node)
     limits = constant_limits(lowering, scores.value_type, node.iou_threshold, node.score_threshold)
@@ -38,7 +38,7 @@ def multiclass_nms(lowering: Lowering, node: ops.MulticlassNms) -> None:
     _write(lowering, node, boxes, scores, max_kept, kept, nms.kept_scores(kept, max_kept))
 
 
-@lowers(ops.MatrixNms, unless=unsupported_types)
+@lowers(ops.MatrixNms, unsupported=unsupported_types)
 def matrix_nms(lowering: Lowering, node: ops.MatrixNms) -> None:
     boxes, scores = _boxes_and_scores(lowering, node)
     limits = constant_limits(lowering, scores.value_type, 0, node.score_threshold)

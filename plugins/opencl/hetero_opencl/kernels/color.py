@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.NV12toBGR, ops.NV12toRGB, ops.I420toBGR, ops.I420toRGB, unless=unsupported_types)
+@lowers(ops.NV12toBGR, ops.NV12toRGB, ops.I420toBGR, ops.I420toRGB, unsupported=unsupported_types)
 def convert_colors(lowering: Lowering, node: Node) -> None:
     in_pairs = isinstance(node, (ops.NV12toBGR, ops.NV12toRGB))  # U and V are interleaved, else in two planes
     output, planes = node.output(0), [lowering.buffer(value) for value in node.input_values()]

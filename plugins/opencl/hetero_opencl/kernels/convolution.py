@@ -1,8 +1,8 @@
-"""Convolutions: as products of matrices, or directly where each plane is alone.
+"""Convolutions, as matrix products or directly if they are depthwise.
 
-A convolution is the product of its filters with the patches of the image as columns; one of a single element has the
-image itself for columns. A transposed one is the product of its filters, turned over, with the image, summed up in
-place.
+A convolution is the product of its filters and the columns of the image (im2col); if the kernel has one element, the
+image itself holds the columns. A transposed convolution is the product of its transposed filters and the image, whose
+columns are added to the result (col2im).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hetero_opencl.kernels.windows import (
     overlapped,
     padded,
     patches,
-    refuse_dimensions,
+    unsupported_dimensions,
 )
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ Convolution = ops.Convolution | ops.GroupConvolution
 TransposedConvolution = ops.ConvolutionBackpropData | ops.GroupConvolutionBackpropData
 
 
-def _refusal(node: Convolution | TransposedConvolution) -> str | None:
+def _unsupported(node: Convolution | TransposedConvolution) -> str | None:
     kind = node.get_input_element_type(0)
     if kind not in SUMS:
         return f"no kernel for {node.type_info.name} of {kind}"
-    return refuse_dimensions(node.spatial_count())
+    return unsupported_dimensions(node.spatial_count())
 
 
-@lowers(ops.Convolution, ops.GroupConvolution, unless=_refusal)
+@lowers(ops.Convolution, ops.GroupConvolution, unsupported=_unsupported)
 def convolution(lowering: Lowering, node: Convolution) -> None:
     image, filters = lowering.fusion.factors_of(node)
     check_dimensions(lowering, len(image.shape) - 2)
@@ -52,19 +52,19 @@ def convolution(lowering: Lowering, node: Convolution) -> None:
     pads, _ = node.resolve_pads(image.shape[2:], kernel)
     window = make_window(kernel, node.strides, node.dilations, pads)
     result = lowering.fusion.result_of(node)
-    # Small integers are padded with their zero point; what it adds to each sum is taken off with the bias.
+    # Small integers are padded with their zero point; its contribution to each sum is subtracted with the bias.
     zero_point = lowering.fusion.zero_point_of(node)
     bias = _bias(lowering, node, zero_point)
     if channels == 1 and groups > 1:
-        lowering.note_decision("each plane is alone")
+        lowering.note_decision("depthwise convolution")
         return _depthwise(lowering, image, filters, (groups, outputs), bias, result, window, zero_point)
     depth, count = channels * math.prod(kernel), math.prod(result.shape[2:])
     columns = lowering.buffer(image)
     sizes = in_three(image.shape[2:]), in_three(result.shape[2:])
     if window.is_point and sizes[0] == sizes[1]:
-        lowering.note_decision("the image is the columns of a product")
+        lowering.note_decision("gemm with the image as columns")
     else:
-        lowering.note_decision("its patches are the columns of a product")
+        lowering.note_decision("gemm with the columns of im2col")
         planes, size = image.shape[0] * image.shape[1], image.element_type.size
         columns = lowering.scratch(planes * math.prod(kernel) * count, size)
         patches(lowering, lowering.buffer(image), columns, size, (planes, 1), *sizes, window, zero_point)
@@ -75,7 +75,7 @@ def convolution(lowering: Lowering, node: Convolution) -> None:
     )  # fmt: skip
 
 
-@lowers(ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData, unless=_refusal)
+@lowers(ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData, unsupported=_unsupported)
 def transposed_convolution(lowering: Lowering, node: TransposedConvolution) -> None:
     image, filters = node.input_values()[:2]
     check_dimensions(lowering, len(image.shape) - 2)
@@ -86,7 +86,7 @@ def transposed_convolution(lowering: Lowering, node: TransposedConvolution) -> N
     window = make_window(kernel, node.strides, node.dilations, pads)
     rows, count = outputs * math.prod(kernel), math.prod(image.shape[2:])
     batches = image.shape[0] * groups
-    # What is to be added up is not rounded yet. Integers wrap around at any time.
+    # Columns are rounded only after they are added up. Integers wrap around in any case.
     part = Type.f32 if kind.is_real() and kind.size < 4 else kind
     columns = lowering.scratch(batches * rows * count, part.size)
     left = factors(lowering, filters, (groups, channels, rows), transposed=True)
@@ -99,9 +99,9 @@ def transposed_convolution(lowering: Lowering, node: TransposedConvolution) -> N
 
 
 def factors(lowering: Lowering, filters: Output, shape: tuple[int, int, int], transposed: bool = False) -> Factors:
-    """Filters as the left matrices of a product, one for each group; ``shape`` is that in which they lie in memory.
+    """Return the filters as left matrices of a product, one per group; ``shape`` is their shape in memory.
 
-    Those of constants have the narrowest type.
+    Constant filters get the narrowest type.
     """
     groups, rows, columns = shape
     constant = _narrowed(filters)
@@ -113,12 +113,13 @@ def factors(lowering: Lowering, filters: Output, shape: tuple[int, int, int], tr
 
 
 def _narrowed(filters: Output) -> np.ndarray | None:
+    """Return constant filters in the narrowest type, or None if they are not constant."""
     array = constant_array(filters)
     return None if array is None else array.astype(narrow_type(filters).to_dtype(), copy=False)
 
 
 def _grouped(node: Convolution | TransposedConvolution) -> tuple[int, ...]:
-    """The shape of the filters as [groups, first, second, kernel…]."""
+    """Return the shape of the filters as [groups, first, second, kernel…]."""
     shape = tuple(node.get_input_shape(1))
     return shape if node.filter_axes == 3 else (1, *shape)
 
@@ -144,7 +145,7 @@ def _depthwise(
     window: Window,
     outside: int,
 ) -> None:
-    """``channels``: those of the image, and how many are made of each; ``outside`` of the image is this number."""
+    """``channels``: number of channels of the image, and of outputs per channel. ``outside``: the padding value."""
     groups, multiplier = channels
     kind, planes = image.element_type, image.shape[0] * groups
     data, in_size, out_size = lowering.buffer(image), in_three(image.shape[2:]), in_three(result.shape[2:])
@@ -154,7 +155,7 @@ def _depthwise(
     ])  # fmt: skip
     stride = window.strides[2]
     if any(window.pads) or any(need > length for need, length in zip(needed, in_size)) or stride > 2:
-        # A block of 16 reads on behind the last row, more than the slack of a buffer where it takes long steps.
+        # Blocks of 16 read beyond the last row: with large strides, further than the slack of a buffer.
         bare, data = data, lowering.scratch(planes * math.prod(needed) + 16 * (stride + 1), kind.size)
         padded(lowering, bare, data, kind.size, planes, in_size, needed, window.pads, outside)
         in_size = needed

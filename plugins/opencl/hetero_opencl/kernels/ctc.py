@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Argument, Lowering
 
 
-@lowers(ops.CTCGreedyDecoder, unless=unsupported_types)
+@lowers(ops.CTCGreedyDecoder, unsupported=unsupported_types)
 def ctc_greedy_decoder(lowering: Lowering, node: ops.CTCGreedyDecoder) -> None:
     """Decode scores [time, batch, classes] with a mask [time, batch]."""
     steps, batch, classes = node.get_input_shape(0)
@@ -24,7 +24,7 @@ def ctc_greedy_decoder(lowering: Lowering, node: ops.CTCGreedyDecoder) -> None:
     _decode(lowering, node, None, counts, Type.i32, numbers)
 
 
-@lowers(ops.CTCGreedyDecoderSeqLen, unless=unsupported_types)
+@lowers(ops.CTCGreedyDecoderSeqLen, unsupported=unsupported_types)
 def ctc_greedy_decoder_seq_len(lowering: Lowering, node: ops.CTCGreedyDecoderSeqLen) -> None:
     _, steps, classes = node.get_input_shape(0)
     blank = node.input_value(2) if node.has_input("blank_index") else None
@@ -48,7 +48,7 @@ def _decode(
     lowering.launch_flat(source("ctc", types), "decode", arguments, labels.shape[0])
 
 
-@lowers(ops.CTCLoss, unless=unsupported_types)
+@lowers(ops.CTCLoss, unsupported=unsupported_types)
 def ctc_loss(lowering: Lowering, node: ops.CTCLoss) -> None:
     """Compute in f64 if the device has it, like the reference."""
     logits, steps, labels, lengths, *blanks = node.input_values()

@@ -24,7 +24,7 @@ def _unsupported(node: Node) -> str | None:
     return unsupported_types(node, [node.input_value(0)])
 
 
-@lowers(ops.CumSum, ops.CumProd, unless=_unsupported)
+@lowers(ops.CumSum, ops.CumProd, unsupported=_unsupported)
 def cumulative(lowering: Lowering, node: ops.CumSum) -> None:
     shape, kind = tuple(node.shape), node.get_element_type()
     axis = int(shape_input(node, 1).reshape(-1)[0]) % max(len(shape), 1)

@@ -25,7 +25,7 @@ def _unsupported(node: Node) -> str | None:
     return unsupported_types(node) or custom_unsupported_reason(node)
 
 
-@lowers_if(has_custom_kernels, unless=_unsupported)
+@lowers_if(has_custom_kernels, unsupported=_unsupported)
 def custom_kernels(lowering: Lowering, node: Op) -> None:
     dynamic = [output for output in node.outputs() if output.partial_shape.is_dynamic]
     if dynamic:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.DeformableConvolution, ops.DeformableConvolutionV1, unless=unsupported_non_float)
+@lowers(ops.DeformableConvolution, ops.DeformableConvolutionV1, unsupported=unsupported_non_float)
 def deformable_convolution(lowering: Lowering, node: ops.DeformableConvolution | ops.DeformableConvolutionV1) -> None:
     image, offsets, filters, *mask = node.input_values()
     output, kind = node.output(0), image.element_type

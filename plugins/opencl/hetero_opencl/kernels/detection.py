@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Counts = tuple[int, int, int]  # of images, priors and classes
 
 
-@lowers(ops.DetectionOutput, ops.DetectionOutputV1, unless=unsupported_types)
+@lowers(ops.DetectionOutput, ops.DetectionOutputV1, unsupported=unsupported_types)
 def detection_output(lowering: Lowering, node: ops.DetectionOutput) -> None:
     images, priors = node.get_input_shape(0)[0], node.get_input_shape(2)[2] // node.prior_size
     classes = node.get_input_shape(1)[1] // max(priors, 1)

@@ -27,7 +27,7 @@ def _source(node: Node) -> tuple[str, Type]:
     return source("box_decoding", {"DATA": kind}, VALUE=ELEMENTS[value].value) + template("detectron"), value
 
 
-@lowers(ops.ExperimentalDetectronDetectionOutput, unless=unsupported_types)
+@lowers(ops.ExperimentalDetectronDetectionOutput, unsupported=unsupported_types)
 def detection_output(lowering: Lowering, node: ops.ExperimentalDetectronDetectionOutput) -> None:
     boxes_in, offsets, scores, info = node.input_values()
     text, value = _source(node)
@@ -53,7 +53,7 @@ def detection_output(lowering: Lowering, node: ops.ExperimentalDetectronDetectio
     lowering.launch_flat(text, "write_objects", [*buffers, *node.outputs(), *sizes], max(entries, rows))
 
 
-@lowers(ops.ExperimentalDetectronTopKROIs, unless=unsupported_types)
+@lowers(ops.ExperimentalDetectronTopKROIs, unsupported=unsupported_types)
 def topk_rois(lowering: Lowering, node: ops.ExperimentalDetectronTopKROIs) -> None:
     boxes, probabilities = node.input_values()
     count = boxes.shape[0]
@@ -62,7 +62,7 @@ def topk_rois(lowering: Lowering, node: ops.ExperimentalDetectronTopKROIs) -> No
     lowering.launch_flat(_source(node)[0], "take_boxes", [boxes, order, node.output(0), count], node.max_rois * 4)
 
 
-@lowers(ops.ExperimentalDetectronPriorGridGenerator, unless=unsupported_types)
+@lowers(ops.ExperimentalDetectronPriorGridGenerator, unsupported=unsupported_types)
 def prior_grid_generator(lowering: Lowering, node: ops.ExperimentalDetectronPriorGridGenerator) -> None:
     priors, output = node.input_value(0), node.output(0)
     features, image = (node.get_input_shape(index) for index in (1, 2))

@@ -15,7 +15,7 @@ from hetero import ops
 from hetero.ops.einsum import ELLIPSIS, parse_equation
 from hetero.types import Type
 from hetero_opencl.kernels.movement import View, strided_copy
-from hetero_opencl.kernels.product import Factors, ProductTypes, multiply_broadcast, refuse_product, wide_type
+from hetero_opencl.kernels.product import Factors, ProductTypes, multiply_broadcast, unsupported_product, wide_type
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.program import Buffer
 
@@ -36,7 +36,7 @@ class Operand(NamedTuple):
         return tuple(self.taken.shape[self.labels.index(label)] for label in labels)
 
 
-@lowers(ops.Einsum, unless=refuse_product)
+@lowers(ops.Einsum, unsupported=unsupported_product)
 def einsum(lowering: Lowering, node: ops.Einsum) -> None:
     subscripts, output = parse_equation(node.equation)
     ranks = [len(value.shape) for value in node.input_values()]

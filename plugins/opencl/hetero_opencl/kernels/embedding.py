@@ -25,7 +25,7 @@ BagOffsets = ops.EmbeddingBagOffsets | ops.EmbeddingBagOffsetsSum
 BagPacked = ops.EmbeddingBagPacked | ops.EmbeddingBagPackedSum
 
 
-@lowers(ops.EmbeddingBagOffsets, ops.EmbeddingBagOffsetsSum, unless=unsupported_types)
+@lowers(ops.EmbeddingBagOffsets, ops.EmbeddingBagOffsetsSum, unsupported=unsupported_types)
 def embedding_bag_offsets(lowering: Lowering, node: BagOffsets) -> None:
     indices, offsets = node.input_value(1), node.input_value(2)
     bags = node.shape[0]
@@ -34,13 +34,13 @@ def embedding_bag_offsets(lowering: Lowering, node: BagOffsets) -> None:
     _sum_bags(lowering, node, starts)
 
 
-@lowers(ops.EmbeddingBagPacked, ops.EmbeddingBagPackedSum, unless=unsupported_types)
+@lowers(ops.EmbeddingBagPacked, ops.EmbeddingBagPackedSum, unsupported=unsupported_types)
 def embedding_bag_packed(lowering: Lowering, node: BagPacked) -> None:
     bags, length = node.get_input_shape(1)
     _sum_bags(lowering, node, lowering.constant(np.arange(bags + 1, dtype=np.int32) * np.int32(length)))
 
 
-@lowers(ops.EmbeddingSegmentsSum, unless=unsupported_types)
+@lowers(ops.EmbeddingSegmentsSum, unsupported=unsupported_types)
 def embedding_segments_sum(lowering: Lowering, node: ops.EmbeddingSegmentsSum) -> None:
     ids = node.input_value(2)
     order = argsort(lowering, SortKeys(lowering.buffer(ids), ids.element_type, 1, ids.shape[0], 1))
@@ -53,7 +53,7 @@ def _unsupported_segment_max(node: ops.SegmentMax) -> str | None:
     return unsupported_types(node)
 
 
-@lowers(ops.SegmentMax, unless=_unsupported_segment_max)
+@lowers(ops.SegmentMax, unsupported=_unsupported_segment_max)
 def segment_max(lowering: Lowering, node: ops.SegmentMax) -> None:
     data, ids, output = node.input_value(0), node.input_value(1), node.output(0)
     order = lowering.constant(np.arange(ids.shape[0], dtype=np.int32))
@@ -92,7 +92,7 @@ def _text(node: Node) -> str:
     return template("normalize_index") + source("embedding", types)
 
 
-@lowers(ops.SparseFillEmptyRows, unless=unsupported_types)
+@lowers(ops.SparseFillEmptyRows, unsupported=unsupported_types)
 def sparse_fill_empty_rows(lowering: Lowering, node: ops.SparseFillEmptyRows) -> None:
     values, _, indices, default_value = node.input_values()
     entries, rows = node.get_input_shape(0)[0], int(shape_input(node, 1).reshape(-1)[0])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.Pad, ops.PadV1, unless=unsupported_movement)
+@lowers(ops.Pad, ops.PadV1, unsupported=unsupported_movement)
 def pad(lowering: Lowering, node: ops.Pad | ops.PadV1) -> None:
     value, output = node.input_value(0), node.output(0)
     begins, ends = (shape_input(node, index).reshape(-1).tolist() for index in (1, 2))
@@ -60,7 +60,7 @@ def _unsupported(node: Node) -> str | None:
     return unsupported_movement(node) or unsupported_types(node, [node.input_value(0)])
 
 
-@lowers(ops.OneHot, ops.OneHotV1, unless=_unsupported)
+@lowers(ops.OneHot, ops.OneHotV1, unsupported=_unsupported)
 def one_hot(lowering: Lowering, node: ops.OneHot | ops.OneHotV1) -> None:
     axis = node.axis % len(node.shape)
     indices, _, on_value, off_value = node.input_values()

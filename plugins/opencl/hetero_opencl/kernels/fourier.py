@@ -45,7 +45,7 @@ class Lines(NamedTuple):
     inner: int
 
 
-@lowers(ops.DFT, ops.IDFT, unless=unsupported_non_float)
+@lowers(ops.DFT, ops.IDFT, unsupported=unsupported_non_float)
 def dft(lowering: Lowering, node: ops.DFT | ops.IDFT) -> None:
     data = node.input_value(0)
     axes, lengths = _resolved(node, data.shape[:-1])
@@ -55,7 +55,7 @@ def dft(lowering: Lowering, node: ops.DFT | ops.IDFT) -> None:
     _transform_axes(lowering, *ends, list(data.shape[:-1]), axes, lengths, isinstance(node, ops.IDFT))
 
 
-@lowers(ops.RDFT, unless=unsupported_non_float)
+@lowers(ops.RDFT, unsupported=unsupported_non_float)
 def rdft(lowering: Lowering, node: ops.RDFT) -> None:
     data = node.input_value(0)
     shape, kind = list(data.shape), data.element_type
@@ -68,7 +68,7 @@ def rdft(lowering: Lowering, node: ops.RDFT) -> None:
         _transform_axes(lowering, intermediate, result, _with_length(shape, last, half), axes, lengths, inverse=False)
 
 
-@lowers(ops.IRDFT, unless=unsupported_non_float)
+@lowers(ops.IRDFT, unsupported=unsupported_non_float)
 def irdft(lowering: Lowering, node: ops.IRDFT) -> None:
     data = node.input_value(0)
     shape, kind = list(data.shape[:-1]), data.element_type

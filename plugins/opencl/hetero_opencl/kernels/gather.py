@@ -24,7 +24,7 @@ def unsupported_gather(node: Node) -> str | None:
     return unsupported_movement(node) or unsupported_types(node, [node.input_value(1)])
 
 
-@lowers(ops.Gather, ops.GatherV7, ops.GatherV1, unless=unsupported_gather)
+@lowers(ops.Gather, ops.GatherV7, ops.GatherV1, unsupported=unsupported_gather)
 def gather(lowering: Lowering, node: ops.Gather | ops.GatherV7 | ops.GatherV1) -> None:
     """Gather from data [batches, outer, length, inner] with indices [batches, count]."""
     data, indices = node.input_value(0), node.input_value(1)
@@ -34,7 +34,7 @@ def gather(lowering: Lowering, node: ops.Gather | ops.GatherV7 | ops.GatherV1) -
     _launch(lowering, node, "gather", lengths, math.prod(data.shape[axis + 1 :]))
 
 
-@lowers(ops.GatherElements, unless=unsupported_gather)
+@lowers(ops.GatherElements, unsupported=unsupported_gather)
 def gather_elements(lowering: Lowering, node: ops.GatherElements) -> None:
     shape, axis = node.get_input_shape(0), node.axis % len(node.get_input_shape(0))
     _launch(
@@ -42,7 +42,7 @@ def gather_elements(lowering: Lowering, node: ops.GatherElements) -> None:
     )
 
 
-@lowers(ops.GatherND, ops.GatherNDV5, unless=unsupported_gather)
+@lowers(ops.GatherND, ops.GatherNDV5, unsupported=unsupported_gather)
 def gather_nd(lowering: Lowering, node: ops.GatherND | ops.GatherNDV5) -> None:
     shape, indices, batch = node.get_input_shape(0), node.get_input_shape(1), node.batch_dims
     depth = indices[-1]
@@ -63,7 +63,7 @@ def _launch(lowering: Lowering, node: Node, kernel: str, sizes: Sequence[Argumen
     lowering.launch_flat(text, kernel, [data, indices, output, *sizes, *words], count * size // word)
 
 
-@lowers(ops.GatherTree, unless=unsupported_types)
+@lowers(ops.GatherTree, unsupported=unsupported_types)
 def gather_tree(lowering: Lowering, node: ops.GatherTree) -> None:
     steps, batch, beams = node.shape
     text = template("normalize_index") + source("gather_tree", {"DATA": node.get_element_type()})
@@ -91,7 +91,7 @@ def gather_per_axis(lowering: Lowering, value: Output, indices: Sequence[np.ndar
     lowering.launch_flat(text, "gather_per_axis", [value, output, *buffers, *sizes], count)
 
 
-@lowers(ops.NonZero, unless=unsupported_types)
+@lowers(ops.NonZero, unsupported=unsupported_types)
 def non_zero(lowering: Lowering, node: ops.NonZero) -> None:
     data, output = node.input_value(0), node.output(0)
     lengths, count = data.shape or (1,), math.prod(data.shape)

@@ -22,7 +22,7 @@ _PADDING = {"zeros": 0, "border": 1, "reflection": 2}
 _CHANNELS = 8
 
 
-@lowers(ops.GridSample, unless=unsupported_unless(ELEMENTS))
+@lowers(ops.GridSample, unsupported=unsupported_unless(ELEMENTS))
 def grid_sample(lowering: Lowering, node: ops.GridSample) -> None:
     (data, grid), output = node.input_values(), node.output(0)
     batch, channels, *lengths = data.shape

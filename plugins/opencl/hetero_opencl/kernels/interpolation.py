@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _unsupported = unsupported_unless(ELEMENTS)
 
 
-@lowers(ops.Interpolate, ops.InterpolateV4, ops.InterpolateV1, unless=_unsupported)
+@lowers(ops.Interpolate, ops.InterpolateV4, ops.InterpolateV1, unsupported=_unsupported)
 def interpolate(lowering: Lowering, node: ops.Interpolate | ops.InterpolateV4 | ops.InterpolateV1) -> None:
     data, output = node.input_value(0), node.output(0)
     settings = node.to_interpolate_11(len(data.shape)) if isinstance(node, ops.InterpolateV1) else node
@@ -45,7 +45,7 @@ def interpolate(lowering: Lowering, node: ops.Interpolate | ops.InterpolateV4 | 
     _resample_axes(lowering, node, buffer, shape, resampled)
 
 
-@lowers(ops.Resize, unless=_unsupported)
+@lowers(ops.Resize, unsupported=_unsupported)
 def resize(lowering: Lowering, node: ops.Resize) -> None:
     data = node.input_value(0)
     roi = shape_input(node, 2) if node.has_input("roi") else None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _GROUP_ON_GPUS = 64
 
 
-@lowers(ops.Det, ops.Inverse, unless=unsupported_non_float)
+@lowers(ops.Det, ops.Inverse, unsupported=unsupported_non_float)
 def linear_algebra(lowering: Lowering, node: Node) -> None:
     """Launch one work-group per matrix, with scratch memory for one or two copies of each matrix."""
     kernel, copies = ("inverse", 2) if isinstance(node, ops.Inverse) else ("determinant", 1)

@@ -69,7 +69,9 @@ def shape_input(node: Node, index: int) -> np.ndarray:
     return cast(Constant, node.input_value(index).node).data
 
 
-@lowers(ops.Reshape, ops.Squeeze, ops.SqueezeV1, ops.Unsqueeze, ops.Identity, ops.BitCast, unless=unsupported_movement)
+@lowers(
+    ops.Reshape, ops.Squeeze, ops.SqueezeV1, ops.Unsqueeze, ops.Identity, ops.BitCast, unsupported=unsupported_movement
+)
 def share_memory(lowering: Lowering, node: Node) -> None:
     lowering.share(node.output(0), node.input_value(0))
 
@@ -82,7 +84,7 @@ def reject_unfolded(lowering: Lowering, node: Node) -> None:
 
 @lowers(
     ops.Transpose, ops.Slice, ops.StridedSlice, ops.Split, ops.VariadicSplit, ops.Broadcast, ops.Reverse,
-    unless=unsupported_movement,
+    unsupported=unsupported_movement,
 )  # fmt: skip
 def copy_view(lowering: Lowering, node: Node) -> None:
     """Lower operations whose reference implementation returns numpy views of the data."""
@@ -92,7 +94,7 @@ def copy_view(lowering: Lowering, node: Node) -> None:
         copy_or_share(lowering, node.input_value(0), data, view, output)
 
 
-@lowers(ops.DepthToSpace, ops.SpaceToDepth, unless=unsupported_movement)
+@lowers(ops.DepthToSpace, ops.SpaceToDepth, unsupported=unsupported_movement)
 def move_blocks(lowering: Lowering, node: ops.DepthToSpace | ops.SpaceToDepth) -> None:
     data = view_of(node.input_value(0))
     if data.array.size:
@@ -103,7 +105,7 @@ def move_blocks(lowering: Lowering, node: ops.DepthToSpace | ops.SpaceToDepth) -
         copy_or_share(lowering, node.input_value(0), data, blocks, node.output(0))
 
 
-@lowers(ops.Tile, unless=unsupported_movement)
+@lowers(ops.Tile, unsupported=unsupported_movement)
 def tile(lowering: Lowering, node: ops.Tile) -> None:
     """Split each axis in two: the repeats, with stride 0, and the elements."""
     data, repeats = view_of(node.input_value(0)), np.maximum(shape_input(node, 1), 0).reshape(-1).tolist()
@@ -115,7 +117,7 @@ def tile(lowering: Lowering, node: ops.Tile) -> None:
     copy_or_share(lowering, node.input_value(0), data, view, node.output(0))
 
 
-@lowers(ops.Concat, unless=unsupported_movement)
+@lowers(ops.Concat, unsupported=unsupported_movement)
 def concat(lowering: Lowering, node: ops.Concat) -> None:
     output = node.output(0)
     target, buffer = view_of(output), lowering.buffer(output)

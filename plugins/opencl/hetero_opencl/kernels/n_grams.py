@@ -22,7 +22,7 @@ def _unsupported(node: Node) -> str | None:
     return unsupported_types(node) or (None if kind.is_integral() else f"no kernel finds n-grams of {kind}")
 
 
-@lowers(ops.TfIdfVectorizer, unless=_unsupported)
+@lowers(ops.TfIdfVectorizer, unsupported=_unsupported)
 def tf_idf_vectorizer(lowering: Lowering, node: ops.TfIdfVectorizer) -> None:
     data, places = node.input_value(0), node.shape[-1]
     grams = {gram: number for number, gram in enumerate(pool_grams(node, node.pool_int64s))}

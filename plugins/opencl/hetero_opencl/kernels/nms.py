@@ -26,7 +26,7 @@ NonMaxSuppression = ops.NonMaxSuppression | ops.NonMaxSuppressionV4 | ops.NonMax
 
 @lowers(
     ops.NonMaxSuppression, ops.NonMaxSuppressionV5, ops.NonMaxSuppressionV4, ops.NonMaxSuppressionV3,
-    ops.NonMaxSuppressionV1, unless=unsupported_types,
+    ops.NonMaxSuppressionV1, unsupported=unsupported_types,
 )  # fmt: skip
 def non_max_suppression(lowering: Lowering, node: NonMaxSuppression) -> None:
     value, centered = node.input_value(0), node.box_encoding == "center"
@@ -36,7 +36,7 @@ def non_max_suppression(lowering: Lowering, node: NonMaxSuppression) -> None:
     _suppress(lowering, node, Boxes(corners, Type.f32, node.get_input_shape(1)[1], count, 0))
 
 
-@lowers(ops.NMSRotated, unless=unsupported_types)
+@lowers(ops.NMSRotated, unsupported=unsupported_types)
 def nms_rotated(lowering: Lowering, node: ops.NMSRotated) -> None:
     """Compute in f64 if the device has it, like the reference; it matters for boxes near the threshold."""
     value, classes = node.input_value(0), node.get_input_shape(1)[1]

@@ -37,13 +37,13 @@ def _unsupported(node: Node) -> str | None:
     return unsupported_rank(node) or unsupported_non_float(node)
 
 
-@lowers(ops.MVN, unless=_unsupported)
+@lowers(ops.MVN, unsupported=_unsupported)
 def mvn(lowering: Lowering, node: ops.MVN) -> None:
     scale = _INVERSE_DEVIATIONS[node.eps_mode] if node.normalize_variance else None
     _normalize(lowering, node, node.shape, _axes(node), scale, node.eps, subtract_mean=True)
 
 
-@lowers(ops.MVNV2, unless=_unsupported)
+@lowers(ops.MVNV2, unsupported=_unsupported)
 def mvn_v2(lowering: Lowering, node: ops.MVNV2) -> None:
     rank = len(node.shape)
     axes = range(1 if node.across_channels else 2, rank) if node.reduction_axes is None else node.reduction_axes
@@ -51,17 +51,17 @@ def mvn_v2(lowering: Lowering, node: ops.MVNV2) -> None:
     _normalize(lowering, node, node.shape, {axis % rank for axis in axes}, scale, node.eps, subtract_mean=True)
 
 
-@lowers(ops.NormalizeL2, unless=_unsupported)
+@lowers(ops.NormalizeL2, unsupported=_unsupported)
 def normalize_l2(lowering: Lowering, node: ops.NormalizeL2) -> None:
     _normalize(lowering, node, node.shape, _axes(node), _INVERSE_NORMS[node.eps_mode], node.eps)
 
 
-@lowers(ops.GRN, unless=_unsupported)
+@lowers(ops.GRN, unsupported=_unsupported)
 def grn(lowering: Lowering, node: ops.GRN) -> None:
     _normalize(lowering, node, node.shape, {1}, _INVERSE_NORMS["add"], node.bias)
 
 
-@lowers(ops.GroupNormalization, unless=unsupported_non_float)
+@lowers(ops.GroupNormalization, unsupported=unsupported_non_float)
 def group_normalization(lowering: Lowering, node: ops.GroupNormalization) -> None:
     batch, channels, *spatial = node.shape
     groups, (_, gamma, beta) = node.num_groups, node.input_values()
@@ -108,7 +108,7 @@ def _normalize(
     lowering.launch_flat(text, "normalize_rows", arguments, rows)
 
 
-@lowers(ops.BatchNormInference, ops.BatchNormInferenceV1, unless=unsupported_non_float)
+@lowers(ops.BatchNormInference, ops.BatchNormInferenceV1, unsupported=unsupported_non_float)
 def batch_norm_inference(lowering: Lowering, node: ops.BatchNormInference | ops.BatchNormInferenceV1) -> None:
     names = "data", "gamma", "beta", "mean", "variance"  # in another order in version 1
     inputs, shape = [node.input_value(node.input_index(name)) for name in names], node.shape
@@ -117,7 +117,7 @@ def batch_norm_inference(lowering: Lowering, node: ops.BatchNormInference | ops.
     lowering.launch_flat(text, "batch_norm", [*inputs, node.output(0), *sizes, epsilon], math.prod(shape))
 
 
-@lowers(ops.LRN, unless=unsupported_non_float)
+@lowers(ops.LRN, unsupported=unsupported_non_float)
 def lrn(lowering: Lowering, node: ops.LRN) -> None:
     """One launch per axis sums over a window; the last one also normalizes."""
     shape, axes = node.shape, sorted(_axes(node))
@@ -159,7 +159,7 @@ def _number(node: Node, value: float) -> np.floating:
     return (np.float64 if node.get_element_type() is Type.f64 else np.float32)(value)
 
 
-@lowers(ops.Softmax, ops.SoftmaxV1, ops.LogSoftmax, unless=unsupported_non_float)
+@lowers(ops.Softmax, ops.SoftmaxV1, ops.LogSoftmax, unsupported=unsupported_non_float)
 def softmax(lowering: Lowering, node: ops.Softmax | ops.SoftmaxV1 | ops.LogSoftmax) -> None:
     shape, kind = node.shape, node.get_element_type()
     axis = node.axis % len(shape)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.ExtractImagePatches, unless=unsupported_types)
+@lowers(ops.ExtractImagePatches, unsupported=unsupported_types)
 def extract_image_patches(lowering: Lowering, node: ops.ExtractImagePatches) -> None:
     image, output = node.input_value(0), node.output(0)
     begin, _ = resolve_pads(node, image.shape[2:], node.sizes, node.rates)
@@ -27,7 +27,7 @@ def extract_image_patches(lowering: Lowering, node: ops.ExtractImagePatches) -> 
     patches(lowering, *buffers, image.element_type.size, planes, *sizes, window)
 
 
-@lowers(ops.Col2Im, unless=unsupported_unless(SUMS))
+@lowers(ops.Col2Im, unsupported=unsupported_unless(SUMS))
 def col2im(lowering: Lowering, node: ops.Col2Im) -> None:
     data, output, kind = node.input_value(0), node.output(0), node.get_input_element_type(0)
     size, kernel = (shape_input(node, index).reshape(-1).tolist() for index in (1, 2))

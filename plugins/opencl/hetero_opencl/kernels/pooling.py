@@ -12,7 +12,7 @@ from hetero.ops.windows import overlapping_elements
 from hetero.types import Type, lowest
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_types
-from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, refuse_dimensions
+from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, unsupported_dimensions
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
@@ -26,7 +26,7 @@ _FEWEST_LANES = 4
 
 
 def _unsupported_max(node: Pooling) -> str | None:
-    return unsupported_types(node) or refuse_dimensions(len(node.kernel_shape))
+    return unsupported_types(node) or unsupported_dimensions(len(node.kernel_shape))
 
 
 def _unsupported_adaptive_mean(node: Node) -> str | None:
@@ -37,11 +37,11 @@ def _unsupported_adaptive_mean(node: Node) -> str | None:
 def _unsupported_mean(node: ops.AvgPoolV1) -> str | None:
     count = math.prod(node.kernel_shape)
     too_large = f"a window has {count} elements, but kernels count up to {LARGEST_INT}" if count > LARGEST_INT else None
-    return _unsupported_adaptive_mean(node) or refuse_dimensions(len(node.kernel_shape)) or too_large
+    return _unsupported_adaptive_mean(node) or unsupported_dimensions(len(node.kernel_shape)) or too_large
 
 
-@lowers(ops.AvgPool, ops.AvgPoolV1, ops.AvgPoolV14, unless=_unsupported_mean)
-@lowers(ops.MaxPool, ops.MaxPoolV1, ops.MaxPoolV8, unless=_unsupported_max)
+@lowers(ops.AvgPool, ops.AvgPoolV1, ops.AvgPoolV14, unsupported=_unsupported_mean)
+@lowers(ops.MaxPool, ops.MaxPoolV1, ops.MaxPoolV8, unsupported=_unsupported_max)
 def pooling(lowering: Lowering, node: Pooling) -> None:
     data, output = node.input_value(0), node.output(0)
     begin, end = node.resolve_pads(data.shape[2:])
@@ -92,8 +92,8 @@ def _max_with_indices(lowering: Lowering, node: ops.MaxPoolV8, numbers: Sequence
     lowering.launch_flat(text, "indexed_pooling", [data, *node.outputs(), *numbers, indices], count)
 
 
-@lowers(ops.AdaptiveAvgPool, unless=_unsupported_adaptive_mean)
-@lowers(ops.AdaptiveMaxPool, unless=unsupported_types)
+@lowers(ops.AdaptiveAvgPool, unsupported=_unsupported_adaptive_mean)
+@lowers(ops.AdaptiveMaxPool, unsupported=unsupported_types)
 def adaptive_pooling(lowering: Lowering, node: ops.AdaptiveAvgPool | ops.AdaptiveMaxPool) -> None:
     data, outputs = node.input_value(0), node.outputs()
     check_dimensions(lowering, len(data.shape) - 2)

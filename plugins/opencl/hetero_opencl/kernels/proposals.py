@@ -48,14 +48,14 @@ class _Candidates(NamedTuple):
     text: str
 
 
-@lowers(ops.Proposal, ops.ProposalV1, unless=unsupported_types)
+@lowers(ops.Proposal, ops.ProposalV1, unsupported=unsupported_types)
 def proposal(lowering: Lowering, node: ops.Proposal) -> None:
     scores, offsets, image = node.input_values()
     count, swapped, border = scores.shape[1] // 2, node.is_tensorflow, 0 if node.is_tensorflow else 1
     anchors = anchors_of_cells(node, *scores.shape[2:])
     if anchors.shape[2] != count:
         raise UnsupportedOperationError(
-            f"Proposal '{lowering.name}' has {anchors.shape[2]} anchors per cell, but {count} scores"
+            f"Proposal '{lowering.name}' needs one score per anchor, but has {count} for {anchors.shape[2]} per cell"
         )
     settings = _Settings(
         count, swapped, node.clip_before_nms, True, True, node.box_coordinate_scale, node.box_size_scale,
@@ -72,7 +72,7 @@ def proposal(lowering: Lowering, node: ops.Proposal) -> None:
     lowering.launch_flat(decoded.text, "write_regions", [*buffers, image, *node.outputs(), *sizes], count)
 
 
-@lowers(ops.GenerateProposals, unless=unsupported_types)
+@lowers(ops.GenerateProposals, unsupported=unsupported_types)
 def generate_proposals(lowering: Lowering, node: ops.GenerateProposals) -> None:
     image, anchors, offsets, scores = node.input_values()
     border = 0 if node.normalized else 1
@@ -95,7 +95,7 @@ def generate_proposals(lowering: Lowering, node: ops.GenerateProposals) -> None:
     count_valid(lowering, kept, decoded.scores.rows, max_kept, counts)
 
 
-@lowers(ops.ExperimentalDetectronGenerateProposalsSingleImage, unless=unsupported_types)
+@lowers(ops.ExperimentalDetectronGenerateProposalsSingleImage, unsupported=unsupported_types)
 def generate_proposals_single_image(
     lowering: Lowering, node: ops.ExperimentalDetectronGenerateProposalsSingleImage
 ) -> None:

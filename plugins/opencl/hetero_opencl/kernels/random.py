@@ -28,14 +28,14 @@ def _unsupported_random_uniform(node: Node) -> str | None:
     return unsupported_types(node, [*node.input_values()[1:], node.output(0)])
 
 
-@lowers(ops.RandomUniform, unless=_unsupported_random_uniform)
+@lowers(ops.RandomUniform, unsupported=_unsupported_random_uniform)
 def random_uniform(lowering: Lowering, node: ops.RandomUniform) -> None:
     output = node.output(0)
     draw = _draw_by_philox if node.alignment == "tensorflow" else _draw_by_mersenne
     draw(lowering, node, node.input_values()[1:], output, output.element_type, math.prod(output.shape))
 
 
-@lowers(ops.Multinomial, unless=unsupported_types)
+@lowers(ops.Multinomial, unsupported=unsupported_types)
 def multinomial(lowering: Lowering, node: ops.Multinomial) -> None:
     """Compute in f64 if the device has it, like the reference."""
     probs, output = node.input_value(0), node.output(0)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.Roll, unless=unsupported_movement)
+@lowers(ops.Roll, unsupported=unsupported_movement)
 def roll(lowering: Lowering, node: ops.Roll) -> None:
     indices = [np.arange(length) for length in node.shape]
     axes = shape_input(node, 2).reshape(-1)
@@ -37,7 +37,7 @@ def roll(lowering: Lowering, node: ops.Roll) -> None:
     gather_per_axis(lowering, node.input_value(0), indices, node.output(0))
 
 
-@lowers(ops.ShuffleChannels, unless=unsupported_movement)
+@lowers(ops.ShuffleChannels, unsupported=unsupported_movement)
 def shuffle_channels(lowering: Lowering, node: ops.ShuffleChannels) -> None:
     data, axis = view_of(node.input_value(0)), node.axis % len(node.shape)
     if not data.array.size:
@@ -47,7 +47,7 @@ def shuffle_channels(lowering: Lowering, node: ops.ShuffleChannels) -> None:
     copy_or_share(lowering, node.input_value(0), data, groups.swapaxes(axis, axis + 1), node.output(0))
 
 
-@lowers(ops.SpaceToBatch, unless=unsupported_movement)
+@lowers(ops.SpaceToBatch, unsupported=unsupported_movement)
 def space_to_batch(lowering: Lowering, node: ops.SpaceToBatch) -> None:
     """Pad, split each axis into blocks, and move the positions within blocks to the batch axis."""
     value, output = node.input_value(0), node.output(0)
@@ -68,7 +68,7 @@ def space_to_batch(lowering: Lowering, node: ops.SpaceToBatch) -> None:
     strided_copy(lowering, buffer, padded, moved, lowering.buffer(output), target, target.array)
 
 
-@lowers(ops.BatchToSpace, unless=unsupported_movement)
+@lowers(ops.BatchToSpace, unsupported=unsupported_movement)
 def batch_to_space(lowering: Lowering, node: ops.BatchToSpace) -> None:
     """Move the positions within blocks from the batch axis to the spatial axes, then crop."""
     value, output = node.input_value(0), node.output(0)
@@ -95,7 +95,7 @@ def _unsupported_reverse_sequence(node: Node) -> str | None:
     return unsupported_movement(node) or unsupported_types(node, node.input_values()[1:])
 
 
-@lowers(ops.ReverseSequence, unless=_unsupported_reverse_sequence)
+@lowers(ops.ReverseSequence, unsupported=_unsupported_reverse_sequence)
 def reverse_sequence(lowering: Lowering, node: ops.ReverseSequence) -> None:
     shape, size = node.shape, node.get_element_type().size
     axes = node.batch_axis % len(shape), node.seq_axis % len(shape)
@@ -110,7 +110,7 @@ def reverse_sequence(lowering: Lowering, node: ops.ReverseSequence) -> None:
     lowering.launch_flat(text, "reverse_sequence", [*values, *sizes], math.prod(shape) * size // word)
 
 
-@lowers(ops.Eye, unless=unsupported_types)
+@lowers(ops.Eye, unsupported=unsupported_types)
 def eye(lowering: Lowering, node: ops.Eye) -> None:
     diagonal = node.input_value(2)
     text = source("eye", {"INDEX": diagonal.element_type, "DATA": node.get_element_type()})

@@ -40,7 +40,7 @@ _ACTIVATIONS: dict[str, tuple[str, float, float]] = {
 }
 
 
-@lowers(*get_args(Cell), *get_args(Sequence), unless=unsupported_non_float)
+@lowers(*get_args(Cell), *get_args(Sequence), unsupported=unsupported_non_float)
 def recurrent(lowering: Lowering, node: Cell | Sequence) -> None:
     inputs = dict(zip((name.strip("?") for name in node.inputs_declared), node.input_values()))
     is_sequence = isinstance(node, Sequence)

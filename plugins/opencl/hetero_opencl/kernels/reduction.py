@@ -108,7 +108,7 @@ def unsupported_reduction(node: Node) -> str | None:
 
 @lowers(
     ops.ReduceMean, ops.ReduceSum, ops.ReduceProd, ops.ReduceMax, ops.ReduceMin, ops.ReduceL1, ops.ReduceL2,
-    ops.ReduceLogicalAnd, ops.ReduceLogicalOr, unless=unsupported_reduction,
+    ops.ReduceLogicalAnd, ops.ReduceLogicalOr, unsupported=unsupported_reduction,
 )  # fmt: skip
 def reduce(lowering: Lowering, node: Reduction) -> None:
     data, output = node.input_value(0), node.output(0)

@@ -32,7 +32,7 @@ def sampling_source(name: str, types: Mapping[str, Type], **macros: object) -> s
     return source("bilinear", types, **macros) + template(name)
 
 
-@lowers(ops.ROIAlign, ops.ROIAlignV3, ops.ROIAlignLargestTerm, unless=unsupported_types)
+@lowers(ops.ROIAlign, ops.ROIAlignV3, ops.ROIAlignLargestTerm, unsupported=unsupported_types)
 def roi_align(lowering: Lowering, node: ops.ROIAlignV3) -> None:
     aligned = node.aligned_mode != "asymmetric"
     box = 0.5 if node.aligned_mode == "half_pixel" else 0, 0.5 if aligned else 0, -np.inf if aligned else 1
@@ -40,7 +40,7 @@ def roi_align(lowering: Lowering, node: ops.ROIAlignV3) -> None:
     _align(lowering, node, _CORNERS, mode, box, clockwise=False)
 
 
-@lowers(ops.ROIAlignRotated, unless=unsupported_types)
+@lowers(ops.ROIAlignRotated, unsupported=unsupported_types)
 def roi_align_rotated(lowering: Lowering, node: ops.ROIAlignRotated) -> None:
     _align(lowering, node, _ROTATED, 0, (0, 0, 0), node.clockwise_mode)
 
@@ -64,7 +64,7 @@ def _align(
     lowering.launch_flat(text, "roi_align", arguments, math.prod(node.get_output_shape(0)))
 
 
-@lowers(ops.ExperimentalDetectronROIFeatureExtractor, unless=unsupported_types)
+@lowers(ops.ExperimentalDetectronROIFeatureExtractor, unsupported=unsupported_types)
 def roi_feature_extractor(lowering: Lowering, node: ops.ExperimentalDetectronROIFeatureExtractor) -> None:
     boxes, *maps = node.input_values()
     kind = boxes.element_type
@@ -78,12 +78,12 @@ def roi_feature_extractor(lowering: Lowering, node: ops.ExperimentalDetectronROI
     copy_whole(lowering, lowering.buffer(boxes), boxes, lowering.buffer(node.output(1)))
 
 
-@lowers(ops.ROIPooling, unless=unsupported_types)
+@lowers(ops.ROIPooling, unsupported=unsupported_types)
 def roi_pooling(lowering: Lowering, node: ops.ROIPooling) -> None:
     _pool(lowering, node, "largest_of_parts" if node.method == "max" else "spread_samples")
 
 
-@lowers(ops.PSROIPooling, unless=unsupported_types)
+@lowers(ops.PSROIPooling, unsupported=unsupported_types)
 def psroi_pooling(lowering: Lowering, node: ops.PSROIPooling) -> None:
     if node.mode == "average":
         _pool(lowering, node, "means_of_parts")
@@ -91,7 +91,7 @@ def psroi_pooling(lowering: Lowering, node: ops.PSROIPooling) -> None:
         _pool(lowering, node, "means_of_spread_samples", node.spatial_bins_y, node.spatial_bins_x)
 
 
-@lowers(ops.DeformablePSROIPooling, unless=unsupported_types)
+@lowers(ops.DeformablePSROIPooling, unsupported=unsupported_types)
 def deformable_psroi_pooling(lowering: Lowering, node: ops.DeformablePSROIPooling) -> None:
     offsets = node.input_value(2 if node.has_input("offsets") else 0)
     classes = offsets.shape[1] // 2 if node.has_input("offsets") else 0

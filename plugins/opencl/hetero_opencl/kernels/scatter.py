@@ -46,7 +46,7 @@ def _unsupported_reduction(node: ReductionUpdate) -> str | None:
     return unsupported_gather(node) if node.reduction == "none" else unsupported_types(node)
 
 
-@lowers(ops.ScatterUpdate, unless=unsupported_gather)
+@lowers(ops.ScatterUpdate, unsupported=unsupported_gather)
 def scatter_update(lowering: Lowering, node: ops.ScatterUpdate) -> None:
     """Data [outer, rows, inner], updates [outer, indices, inner]."""
     shape = node.shape
@@ -55,7 +55,7 @@ def scatter_update(lowering: Lowering, node: ops.ScatterUpdate) -> None:
     _replace(lowering, node, targets, shape[axis], math.prod(shape[axis + 1 :]))
 
 
-@lowers(ops.ScatterNDUpdate, ops.ScatterNDUpdateV4, unless=_unsupported_reduction)
+@lowers(ops.ScatterNDUpdate, ops.ScatterNDUpdateV4, unsupported=_unsupported_reduction)
 def scatter_nd_update(lowering: Lowering, node: ops.ScatterNDUpdate | ops.ScatterNDUpdateV4) -> None:
     depth = node.get_input_shape(1)[-1]
     targets, inner = _row_targets(lowering, node, node.shape[:depth], depth), math.prod(node.shape[depth:])
@@ -65,7 +65,7 @@ def scatter_nd_update(lowering: Lowering, node: ops.ScatterNDUpdate | ops.Scatte
         _combine(lowering, node, targets, inner)
 
 
-@lowers(ops.ScatterElementsUpdate, ops.ScatterElementsUpdateV3, unless=_unsupported_reduction)
+@lowers(ops.ScatterElementsUpdate, ops.ScatterElementsUpdateV3, unsupported=_unsupported_reduction)
 def scatter_elements_update(lowering: Lowering, node: ops.ScatterElementsUpdate | ops.ScatterElementsUpdateV3) -> None:
     targets = _element_targets(lowering, node)
     if node.reduction == "none":
@@ -74,7 +74,7 @@ def scatter_elements_update(lowering: Lowering, node: ops.ScatterElementsUpdate 
         _combine(lowering, node, targets, 1, node.use_init_val)
 
 
-@lowers(ops.SliceScatter, unless=unsupported_movement)
+@lowers(ops.SliceScatter, unsupported=unsupported_movement)
 def slice_scatter(lowering: Lowering, node: ops.SliceScatter) -> None:
     """Copy the data, then the updates, broadcast to the slice."""
     value, updates, output = node.input_value(0), node.input_value(1), node.output(0)

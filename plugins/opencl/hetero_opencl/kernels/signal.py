@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.STFT, unless=unsupported_non_float)
+@lowers(ops.STFT, unsupported=unsupported_non_float)
 def stft(lowering: Lowering, node: ops.STFT) -> None:
     data, window, kind = node.input_value(0), node.input_value(1), node.get_element_type()
     frame, step = (int(shape_input(node, index).item()) for index in (2, 3))
@@ -31,7 +31,7 @@ def stft(lowering: Lowering, node: ops.STFT) -> None:
     transform(lowering, cut, result, Lines(outer, frame, frame, bins, inner), inverse=False)
 
 
-@lowers(ops.ISTFT, unless=unsupported_non_float)
+@lowers(ops.ISTFT, unsupported=unsupported_non_float)
 def istft(lowering: Lowering, node: ops.ISTFT) -> None:
     data, window, kind = node.input_value(0), node.input_value(1), node.get_element_type()
     frame, step = (int(shape_input(node, index).item()) for index in (2, 3))
@@ -49,7 +49,7 @@ def _text(kind: Type) -> str:
     return source("signal", {"WINDOW": kind}, NUMBER=ELEMENTS[kind].value)
 
 
-@lowers(ops.MelWeightMatrix, unless=unsupported_types)
+@lowers(ops.MelWeightMatrix, unsupported=unsupported_types)
 def mel_weight_matrix(lowering: Lowering, node: ops.MelWeightMatrix) -> None:
     """Raises UnsupportedOperationError if the device has no f64, as edges must be rounded to bins in f64."""
     if not lowering.device.has_doubles:

@@ -24,7 +24,7 @@ _GROUP = 64
 _MANY_ROWS = 1024
 
 
-@lowers(ops.TopK, ops.TopKV3, ops.TopKV1, unless=unsupported_types)
+@lowers(ops.TopK, ops.TopKV3, ops.TopKV1, unsupported=unsupported_types)
 def top_k(lowering: Lowering, node: ops.TopK | ops.TopKV3 | ops.TopKV1) -> None:
     data, values, numbers = node.input_value(0), node.output(0), node.output(1)
     axis = node.axis % len(data.shape)
@@ -59,7 +59,7 @@ def find_best(
     lowering.launch_flat(text, "find_best", [*buffers, *sizes, descending, group], rows * group)
 
 
-@lowers(ops.Unique, unless=unsupported_types)
+@lowers(ops.Unique, unsupported=unsupported_types)
 def unique(lowering: Lowering, node: ops.Unique) -> None:
     data, (values, indices, inverse, counts) = node.input_value(0), node.outputs()
     outer, length, inner, shape = 1, math.prod(data.shape), 1, [-1]
@@ -112,13 +112,13 @@ def _unsupported_bucketize(node: Node) -> str | None:
     return unsupported or (None if is_comparable(kinds) else f"no kernel compares {kinds[0]} with {kinds[1]}")
 
 
-@lowers(ops.Bucketize, unless=_unsupported_bucketize)
+@lowers(ops.Bucketize, unsupported=_unsupported_bucketize)
 def bucketize(lowering: Lowering, node: ops.Bucketize) -> None:
     data, buckets = node.input_values()
     _search(lowering, buckets, data, node.output(0), after=not node.with_right_bound)
 
 
-@lowers(ops.SearchSorted, unless=unsupported_types)
+@lowers(ops.SearchSorted, unsupported=unsupported_types)
 def search_sorted(lowering: Lowering, node: ops.SearchSorted) -> None:
     sequences, values = node.input_values()
     _search(lowering, sequences, values, node.output(0), after=node.right_mode)

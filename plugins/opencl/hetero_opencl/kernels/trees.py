@@ -30,7 +30,7 @@ def _unsupported_tree_ensemble(node: Node) -> str | None:
     return unsupported_types(node)
 
 
-@lowers(ops.TreeEnsemble, unless=_unsupported_tree_ensemble)
+@lowers(ops.TreeEnsemble, unsupported=_unsupported_tree_ensemble)
 def tree_ensemble(lowering: Lowering, node: ops.TreeEnsemble) -> None:
     data, _, splits, _, _, _, _, _, leaves, members = node.input_values()
     features, modes, when_true, when_false, missing_true, roots = (
@@ -58,7 +58,7 @@ def _unsupported_label_encoder(node: ops.LabelEncoder) -> str | None:
     return unsupported_movement(node) or unsupported_types(node, node.input_values()[:2])
 
 
-@lowers(ops.LabelEncoder, unless=_unsupported_label_encoder)
+@lowers(ops.LabelEncoder, unsupported=_unsupported_label_encoder)
 def label_encoder(lowering: Lowering, node: ops.LabelEncoder) -> None:
     """Sort the keys, then search them. The last of equal keys counts."""
     data, keys, values, default = node.input_values()

@@ -21,7 +21,7 @@ def _unsupported_region(node: ops.RegionYolo) -> str | None:
     return unsupported_types(node)
 
 
-@lowers(ops.RegionYolo, unless=_unsupported_region)
+@lowers(ops.RegionYolo, unsupported=_unsupported_region)
 def region_yolo(lowering: Lowering, node: ops.RegionYolo) -> None:
     data, output = node.input_value(0), node.output(0)
     images, channels, *cells = data.shape
@@ -36,7 +36,7 @@ def region_yolo(lowering: Lowering, node: ops.RegionYolo) -> None:
     lowering.launch_flat(text, "region_yolo", [data, output, *sizes], count)
 
 
-@lowers(ops.ReorgYolo, unless=unsupported_movement)
+@lowers(ops.ReorgYolo, unsupported=unsupported_movement)
 def reorg_yolo(lowering: Lowering, node: ops.ReorgYolo) -> None:
     data, stride = view_of(node.input_value(0)), node.stride[0]
     batch, channels, height, width = data.array.shape
