@@ -27,7 +27,7 @@ from hetero_opencl.binaries import Binaries
 from hetero_opencl.constants import Constants
 from hetero_opencl.device import binary_of
 from hetero_opencl.infer_request import OpenCLInferRequest
-from hetero_opencl.lowering import lower_model
+from hetero_opencl.lower_model import lower_model
 from hetero_opencl.memory import allocations_on, memory_statistics
 from hetero_opencl.memory_use import memory_of, model_memory
 from hetero_opencl.program import Program

@@ -1,4 +1,4 @@
-"""From a model of static shapes to a program: every node becomes launches."""
+"""Lowering, which collects the launches and buffers of a program."""
 
 from __future__ import annotations
 
@@ -8,21 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hetero.errors import DeviceError, UnsupportedOperationError
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result, class_file
-from hetero.passes import align_prelu_slopes
+from hetero.errors import DeviceError
+from hetero.graph import Constant, Node, Output, class_file
 from hetero.plugin import ExecutedStep
 from hetero.types import Type
-from hetero_opencl.binaries import Binaries
 from hetero_opencl.constants import Constants, contiguous
+from hetero_opencl.custom import has_custom_expression, has_custom_kernels
 from hetero_opencl.device import OpenCLDevice
-from hetero_opencl.fusion import find_fusions
-from hetero_opencl.kernels import find_lowering
-from hetero_opencl.kernels.custom_expressions import has_custom_expression
-from hetero_opencl.kernels.custom_kernels import has_custom_kernels
 from hetero_opencl.lowering_report import ROWS, LayoutUse, LoweringReport
-from hetero_opencl.program import Buffer, Launch, Program
-from hetero_opencl.segments import is_container
+from hetero_opencl.program import Buffer, Launch
 
 if TYPE_CHECKING:
     from hetero_opencl.fusion import Fusion
@@ -179,13 +173,8 @@ class Lowering:
     def type_name(self) -> str:
         return self._node.type_info.name
 
-    def lower(self, node: Node) -> None:
-        """Make the launches of a node, unless another one computes it along."""
-        if node in self.fusion.absorbed:
-            return
-        function = find_lowering(node)
-        if function is None:
-            raise UnsupportedOperationError(f"{node.type_info.name} '{node.friendly_name}' has no OpenCL kernel")
+    def lower(self, node: Node, function: Callable[[Lowering, Node], None]) -> None:
+        """Add the launches of a node, by its lowering function."""
         before = len(self.launches)
         self._node, self._computed = node, self.fusion.computed_with(node)
         for output in node.outputs():
@@ -213,25 +202,3 @@ def _written_in(nodes: Sequence[Node]) -> str:
     own = [node for node in nodes if has_custom_expression(node) or has_custom_kernels(node)]
     told = [f"{node.type_info.name} '{node.friendly_name}' in {class_file(type(node))}" for node in own]
     return f" with {', '.join(told)}" if told else ""
-
-
-def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binaries: Binaries) -> Program:
-    """The program of a model whose shapes are all static."""
-    align_prelu_slopes(model)  # those of data of a rank that was not known until now
-    lowering = Lowering(device, constants, find_fusions(model))
-    for node in model.get_ordered_ops():
-        if not isinstance(node, (Parameter, Constant, Result)):
-            lowering.lower(node)
-    results = [result.input_value(0) for result in model.results if not is_container(result)]
-    return Program(
-        device,
-        model,
-        lowering.steps,
-        lowering.launches,
-        [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_container(parameter)],
-        [lowering.buffer(value) for value in results],
-        [None if value in lowering.found_shapes else value.shape for value in results],
-        {i: lowering.found_shapes[value] for i, value in enumerate(results) if value in lowering.found_shapes},
-        binaries,
-        lowering.decided(),
-    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,10 +22,8 @@ from hetero_opencl.kernels.product import (
 )
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Argument, Lowering
-    from hetero_opencl.program import Buffer
+from hetero_opencl.lowering import Argument, Lowering
+from hetero_opencl.program import Buffer
 
 _FLOATS = (Type.f32, Type.f16, Type.bf16, Type.f64)
 _NO_MASK, _NUMBERS, _BOOLEANS, _CAUSAL = range(4)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from hetero import ops
@@ -21,10 +19,8 @@ from hetero_opencl.kernels.suppression import (
     constant_limits,
     take_along_axis,
 )
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
 
 ClassNms = ops.MulticlassNms | ops.MatrixNms
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 
 @lowers(ops.NV12toBGR, ops.NV12toRGB, ops.I420toBGR, ops.I420toRGB, unsupported=unsupported_types)

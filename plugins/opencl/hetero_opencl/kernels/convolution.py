@@ -8,7 +8,6 @@ columns are added to the result (col2im).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,10 +27,8 @@ from hetero_opencl.kernels.windows import (
     patches,
     unsupported_dimensions,
 )
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Argument, Lowering
-    from hetero_opencl.program import Buffer
+from hetero_opencl.lowering import Argument, Lowering
+from hetero_opencl.program import Buffer
 
 Convolution = ops.Convolution | ops.GroupConvolution
 TransposedConvolution = ops.ConvolutionBackpropData | ops.GroupConvolutionBackpropData

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from hetero import ops
 from hetero.graph import Node
@@ -11,9 +10,7 @@ from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import cumulative_source
 from hetero_opencl.kernels.sources import ELEMENTS, unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 # Rows are split into chunks if there are fewer rows than this, the number of work-items that keeps a device busy.
 _BUSY = 1 << 12

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any, TypeGuard, cast
+from typing import Any, cast
 
 import numpy as np
 
-from hetero.graph import Node, Op
+from hetero.graph import Op
 from hetero.types import Type
 from hetero_opencl.kernels.literals import FLOATS, literal
 from hetero_opencl.kernels.registry import custom_unsupported_reason
 
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _REAL = re.compile(r"(?<![\w.])(?:(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)(?![\w.])")
-
-
-def has_custom_expression(node: Node) -> TypeGuard[Op]:
-    return getattr(type(node), "opencl_expression", None) is not None
 
 
 def custom_expression(node: Op, kind: str, *inputs: str) -> str:

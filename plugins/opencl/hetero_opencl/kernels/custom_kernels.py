@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from hetero.errors import DeviceError
 from hetero.graph import Input, Node, Op, Output, describe_failure
-from hetero_opencl.custom import Scratch
+from hetero_opencl.custom import Scratch, has_custom_kernels
 from hetero_opencl.kernels.registry import custom_unsupported_reason, lowers_if
 from hetero_opencl.kernels.sources import element_macros, unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Argument, Lowering
-    from hetero_opencl.program import Buffer
-
-
-def has_custom_kernels(node: Node) -> bool:
-    return getattr(type(node), "opencl_kernels", None) is not None
+from hetero_opencl.lowering import Argument, Lowering
+from hetero_opencl.program import Buffer
 
 
 def _unsupported(node: Node) -> str | None:

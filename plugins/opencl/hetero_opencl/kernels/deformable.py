@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from hetero import ops
 from hetero_opencl.kernels.convolution import factors
 from hetero_opencl.kernels.product import ProductTypes, multiply
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import float_type, source, unsupported_non_float
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 
 @lowers(ops.DeformableConvolution, ops.DeformableConvolutionV1, unsupported=unsupported_non_float)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from hetero import ops
@@ -15,10 +13,8 @@ from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import exclusive_scan, valid_flags
 from hetero_opencl.kernels.sources import ELEMENTS, float_type, source, unsupported_types
 from hetero_opencl.kernels.suppression import Boxes, Scores, Suppression, constant_limits, take_along_axis
+from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Argument, Lowering
 
 Counts = tuple[int, int, int]  # of images, priors and classes
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,10 +17,8 @@ from hetero.types import Type
 from hetero_opencl.kernels.movement import View, strided_copy
 from hetero_opencl.kernels.product import Factors, ProductTypes, multiply_broadcast, unsupported_product, wide_type
 from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
 
 
 class Operand(NamedTuple):

@@ -8,23 +8,20 @@ coordinates. Lengths and strides are arguments too, so that groups of the same s
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero import ops
 from hetero.graph import Node, Output, constant_array
 from hetero.types import Type
+from hetero_opencl.custom import has_custom_expression
 from hetero_opencl.kernels.conversions import converted
-from hetero_opencl.kernels.custom_expressions import has_custom_expression
 from hetero_opencl.kernels.expressions import OPERATIONS, constant_number, expression, unsupported_elementwise
 from hetero_opencl.kernels.functions import functions_called
 from hetero_opencl.kernels.registry import lowers, lowers_if
 from hetero_opencl.kernels.sources import element_macros
 from hetero_opencl.kernels.sub_byte_types import element_of, elements_of, rounded
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Argument, Lowering
+from hetero_opencl.lowering import Argument, Lowering
 
 # Shorter rows do not get work-groups of their own.
 SHORTEST_ROW = 16

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,11 +14,8 @@ from hetero_opencl.kernels.movement import WORDS, shape_input
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import exclusive_scan, filled_buffer, make_dynamic_output
 from hetero_opencl.kernels.sources import source, template, unsupported_types
+from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Argument, Lowering
-
 
 BagOffsets = ops.EmbeddingBagOffsets | ops.EmbeddingBagOffsetsSum
 BagPacked = ops.EmbeddingBagPacked | ops.EmbeddingBagPackedSum

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -14,10 +14,8 @@ from hetero_opencl.kernels.gather import gather_per_axis
 from hetero_opencl.kernels.movement import WORDS, View, shape_input, strided_copy, unsupported_movement, view_of
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, unsupported_types
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
 
 
 @lowers(ops.Pad, ops.PadV1, unsupported=unsupported_movement)

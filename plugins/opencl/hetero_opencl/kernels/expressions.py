@@ -11,12 +11,9 @@ from hetero import ops
 from hetero.graph import Node, constant_array
 from hetero.packing import as_numbers
 from hetero.types import Type
+from hetero_opencl.custom import has_custom_expression
 from hetero_opencl.kernels.conversions import cast, cast_unsupported_reason, convert, fake_convert
-from hetero_opencl.kernels.custom_expressions import (
-    custom_expression,
-    expression_unsupported_reason,
-    has_custom_expression,
-)
+from hetero_opencl.kernels.custom_expressions import custom_expression, expression_unsupported_reason
 from hetero_opencl.kernels.functions import UNSIGNED
 from hetero_opencl.kernels.literals import FLOATS, literal
 from hetero_opencl.kernels.sub_byte_types import element_of, is_number

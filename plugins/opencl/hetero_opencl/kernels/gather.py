@@ -1,10 +1,9 @@
-"""Gather operations, GatherTree and NonZero."""
+"""Gather operations, GatherTree, NonZero, and gathers with constant indices per axis."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +13,7 @@ from hetero_opencl.kernels.movement import WORDS, shape_input, unsupported_movem
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output
 from hetero_opencl.kernels.sources import source, template, unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Argument, Lowering
+from hetero_opencl.lowering import Argument, Lowering
 
 
 def unsupported_gather(node: Node) -> str | None:
@@ -37,9 +34,8 @@ def gather(lowering: Lowering, node: ops.Gather | ops.GatherV7 | ops.GatherV1) -
 @lowers(ops.GatherElements, unsupported=unsupported_gather)
 def gather_elements(lowering: Lowering, node: ops.GatherElements) -> None:
     shape, axis = node.get_input_shape(0), node.axis % len(node.get_input_shape(0))
-    _launch(
-        lowering, node, "gather_elements", (shape[axis], node.get_input_shape(1)[axis], math.prod(shape[axis + 1 :]))
-    )
+    sizes = shape[axis], node.get_input_shape(1)[axis], math.prod(shape[axis + 1 :])
+    _launch(lowering, node, "gather_elements", sizes)
 
 
 @lowers(ops.GatherND, ops.GatherNDV5, unsupported=unsupported_gather)

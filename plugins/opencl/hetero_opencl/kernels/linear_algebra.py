@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.product import wide_type
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, unsupported_non_float
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 # Work-items per matrix on a GPU; on a CPU it is one.
 _GROUP_ON_GPUS = 64

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hetero.types import Type
 from hetero_opencl.kernels.sources import source, template
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
 
 # Length of the runs that one work-item sorts by insertion, and elements that it writes when two runs are merged.
 _RUN, _CHUNK = 16, 32

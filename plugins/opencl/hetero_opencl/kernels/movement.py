@@ -6,7 +6,7 @@ Strides are computed by numpy: the operation is applied to views that have shape
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -18,10 +18,8 @@ from hetero.reference.registry import evaluate
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
 
 # C type that moves this number of bytes at once.
 WORDS = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}

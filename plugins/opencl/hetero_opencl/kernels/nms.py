@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +15,8 @@ from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output, valid_flags
 from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_types
 from hetero_opencl.kernels.suppression import Boxes, Scores, Suppression
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
 
 NonMaxSuppression = ops.NonMaxSuppression | ops.NonMaxSuppressionV4 | ops.NonMaxSuppressionV1
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,11 +17,8 @@ from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.reduction import group_size, kept_and_reduced, unsupported_rank
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_non_float
+from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Argument, Lowering
-
 
 # Factor of the normalized elements.
 _INVERSE_DEVIATIONS = {

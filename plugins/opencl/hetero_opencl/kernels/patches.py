@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from hetero import ops
 from hetero.ops.windows import resolve_pads
@@ -12,9 +11,7 @@ from hetero_opencl.kernels.product import SUMS
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import unsupported_types, unsupported_unless
 from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, overlapped, patches
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 
 @lowers(ops.ExtractImagePatches, unsupported=unsupported_types)

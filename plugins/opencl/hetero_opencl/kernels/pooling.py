@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from hetero import ops
 from hetero.graph import Node
@@ -13,12 +12,8 @@ from hetero.types import Type, lowest
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_types
 from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, unsupported_dimensions
+from hetero_opencl.lowering import LARGEST_COUNT, Lowering
 
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
-
-# Kernels count elements in 32 bits.
-LARGEST_INT = 2**31 - 1
 Pooling = ops.MaxPoolV1 | ops.MaxPoolV8 | ops.AvgPoolV1
 
 # Rows shorter than this are not computed in vectors.
@@ -36,7 +31,9 @@ def _unsupported_adaptive_mean(node: Node) -> str | None:
 
 def _unsupported_mean(node: ops.AvgPoolV1) -> str | None:
     count = math.prod(node.kernel_shape)
-    too_large = f"a window has {count} elements, but kernels count up to {LARGEST_INT}" if count > LARGEST_INT else None
+    too_large = (
+        f"a window has {count} elements, but kernels count up to {LARGEST_COUNT}" if count > LARGEST_COUNT else None
+    )
     return _unsupported_adaptive_mean(node) or unsupported_dimensions(len(node.kernel_shape)) or too_large
 
 

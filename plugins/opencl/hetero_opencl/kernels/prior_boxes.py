@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hetero import ops
 from hetero.reference.registry import evaluate
 from hetero_opencl.kernels.movement import copy_whole, shape_input
 from hetero_opencl.kernels.registry import lowers
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 
 @lowers(ops.PriorBox, ops.PriorBoxV1, ops.PriorBoxClustered)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,15 +13,13 @@ from hetero import ops
 from hetero.graph import Node, Output, constant_array
 from hetero.types import Type
 from hetero_opencl.constants import contiguous
+from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.kernels import layouts
 from hetero_opencl.kernels.movement import Axis, merge_axes
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.device import OpenCLDevice
-    from hetero_opencl.lowering import Lowering
 
 # Tiles (rows, vectors of 16 columns) that fit the registers, with their speed relative to the fastest one. Keys: the
 # number of floats in a register: 16 (12 x 2 vectors take 24 of 32 registers; measured with PoCL on AVX-512, where 1 is

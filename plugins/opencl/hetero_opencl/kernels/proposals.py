@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,10 +16,8 @@ from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import count_valid, exclusive_scan, make_dynamic_output, valid_flags
 from hetero_opencl.kernels.sources import ELEMENTS, float_type, source, template, unsupported_types
 from hetero_opencl.kernels.suppression import CORNERS, PIXELS, Boxes, Scores, Suppression, constant_limits
+from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Argument, Lowering
 
 
 class _Settings(NamedTuple):

@@ -6,7 +6,7 @@ States are passed between steps in the type of computation; only results are rou
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -16,13 +16,11 @@ from hetero.types import Type
 from hetero_opencl.kernels.product import Batch, Factors, ProductTypes, multiply_batch, right_matrices, wide_type
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, unsupported_non_float
+from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.program import Buffer
 
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Argument, Lowering
-
-Cell = ops.RNNCell | ops.GRUCell | ops.LSTMCell | ops.LSTMCellV1
-Sequence = ops.RNNSequence | ops.GRUSequence | ops.LSTMSequence | ops.PeepholeLSTMSequence
+Cells = ops.RNNCell | ops.GRUCell | ops.LSTMCell | ops.LSTMCellV1
+Sequences = ops.RNNSequence | ops.GRUSequence | ops.LSTMSequence | ops.PeepholeLSTMSequence
 
 # Formula of x, alpha {a} and beta {b}, and the defaults of alpha and beta. Every formula propagates NaN.
 _ACTIVATIONS: dict[str, tuple[str, float, float]] = {
@@ -40,10 +38,10 @@ _ACTIVATIONS: dict[str, tuple[str, float, float]] = {
 }
 
 
-@lowers(*get_args(Cell), *get_args(Sequence), unsupported=unsupported_non_float)
-def recurrent(lowering: Lowering, node: Cell | Sequence) -> None:
+@lowers(*get_args(Cells), *get_args(Sequences), unsupported=unsupported_non_float)
+def recurrent(lowering: Lowering, node: Cells | Sequences) -> None:
     inputs = dict(zip((name.strip("?") for name in node.inputs_declared), node.input_values()))
-    is_sequence = isinstance(node, Sequence)
+    is_sequence = isinstance(node, Sequences)
     data, weights, biases = (inputs[name] for name in ("X", "W", "B"))
     text = _text(node, inputs)
     hidden, kind = node.hidden_size, data.element_type
@@ -97,7 +95,7 @@ def _to_compute_type(lowering: Lowering, text: str, value: Output) -> Buffer:
     return buffer
 
 
-def _text(node: Cell | Sequence, inputs: dict[str, Output]) -> str:
+def _text(node: Cells | Sequences, inputs: dict[str, Output]) -> str:
     places = {}
     if isinstance(node, ops.RNNCell | ops.RNNSequence):
         kind = "RNN"
@@ -123,7 +121,7 @@ def _text(node: Cell | Sequence, inputs: dict[str, Output]) -> str:
     return source("recurrent", types, **macros)
 
 
-def _activation(node: Cell | Sequence, index: int) -> str:
+def _activation(node: Cells | Sequences, index: int) -> str:
     """Return an activation of the node as a C expression of x."""
     is_double = node.get_input_element_type(0) is Type.f64
     formula, *numbers = _ACTIVATIONS[node.activations[index]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,12 +12,10 @@ from hetero.errors import UnsupportedOperationError
 from hetero.graph import Node
 from hetero.ops.reduction import Reduction
 from hetero.types import Type
+from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.device import OpenCLDevice
-    from hetero_opencl.lowering import Argument, Lowering
+from hetero_opencl.lowering import Argument, Lowering
 
 # The kernel loops over this many kept and this many reduced axes, enough for tensors of twice the rank.
 MAX_AXES = 4

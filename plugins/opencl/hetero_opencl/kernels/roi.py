@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +13,7 @@ from hetero.types import Type
 from hetero_opencl.kernels.movement import copy_whole
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import float_type, source, template, unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Argument, Lowering
-
+from hetero_opencl.lowering import Argument, Lowering
 
 _CORNERS, _ROTATED, _IN_PYRAMID = range(3)
 

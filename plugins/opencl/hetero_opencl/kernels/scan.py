@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero.graph import Output
 from hetero.types import Type
 from hetero_opencl.kernels.sources import source
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
 
 
 def filled_buffer(lowering: Lowering, count: int, value: int) -> Buffer:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,11 +23,8 @@ from hetero_opencl.kernels.movement import (
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import filled_buffer
 from hetero_opencl.kernels.sources import source, template, unsupported_types
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
-
 
 ReductionUpdate = ops.ScatterNDUpdate | ops.ScatterNDUpdateV4 | ops.ScatterElementsUpdate | ops.ScatterElementsUpdateV3
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from hetero import ops
 from hetero.errors import UnsupportedOperationError
@@ -12,9 +11,7 @@ from hetero_opencl.kernels.fourier import HALF, REAL, Lines, Signal, scratch_sig
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_non_float, unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 
 @lowers(ops.STFT, unsupported=unsupported_non_float)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from hetero import ops
 from hetero.graph import Node, Output
@@ -14,10 +13,7 @@ from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import exclusive_scan, filled_buffer, make_dynamic_output
 from hetero_opencl.kernels.sources import ELEMENTS, source, template, unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Argument, Lowering
-
+from hetero_opencl.lowering import Argument, Lowering
 
 # Work-items that share the search in a row, if rows are long and few.
 _GROUP = 64

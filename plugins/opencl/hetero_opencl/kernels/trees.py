@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +14,7 @@ from hetero_opencl.kernels.movement import WORDS, shape_input, unsupported_movem
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sorting import comparison_source
 from hetero_opencl.kernels.sources import unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Argument, Lowering
+from hetero_opencl.lowering import Argument, Lowering
 
 _AGGREGATE = {"sum": "((a) + (b))", "average": "((a) + (b))", "min": "fmin(a, b)", "max": "fmax(a, b)"}
 

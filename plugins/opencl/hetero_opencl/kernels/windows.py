@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from hetero.types import Type
 from hetero_opencl.kernels.movement import WORDS
 from hetero_opencl.kernels.product import ProductTypes, source_of_sums
 from hetero_opencl.kernels.sources import source
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Argument, Lowering
-    from hetero_opencl.program import Buffer
+from hetero_opencl.lowering import Argument, Lowering
+from hetero_opencl.program import Buffer
 
 DIMENSIONS = 3
 # Work-items that write a row of at least this length on a GPU, so that their memory accesses are coalesced.

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from hetero import ops
 from hetero.errors import UnsupportedOperationError
 from hetero_opencl.kernels.movement import copy_or_share, unsupported_movement, view_of
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 
 def _unsupported_region(node: ops.RegionYolo) -> str | None:
