@@ -11,7 +11,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node, Output
 from hetero_opencl.kernels.gather import gather_per_axis
-from hetero_opencl.kernels.movement import WORDS, View, shape_input, strided_copy, unsupported_movement, view_of
+from hetero_opencl.kernels.movement import WORDS, View, fill, shape_input, strided_copy, unsupported_movement, view_of
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, unsupported_types
 from hetero_opencl.lowering import Lowering
@@ -48,9 +48,7 @@ def pad_by_number(
     from_view, to_view = data.array[tuple(kept)], target.array[tuple(inside)]
     if to_view.size < target.array.size:
         number = number or lowering.constant(np.zeros(1, target.array.dtype))
-        single = View((), target.array.dtype)
-        spread = np.broadcast_to(single.array, target.array.shape)
-        strided_copy(lowering, number, single, spread, buffer, target, target.array)
+        fill(lowering, number, buffer, target, target.array)
     strided_copy(lowering, lowering.buffer(value), data, from_view, buffer, target, to_view)
 
 

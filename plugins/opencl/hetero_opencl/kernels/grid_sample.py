@@ -25,7 +25,8 @@ def grid_sample(lowering: Lowering, node: ops.GridSample) -> None:
     batch, channels, *lengths = data.shape
     if not math.prod(lengths):
         view = view_of(output)
-        return fill(lowering, np.zeros((), view.array.dtype), lowering.buffer(output), view, view.array)
+        zero = lowering.constant(np.zeros(1, view.array.dtype))
+        return fill(lowering, zero, lowering.buffer(output), view, view.array)
     kind, places = data.element_type, math.prod(grid.shape[1:-1])
     sums = "double" if kind is Type.f64 else "float"
     macros = {

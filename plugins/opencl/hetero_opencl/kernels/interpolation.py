@@ -9,11 +9,12 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import UnsupportedOperationError
-from hetero.graph import Node, Output
+from hetero.graph import Node
 from hetero.reference.interpolation import Taps, resampled_axes, rounded
 from hetero.reference.resize import resized_axes
 from hetero.types import Type
-from hetero_opencl.kernels.movement import WORD_TYPES, View, fill, shape_input, strided_copy
+from hetero_opencl.kernels.expansion import pad_by_number
+from hetero_opencl.kernels.movement import WORD_TYPES, View, fill, shape_input, view_of
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_unless
 from hetero_opencl.lowering import Lowering
@@ -35,7 +36,8 @@ def interpolate(lowering: Lowering, node: ops.Interpolate | ops.InterpolateV4 | 
     if any(map(any, pads)):
         count, size = math.prod(shape), data.element_type.size
         buffer = lowering.scratch(count, size) if resampled else lowering.buffer(output)
-        _pad(lowering, data, pads, buffer)
+        begins = [begin for begin, _ in pads]
+        pad_by_number(lowering, data, begins, None, buffer, View(shape, data.element_type.to_dtype()))
     elif not resampled:
         return lowering.share(output, data)
     _resample_axes(lowering, node, buffer, shape, resampled)
@@ -57,23 +59,13 @@ def resize(lowering: Lowering, node: ops.Resize) -> None:
 def _extrapolate(lowering: Lowering, node: ops.Resize, axis: int, outside: np.ndarray) -> None:
     """Fill the elements that lie outside of the data along an axis with the extrapolation value."""
     output = node.output(0)
-    array = rounded(np.array(node.extrapolation_value), output.element_type.to_dtype())
-    target = View(tuple(output.shape), array.dtype)
+    number = lowering.constant(rounded(np.array(node.extrapolation_value), output.element_type.to_dtype()))
+    target = view_of(output)
     # One copy per run of such elements; there is at most one at each end.
     edges = np.flatnonzero(np.diff(outside, prepend=False, append=False))
     for begin, end in edges.reshape(-1, 2).tolist():
         filled = target.array[(slice(None),) * axis + (slice(begin, end),)]
-        fill(lowering, array, lowering.buffer(output), target, filled)
-
-
-def _pad(lowering: Lowering, data: Output, pads: Sequence[tuple[int, int]], buffer: Buffer) -> None:
-    """Fill a buffer with the zero-padded data."""
-    dtype = data.element_type.to_dtype()
-    view = View(tuple(data.shape), dtype)
-    target = View(tuple(length + sum(pad) for length, pad in zip(data.shape, pads)), dtype)
-    fill(lowering, np.zeros((), dtype), buffer, target, target.array)
-    inside = target.array[tuple(slice(pad[0], pad[0] + length) for length, pad in zip(data.shape, pads))]
-    strided_copy(lowering, lowering.buffer(data), view, view.array, buffer, target, inside)
+        fill(lowering, number, lowering.buffer(output), target, filled)
 
 
 def _resample_axes(

@@ -165,11 +165,11 @@ def copy_whole(lowering: Lowering, source_buffer: Buffer, value: Output, target_
     strided_copy(lowering, source_buffer, view, view.array, target_buffer, view, view.array)
 
 
-def fill(lowering: Lowering, number: np.ndarray, buffer: Buffer, target: View, target_part: np.ndarray) -> None:
-    """Launch a fill of ``target_part``, a view of the target, with one number, an array of no dimensions."""
-    value = View((), number.dtype)
+def fill(lowering: Lowering, number: Buffer, buffer: Buffer, target: View, target_part: np.ndarray) -> None:
+    """Launch a fill of ``target_part``, a view of the target, with one number of the target's type."""
+    value = View((), target.array.dtype)
     spread = np.broadcast_to(value.array, target_part.shape)
-    strided_copy(lowering, lowering.constant(number), value, spread, buffer, target, target_part)
+    strided_copy(lowering, number, value, spread, buffer, target, target_part)
 
 
 def merge_axes(axes: list[Axis]) -> list[Axis]:

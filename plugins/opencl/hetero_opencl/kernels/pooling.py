@@ -31,9 +31,7 @@ def _unsupported_adaptive_mean(node: Node) -> str | None:
 
 def _unsupported_mean(node: ops.AvgPoolV1) -> str | None:
     count = math.prod(node.kernel_shape)
-    too_large = (
-        f"a window has {count} elements, but kernels count up to {LARGEST_COUNT}" if count > LARGEST_COUNT else None
-    )
+    too_large = f"a window has {count} elements; kernels count up to {LARGEST_COUNT}" if count > LARGEST_COUNT else None
     return _unsupported_adaptive_mean(node) or unsupported_dimensions(len(node.kernel_shape)) or too_large
 
 
@@ -48,18 +46,16 @@ def pooling(lowering: Lowering, node: Pooling) -> None:
     numbers = [number for lengths in sizes for number in lengths]
     if isinstance(node, ops.MaxPoolV8) and node.output(1).get_target_inputs():
         return _max_with_indices(lowering, node, numbers)
-    # As in OpenVINO, what a window of rounding_type ceil has beyond the end counts only if there is padding.
-    is_max = not isinstance(node, ops.AvgPoolV1)
-    count_padding = isinstance(node, ops.AvgPoolV1) and not node.exclude_pad and any((*begin, *end))
+    count_padding, macros = False, {"IS_MAX": 1, "START": _lowest(kind), "SUM": ELEMENTS[kind].value}
+    if isinstance(node, ops.AvgPoolV1):
+        # As in OpenVINO, the part of a window beyond the end (rounding_type ceil) counts only if there is padding.
+        count_padding = not node.exclude_pad and any((*begin, *end))
+        macros = {"IS_MAX": 0, "START": 0, "SUM": _sum_type(kind), "WHOLE": int(_sum_type(kind) == "ulong")}
     # On a CPU a work-item computes 16 neighbors; on a GPU neighbors are separate work-items.
     is_fit = ELEMENTS[kind].value == "float" and positions[-1] >= _FEWEST_LANES and window.strides[2] <= 2
     in_vectors = lowering.device.is_cpu and is_fit
-    macros: dict[str, object] = {"STEP": window.strides[2]} if in_vectors else {}
-    if is_max:
-        macros |= {"START": _lowest(kind), "SUM": ELEMENTS[kind].value}
-    else:
-        macros |= {"START": 0, "SUM": _sum_type(kind), "WHOLE": int(_sum_type(kind) == "ulong")}
-    text = source("pooling", {"DATA": kind}, IS_MAX=int(is_max), COUNT_PADDING=int(count_padding), **macros)
+    step = {"STEP": window.strides[2]} if in_vectors else {}
+    text = source("pooling", {"DATA": kind}, COUNT_PADDING=int(count_padding), **macros, **step)
     planes, rows = math.prod(data.shape[:2]), math.prod(output.shape[:-1])
     size = math.prod(node.kernel_shape) if count_padding else 0
     items = rows * (-(-positions[-1] // 16) if in_vectors else positions[-1])

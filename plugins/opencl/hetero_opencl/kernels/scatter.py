@@ -97,12 +97,9 @@ def _element_targets(lowering: Lowering, node: Node) -> Buffer:
     axis = int(shape_input(node, 3).reshape(-1)[0]) % len(shape)
     strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     axes = [(length, shape[i], 0 if i == axis else strides[i]) for i, length in enumerate(indices.shape)]
-    targets = lowering.scratch(math.prod(indices.shape))
-    table = lowering.constant(np.array(axes[::-1], np.int32))
-    sizes = (len(shape), shape[axis], strides[axis])
-    lowering.launch_flat(
-        _targets_text(node), "element_targets", [indices, targets, table, *sizes], math.prod(indices.shape)
-    )
+    count, table = math.prod(indices.shape), lowering.constant(np.array(axes[::-1], np.int32))
+    targets, sizes = lowering.scratch(count), (len(shape), shape[axis], strides[axis])
+    lowering.launch_flat(_targets_text(node), "element_targets", [indices, targets, table, *sizes], count)
     return targets
 
 
