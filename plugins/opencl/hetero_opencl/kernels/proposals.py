@@ -53,7 +53,8 @@ def proposal(lowering: Lowering, node: ops.Proposal) -> None:
     anchors = anchors_of_cells(node, *scores.shape[2:])
     if anchors.shape[2] != count:
         raise UnsupportedOperationError(
-            f"Proposal '{lowering.name}' needs one score per anchor, but has {count} for {anchors.shape[2]} per cell"
+            f"Proposal '{lowering.name}' needs one score per anchor, but a cell has {anchors.shape[2]} anchors and "
+            f"{count} scores"
         )
     settings = _Settings(
         count, swapped, node.clip_before_nms, True, True, node.box_coordinate_scale, node.box_size_scale,

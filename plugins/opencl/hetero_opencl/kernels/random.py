@@ -17,7 +17,7 @@ from hetero_opencl.lowering import Argument, Lowering
 
 Random = ops.RandomUniform | ops.Multinomial
 
-# Random bits of a fraction in PyTorch's generator.
+# Number of random bits in a fraction, as in PyTorch's generator.
 _BITS = {Type.f64: 53, Type.f32: 24, Type.f16: 11, Type.bf16: 8}
 
 
