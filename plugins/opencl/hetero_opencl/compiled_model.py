@@ -27,7 +27,7 @@ from hetero_opencl.binary_cache import BinaryCache
 from hetero_opencl.constants import Constants
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.infer_request import OpenCLInferRequest
-from hetero_opencl.lowering import lower_model
+from hetero_opencl.lower_model import lower_model
 from hetero_opencl.memory import allocations_on, memory_of, memory_statistics, model_memory
 from hetero_opencl.program import Program
 from hetero_opencl.program_cache import ProgramCache

@@ -29,8 +29,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
+from hetero.graph import Node, Op
 from hetero.types import Type
 
 
@@ -61,3 +62,13 @@ class Kernel:
     global_size: Sequence[int]
     local_size: Sequence[int] | None = None
     types: Mapping[str, Type] = field(default_factory=dict)
+
+
+def has_custom_expression(node: Node) -> TypeGuard[Op]:
+    """Return whether the node's class defines ``opencl_expression``."""
+    return getattr(type(node), "opencl_expression", None) is not None
+
+
+def has_custom_kernels(node: Node) -> TypeGuard[Op]:
+    """Return whether the node's class defines ``opencl_kernels``."""
+    return getattr(type(node), "opencl_kernels", None) is not None

@@ -1,4 +1,4 @@
-"""Lowering of a model of static shapes to a program: every node becomes launches."""
+"""Lowering, which collects the launches and buffers of a program."""
 
 from __future__ import annotations
 
@@ -8,21 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hetero.errors import DeviceError, UnsupportedOperationError
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result, class_file
-from hetero.passes import align_prelu_slopes
+from hetero.errors import DeviceError
+from hetero.graph import Constant, Node, Output, class_file
 from hetero.plugin import ExecutedStep
 from hetero.types import Type
-from hetero_opencl.binary_cache import BinaryCache
 from hetero_opencl.constants import Constants, contiguous
+from hetero_opencl.custom import has_custom_expression, has_custom_kernels
 from hetero_opencl.device import OpenCLDevice
-from hetero_opencl.fusion import find_fusions
-from hetero_opencl.kernels import find_lowering
-from hetero_opencl.kernels.custom_expressions import has_custom_expression
-from hetero_opencl.kernels.custom_kernels import has_custom_kernels
 from hetero_opencl.lowering_report import ROWS, LayoutUse, LoweringReport
-from hetero_opencl.program import Buffer, Launch, Program
-from hetero_opencl.segments import is_container
+from hetero_opencl.program import Buffer, Launch
 
 if TYPE_CHECKING:
     from hetero_opencl.fusion import Fusion
@@ -30,6 +24,9 @@ if TYPE_CHECKING:
 
 # Kernels index elements in 32 bits.
 LARGEST_COUNT = 2**31 - 1
+
+# An argument of a kernel: memory, or a number. A value stands for its buffer, an int or bool for an i32.
+Argument = Buffer | Output | np.generic | int
 
 
 class Lowering:
@@ -124,22 +121,31 @@ class Lowering:
         self,
         source: str,
         kernel: str,
-        arguments: Sequence[Buffer | np.generic],
+        arguments: Sequence[Argument],
         global_size: Sequence[int],
         local_size: Sequence[int] | None = None,
     ) -> None:
         """Add a launch for the current node, unless it has no work-items."""
         if all(global_size):
             local = tuple(local_size) if local_size else None
-            origin = _custom_origin(self._computed)
+            values, origin = tuple(map(self._argument, arguments)), _custom_origin(self._computed)
             self.launches.append(
-                Launch(source, kernel, tuple(arguments), tuple(global_size), local, self.name, self.type_name, origin)
+                Launch(source, kernel, values, tuple(global_size), local, self.name, self.type_name, origin)
             )
 
-    def launch_flat(self, source: str, kernel: str, arguments: Sequence[Buffer | np.generic], count: int) -> None:
-        """Add a 1-D launch of ``count`` work-items, rounded up to whole work-groups; ``count`` is its last argument."""
+    def launch_flat(self, source: str, kernel: str, arguments: Sequence[Argument], count: int) -> None:
+        """Add a launch of ``count`` work-items in a row, rounded up to whole groups: the kernel is given count last."""
         group = 64
         self.launch(source, kernel, [*arguments, np.int32(count)], [-(-count // group) * group], [group])
+
+    def _argument(self, argument: Argument) -> Buffer | np.generic:
+        if isinstance(argument, Output):
+            return self.buffer(argument)
+        return np.int32(argument) if isinstance(argument, int) else argument
+
+    def _buffer_of(self, count: int, size: int) -> Buffer:
+        self._check_count(count)
+        return Buffer(count * size)
 
     def _check_count(self, count: int) -> None:
         """Raise DeviceError if the current operation has more elements than kernels can index."""
@@ -164,13 +170,8 @@ class Lowering:
     def type_name(self) -> str:
         return self.node.type_info.name
 
-    def lower(self, node: Node) -> None:
-        """Add the launches of a node, unless it is fused into another one."""
-        if node in self.fusion.absorbed:
-            return
-        function = find_lowering(node)
-        if function is None:
-            raise UnsupportedOperationError(f"{node.type_info.name} '{node.friendly_name}' has no OpenCL kernel")
+    def lower(self, node: Node, function: Callable[[Lowering, Node], None]) -> None:
+        """Add the launches of a node, by its lowering function."""
         before = len(self.launches)
         self._node, self._computed = node, self.fusion.computed_with(node)
         for output in node.outputs():
@@ -198,25 +199,3 @@ def _custom_origin(nodes: Sequence[Node]) -> str:
     own = [node for node in nodes if has_custom_expression(node) or has_custom_kernels(node)]
     names = [f"{node.type_info.name} '{node.friendly_name}' in {class_file(type(node))}" for node in own]
     return f" with {', '.join(names)}" if names else ""
-
-
-def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binaries: BinaryCache) -> Program:
-    """Lower a model of static shapes to a program."""
-    align_prelu_slopes(model)  # of data whose rank was unknown until now
-    lowering = Lowering(device, constants, find_fusions(model))
-    for node in model.get_ordered_ops():
-        if not isinstance(node, (Parameter, Constant, Result)):
-            lowering.lower(node)
-    results = [result.input_value(0) for result in model.results if not is_container(result)]
-    return Program(
-        device,
-        model,
-        lowering.steps,
-        lowering.launches,
-        [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_container(parameter)],
-        [lowering.buffer(value) for value in results],
-        [None if value in lowering.shape_buffers else value.shape for value in results],
-        {i: lowering.shape_buffers[value] for i, value in enumerate(results) if value in lowering.shape_buffers},
-        binaries,
-        lowering.report(),
-    )

@@ -1,12 +1,12 @@
-// A row of attention's weights from one of scores: exp of scores * scale + mask, divided by their sum; the largest is
-// taken off first. A row in which nothing is looked at becomes zeros.
+// Softmax of attention scores: exp(score * scale + mask - maximum), divided by the sum of the row. A row whose keys are
+// all masked becomes zeros.
 //
-// SCORES: the type of scores and weights, which may be the same memory. They are of `rows` queries from the first on,
-// [batch…, rows, keys], and the batch of the weights may be larger than that of scores. STEPS holds a STEP for each of
-// its axes, the innermost first, and PARAMETERS the length of each with strides of scores, mask and sink, in elements.
-// MASK_KIND: 0 none; 1 numbers, which are added; 2 booleans, which say what is looked at; 3 causal: keys up to the
-// query. SINK_KIND 1: a score more that counts in the sum only. GROUP work-items compute a row: each takes every
-// GROUPth block of 16, then every GROUPth key of those left. TRUTH16: what comparing 16 values gives.
+// SCORES: the type of scores and weights, which may share memory. They are [batch…, rows, keys], for `rows` queries
+// from `first` on; the batch of the weights may be larger than that of scores. STEPS holds a STEP for each batch axis, the
+// innermost first, and PARAMETERS the length of each with the strides of scores, mask and sink, in elements.
+// MASK_KIND: 0 none; 1 numbers, which are added; 2 booleans, true for keys that count; 3 causal: keys up to the
+// query. SINK_KIND 1: an additional score that counts only in the sum. GROUP work-items compute a row: each takes every
+// GROUPth block of 16, then every GROUPth key of the rest. TRUTH16: the type of a comparison of 16 values.
 typedef SCORES value;
 typedef VALUE(4) value4;
 typedef VALUE(8) value8;
@@ -21,7 +21,7 @@ typedef VALUE(16) value16;
         in_sink += place * of_sink;               \
     }
 
-// The sum, or the largest, of what all work-items of a group have.
+// The sum or the maximum of the values of all work-items of a group.
 #define OF_GROUP(name, combined)                                    \
     inline value name(value own, local value *all)                  \
     {                                                               \
@@ -38,7 +38,7 @@ typedef VALUE(16) value16;
 OF_GROUP(largest_of_group, fmax(own, other))
 OF_GROUP(sum_of_group, own + other)
 
-// What is added to scores: of one key, and of 16.
+// Terms added to the scores of one key and of 16 keys.
 #define LOOKED_AT(condition) ((condition) ? (value)0 : (value)-INFINITY)
 #define LOOKED_AT16(condition) ((condition) ? (value16)((value)0) : (value16)((value)-INFINITY))
 #if MASK_KIND == 0

@@ -1,10 +1,9 @@
-"""Attention: scores are a product, weights are made of a row of them at a time, and the result is a product again."""
+"""Attention as two matrix products with a softmax of each row of scores between them; LinearAttention; CacheUpdate."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,26 +22,24 @@ from hetero_opencl.kernels.product import (
 )
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
-    from hetero_opencl.program import Buffer
+from hetero_opencl.lowering import Argument, Lowering
+from hetero_opencl.program import Buffer
 
 _FLOATS = (Type.f32, Type.f16, Type.bf16, Type.f64)
 _NO_MASK, _NUMBERS, _BOOLEANS, _CAUSAL = range(4)
-# Scores are kept of so many queries at a time that there are no more than these, unless one has more.
+# Maximum number of scores computed at once, unless a single query has more.
 _MOST_SCORES = 2**24
-# Work-items that compute the weights of a query on a GPU; on a CPU it is one.
+# Work-items that compute the weights of one query on a GPU; on a CPU it is one.
 _GROUP_ON_GPUS = 64
 
 
-def _refusal(node: Node) -> str | None:
+def _unsupported(node: Node) -> str | None:
     kind = node.get_input_element_type(0)
     return None if kind in _FLOATS else f"no kernel for {node.type_info.name} of {kind}"
 
 
-@lowers(ops.ScaledDotProductAttention, unless=_refusal)
-def attention(lowering: Lowering, node: Node) -> None:
+@lowers(ops.ScaledDotProductAttention, unsupported=_unsupported)
+def attention(lowering: Lowering, node: ops.ScaledDotProductAttention) -> None:
     query, key, value = node.input_values()[:3]
     kind = query.element_type
     wide = wide_type(kind)
@@ -56,22 +53,27 @@ def attention(lowering: Lowering, node: Node) -> None:
         multiply_by_transposed(lowering, query, key, scores, wide, part, rows)
         batch, weights = _weights(lowering, node, scores, scored, first, rows)
         multiply_broadcast(
-            lowering, Factors(None, weights, keys, 1), contents, result, (rows, width, keys), (batch, batch_v),
+            lowering, Factors(weights, keys, 1), contents, result, (rows, width, keys), (batch, batch_v),
             types=ProductTypes(wide, kind, kind), result_part=part,
         )  # fmt: skip
 
 
 def _weights(
-    lowering: Lowering, node: Node, scores: Buffer, scored: Sequence[int], first: int, rows: int
+    lowering: Lowering,
+    node: ops.ScaledDotProductAttention,
+    scores: Buffer,
+    scored: Sequence[int],
+    first: int,
+    rows: int,
 ) -> tuple[tuple[int, ...], Buffer]:
-    """The weights of scores of a batch of this shape, of some queries.
+    """Launch the softmax of the scores ``[*scored, rows, keys]`` of the queries from ``first`` on.
 
-    Gives the shape of their own batch, as a mask may make it larger, and where they are.
+    Returns the batch shape of the weights, to which a mask may broadcast the scores, and their buffer.
     """
     query, keys = node.input_value(0), node.get_input_shape(1)[-2]
     depth = query.shape[-1]
     mask = node.input_value(3) if node.has_input("attention_mask") and not node.causal else None
-    if mask is not None and not mask.shape:  # it stands for none
+    if mask is not None and not mask.shape:  # a scalar stands for no mask
         mask = None
     sink = node.input_value(5) if node.has_input("sink") else None
     given = [value for value in (mask, sink) if value is not None]
@@ -94,13 +96,13 @@ def _weights(
     numbers += [rows, keys, of_mask[-2], of_mask[-1], of_sink[-2], first]
     group = 1 if lowering.device.is_cpu else _GROUP_ON_GPUS
     text = _text(types, len(axes), {"MASK_KIND": kind, "SINK_KIND": int(sink is not None), "GROUP": group})
-    arguments = [scores, weights, scale, *map(lowering.buffer, given), *map(np.int32, numbers)]
+    arguments: list[Argument] = [scores, weights, scale, *given, *numbers]
     lowering.launch(text, "attention_weights", arguments, [math.prod(batch) * rows * group], [group])
     return batch, weights
 
 
 def _strides(value: Output | None, rank: int) -> list[int]:
-    """Strides of a mask or a sink along so many axes and two more."""
+    """Return the strides of a mask or a sink along ``rank`` batch axes and two more."""
     return [0] * (rank + 2) if value is None else strides_of(value.shape, rank + 2, 1)
 
 
@@ -114,8 +116,8 @@ def _text(types: dict[str, Type], rank: int, macros: dict[str, int]) -> str:
     )  # fmt: skip
 
 
-@lowers(ops.LinearAttention, unless=_refusal)
-def linear_attention(lowering: Lowering, node: Node) -> None:
+@lowers(ops.LinearAttention, unsupported=_unsupported)
+def linear_attention(lowering: Lowering, node: ops.LinearAttention) -> None:
     query, _, _, state, *gates = node.input_values()
     batch, time, _ = query.shape
     heads, members, (width, value_width) = node.heads, node.query_heads // node.heads, state.shape[2:]
@@ -136,8 +138,8 @@ def linear_attention(lowering: Lowering, node: Node) -> None:
     lowering.launch_flat(text, "linear_attention", [*buffers, *numbers, scale], count)
 
 
-@lowers(ops.CacheUpdate, unless=unsupported_movement)
-def cache_update(lowering: Lowering, node: Node) -> None:
+@lowers(ops.CacheUpdate, unsupported=unsupported_movement)
+def cache_update(lowering: Lowering, node: ops.CacheUpdate) -> None:
     cache, tokens, lengths = node.input_values()[:3]
     heads, room, width = cache.shape[1:]
     size = width * cache.element_type.size

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,9 +12,7 @@ from hetero.types import Type
 from hetero_opencl.kernels.product import SUMS
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 # 1-bit filters are stored as bytes of 0 and 1.
 _FILTERS = {**{kind: kind for kind in ELEMENTS}, Type.u1: Type.u8}
@@ -28,15 +25,14 @@ def _unsupported(node: Node) -> str | None:
     return f"no kernel for {node.type_info.name} of {data} with filters of {filters}"
 
 
-@lowers(ops.BinaryConvolution, unless=_unsupported)
-def binary_convolution(lowering: Lowering, node: Node) -> None:
+@lowers(ops.BinaryConvolution, unsupported=_unsupported)
+def binary_convolution(lowering: Lowering, node: ops.BinaryConvolution) -> None:
     (image, filters), output = node.input_values(), node.output(0)
     kernel = filters.shape[2:]
     begin, _ = node.resolve_pads(image.shape[2:], kernel)
     sizes = (*image.shape[1:], *output.shape[1:], *kernel, *node.strides, *node.dilations, *begin)
-    buffers = [lowering.buffer(value) for value in (image, filters, output)]
     types = {"DATA": image.element_type, "FILTER": _FILTERS[filters.element_type]}
     # Negative sums wrap around in unsigned types.
     text = source("binary_convolution", types, WHOLE=int(not image.element_type.is_real()))
-    arguments = [*buffers, np.float32(node.pad_value), *map(np.int32, sizes)]
+    arguments = [image, filters, output, np.float32(node.pad_value), *sizes]
     lowering.launch_flat(text, "binary_convolution", arguments, math.prod(output.shape))

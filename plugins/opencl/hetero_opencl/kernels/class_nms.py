@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
@@ -22,14 +19,14 @@ from hetero_opencl.kernels.suppression import (
     constant_limits,
     take_along_axis,
 )
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
 
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+ClassNms = ops.MulticlassNms | ops.MatrixNms
 
 
-@lowers(ops.MulticlassNms, ops.MulticlassNmsV8, unless=unsupported_types)
-def multiclass_nms(lowering: Lowering, node: Node) -> None:
+@lowers(ops.MulticlassNms, ops.MulticlassNmsV8, unsupported=unsupported_types)
+def multiclass_nms(lowering: Lowering, node: ops.MulticlassNms) -> None:
     boxes, scores = _boxes_and_scores(lowering, node)
     limits = constant_limits(lowering, scores.value_type, node.iou_threshold, node.score_threshold)
     nms, max_kept = Suppression(lowering, boxes, scores), _max_kept(node, scores)
@@ -37,30 +34,27 @@ def multiclass_nms(lowering: Lowering, node: Node) -> None:
     _write(lowering, node, boxes, scores, max_kept, kept, nms.kept_scores(kept, max_kept))
 
 
-@lowers(ops.MatrixNms, unless=unsupported_types)
-def matrix_nms(lowering: Lowering, node: Node) -> None:
+@lowers(ops.MatrixNms, unsupported=unsupported_types)
+def matrix_nms(lowering: Lowering, node: ops.MatrixNms) -> None:
     boxes, scores = _boxes_and_scores(lowering, node)
     limits = constant_limits(lowering, scores.value_type, 0, node.score_threshold)
     nms, count = Suppression(lowering, boxes, scores), scores.rows * scores.length
     order, suppressed = nms.select(limits, _max_kept(node, scores))
     text = nms.source() + template("matrix_nms")
     largest, kept, values = (lowering.scratch(count) for _ in range(3))
-    sizes = [np.int32(scores.length), np.int32(boxes.classes)]
+    sizes = [scores.length, boxes.classes]
     lowering.launch_flat(text, "find_largest", [boxes.buffer, order, suppressed, largest, *sizes], count)
-    settings = [
-        np.int32(node.decay_function == "gaussian"),
-        *map(np.float32, (node.gaussian_sigma, node.post_threshold)),
-    ]
-    arguments = [boxes.buffer, scores.buffer, order, suppressed, largest, kept, values, *sizes, *settings]
-    lowering.launch_flat(text, "decay_scores", arguments, count)
+    buffers = [boxes.buffer, scores.buffer, order, suppressed, largest, kept, values]
+    settings = [node.decay_function == "gaussian", np.float32(node.gaussian_sigma), np.float32(node.post_threshold)]
+    lowering.launch_flat(text, "decay_scores", [*buffers, *sizes, *settings], count)
     _write(lowering, node, boxes, scores, scores.length, kept, values)
 
 
-def _max_kept(node: Node, scores: Scores) -> int:
+def _max_kept(node: ClassNms, scores: Scores) -> int:
     return scores.length if node.nms_top_k < 0 else min(node.nms_top_k, scores.length)
 
 
-def _boxes_and_scores(lowering: Lowering, node: Node) -> tuple[Boxes, Scores]:
+def _boxes_and_scores(lowering: Lowering, node: ClassNms) -> tuple[Boxes, Scores]:
     """Return the boxes, and scores with one row per class and batch, NaN where a box is no candidate."""
     boxes, scores = node.input_values()[:2]
     is_flat = len(scores.shape) == 2  # one list of boxes for all batches
@@ -71,13 +65,11 @@ def _boxes_and_scores(lowering: Lowering, node: Node) -> tuple[Boxes, Scores]:
         counts = node.input_value(2)
         batches, types["INDEX"] = counts.shape[0], counts.element_type
         bounds = lowering.scratch(batches + 1)
-        sizes = map(np.int32, (batches, length))
-        lowering.launch_flat(source("class_nms", types), "find_bounds", [lowering.buffer(counts), bounds, *sizes], 1)
+        lowering.launch_flat(source("class_nms", types), "find_bounds", [counts, bounds, batches, length], 1)
     rows = batches * classes
     masked = lowering.scratch(rows * length)
-    sizes = map(np.int32, (length, classes, node.background_class, is_flat))
-    arguments = [lowering.buffer(scores), bounds, masked, *sizes]
-    lowering.launch_flat(source("class_nms", types), "mask_scores", arguments, rows * length)
+    sizes = (length, classes, node.background_class, is_flat)
+    lowering.launch_flat(source("class_nms", types), "mask_scores", [scores, bounds, masked, *sizes], rows * length)
     steps = (0, length) if is_flat else (length, 0)
     overlap = CORNERS if node.normalized else PIXELS
     candidates = Boxes(lowering.buffer(boxes), boxes.element_type, classes, *steps, overlap=overlap)
@@ -85,7 +77,7 @@ def _boxes_and_scores(lowering: Lowering, node: Node) -> tuple[Boxes, Scores]:
 
 
 def _write(
-    lowering: Lowering, node: Node, boxes: Boxes, scores: Scores, max_kept: int, kept: Buffer, values: Buffer
+    lowering: Lowering, node: ClassNms, boxes: Boxes, scores: Scores, max_kept: int, kept: Buffer, values: Buffer
 ) -> None:
     """Launch the kernels that write the outputs, from the kept indices ``[rows, max_kept]`` and their scores."""
     rows, numbers, counts = node.outputs()
@@ -96,7 +88,7 @@ def _write(
     best = entries if node.keep_top_k < 0 else min(node.keep_top_k, entries)
     count = batches * best
     picked = lowering.scratch(count)
-    lowering.launch_flat(text, "pick_best", [kept, order, picked, np.int32(entries), np.int32(best)], count)
+    lowering.launch_flat(text, "pick_best", [kept, order, picked, entries, best], count)
     count_valid(lowering, picked, batches, best, counts)
     picked = _sort_result(lowering, node, text, picked, values, (batches, best), (max_kept, boxes.classes))
     before, total = exclusive_scan(lowering, valid_flags(lowering, picked, count), count)
@@ -104,14 +96,13 @@ def _write(
         make_dynamic_output(lowering, rows, [-1, 6], count * 6, total),
         make_dynamic_output(lowering, numbers, [-1, 1], count, total),
     ]
-    sizes = map(np.int32, (max_kept, boxes.classes, scores.length, boxes.batch_step == 0))
-    arguments = [picked, before, kept, values, boxes.buffer, *outputs, *sizes]
-    lowering.launch_flat(text, "write_picked", arguments, count)
+    sizes = (max_kept, boxes.classes, scores.length, boxes.batch_step == 0)
+    lowering.launch_flat(text, "write_picked", [picked, before, kept, values, boxes.buffer, *outputs, *sizes], count)
 
 
 def _sort_result(
     lowering: Lowering,
-    node: Node,
+    node: ClassNms,
     text: str,
     picked: Buffer,
     values: Buffer,
@@ -124,8 +115,7 @@ def _sort_result(
     if node.sort_result_type == "none" or (node.sort_result_type == "score" and not across):
         return picked
     scores, labels = (lowering.scratch(batches * best) for _ in range(2))
-    arguments = [picked, values, scores, labels, *map(np.int32, sizes)]
-    lowering.launch_flat(text, "find_keys", arguments, batches * best)
+    lowering.launch_flat(text, "find_keys", [picked, values, scores, labels, *sizes], batches * best)
     rows, length = (1, batches * best) if across else (batches, best)
     if node.sort_result_type == "score":
         order = argsort(lowering, SortKeys(scores, Type.f32, rows, length, 1), descending=True)

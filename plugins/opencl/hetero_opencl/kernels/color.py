@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.NV12toBGR, ops.NV12toRGB, ops.I420toBGR, ops.I420toRGB, unless=unsupported_types)
+@lowers(ops.NV12toBGR, ops.NV12toRGB, ops.I420toBGR, ops.I420toRGB, unsupported=unsupported_types)
 def convert_colors(lowering: Lowering, node: Node) -> None:
     in_pairs = isinstance(node, (ops.NV12toBGR, ops.NV12toRGB))  # U and V are interleaved, else in two planes
     output, planes = node.output(0), [lowering.buffer(value) for value in node.input_values()]
@@ -33,5 +28,4 @@ def convert_colors(lowering: Lowering, node: Node) -> None:
     sizes = (height, width, image_step, color_step, u_offset, v_offset, 2 if in_pairs else 1)
     # For NV12 U and V are in one plane; with a single input all planes are in one tensor.
     u, v = planes[min(1, len(planes) - 1)], planes[-1]
-    arguments = [planes[0], u, v, lowering.buffer(output), *map(np.int32, sizes)]
-    lowering.launch_flat(text, "convert_colors", arguments, math.prod(output.shape[:3]))
+    lowering.launch_flat(text, "convert_colors", [planes[0], u, v, output, *sizes], math.prod(output.shape[:3]))

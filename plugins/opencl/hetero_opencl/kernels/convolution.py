@@ -1,21 +1,20 @@
-"""Convolutions: as products of matrices, or directly where each plane is alone.
+"""Convolutions, as matrix products or directly if they are depthwise.
 
-A convolution is the product of its filters with the patches of the image as columns; one of a single element has the
-image itself for columns. A transposed one is the product of its filters, turned over, with the image, summed up in
-place.
+A convolution is the product of its filters and the columns of the image (im2col); if the kernel has one element, the
+image itself holds the columns. A transposed convolution is the product of its transposed filters and the image, whose
+columns are added to the result (col2im).
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, Output, is_constant
-from hetero.ops.values import exact_value
+from hetero.graph import Output, constant_array
 from hetero.types import Type
+from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.product import SUMS, Bias, Factors, ProductTypes, multiply, narrow_type, source_of_sums
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.windows import (
@@ -26,42 +25,43 @@ from hetero_opencl.kernels.windows import (
     overlapped,
     padded,
     patches,
-    refuse_dimensions,
+    unsupported_dimensions,
 )
+from hetero_opencl.lowering import Argument, Lowering
+from hetero_opencl.program import Buffer
 
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
-    from hetero_opencl.program import Buffer
+Convolution = ops.Convolution | ops.GroupConvolution
+TransposedConvolution = ops.ConvolutionBackpropData | ops.GroupConvolutionBackpropData
 
 
-def _refusal(node: Node) -> str | None:
+def _unsupported(node: Convolution | TransposedConvolution) -> str | None:
     kind = node.get_input_element_type(0)
     if kind not in SUMS:
         return f"no kernel for {node.type_info.name} of {kind}"
-    return refuse_dimensions(node.spatial_count())
+    return unsupported_dimensions(node.spatial_count())
 
 
-@lowers(ops.Convolution, ops.GroupConvolution, unless=_refusal)
-def convolution(lowering: Lowering, node: Node) -> None:
+@lowers(ops.Convolution, ops.GroupConvolution, unsupported=_unsupported)
+def convolution(lowering: Lowering, node: Convolution) -> None:
     image, filters = lowering.fusion.factors_of(node)
     check_dimensions(lowering, len(image.shape) - 2)
     groups, outputs, channels, *kernel = _grouped(node)
     pads, _ = node.resolve_pads(image.shape[2:], kernel)
     window = make_window(kernel, node.strides, node.dilations, pads)
     result = lowering.fusion.result_of(node)
-    # Small integers are padded with their zero point; what it adds to each sum is taken off with the bias.
+    # Small integers are padded with their zero point; its contribution to each sum is subtracted with the bias.
     zero_point = lowering.fusion.zero_point_of(node)
     bias = _bias(lowering, node, zero_point)
     if channels == 1 and groups > 1:
-        lowering.note_decision("each plane is alone")
+        lowering.note_decision("depthwise convolution")
         return _depthwise(lowering, image, filters, (groups, outputs), bias, result, window, zero_point)
     depth, count = channels * math.prod(kernel), math.prod(result.shape[2:])
     columns = lowering.buffer(image)
     sizes = in_three(image.shape[2:]), in_three(result.shape[2:])
     if window.is_point and sizes[0] == sizes[1]:
-        lowering.note_decision("the image is the columns of a product")
+        lowering.note_decision("gemm with the image as columns")
     else:
-        lowering.note_decision("its patches are the columns of a product")
+        lowering.note_decision("gemm with the columns of im2col")
         planes, size = image.shape[0] * image.shape[1], image.element_type.size
         columns = lowering.scratch(planes * math.prod(kernel) * count, size)
         patches(lowering, lowering.buffer(image), columns, size, (planes, 1), *sizes, window, zero_point)
@@ -72,18 +72,18 @@ def convolution(lowering: Lowering, node: Node) -> None:
     )  # fmt: skip
 
 
-@lowers(ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData, unless=_refusal)
-def transposed_convolution(lowering: Lowering, node: Node) -> None:
+@lowers(ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData, unsupported=_unsupported)
+def transposed_convolution(lowering: Lowering, node: TransposedConvolution) -> None:
     image, filters = node.input_values()[:2]
     check_dimensions(lowering, len(image.shape) - 2)
     groups, channels, outputs, *kernel = _grouped(node)
     result, kind = node.output(0), image.element_type
-    asked = exact_value(node.input_value(2)) if node.has_input("output_shape") else None
+    asked = shape_input(node, 2).reshape(-1).tolist() if node.has_input("output_shape") else None
     pads, _ = node.resolve_pads(image.shape[2:], kernel, asked)
     window = make_window(kernel, node.strides, node.dilations, pads)
     rows, count = outputs * math.prod(kernel), math.prod(image.shape[2:])
     batches = image.shape[0] * groups
-    # What is to be added up is not rounded yet. Integers wrap around at any time.
+    # Columns are rounded only after they are added up. Integers wrap around in any case.
     part = Type.f32 if kind.is_real() and kind.size < 4 else kind
     columns = lowering.scratch(batches * rows * count, part.size)
     left = factors(lowering, filters, (groups, channels, rows), transposed=True)
@@ -96,34 +96,37 @@ def transposed_convolution(lowering: Lowering, node: Node) -> None:
 
 
 def factors(lowering: Lowering, filters: Output, shape: tuple[int, int, int], transposed: bool = False) -> Factors:
-    """Filters as the left matrices of a product, one for each group; ``shape`` is that in which they lie in memory.
+    """Return the filters as left matrices of a product, one per group; ``shape`` is their shape in memory.
 
-    Those of constants have the narrowest type.
+    Constant filters get the narrowest type.
     """
     groups, rows, columns = shape
-    if is_constant(filters):
-        matrices = _narrowed(filters).reshape(shape)
-        return Factors(matrices.swapaxes(1, 2) if transposed else matrices, None, batches=groups)
+    constant = _narrowed(filters)
+    if constant is not None:
+        matrices = constant.reshape(shape)
+        return Factors(matrices.swapaxes(1, 2) if transposed else matrices, batches=groups)
     strides = (1, columns) if transposed else (columns, 1)
-    return Factors(None, lowering.buffer(filters), *strides, groups, rows * columns)
+    return Factors(lowering.buffer(filters), *strides, groups, rows * columns)
 
 
-def _narrowed(filters: Output) -> np.ndarray:
-    return filters.node.data.astype(narrow_type(filters).to_dtype(), copy=False)
+def _narrowed(filters: Output) -> np.ndarray | None:
+    """Return constant filters in the narrowest type, or None if they are not constant."""
+    array = constant_array(filters)
+    return None if array is None else array.astype(narrow_type(filters).to_dtype(), copy=False)
 
 
-def _grouped(node: Node) -> tuple[int, ...]:
-    """The shape of the filters as [groups, first, second, kernel…]."""
+def _grouped(node: Convolution | TransposedConvolution) -> tuple[int, ...]:
+    """Return the shape of the filters as [groups, first, second, kernel…]."""
     shape = tuple(node.get_input_shape(1))
     return shape if node.filter_axes == 3 else (1, *shape)
 
 
-def _bias(lowering: Lowering, node: Node, zero_point: int) -> Buffer | None:
+def _bias(lowering: Lowering, node: Convolution, zero_point: int) -> Buffer | None:
     add, bias = lowering.fusion.bias_of.get(node), None
     if add is not None:
-        bias = next(value.node.data for value in add.input_values() if value.node is not node)
+        bias = next(shape_input(add, index) for index in range(2) if add.input_value(index).node is not node)
     if zero_point:
-        filters = node.input_value(1).node.data
+        filters = shape_input(node, 1)
         taken = zero_point * filters.sum(tuple(range(node.filter_axes - 1, filters.ndim)), np.int32).reshape(-1)
         bias = -taken if bias is None else bias.reshape(-1) - taken
     return None if bias is None else lowering.constant(bias)
@@ -139,27 +142,27 @@ def _depthwise(
     window: Window,
     outside: int,
 ) -> None:
-    """``channels``: those of the image, and how many are made of each; ``outside`` of the image is this number."""
+    """``channels``: number of channels of the image, and of outputs per channel. ``outside``: the padding value."""
     groups, multiplier = channels
     kind, planes = image.element_type, image.shape[0] * groups
     data, in_size, out_size = lowering.buffer(image), in_three(image.shape[2:]), in_three(result.shape[2:])
-    needed = tuple(
+    needed = in_three([
         (count - 1) * stride + (size - 1) * dilation + 1
         for count, size, stride, dilation in zip(out_size, window.kernel, window.strides, window.dilations)
-    )
+    ])  # fmt: skip
     stride = window.strides[2]
     if any(window.pads) or any(need > length for need, length in zip(needed, in_size)) or stride > 2:
-        # A block of 16 reads on behind the last row, more than the slack of a buffer where it takes long steps.
+        # Blocks of 16 read beyond the last row: with large strides, further than the slack of a buffer.
         bare, data = data, lowering.scratch(planes * math.prod(needed) + 16 * (stride + 1), kind.size)
         padded(lowering, bare, data, kind.size, planes, in_size, needed, window.pads, outside)
         in_size = needed
     blocks = -(-out_size[2] // 16)
     sizes = (groups * multiplier, multiplier, *in_size, *out_size, *window.kernel)
-    numbers = map(np.int32, (*sizes, *window.strides, *window.dilations, blocks))
     added = [bias] if bias else []
     flat = int(out_size[0] == window.kernel[0] == 1)
     macros = {"STEP": stride if stride <= 2 else 0, "BIAS": len(added), "FLAT": flat}
     text = source_of_sums("depthwise", ProductTypes(narrow_type(filters), kind, result.element_type), **macros)
-    weights = lowering.constant(_narrowed(filters)) if is_constant(filters) else lowering.buffer(filters)
-    arguments = [data, weights, *added, lowering.buffer(result), *numbers]
+    constant = _narrowed(filters)
+    weights = lowering.buffer(filters) if constant is None else lowering.constant(constant)
+    arguments: list[Argument] = [data, weights, *added, result, *sizes, *window.strides, *window.dilations, blocks]
     lowering.launch_flat(text, "depthwise", arguments, planes * multiplier * out_size[0] * out_size[1] * blocks)

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
 from hetero import ops
 from hetero.graph import Node, Output
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sorting import find_best
 from hetero_opencl.kernels.sources import source, template, unsupported_types
-from hetero_opencl.kernels.top_k import find_best
-from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Argument, Lowering
 
 
-@lowers(ops.CTCGreedyDecoder, unless=unsupported_types)
-def ctc_greedy_decoder(lowering: Lowering, node: Node) -> None:
+@lowers(ops.CTCGreedyDecoder, unsupported=unsupported_types)
+def ctc_greedy_decoder(lowering: Lowering, node: ops.CTCGreedyDecoder) -> None:
     """Decode scores [time, batch, classes] with a mask [time, batch]."""
     steps, batch, classes = node.get_input_shape(0)
     counts = lowering.scratch(batch)
@@ -27,17 +20,17 @@ def ctc_greedy_decoder(lowering: Lowering, node: Node) -> None:
     _decode(lowering, node, None, counts, Type.i32, numbers)
 
 
-@lowers(ops.CTCGreedyDecoderSeqLen, unless=unsupported_types)
-def ctc_greedy_decoder_seq_len(lowering: Lowering, node: Node) -> None:
+@lowers(ops.CTCGreedyDecoderSeqLen, unsupported=unsupported_types)
+def ctc_greedy_decoder_seq_len(lowering: Lowering, node: ops.CTCGreedyDecoderSeqLen) -> None:
     _, steps, classes = node.get_input_shape(0)
     blank = node.input_value(2) if node.has_input("blank_index") else None
     counts = node.output(1)
     numbers = steps, 1, steps, classes, False, blank is not None, node.merge_repeated
-    _decode(lowering, node, blank, lowering.buffer(counts), counts.element_type, numbers)
+    _decode(lowering, node, blank, counts, counts.element_type, numbers)
 
 
 def _decode(
-    lowering: Lowering, node: Node, blank: Output | None, counts: Buffer, count_type: Type, numbers: tuple[int, ...]
+    lowering: Lowering, node: Node, blank: Output | None, counts: Argument, count_type: Type, numbers: tuple[int, ...]
 ) -> None:
     scores, lengths, labels = node.input_value(0), node.input_value(1), node.output(0)
     blank = blank or lengths
@@ -45,14 +38,14 @@ def _decode(
              "LABEL": labels.element_type, "COUNT": count_type}  # fmt: skip
     rows, classes = scores.shape[0] * scores.shape[1], scores.shape[2]
     best, highest = lowering.scratch(rows), lowering.scratch(rows, scores.element_type.size)
-    arguments = [lowering.buffer(scores), highest, best, *map(np.int32, (classes, 1, True))]  # …, inner, descending
-    find_best(lowering, source("top_k", types | {"INDEX": Type.i32}), arguments, rows, classes)
-    arguments = [best, *map(lowering.buffer, (lengths, blank, labels)), counts, *map(np.int32, numbers)]
+    text = source("top_k", types | {"INDEX": Type.i32})
+    find_best(lowering, text, [scores, highest, best], (classes, 1), descending=True, rows=rows)
+    arguments: list[Argument] = [best, lengths, blank, labels, counts, *numbers]
     lowering.launch_flat(source("ctc", types), "decode", arguments, labels.shape[0])
 
 
-@lowers(ops.CTCLoss, unless=unsupported_types)
-def ctc_loss(lowering: Lowering, node: Node) -> None:
+@lowers(ops.CTCLoss, unsupported=unsupported_types)
+def ctc_loss(lowering: Lowering, node: ops.CTCLoss) -> None:
     """Compute in f64 if the device has it, like the reference."""
     logits, steps, labels, lengths, *blanks = node.input_values()
     real = Type.f64 if lowering.device.has_doubles else Type.f32
@@ -63,9 +56,8 @@ def ctc_loss(lowering: Lowering, node: Node) -> None:
     text = template("normalize_index") + source("ctc_loss", types, MERGED=int(node.ctc_merge_repeated), **macros)
     batch, length, classes = logits.shape
     norms = lowering.scratch(batch * length * 2, real.size)
-    lowering.launch_flat(text, "find_norms", [lowering.buffer(logits), norms, np.int32(classes)], batch * length)
+    lowering.launch_flat(text, "find_norms", [logits, norms, classes], batch * length)
     width = 2 * length + 1
-    inputs = [lowering.buffer(value) for value in (logits, steps, labels, lengths, blank)]
+    inputs = (logits, steps, labels, lengths, blank)
     scratch = [norms, lowering.scratch(batch * width), lowering.scratch(batch * width, real.size)]
-    numbers = map(np.int32, (length, classes, len(blanks)))
-    lowering.launch_flat(text, "loss", [*inputs, *scratch, lowering.buffer(node.output(0)), *numbers], batch)
+    lowering.launch_flat(text, "loss", [*inputs, *scratch, node.output(0), length, classes, len(blanks)], batch)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
@@ -13,9 +10,7 @@ from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import cumulative_source
 from hetero_opencl.kernels.sources import ELEMENTS, unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 # Rows are split into chunks if there are fewer rows than this, the number of work-items that keeps a device busy.
 _BUSY = 1 << 12
@@ -26,8 +21,8 @@ def _unsupported(node: Node) -> str | None:
     return unsupported_types(node, [node.input_value(0)])
 
 
-@lowers(ops.CumSum, ops.CumProd, unless=_unsupported)
-def cumulative(lowering: Lowering, node: Node) -> None:
+@lowers(ops.CumSum, ops.CumProd, unsupported=_unsupported)
+def cumulative(lowering: Lowering, node: ops.CumSum) -> None:
     shape, kind = tuple(node.shape), node.get_element_type()
     axis = int(shape_input(node, 1).reshape(-1)[0]) % max(len(shape), 1)
     # A scalar is a row of one.
@@ -42,12 +37,11 @@ def cumulative(lowering: Lowering, node: Node) -> None:
     total = ELEMENTS[kind].value if kind.is_real() else "ulong"
     text = cumulative_source(kind, total, identity, combine)
     data = before = lowering.buffer(node.input_value(0))
-    numbers = [np.int32(number) for number in (length, inner, chunks, chunk, node.reverse)]
+    sizes = (length, inner, chunks, chunk, node.reverse)
     if chunks > 1:
         size = 4 if total == "float" else 8
         before, totals = lowering.scratch(rows * chunks, size), lowering.scratch(rows, size)
-        lowering.launch_flat(text, "chunk_totals", [data, before, *numbers], rows * chunks)
-        lowering.launch_flat(text, "scan_totals", [before, totals, *numbers[1:3]], rows)
-    numbers += [np.int32(node.exclusive), np.int32(chunks > 1)]
-    arguments = [data, before, lowering.buffer(node.output(0)), *numbers]
-    lowering.launch_flat(text, "scan_chunks", arguments, rows * chunks)
+        lowering.launch_flat(text, "chunk_totals", [data, before, *sizes], rows * chunks)
+        lowering.launch_flat(text, "scan_totals", [before, totals, *sizes[1:3]], rows)
+    flags = (node.exclusive, chunks > 1)
+    lowering.launch_flat(text, "scan_chunks", [data, before, node.output(0), *sizes, *flags], rows * chunks)

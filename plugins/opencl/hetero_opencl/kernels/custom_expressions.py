@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import Any, cast
 
 import numpy as np
 
-from hetero.graph import Node, Op
+from hetero.graph import Op
 from hetero.types import Type
 from hetero_opencl.kernels.literals import FLOATS, literal
 from hetero_opencl.kernels.registry import custom_unsupported_reason
 
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _REAL = re.compile(r"(?<![\w.])(?:(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)(?![\w.])")
-
-
-def has_custom_expression(node: Node) -> bool:
-    return getattr(type(node), "opencl_expression", None) is not None
 
 
 def custom_expression(node: Op, kind: str, *inputs: str) -> str:
@@ -31,7 +28,7 @@ def custom_expression(node: Op, kind: str, *inputs: str) -> str:
             words[name] = f"({int(value)})"
         elif isinstance(value, (float, np.floating)):
             words[name] = f"({literal(real, float(value))})"
-    text = _REAL.sub(lambda match: literal(real, float(match[0])), node.opencl_expression)
+    text = _REAL.sub(lambda match: literal(real, float(match[0])), cast(Any, node).opencl_expression)
     text = f"({_NAME.sub(lambda match: words.get(match[0], match[0]), text)})"
     return f"({text} != 0)" if node.get_output_element_type(0) is Type.boolean else text
 
@@ -41,13 +38,14 @@ def expression_unsupported_reason(node: Op) -> str | None:
     reason = custom_unsupported_reason(node)
     if reason:
         return reason
-    if node.opencl_expression is None:
+    expression = cast(Any, node).opencl_expression
+    if expression is None:
         return f"no expression for this {node.type_info.name}"
     if not node.get_input_size() or node.get_output_size() != 1:
         return "an expression needs at least one input and exactly one output"
     for name, value in node.get_attributes().items():
         is_number = isinstance(value, (bool, int, float, np.integer, np.floating))
-        if not is_number and name in _NAME.findall(node.opencl_expression):
+        if not is_number and name in _NAME.findall(expression):
             return f"attribute {name} = {value!r} cannot stand in an expression; it must be a number or a boolean"
     shapes = [value.partial_shape for value in (*node.input_values(), node.output(0))]
     if all(shape.is_static for shape in shapes):

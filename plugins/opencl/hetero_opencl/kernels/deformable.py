@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero_opencl.kernels.convolution import factors
 from hetero_opencl.kernels.product import ProductTypes, multiply
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import float_type, source, unsupported_non_float
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.DeformableConvolution, ops.DeformableConvolutionV1, unless=unsupported_non_float)
-def deformable_convolution(lowering: Lowering, node: Node) -> None:
+@lowers(ops.DeformableConvolution, ops.DeformableConvolutionV1, unsupported=unsupported_non_float)
+def deformable_convolution(lowering: Lowering, node: ops.DeformableConvolution | ops.DeformableConvolutionV1) -> None:
     image, offsets, filters, *mask = node.input_values()
     output, kind = node.output(0), image.element_type
     (batch, channels, *lengths), kernel, positions = image.shape, filters.shape[2:], output.shape[2:]
@@ -27,12 +21,11 @@ def deformable_convolution(lowering: Lowering, node: Node) -> None:
     rows = channels * math.prod(kernel)
     columns = lowering.scratch(batch * rows * count, samples.size)
     begin, _ = node.resolve_pads(lengths, kernel)
-    window = (*kernel, *node.strides, *node.dilations, *begin)
-    sizes = map(np.int32, (channels, node.deformable_group, *lengths, *positions, *window))
+    sizes = (*lengths, *positions, *kernel, *node.strides, *node.dilations, *begin)
     macros = {"MASKED": len(mask), "BORDER": int(node.bilinear_interpolation_pad)}
     text = source("deformable", {"DATA": kind, "SUM": samples}, **macros)
-    arguments = [*map(lowering.buffer, (image, offsets, *mask)), columns, *sizes]
-    lowering.launch_flat(text, "deformable", arguments, batch * rows * count)
+    buffers = [*map(lowering.buffer, (image, offsets, *mask)), columns]
+    lowering.launch_flat(text, "deformable", [*buffers, channels, node.deformable_group, *sizes], batch * rows * count)
     outputs, depth = output.shape[1] // node.group, rows // node.group
     left = factors(lowering, filters, (node.group, outputs, depth))
     multiply(

@@ -1,7 +1,7 @@
-// A convolution of each plane with a kernel of its own, over images [planes][depth][height][width] that were padded.
-// One work-item computes 16 neighbours of a row. LEFT, RIGHT, RESULT: the element types of weights, of images, and of
-// results and the bias; SUM: what is added up (see product.cl). STEP: the stride along the row, 0 for any. FLAT 1:
-// there are no more than two spatial axes; a division by a depth of 1 takes its time too.
+// Depthwise convolution of padded images [planes][depth][height][width]. A work-item computes 16 neighbors in a row.
+// LEFT, RIGHT, RESULT: the element types of weights, of images, and of results and the bias; SUM: the C type of sums
+// (see product.cl). STEP: the stride along the row, 1 or 2, or 0 for any other. FLAT 1: the depth is 1; divisions by it
+// are omitted, because they cost time.
 #if FLAT
 #define DEPTH(length) 1
 #else

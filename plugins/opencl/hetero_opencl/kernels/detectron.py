@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,34 +12,31 @@ from hetero.types import Type
 from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import exclusive_scan, valid_flags
-from hetero_opencl.kernels.sources import ELEMENTS, element_macros, float_type, template, unsupported_types
+from hetero_opencl.kernels.sources import ELEMENTS, float_type, source, template, unsupported_types
 from hetero_opencl.kernels.suppression import PIXELS, Boxes, Scores, Suppression, constant_limits
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 
 def _source(node: Node) -> tuple[str, Type]:
     """Return the source of the kernels, and the type in which they compute."""
     kind = node.get_input_element_type(0)
     value = float_type(kind)
-    macros = element_macros({"DATA": kind}) + f"#define VALUE {ELEMENTS[value].value}\n"
-    return macros + template("box_decoding") + template("detectron"), value
+    return source("box_decoding", {"DATA": kind}, VALUE=ELEMENTS[value].value) + template("detectron"), value
 
 
-@lowers(ops.ExperimentalDetectronDetectionOutput, unless=unsupported_types)
-def detection_output(lowering: Lowering, node: Node) -> None:
-    boxes_in, offsets, scores, info = map(lowering.buffer, node.input_values())
+@lowers(ops.ExperimentalDetectronDetectionOutput, unsupported=unsupported_types)
+def detection_output(lowering: Lowering, node: ops.ExperimentalDetectronDetectionOutput) -> None:
+    boxes_in, offsets, scores, info = node.input_values()
     text, value = _source(node)
     length, classes, number = node.get_input_shape(0)[0], node.num_classes, value.to_dtype().type
     count, max_kept = length * classes, length if node.post_nms_count == -1 else min(node.post_nms_count, length)
     decoded, transposed = lowering.scratch(count * 4, value.size), lowering.scratch(count, value.size)
     weights = lowering.constant(np.array(node.deltas_weights, np.float32))
     largest = number(np.float32(node.max_delta_log_wh))
-    arguments = [boxes_in, offsets, info, weights, decoded, np.int32(classes), largest]
-    lowering.launch_flat(text, "decode_for_classes", arguments, count)
-    arguments = [boxes_in, scores, transposed, np.int32(classes), np.int32(length)]
-    lowering.launch_flat(text, "transpose_scores", arguments, count)
+    lowering.launch_flat(
+        text, "decode_for_classes", [boxes_in, offsets, info, weights, decoded, classes, largest], count
+    )
+    lowering.launch_flat(text, "transpose_scores", [boxes_in, scores, transposed, classes, length], count)
     boxes = Boxes(decoded, value, classes, 0, 1, classes, PIXELS)
     nms = Suppression(lowering, boxes, Scores(transposed, value, classes, length))
     limits = constant_limits(lowering, value, node.nms_threshold, node.score_threshold)
@@ -49,24 +45,22 @@ def detection_output(lowering: Lowering, node: Node) -> None:
     flags = valid_flags(lowering, kept, entries)
     before, total = exclusive_scan(lowering, flags, entries)
     best = argsort(lowering, SortKeys(values, value, 1, entries, 1), descending=True)
-    rows, results = node.max_detections_per_image, map(lowering.buffer, node.outputs())
-    sizes = map(np.int32, (classes, max_kept, entries, rows))
-    arguments = [kept, flags, before, total, best, values, decoded, *results, *sizes]
-    lowering.launch_flat(text, "write_objects", arguments, max(entries, rows))
+    rows, sizes = node.max_detections_per_image, (classes, max_kept, entries, node.max_detections_per_image)
+    buffers = [kept, flags, before, total, best, values, decoded]
+    lowering.launch_flat(text, "write_objects", [*buffers, *node.outputs(), *sizes], max(entries, rows))
 
 
-@lowers(ops.ExperimentalDetectronTopKROIs, unless=unsupported_types)
-def topk_rois(lowering: Lowering, node: Node) -> None:
+@lowers(ops.ExperimentalDetectronTopKROIs, unsupported=unsupported_types)
+def topk_rois(lowering: Lowering, node: ops.ExperimentalDetectronTopKROIs) -> None:
     boxes, probabilities = node.input_values()
     count = boxes.shape[0]
     elements = SortKeys(lowering.buffer(probabilities), probabilities.element_type, 1, count, 1)
     order = argsort(lowering, elements, node.max_rois, descending=True)
-    arguments = [lowering.buffer(boxes), order, lowering.buffer(node.output(0)), np.int32(count)]
-    lowering.launch_flat(_source(node)[0], "take_boxes", arguments, node.max_rois * 4)
+    lowering.launch_flat(_source(node)[0], "take_boxes", [boxes, order, node.output(0), count], node.max_rois * 4)
 
 
-@lowers(ops.ExperimentalDetectronPriorGridGenerator, unless=unsupported_types)
-def prior_grid_generator(lowering: Lowering, node: Node) -> None:
+@lowers(ops.ExperimentalDetectronPriorGridGenerator, unsupported=unsupported_types)
+def prior_grid_generator(lowering: Lowering, node: ops.ExperimentalDetectronPriorGridGenerator) -> None:
     priors, output = node.input_value(0), node.output(0)
     features, image = (node.get_input_shape(index) for index in (1, 2))
     height, width = node.h or features[2], node.w or features[3]
@@ -75,5 +69,4 @@ def prior_grid_generator(lowering: Lowering, node: Node) -> None:
         lowering.constant(((np.arange(length) + 0.5) * (step or whole / max(length, 1))).astype(value.to_dtype()))
         for length, step, whole in ((width, node.stride_x, image[3]), (height, node.stride_y, image[2]))
     )
-    arguments = [lowering.buffer(priors), x, y, lowering.buffer(output), np.int32(width), np.int32(priors.shape[0])]
-    lowering.launch_flat(text, "place_priors", arguments, math.prod(output.shape))
+    lowering.launch_flat(text, "place_priors", [priors, x, y, output, width, priors.shape[0]], math.prod(output.shape))

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.ops.einsum import ELLIPSIS, parse_equation
 from hetero.types import Type
 from hetero_opencl.kernels.movement import View, strided_copy
-from hetero_opencl.kernels.product import Factors, ProductTypes, multiply_broadcast, refuse_product, wide_type
+from hetero_opencl.kernels.product import Factors, ProductTypes, multiply_broadcast, unsupported_product, wide_type
 from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
 
 
 class Operand(NamedTuple):
@@ -37,8 +34,8 @@ class Operand(NamedTuple):
         return tuple(self.taken.shape[self.labels.index(label)] for label in labels)
 
 
-@lowers(ops.Einsum, unless=refuse_product)
-def einsum(lowering: Lowering, node: Node) -> None:
+@lowers(ops.Einsum, unsupported=unsupported_product)
+def einsum(lowering: Lowering, node: ops.Einsum) -> None:
     subscripts, output = parse_equation(node.equation)
     ranks = [len(value.shape) for value in node.input_values()]
     counts = [rank - len(s.labels) + 1 for rank, s in zip(ranks, subscripts) if ELLIPSIS in s.labels]
@@ -55,8 +52,8 @@ def einsum(lowering: Lowering, node: Node) -> None:
         result = _sum_unused(lowering, result, later | set(operand.labels), wide_type(kind))
         operand = _sum_unused(lowering, operand, later | set(result.labels), wide_type(kind))
         is_last = index == len(operands)
-        kind_now, target = (kind, buffer) if is_last else (wide_type(kind), None)
-        result = _product(lowering, result, operand, later, target_labels, kind_now, target)
+        kind_now, wanted = (kind, buffer) if is_last else (wide_type(kind), None)
+        result = _product(lowering, result, operand, later, target_labels, kind_now, wanted)
     result = _sum_unused(lowering, result, set(target_labels), kind)
     if result.buffer is buffer:
         return
@@ -120,7 +117,7 @@ def _product(
     labels = stacked + rows + columns
     result = target if target and labels == target_labels else lowering.scratch(math.prod(lengths), kind.size)
     size = math.prod(a.lengths(rows)), math.prod(b.lengths(columns)), math.prod(depths)
-    factors = Factors(None, left, size[2], 1)
+    factors = Factors(left, size[2], 1)
     multiply_broadcast(lowering, factors, right, result, size, stacks, types=ProductTypes(a.kind, b.kind, kind))
     return _operand(result, kind, lengths, labels)
 

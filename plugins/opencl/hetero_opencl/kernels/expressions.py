@@ -1,26 +1,24 @@
-"""Element-wise operations as C expressions of their inputs."""
+"""C expressions of element-wise operations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, is_constant
+from hetero.graph import Node, constant_array
 from hetero.packing import as_numbers
 from hetero.types import Type
+from hetero_opencl.custom import has_custom_expression
 from hetero_opencl.kernels.conversions import cast, cast_unsupported_reason, convert, fake_convert
-from hetero_opencl.kernels.custom_expressions import (
-    custom_expression,
-    expression_unsupported_reason,
-    has_custom_expression,
-)
+from hetero_opencl.kernels.custom_expressions import custom_expression, expression_unsupported_reason
 from hetero_opencl.kernels.functions import UNSIGNED
 from hetero_opencl.kernels.literals import FLOATS, literal
 from hetero_opencl.kernels.sub_byte_types import element_of, is_number
 
-# Of a node, the C type that it computes in, and its inputs, each the name of a variable.
+# Takes a node, the C type in which it computes, and the names of its input variables.
 Expression = Callable[..., str]
 
 
@@ -28,8 +26,8 @@ def _call(function: str) -> Expression:
     return lambda node, kind, *inputs: f"{function}({', '.join(inputs)})"
 
 
-def _call_of_kind(for_floats: str, for_integers: str) -> Expression:
-    """Calls a function of OpenCL C, or one that there is for each kind where the name ends in an underscore."""
+def _call_by_type(for_floats: str, for_integers: str) -> Expression:
+    """Return an expression that calls a function. If its name ends in an underscore, the C type is appended."""
 
     def call(node: Node, kind: str, *inputs: str) -> str:
         name = for_floats if kind in FLOATS else for_integers
@@ -43,7 +41,7 @@ def _infix(operator: str) -> Expression:
 
 
 def _wrapping(operator: str) -> Expression:
-    """Arithmetic that wraps around: signed overflow has no meaning in C."""
+    """Return arithmetic that wraps around; signed overflow is undefined in C."""
 
     def arithmetic(node: Node, kind: str, a: str, b: str) -> str:
         if kind in FLOATS:
@@ -55,22 +53,22 @@ def _wrapping(operator: str) -> Expression:
 
 
 def _numbers(text: str) -> Expression:
-    """An expression whose numbers, each with a point, become literals of the kind; the inputs are x, y, z."""
+    """Return an expression of x, y, z. Numbers followed by # become literals of the C type."""
 
-    def made(node: Node, kind: str, *inputs: str) -> str:
+    def make(node: Node, kind: str, *inputs: str) -> str:
         words = text.replace("#", "f" if kind == "float" else "")
         return words.format(**dict(zip("xyz", inputs)))
 
-    return made
+    return make
 
 
-def _whole(kind: str, value: float) -> str:
-    """A literal for the whole number that is nearest to a value among those of the kind."""
+def _integer_literal(kind: str, value: float) -> str:
+    """Return a literal for a number, saturated to the range of an integer C type."""
     limits = np.iinfo(_DTYPES[kind])
     return f"(({kind}){int(min(max(value, limits.min), limits.max)) & (2**64 - 1)}UL)"
 
 
-_DTYPES = {
+_DTYPES: dict[str, Any] = {
     "char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32, "uint": np.uint32,
     "long": np.int64, "ulong": np.uint64, "float": np.float32, "double": np.float64,
 }  # fmt: skip
@@ -82,7 +80,7 @@ def _divide(node: ops.Divide, kind: str, a: str, b: str) -> str:
     return f"{'floor_' if node.m_pythondiv else ''}quotient_{kind}({a}, {b})"
 
 
-# Powers that models are full of: pow takes many times as long.
+# Common powers; pow is many times slower.
 _SIMPLER_POWERS = {
     -1.0: "(1.0# / {x})", -0.5: "(1.0# / sqrt({x}))", 0.5: "sqrt({x})", 1.0: "{x}", 2.0: "({x} * {x})",
     3.0: "({x} * {x} * {x})",
@@ -92,9 +90,9 @@ _SIMPLER_POWERS = {
 def _power(node: ops.Power, kind: str, a: str, b: str) -> str:
     if kind not in FLOATS:
         return f"whole_power_{kind}({a}, {b})"
-    exponent = node.input_value(1)
-    if is_constant(exponent) and exponent.node.data.size == 1:
-        simpler = _SIMPLER_POWERS.get(float(exponent.node.data.reshape(())))
+    exponent = constant_array(node.input_value(1))
+    if exponent is not None and exponent.size == 1:
+        simpler = _SIMPLER_POWERS.get(float(exponent.reshape(())))
         if simpler:
             return _numbers(simpler)(node, kind, a)
     return f"pow({a}, {b})"
@@ -103,7 +101,7 @@ def _power(node: ops.Power, kind: str, a: str, b: str) -> str:
 def _clamp(node: ops.Clamp, kind: str, x: str) -> str:
     if kind in FLOATS:
         return f"fmin(fmax({x}, {literal(kind, node.min_value)}), {literal(kind, node.max_value)})"
-    low, high = _whole(kind, np.ceil(node.min_value)), _whole(kind, np.floor(node.max_value))
+    low, high = _integer_literal(kind, np.ceil(node.min_value)), _integer_literal(kind, np.floor(node.max_value))
     return f"min(max({x}, {low}), {high})"
 
 
@@ -114,7 +112,7 @@ def _round(node: ops.Round, kind: str, x: str) -> str:
 
 
 def _extreme(operator: str) -> Expression:
-    """NaN where one of the two is, as numpy has it."""
+    """Return a minimum or maximum that propagates NaN, as in numpy."""
 
     def extreme(node: Node, kind: str, a: str, b: str) -> str:
         either = f" || {a} != {a}" if kind in FLOATS else ""
@@ -152,15 +150,15 @@ def _not(node: Node, kind: str, x: str) -> str:
 
 
 def _floats_or(for_floats: str, for_integers: str) -> Expression:
-    """One expression of x for floating-point numbers, whose literals are of the kind, and one for integers."""
+    """Return an expression of x with one form for floating-point numbers and one for integers."""
     floats = _numbers(for_floats)
 
-    def made(node: Node, kind: str, x: str) -> str:
+    def make(node: Node, kind: str, x: str) -> str:
         if kind in FLOATS:
             return floats(node, kind, x)
         return f"(({kind})({for_integers.format(x=x, wide=UNSIGNED[kind])}))"
 
-    return made
+    return make
 
 
 def _squared_difference(node: Node, kind: str, a: str, b: str) -> str:
@@ -175,7 +173,7 @@ def _swish(node: ops.Swish, kind: str, x: str, *beta: str) -> str:
     return _numbers("({x} / (1.0# + exp(-({y}))))")(node, kind, x, " * ".join((x, *beta)))
 
 
-# Of integers these are the nearest whole numbers.
+# For integers the result is rounded to the nearest integer.
 _REAL: dict[type[Node], Expression] = {
     ops.Acos: _call("acos"), ops.Acosh: _call("acosh"), ops.Asin: _call("asin"), ops.Asinh: _call("asinh"),
     ops.Atan: _call("atan"), ops.Atanh: _call("atanh"), ops.Cos: _call("cos"), ops.Cosh: _call("cosh"),
@@ -204,7 +202,7 @@ _EXPRESSIONS: dict[type[Node], Expression] = {
     ops.Convert: convert, ops.Cast: cast, ops.FakeConvert: fake_convert,
     ops.Add: _wrapping("+"), ops.Subtract: _wrapping("-"), ops.Multiply: _wrapping("*"), ops.Divide: _divide,
     ops.Maximum: _extreme(">"), ops.Minimum: _extreme("<"),
-    ops.Mod: _call_of_kind("fmod", "remainder_"), ops.FloorMod: _call_of_kind("floor_mod_", "floor_mod_"),
+    ops.Mod: _call_by_type("fmod", "remainder_"), ops.FloorMod: _call_by_type("floor_mod_", "floor_mod_"),
     ops.Power: _power, ops.SquaredDifference: _squared_difference,
     ops.Equal: _infix("=="), ops.NotEqual: _infix("!="), ops.Greater: _infix(">"), ops.GreaterEqual: _infix(">="),
     ops.Less: _infix("<"), ops.LessEqual: _infix("<="),
@@ -212,24 +210,24 @@ _EXPRESSIONS: dict[type[Node], Expression] = {
     ops.LogicalNot: lambda node, kind, x: f"(!{x})",
     ops.IsFinite: _call("isfinite"), ops.IsNaN: _call("isnan"), ops.IsInf: _is_infinite,
     ops.BitwiseAnd: _infix("&"), ops.BitwiseOr: _infix("|"), ops.BitwiseXor: _infix("^"), ops.BitwiseNot: _not,
-    ops.BitwiseLeftShift: _call_of_kind("", "shifted_up_"), ops.BitwiseRightShift: _call_of_kind("", "shifted_down_"),
+    ops.BitwiseLeftShift: _call_by_type("", "shifted_up_"), ops.BitwiseRightShift: _call_by_type("", "shifted_down_"),
     ops.Select: lambda node, kind, condition, a, b: f"({condition} ? {a} : {b})",
 }  # fmt: skip
 
-# The reference computes these of integers in some way of its own.
-_NOT_OF_INTEGERS = (ops.HardSigmoid, ops.FakeQuantize)
+# Operations that are not supported for integers.
+_FLOATS_ONLY = (ops.HardSigmoid, ops.FakeQuantize)
 
-#: All of hetero's operations that have an expression.
+#: All built-in operations that have an expression.
 OPERATIONS = tuple(_EXPRESSIONS)
 
 
 def is_elementwise(node: Node) -> bool:
-    """Whether a node has an expression."""
+    """Return whether a node has an expression."""
     return type(node) in _EXPRESSIONS or has_custom_expression(node)
 
 
 def expression(node: Node, inputs: Sequence[str]) -> str:
-    """The C expression of a node for the expressions of its inputs, each the name of a variable."""
+    """Return the C expression of a node from the names of its input variables."""
     make, element_type = _EXPRESSIONS.get(type(node), custom_expression), node.get_input_element_type(0)
     kind = element_of(element_type).value
     if type(node) not in _REAL or kind in FLOATS:
@@ -240,18 +238,18 @@ def expression(node: Node, inputs: Sequence[str]) -> str:
 
 
 def needs_doubles(node: Node) -> bool:
-    """Whether a node computes in f64 what it does not say: functions of integers that f32 does not hold."""
+    """Return whether a node without f64 inputs computes in f64: real functions of 32-bit and 64-bit integers."""
     element_type = node.get_input_element_type(0) if type(node) in _REAL else None
     return element_type in (Type.i32, Type.u32, Type.i64, Type.u64)
 
 
-def why_not_elementwise(node: Node) -> str | None:
-    """Why an element-wise node has no expression on the device; None where it has."""
+def unsupported_elementwise(node: Node) -> str | None:
+    """Return the reason why an element-wise node is not supported, or None."""
     types = [value.element_type for value in (*node.input_values(), *node.outputs())]
-    strange = [kind for kind in types if not is_number(kind)]
-    if strange:
-        return f"no kernel for elements of type {strange[0]}"
-    if isinstance(node, _NOT_OF_INTEGERS) and not types[0].is_real():
+    unsupported = [kind for kind in types if not is_number(kind)]
+    if unsupported:
+        return f"no kernel for elements of type {unsupported[0]}"
+    if isinstance(node, _FLOATS_ONLY) and not types[0].is_real():
         return f"no kernel for {node.type_info.name} of {types[0]}"
     if has_custom_expression(node):
         return expression_unsupported_reason(node)
@@ -259,5 +257,5 @@ def why_not_elementwise(node: Node) -> str | None:
 
 
 def constant_number(array: np.ndarray, kind: Type) -> np.generic:
-    """The only element of an array as an argument of the C type that kernels compute its type with."""
-    return as_numbers(array).reshape(()).astype(_DTYPES[element_of(kind).value])[()]
+    """Return the only element of an array as a kernel argument, in the type in which kernels compute."""
+    return as_numbers(array).astype(_DTYPES[element_of(kind).value]).flat[0]

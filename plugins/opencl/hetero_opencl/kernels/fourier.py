@@ -5,20 +5,19 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import float_type, source, unsupported_non_float
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
 
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+Fourier = ops.DFT | ops.IDFT | ops.RDFT | ops.IRDFT
 
 # Forms of a signal: numbered as in fourier.cl.
 REAL, PAIRS, HALF = range(3)
@@ -44,8 +43,8 @@ class Lines(NamedTuple):
     inner: int
 
 
-@lowers(ops.DFT, ops.IDFT, unless=unsupported_non_float)
-def dft(lowering: Lowering, node: Node) -> None:
+@lowers(ops.DFT, ops.IDFT, unsupported=unsupported_non_float)
+def dft(lowering: Lowering, node: ops.DFT | ops.IDFT) -> None:
     data = node.input_value(0)
     axes, lengths = _resolved(node, data.shape[:-1])
     if not axes:
@@ -54,8 +53,8 @@ def dft(lowering: Lowering, node: Node) -> None:
     _transform_axes(lowering, *ends, list(data.shape[:-1]), axes, lengths, isinstance(node, ops.IDFT))
 
 
-@lowers(ops.RDFT, unless=unsupported_non_float)
-def rdft(lowering: Lowering, node: Node) -> None:
+@lowers(ops.RDFT, unsupported=unsupported_non_float)
+def rdft(lowering: Lowering, node: ops.RDFT) -> None:
     data = node.input_value(0)
     shape, kind = list(data.shape), data.element_type
     (*axes, last), (*lengths, length) = _resolved(node, shape)
@@ -67,8 +66,8 @@ def rdft(lowering: Lowering, node: Node) -> None:
         _transform_axes(lowering, intermediate, result, _with_length(shape, last, half), axes, lengths, inverse=False)
 
 
-@lowers(ops.IRDFT, unless=unsupported_non_float)
-def irdft(lowering: Lowering, node: Node) -> None:
+@lowers(ops.IRDFT, unsupported=unsupported_non_float)
+def irdft(lowering: Lowering, node: ops.IRDFT) -> None:
     data = node.input_value(0)
     shape, kind = list(data.shape[:-1]), data.element_type
     (*axes, last), (*lengths, length) = _resolved(node, shape)
@@ -84,7 +83,7 @@ def irdft(lowering: Lowering, node: Node) -> None:
     transform(lowering, signal._replace(form=HALF), result, _lines(shape, last, length, length), inverse=True)
 
 
-def _resolved(node: Node, shape: Sequence[int]) -> tuple[list[int], list[int]]:
+def _resolved(node: Fourier, shape: Sequence[int]) -> tuple[list[int], list[int]]:
     sizes = shape_input(node, 2) if node.has_input("signal_size") else None
     return node.resolve(shape, shape_input(node, 1), sizes)
 
@@ -164,7 +163,7 @@ def _launch(
     wide = float_type(signal.kind)
     text = source("fourier", {"SOURCE": signal.kind, "TARGET": result.kind}, COMPLEX=_COMPLEX[wide])
     sizes = (signal.form, result.form, lines.available, lines.length, lines.written, lines.inner, *numbers)
-    arguments = [signal.buffer, factors, result.buffer, *map(np.int32, sizes), wide.to_dtype().type(scale)]
+    arguments = [signal.buffer, factors, result.buffer, *sizes, wide.to_dtype().type(scale)]
     lowering.launch_flat(text, kernel, arguments, lines.outer * lines.written * lines.inner)
 
 
@@ -186,7 +185,7 @@ def _chirp(length: int, padded: int, inverse: bool, kind: Type) -> tuple[np.ndar
     circle = np.zeros(padded, np.complex128)
     circle[:length] = chirp.conj()
     circle[padded - length + 1 :] = chirp[:0:-1].conj()
-    return tuple(numbers.astype(_COMPLEX_DTYPES[kind]) for numbers in (chirp, np.fft.fft(circle)))
+    return chirp.astype(_COMPLEX_DTYPES[kind]), np.fft.fft(circle).astype(_COMPLEX_DTYPES[kind])
 
 
 def scratch_signal(lowering: Lowering, kind: Type, shape: Sequence[int], form: int = PAIRS) -> Signal:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.movement import WORD_TYPES, fill, view_of
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_unless
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 _TAPS = {"nearest": 1, "bilinear": 2, "bicubic": 4}
 _PADDING = {"zeros": 0, "border": 1, "reflection": 2}
@@ -23,13 +19,14 @@ _PADDING = {"zeros": 0, "border": 1, "reflection": 2}
 _CHANNELS = 8
 
 
-@lowers(ops.GridSample, unless=unsupported_unless(ELEMENTS))
-def grid_sample(lowering: Lowering, node: Node) -> None:
+@lowers(ops.GridSample, unsupported=unsupported_unless(ELEMENTS))
+def grid_sample(lowering: Lowering, node: ops.GridSample) -> None:
     (data, grid), output = node.input_values(), node.output(0)
     batch, channels, *lengths = data.shape
     if not math.prod(lengths):
         view = view_of(output)
-        return fill(lowering, np.zeros((), view.array.dtype), lowering.buffer(output), view, view.array)
+        zero = lowering.constant(np.zeros(1, view.array.dtype))
+        return fill(lowering, zero, lowering.buffer(output), view, view.array)
     kind, places = data.element_type, math.prod(grid.shape[1:-1])
     sums = "double" if kind is Type.f64 else "float"
     macros = {
@@ -43,10 +40,9 @@ def grid_sample(lowering: Lowering, node: Node) -> None:
     }
     elements = WORD_TYPES[kind.size] if node.mode == "nearest" else kind
     text = source("grid_sample", {"DATA": elements, "GRID": grid.element_type}, **macros)
-    buffers = [lowering.buffer(value) for value in (data, grid, output)]
-    numbers = map(np.int32, (channels, math.prod(lengths), places))
-    arguments = [*buffers, lowering.constant(np.array(lengths, np.int32)), *numbers]
-    lowering.launch_flat(text, "grid_sample", arguments, batch * places * -(-channels // _CHANNELS))
+    table, sizes = lowering.constant(np.array(lengths, np.int32)), (channels, math.prod(lengths), places)
+    count = batch * places * -(-channels // _CHANNELS)
+    lowering.launch_flat(text, "grid_sample", [data, grid, output, table, *sizes], count)
 
 
 def _finish(kind: Type) -> str:

@@ -4,66 +4,47 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero import ops
 from hetero.errors import UnsupportedOperationError
-from hetero.graph import Node, Output
+from hetero.graph import Node
 from hetero.reference.interpolation import Taps, resampled_axes, rounded
 from hetero.reference.resize import resized_axes
 from hetero.types import Type
-from hetero_opencl.kernels.movement import WORD_TYPES, View, fill, shape_input, strided_copy
+from hetero_opencl.kernels.expansion import pad_by_number
+from hetero_opencl.kernels.movement import WORD_TYPES, View, fill, shape_input, view_of
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_unless
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
-
 
 _unsupported = unsupported_unless(ELEMENTS)
 
 
-@lowers(ops.Interpolate, unless=_unsupported)
-def interpolate(lowering: Lowering, node: Node) -> None:
-    axes = shape_input(node, node.input_index("axes")) if node.has_input("axes") else None
-    _interpolate(lowering, node, node, shape_input(node, 1), axes)
-
-
-@lowers(ops.InterpolateV4, unless=_unsupported)
-def interpolate_v4(lowering: Lowering, node: Node) -> None:
-    axes = shape_input(node, node.input_index("axes")) if node.has_input("axes") else None
-    _interpolate(lowering, node, node, shape_input(node, node.target_index), axes)
-
-
-@lowers(ops.InterpolateV1, unless=_unsupported)
-def interpolate_v1(lowering: Lowering, node: Node) -> None:
-    _interpolate(
-        lowering, node, node.to_interpolate_11(len(node.get_input_shape(0))), shape_input(node, 1), np.array(node.axes)
-    )
-
-
-def _interpolate(lowering: Lowering, node: Node, settings: Node, target: np.ndarray, axes: np.ndarray | None) -> None:
-    """Lower a node with the attributes of ``settings``."""
+@lowers(ops.Interpolate, ops.InterpolateV4, ops.InterpolateV1, unsupported=_unsupported)
+def interpolate(lowering: Lowering, node: ops.Interpolate | ops.InterpolateV4 | ops.InterpolateV1) -> None:
     data, output = node.input_value(0), node.output(0)
+    settings = node.to_interpolate_11(len(data.shape)) if isinstance(node, ops.InterpolateV1) else node
+    axes = shape_input(settings, settings.input_index("axes")) if settings.has_input("axes") else None
     pads = settings.pads_of(len(data.shape))
     shape = tuple(length + sum(pad) for length, pad in zip(data.shape, pads))
     buffer = lowering.buffer(data)
     with np.errstate(divide="ignore"):  # the scale of an axis without an element
-        resampled = resampled_axes(settings, shape, target, axes)
+        resampled = resampled_axes(settings, shape, shape_input(node, settings.target_index), axes)
     if any(map(any, pads)):
         count, size = math.prod(shape), data.element_type.size
         buffer = lowering.scratch(count, size) if resampled else lowering.buffer(output)
-        _pad(lowering, data, pads, buffer)
+        begins = [begin for begin, _ in pads]
+        pad_by_number(lowering, data, begins, None, buffer, View(shape, data.element_type.to_dtype()))
     elif not resampled:
         return lowering.share(output, data)
     _resample_axes(lowering, node, buffer, shape, resampled)
 
 
-@lowers(ops.Resize, unless=_unsupported)
-def resize(lowering: Lowering, node: Node) -> None:
+@lowers(ops.Resize, unsupported=_unsupported)
+def resize(lowering: Lowering, node: ops.Resize) -> None:
     data = node.input_value(0)
     roi = shape_input(node, 2) if node.has_input("roi") else None
     axes = resized_axes(node, tuple(data.shape), shape_input(node, 1), roi)
@@ -75,26 +56,16 @@ def resize(lowering: Lowering, node: Node) -> None:
             _extrapolate(lowering, node, axis, outside)
 
 
-def _extrapolate(lowering: Lowering, node: Node, axis: int, outside: np.ndarray) -> None:
+def _extrapolate(lowering: Lowering, node: ops.Resize, axis: int, outside: np.ndarray) -> None:
     """Fill the elements that lie outside of the data along an axis with the extrapolation value."""
     output = node.output(0)
-    array = rounded(np.array(node.extrapolation_value), output.element_type.to_dtype())
-    target = View(tuple(output.shape), array.dtype)
+    number = lowering.constant(rounded(np.array(node.extrapolation_value), output.element_type.to_dtype()))
+    target = view_of(output)
     # One copy per run of such elements; there is at most one at each end.
     edges = np.flatnonzero(np.diff(outside, prepend=False, append=False))
     for begin, end in edges.reshape(-1, 2).tolist():
         filled = target.array[(slice(None),) * axis + (slice(begin, end),)]
-        fill(lowering, array, lowering.buffer(output), target, filled)
-
-
-def _pad(lowering: Lowering, data: Output, pads: Sequence[tuple[int, int]], buffer: Buffer) -> None:
-    """Fill a buffer with the zero-padded data."""
-    dtype = data.element_type.to_dtype()
-    view = View(tuple(data.shape), dtype)
-    target = View(tuple(length + sum(pad) for length, pad in zip(data.shape, pads)), dtype)
-    fill(lowering, np.zeros((), dtype), buffer, target, target.array)
-    inside = target.array[tuple(slice(pad[0], pad[0] + length) for length, pad in zip(data.shape, pads))]
-    strided_copy(lowering, lowering.buffer(data), view, view.array, buffer, target, inside)
+        fill(lowering, number, lowering.buffer(output), target, filled)
 
 
 def _resample_axes(
@@ -102,7 +73,7 @@ def _resample_axes(
 ) -> None:
     """Launch the resampling of data of a shape along these axes, one after the other, into the output of a node."""
     output, shape, taps = node.output(0), list(shape), dict(axes)
-    if not math.prod(shape) and math.prod(output.shape):
+    if 0 in shape and 0 not in output.shape:
         raise UnsupportedOperationError(f"{lowering.type_name} '{lowering.name}' cannot resize data without elements")
     kind, last = output.element_type, len(shape) - 1
     is_copy = all(weights is None for _, weights in taps.values())
@@ -110,10 +81,11 @@ def _resample_axes(
     while taps:
         axis = min(taps)
         before = shape.copy()
-        rows, columns = taps.pop(axis), None
-        shape[axis] = len(rows[0])
+        shape[axis] = len(taps[axis][0])
+        rows: Taps | None = taps.pop(axis)
+        columns: Taps | None = None
         if axis == last:
-            outer, height, width = math.prod(before[: axis - 1] if axis else ()), math.prod(before[-2:-1]), before[axis]
+            outer, height, width = math.prod(before[:-2]), math.prod(before[-2:-1]), before[axis]
             rows, columns = None, rows
         else:
             outer, height, width = math.prod(before[:axis]), before[axis], math.prod(before[axis + 1 :])
@@ -127,11 +99,11 @@ def _resample_axes(
         types = dict.fromkeys(("DATA", "OUT"), WORD_TYPES[kind.size]) if is_copy else {"DATA": kind, "OUT": result}
         macros = _taps_and_sums(rows, columns, sums, result, output.element_type)
         tables = _tables(lowering, rows, columns, sums)
-        out_height, out_width = (len(taps[0]) if taps else size for taps, size in ((rows, height), (columns, width)))
+        out_height, out_width = len(rows[0]) if rows else height, len(columns[0]) if columns else width
         group = 64 if out_width > 16 else 16
         size = [-(-out_width // group) * group, out_height, outer]
-        arguments = [buffer, out, *tables, *map(np.int32, (height, width, out_height, out_width))]
-        lowering.launch(source("interpolation", types, **macros), "interpolation", arguments, size, [group, 1, 1])
+        text, arguments = source("interpolation", types, **macros), [buffer, out, *tables]
+        lowering.launch(text, "interpolation", [*arguments, height, width, out_height, out_width], size, [group, 1, 1])
         buffer, kind = out, result
 
 

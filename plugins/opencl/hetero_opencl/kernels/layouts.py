@@ -1,40 +1,37 @@
-"""Layouts: other arrangements of a value's elements in memory than its rows one after the other."""
+"""Memory layouts of values other than row-major order."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero.graph import Output
 from hetero_opencl.constants import contiguous
 from hetero_opencl.kernels.movement import View, strided_copy, view_of
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
 
 
 class Layout(ABC):
-    """An arrangement that kernels ask ``Lowering.buffer`` for. Equal ones are made once for all readers of a value."""
+    """A layout that kernels request from ``Lowering.buffer``. A value is converted once per layout, for all readers."""
 
     @abstractmethod
     def __str__(self) -> str: ...
 
     @abstractmethod
     def arrange(self, array: np.ndarray) -> np.ndarray:
-        """The elements of a constant as they are to lie in memory."""
+        """Return the elements of a constant in this layout."""
 
     @abstractmethod
     def convert(self, lowering: Lowering, value: Output) -> Buffer:
-        """Launch the conversion of a value from its rows."""
+        """Launch the conversion of a value from row-major order, and return the result."""
 
 
 @dataclass(frozen=True)
 class Permuted(Layout):
-    """The axes in another order: the last one named has its elements side by side."""
+    """The axes in another order; the last one is contiguous."""
 
     order: tuple[int, ...]
 
@@ -53,5 +50,5 @@ class Permuted(Layout):
 
 
 def transposed(rank: int) -> Permuted:
-    """Matrices by columns: the last two axes in the other order."""
+    """Return the layout of matrices with the last two axes exchanged (column-major)."""
     return Permuted((*range(rank - 2), rank - 1, rank - 2))

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.product import wide_type
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, unsupported_non_float
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 # Work-items per matrix on a GPU; on a CPU it is one.
 _GROUP_ON_GPUS = 64
 
 
-@lowers(ops.Det, ops.Inverse, unless=unsupported_non_float)
+@lowers(ops.Det, ops.Inverse, unsupported=unsupported_non_float)
 def linear_algebra(lowering: Lowering, node: Node) -> None:
     """Launch one work-group per matrix, with scratch memory for one or two copies of each matrix."""
     kernel, copies = ("inverse", 2) if isinstance(node, ops.Inverse) else ("determinant", 1)
@@ -31,5 +26,4 @@ def linear_algebra(lowering: Lowering, node: Node) -> None:
     group = 1 if lowering.device.is_cpu else _GROUP_ON_GPUS
     adjoint = int(getattr(node, "adjoint", False))
     text = source("linear_algebra", {"DATA": data.element_type}, GROUP=group, ADJOINT=adjoint)
-    arguments = [lowering.buffer(data), scratch, lowering.buffer(node.output(0)), np.int32(size)]
-    lowering.launch(text, kernel, arguments, [count * group], [group])
+    lowering.launch(text, kernel, [data, scratch, node.output(0), size], [count * group], [group])

@@ -16,10 +16,10 @@ kernel void linear_attention(global const DATA *restrict query, global const DAT
 #if DELTA
                              global const BETA *restrict beta,
 #endif
-                             global DATA *restrict result, global STATE *restrict new_state, global number *restrict running,
-                             const int time, const int heads, const int members, const int width,
-                             const int value_width, const int decays, const int betas, const SCALE scale,
-                             const int count)
+                             global DATA *restrict result, global STATE *restrict new_state,
+                             global number *restrict running, const int time, const int heads, const int members,
+                             const int width, const int value_width, const int decays, const int betas,
+                             const SCALE scale, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count) return;

@@ -1,4 +1,4 @@
-"""Numbers in the text of kernels."""
+"""Numeric literals in OpenCL C."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ FLOATS = ("float", "double")
 
 
 def literal(kind: str, value: float) -> str:
-    """A literal of a type of FLOATS; its text is a part of the program: equal attributes mean equal programs."""
+    """Return the literal of a number, of a C type in FLOATS."""
     if not np.isfinite(np.float32(value) if kind == "float" else value):
         return f"({kind}){'NAN' if np.isnan(value) else '-INFINITY' if value < 0 else 'INFINITY'}"
     return f"{float(value)!r}{'f' if kind == 'float' else ''}"

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from hetero.types import Type
 from hetero_opencl.kernels.sources import source, template
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
 
 # Length of the runs that one work-item sorts by insertion, and elements that it writes when two runs are merged.
 _RUN, _CHUNK = 16, 32
@@ -46,13 +42,12 @@ def argsort(
     current, other = (
         [lowering.scratch(rows * length, element_type.size), lowering.scratch(rows * length)] for _ in range(2)
     )
-    flags = np.int32(descending), np.int32(nan_first)
-    arguments = [data, *current, np.int32(length), np.int32(inner), *flags, np.int32(_RUN)]
-    lowering.launch_flat(text, "sort_runs", arguments, rows * -(-length // _RUN))
+    flags = descending, nan_first
+    lowering.launch_flat(text, "sort_runs", [data, *current, length, inner, *flags, _RUN], rows * -(-length // _RUN))
     for run, pairs in _merges(length):
         chunks = -(-min(2 * run, limit) // _CHUNK)
-        numbers = [np.int32(length), *flags, *map(np.int32, (run, limit, _CHUNK, chunks))]
-        lowering.launch_flat(text, "merge_runs", [*current, *other, *numbers], rows * pairs * chunks)
+        sizes = (run, limit, _CHUNK, chunks)
+        lowering.launch_flat(text, "merge_runs", [*current, *other, length, *flags, *sizes], rows * pairs * chunks)
         current, other = other, current
     return current[1]
 
@@ -62,19 +57,18 @@ def argsort_slices(lowering: Lowering, elements: SortKeys) -> Buffer:
     data, element_type, outer, length, inner = elements
     text = sort_source("merge_sort_slices", {"DATA": element_type})
     order, other = lowering.scratch(length), lowering.scratch(length)
-    numbers = [np.int32(number) for number in (length, inner, outer * inner)]
-    lowering.launch_flat(text, "sort_runs", [data, order, *numbers, np.int32(_RUN)], -(-length // _RUN))
+    numbers = (length, inner, outer * inner)
+    lowering.launch_flat(text, "sort_runs", [data, order, *numbers, _RUN], -(-length // _RUN))
     for run, pairs in _merges(length):
         chunks = 2 * run // _CHUNK
-        arguments = [data, order, other, *numbers, *map(np.int32, (run, _CHUNK, chunks))]
-        lowering.launch_flat(text, "merge_runs", arguments, pairs * chunks)
+        lowering.launch_flat(text, "merge_runs", [data, order, other, *numbers, run, _CHUNK, chunks], pairs * chunks)
         order, other = other, order
     return order
 
 
 def _merges(length: int) -> list[tuple[int, int]]:
     """Return the run length and the number of pairs of runs for each merge pass."""
-    runs = []
+    runs: list[tuple[int, int]] = []
     while (run := _RUN << len(runs)) < length:
         runs.append((run, -(-length // (2 * run))))
     return runs

@@ -6,22 +6,20 @@ Strides are computed by numpy: the operation is applied to views that have shape
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from hetero import ops
 from hetero.errors import UnsupportedOperationError
-from hetero.graph import Node, Output
+from hetero.graph import Constant, Node, Output
 from hetero.ops.movement import depth_to_space_blocks, space_to_depth_blocks
 from hetero.reference.registry import evaluate
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
 
 # C type that moves this number of bytes at once.
 WORDS = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
@@ -66,10 +64,12 @@ def view_of(value: Output) -> View:
 
 def shape_input(node: Node, index: int) -> np.ndarray:
     """Return the contents of an input that decides shapes; it is a Constant when nodes are lowered."""
-    return node.input_value(index).node.data
+    return cast(Constant, node.input_value(index).node).data
 
 
-@lowers(ops.Reshape, ops.Squeeze, ops.SqueezeV1, ops.Unsqueeze, ops.Identity, ops.BitCast, unless=unsupported_movement)
+@lowers(
+    ops.Reshape, ops.Squeeze, ops.SqueezeV1, ops.Unsqueeze, ops.Identity, ops.BitCast, unsupported=unsupported_movement
+)
 def share_memory(lowering: Lowering, node: Node) -> None:
     lowering.share(node.output(0), node.input_value(0))
 
@@ -81,15 +81,9 @@ def reject_unfolded(lowering: Lowering, node: Node) -> None:
 
 
 @lowers(
-    ops.Transpose,
-    ops.Slice,
-    ops.StridedSlice,
-    ops.Split,
-    ops.VariadicSplit,
-    ops.Broadcast,
-    ops.Reverse,
-    unless=unsupported_movement,
-)
+    ops.Transpose, ops.Slice, ops.StridedSlice, ops.Split, ops.VariadicSplit, ops.Broadcast, ops.Reverse,
+    unsupported=unsupported_movement,
+)  # fmt: skip
 def copy_view(lowering: Lowering, node: Node) -> None:
     """Lower operations whose reference implementation returns numpy views of the data."""
     shape_inputs = [shape_input(node, index) for index in range(1, node.get_input_size())]
@@ -98,16 +92,19 @@ def copy_view(lowering: Lowering, node: Node) -> None:
         copy_or_share(lowering, node.input_value(0), data, view, output)
 
 
-@lowers(ops.DepthToSpace, ops.SpaceToDepth, unless=unsupported_movement)
-def move_blocks(lowering: Lowering, node: Node) -> None:
-    blocks = depth_to_space_blocks if isinstance(node, ops.DepthToSpace) else space_to_depth_blocks
+@lowers(ops.DepthToSpace, ops.SpaceToDepth, unsupported=unsupported_movement)
+def move_blocks(lowering: Lowering, node: ops.DepthToSpace | ops.SpaceToDepth) -> None:
     data = view_of(node.input_value(0))
     if data.array.size:
-        copy_or_share(lowering, node.input_value(0), data, blocks(node, data.array), node.output(0))
+        if isinstance(node, ops.DepthToSpace):
+            blocks = depth_to_space_blocks(node, data.array)
+        else:
+            blocks = space_to_depth_blocks(node, data.array)
+        copy_or_share(lowering, node.input_value(0), data, blocks, node.output(0))
 
 
-@lowers(ops.Tile, unless=unsupported_movement)
-def tile(lowering: Lowering, node: Node) -> None:
+@lowers(ops.Tile, unsupported=unsupported_movement)
+def tile(lowering: Lowering, node: ops.Tile) -> None:
     """Split each axis in two: the repeats, with stride 0, and the elements."""
     data, repeats = view_of(node.input_value(0)), np.maximum(shape_input(node, 1), 0).reshape(-1).tolist()
     rank = max(data.array.ndim, len(repeats))
@@ -118,8 +115,8 @@ def tile(lowering: Lowering, node: Node) -> None:
     copy_or_share(lowering, node.input_value(0), data, view, node.output(0))
 
 
-@lowers(ops.Concat, unless=unsupported_movement)
-def concat(lowering: Lowering, node: Node) -> None:
+@lowers(ops.Concat, unsupported=unsupported_movement)
+def concat(lowering: Lowering, node: ops.Concat) -> None:
     output = node.output(0)
     target, buffer = view_of(output), lowering.buffer(output)
     ends = np.cumsum([value.shape[node.axis] for value in node.input_values()])
@@ -158,8 +155,8 @@ def strided_copy(
     word, axes = widen(axes, offsets, source_part.itemsize)
     numbers = [offset // word for offset in offsets] + [number for axis in reversed(axes) for number in axis]
     count = int(np.prod([axis.length for axis in axes]))
-    arguments = [source_buffer, target_buffer, *map(np.int32, numbers)]
-    lowering.launch_flat(copy_source(WORDS[word], len(axes)), "strided_copy", arguments, count)
+    text = copy_source(WORDS[word], len(axes))
+    lowering.launch_flat(text, "strided_copy", [source_buffer, target_buffer, *numbers], count)
 
 
 def copy_whole(lowering: Lowering, source_buffer: Buffer, value: Output, target_buffer: Buffer) -> None:
@@ -168,11 +165,11 @@ def copy_whole(lowering: Lowering, source_buffer: Buffer, value: Output, target_
     strided_copy(lowering, source_buffer, view, view.array, target_buffer, view, view.array)
 
 
-def fill(lowering: Lowering, number: np.ndarray, buffer: Buffer, target: View, target_part: np.ndarray) -> None:
-    """Launch a fill of ``target_part``, a view of the target, with one number, an array of no dimensions."""
-    value = View((), number.dtype)
+def fill(lowering: Lowering, number: Buffer, buffer: Buffer, target: View, target_part: np.ndarray) -> None:
+    """Launch a fill of ``target_part``, a view of the target, with one number of the target's type."""
+    value = View((), target.array.dtype)
     spread = np.broadcast_to(value.array, target_part.shape)
-    strided_copy(lowering, lowering.constant(number), value, spread, buffer, target, target_part)
+    strided_copy(lowering, number, value, spread, buffer, target, target_part)
 
 
 def merge_axes(axes: list[Axis]) -> list[Axis]:

@@ -1,4 +1,4 @@
-"""MVN, NormalizeL2, GRN and GroupNormalization in one kernel; BatchNormInference; LRN.
+"""MVN, NormalizeL2, GRN and GroupNormalization in one kernel; BatchNormInference; LRN; Softmax and LogSoftmax.
 
 Batch normalization with constants is folded into Multiply and Add before.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,11 +16,9 @@ from hetero.types import Type
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.reduction import group_size, kept_and_reduced, unsupported_rank
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import source, unsupported_non_float
+from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_non_float
+from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
 
 # Factor of the normalized elements.
 _INVERSE_DEVIATIONS = {
@@ -36,38 +33,36 @@ def _unsupported(node: Node) -> str | None:
     return unsupported_rank(node) or unsupported_non_float(node)
 
 
-@lowers(ops.MVN, unless=_unsupported)
-def mvn(lowering: Lowering, node: Node) -> None:
+@lowers(ops.MVN, unsupported=_unsupported)
+def mvn(lowering: Lowering, node: ops.MVN) -> None:
     scale = _INVERSE_DEVIATIONS[node.eps_mode] if node.normalize_variance else None
-    _normalize(lowering, node, _axes(node), scale, node.eps, subtract_mean=True)
+    _normalize(lowering, node, node.shape, _axes(node), scale, node.eps, subtract_mean=True)
 
 
-@lowers(ops.MVNV2, unless=_unsupported)
-def mvn_v2(lowering: Lowering, node: Node) -> None:
+@lowers(ops.MVNV2, unsupported=_unsupported)
+def mvn_v2(lowering: Lowering, node: ops.MVNV2) -> None:
     rank = len(node.shape)
     axes = range(1 if node.across_channels else 2, rank) if node.reduction_axes is None else node.reduction_axes
     scale = _INVERSE_DEVIATIONS["inside_sqrt"] if node.normalize_variance else None
-    _normalize(lowering, node, {axis % rank for axis in axes}, scale, node.eps, subtract_mean=True)
+    _normalize(lowering, node, node.shape, {axis % rank for axis in axes}, scale, node.eps, subtract_mean=True)
 
 
-@lowers(ops.NormalizeL2, unless=_unsupported)
-def normalize_l2(lowering: Lowering, node: Node) -> None:
-    _normalize(lowering, node, _axes(node), _INVERSE_NORMS[node.eps_mode], node.eps)
+@lowers(ops.NormalizeL2, unsupported=_unsupported)
+def normalize_l2(lowering: Lowering, node: ops.NormalizeL2) -> None:
+    _normalize(lowering, node, node.shape, _axes(node), _INVERSE_NORMS[node.eps_mode], node.eps)
 
 
-@lowers(ops.GRN, unless=_unsupported)
-def grn(lowering: Lowering, node: Node) -> None:
-    _normalize(lowering, node, {1}, _INVERSE_NORMS["add"], node.bias)
+@lowers(ops.GRN, unsupported=_unsupported)
+def grn(lowering: Lowering, node: ops.GRN) -> None:
+    _normalize(lowering, node, node.shape, {1}, _INVERSE_NORMS["add"], node.bias)
 
 
-@lowers(ops.GroupNormalization, unless=unsupported_non_float)
-def group_normalization(lowering: Lowering, node: Node) -> None:
+@lowers(ops.GroupNormalization, unsupported=unsupported_non_float)
+def group_normalization(lowering: Lowering, node: ops.GroupNormalization) -> None:
     batch, channels, *spatial = node.shape
-    groups = node.num_groups
-    if math.prod(node.shape):
-        shape = (batch, groups, channels // groups * math.prod(spatial))
-        affine = (groups, channels // groups, *node.input_values()[1:])
-        _launch(lowering, node, shape, {2}, _INVERSE_DEVIATIONS["inside_sqrt"], node.epsilon, True, affine)
+    groups, (_, gamma, beta) = node.num_groups, node.input_values()
+    shape, affine = (batch, groups, channels // groups * math.prod(spatial)), (groups, channels // groups, gamma, beta)
+    _normalize(lowering, node, shape, {2}, _INVERSE_DEVIATIONS["inside_sqrt"], node.epsilon, True, affine)
 
 
 def _axes(node: Node) -> set[int]:
@@ -76,53 +71,50 @@ def _axes(node: Node) -> set[int]:
 
 
 def _normalize(
-    lowering: Lowering, node: Node, axes: set[int], scale: str | None, epsilon: float, subtract_mean: bool = False
-) -> None:
-    """Normalize along the axes: subtract the mean if ``subtract_mean`` is set, then multiply by the scale."""
-    if math.prod(node.shape):
-        data = node.input_value(0)
-        _launch(lowering, node, tuple(node.shape), axes, scale, epsilon, subtract_mean, (1, 1, data, data))
-
-
-def _launch(
     lowering: Lowering,
     node: Node,
     shape: tuple[int, ...],
     axes: set[int],
     scale: str | None,
     epsilon: float,
-    subtract_mean: bool,
-    affine: tuple[int, int, Output, Output],
+    subtract_mean: bool = False,
+    affine: tuple[int, int, Output, Output] | None = None,
 ) -> None:
-    """``affine``: number of groups, channels per group, scales and shifts of all channels."""
-    groups, channels, gamma, beta = affine
+    """Normalize data of a shape along the axes: subtract the mean if ``subtract_mean`` is set, multiply by the scale.
+
+    ``affine``: number of groups, channels per group, scales and shifts of all channels.
+    """
+    if not math.prod(shape):
+        return
+    data = node.input_value(0)
+    groups, channels, gamma, beta = affine or (1, 1, data, data)
     kept, reduced = kept_and_reduced(shape, axes)
     rows, length = (math.prod(axis_length for axis_length, _ in kind) for kind in (kept, reduced))
     group = group_size(lowering.device, rows, length, reduced[0][1] == 1)
     in_vectors = group == 1 and reduced[0] == (length, 1)
-    macros = {"SUBTRACT_MEAN": int(subtract_mean), "AFFINE": int(isinstance(node, ops.GroupNormalization))}
-    macros |= {"IN_VECTORS": int(in_vectors), "GROUP": group, **({"SCALE": f"({scale})"} if scale else {})}
-    text = source("normalization", {"DATA": node.get_element_type()}, **macros)
-    buffers = map(lowering.buffer, (node.input_value(0), node.output(0), gamma, beta))
-    numbers = [number for axis in (*kept, *reduced) for number in axis]
-    arguments = [*buffers, *map(np.int32, (*numbers, length, groups, channels)), _number(node, epsilon)]
+    scaled = {"SCALE": f"({scale})"} if scale else {}
+    text = source(
+        "normalization", {"DATA": node.get_element_type()}, SUBTRACT_MEAN=int(subtract_mean), AFFINE=int(bool(affine)),
+        IN_VECTORS=int(in_vectors), GROUP=group, **scaled,
+    )  # fmt: skip
+    sizes = [*(number for axis in (*kept, *reduced) for number in axis), length, groups, channels]
+    arguments: list[Argument] = [data, node.output(0), gamma, beta, *sizes, _number(node, epsilon)]
     if group > 1:
-        return lowering.launch(text, "normalize_rows", [*arguments, np.int32(rows)], [rows * group], [group])
+        return lowering.launch(text, "normalize_rows", [*arguments, rows], [rows * group], [group])
     lowering.launch_flat(text, "normalize_rows", arguments, rows)
 
 
-@lowers(ops.BatchNormInference, ops.BatchNormInferenceV1, unless=unsupported_non_float)
-def batch_norm_inference(lowering: Lowering, node: Node) -> None:
+@lowers(ops.BatchNormInference, ops.BatchNormInferenceV1, unsupported=unsupported_non_float)
+def batch_norm_inference(lowering: Lowering, node: ops.BatchNormInference | ops.BatchNormInferenceV1) -> None:
     names = "data", "gamma", "beta", "mean", "variance"  # in another order in version 1
     inputs, shape = [node.input_value(node.input_index(name)) for name in names], node.shape
     text = source("batch_norm", {"DATA": node.get_element_type()})
-    numbers = [*map(np.int32, (shape[1], math.prod(shape[2:]))), _number(node, node.epsilon)]
-    buffers = map(lowering.buffer, (*inputs, node.output(0)))
-    lowering.launch_flat(text, "batch_norm", [*buffers, *numbers], math.prod(shape))
+    sizes, epsilon = (shape[1], math.prod(shape[2:])), _number(node, node.epsilon)
+    lowering.launch_flat(text, "batch_norm", [*inputs, node.output(0), *sizes, epsilon], math.prod(shape))
 
 
-@lowers(ops.LRN, unless=unsupported_non_float)
-def lrn(lowering: Lowering, node: Node) -> None:
+@lowers(ops.LRN, unsupported=unsupported_non_float)
+def lrn(lowering: Lowering, node: ops.LRN) -> None:
     """One launch per axis sums over a window; the last one also normalizes."""
     shape, axes = node.shape, sorted(_axes(node))
     count = math.prod(shape)
@@ -144,7 +136,7 @@ def _launch_windows(
     lowering: Lowering,
     node: Node,
     kernel: str,
-    buffers: list[Buffer],
+    buffers: Sequence[Buffer],
     window: tuple[int, int, int],
     numbers: Sequence[np.floating] = (),
 ) -> None:
@@ -155,9 +147,29 @@ def _launch_windows(
     sums = {} if buffers[0] is buffers[1] else {"SUMS": 1}
     text = source("local_response", {"DATA": node.get_element_type()}, WIDTH=width, **sums)
     items = math.prod(node.shape) // inner * -(-inner // width)
-    lowering.launch_flat(text, kernel, [*buffers, *map(np.int32, window), *numbers], items)
+    lowering.launch_flat(text, kernel, [*buffers, *window, *numbers], items)
 
 
 def _number(node: Node, value: float) -> np.floating:
     """Return a number of the type in which kernels compute."""
     return (np.float64 if node.get_element_type() is Type.f64 else np.float32)(value)
+
+
+@lowers(ops.Softmax, ops.SoftmaxV1, ops.LogSoftmax, unsupported=unsupported_non_float)
+def softmax(lowering: Lowering, node: ops.Softmax | ops.SoftmaxV1 | ops.LogSoftmax) -> None:
+    shape, kind = node.shape, node.get_element_type()
+    axis = node.axis % len(shape)
+    length, inner = shape[axis], math.prod(shape[axis + 1 :])
+    rows = math.prod(shape[:axis]) * inner
+    if not length or not rows:
+        return
+    group = group_size(lowering.device, rows, length, inner == 1)
+    logarithm, narrow = isinstance(node, ops.LogSoftmax), ELEMENTS[kind].stored != ELEMENTS[kind].value
+    text = source("softmax", {"DATA": kind}, LOGARITHM=int(logarithm), NARROW=int(narrow), GROUP=group)
+    arguments: list[Argument] = [node.input_value(0), node.output(0), length, inner]
+    if group > 1:
+        return lowering.launch(text, "softmax_shared", arguments, [rows * group], [group])
+    # On a CPU columns are computed in vectors; on a GPU neighboring columns are neighboring work-items.
+    in_vectors = lowering.device.is_cpu and inner >= 16
+    kernel, items = ("softmax_columns", rows // inner * -(-inner // 16)) if in_vectors else ("softmax", rows)
+    lowering.launch_flat(text, kernel, arguments, items)

@@ -1,7 +1,7 @@
-// The sum of overlapping patches, what a transposed convolution ends with: columns [planes][kz][ky][kx][depth][height]
-// [width] are added up in an image [planes][out_depth][out_height][out_width]. One work-item computes one number of the
-// image. RIGHT, RESULT: the element types of columns and image; SUM: what is added up (see product.cl). FLAT 1:
-// there are no more than two spatial axes; a division by a depth of 1 takes its time too.
+// col2im: add columns [planes][kz][ky][kx][depth][height][width] to an image
+// [planes][out_depth][out_height][out_width]. A work-item computes one element of the image. RIGHT, RESULT: the element
+// types of columns and image; SUM: the C type of sums (see product.cl). FLAT 1: the depth is 1; divisions by it are
+// omitted, because they cost time.
 #if FLAT
 #define DEPTH(length) 1
 #else

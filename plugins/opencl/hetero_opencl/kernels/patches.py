@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.ops.windows import resolve_pads
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.product import SUMS
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import unsupported_types, unsupported_unless
 from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, overlapped, patches
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.ExtractImagePatches, unless=unsupported_types)
-def extract_image_patches(lowering: Lowering, node: Node) -> None:
+@lowers(ops.ExtractImagePatches, unsupported=unsupported_types)
+def extract_image_patches(lowering: Lowering, node: ops.ExtractImagePatches) -> None:
     image, output = node.input_value(0), node.output(0)
     begin, _ = resolve_pads(node, image.shape[2:], node.sizes, node.rates)
     window = make_window(node.sizes, node.strides, node.rates, begin)
-    buffers = lowering.buffer(image), lowering.buffer(output)
+    buffers, planes = (lowering.buffer(image), lowering.buffer(output)), (image.shape[0], image.shape[1])
     sizes = in_three(image.shape[2:]), in_three(output.shape[2:])
-    patches(lowering, *buffers, image.element_type.size, tuple(image.shape[:2]), *sizes, window)
+    patches(lowering, *buffers, image.element_type.size, planes, *sizes, window)
 
 
-@lowers(ops.Col2Im, unless=unsupported_unless(SUMS))
-def col2im(lowering: Lowering, node: Node) -> None:
+@lowers(ops.Col2Im, unsupported=unsupported_unless(SUMS))
+def col2im(lowering: Lowering, node: ops.Col2Im) -> None:
     data, output, kind = node.input_value(0), node.output(0), node.get_input_element_type(0)
     size, kernel = (shape_input(node, index).reshape(-1).tolist() for index in (1, 2))
     check_dimensions(lowering, len(size))

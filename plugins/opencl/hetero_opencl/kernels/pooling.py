@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
@@ -14,19 +11,17 @@ from hetero.ops.windows import overlapping_elements
 from hetero.types import Type, lowest
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_types
-from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, refuse_dimensions
+from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, unsupported_dimensions
+from hetero_opencl.lowering import LARGEST_COUNT, Lowering
 
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+Pooling = ops.MaxPoolV1 | ops.MaxPoolV8 | ops.AvgPoolV1
 
-# Kernels count elements in 32 bits.
-LARGEST_INT = 2**31 - 1
 # Rows shorter than this are not computed in vectors.
 _FEWEST_LANES = 4
 
 
-def _unsupported_max(node: Node) -> str | None:
-    return unsupported_types(node) or refuse_dimensions(len(node.kernel_shape))
+def _unsupported_max(node: Pooling) -> str | None:
+    return unsupported_types(node) or unsupported_dimensions(len(node.kernel_shape))
 
 
 def _unsupported_adaptive_mean(node: Node) -> str | None:
@@ -34,44 +29,41 @@ def _unsupported_adaptive_mean(node: Node) -> str | None:
     return f"no kernel for {node.type_info.name} of boolean" if is_boolean else unsupported_types(node)
 
 
-def _unsupported_mean(node: Node) -> str | None:
+def _unsupported_mean(node: ops.AvgPoolV1) -> str | None:
     count = math.prod(node.kernel_shape)
-    too_large = f"a window has {count} elements, but kernels count up to {LARGEST_INT}" if count > LARGEST_INT else None
-    return _unsupported_adaptive_mean(node) or refuse_dimensions(len(node.kernel_shape)) or too_large
+    too_large = f"a window has {count} elements; kernels count up to {LARGEST_COUNT}" if count > LARGEST_COUNT else None
+    return _unsupported_adaptive_mean(node) or unsupported_dimensions(len(node.kernel_shape)) or too_large
 
 
-@lowers(ops.AvgPool, ops.AvgPoolV1, ops.AvgPoolV14, unless=_unsupported_mean)
-@lowers(ops.MaxPool, ops.MaxPoolV1, ops.MaxPoolV8, unless=_unsupported_max)
-def pooling(lowering: Lowering, node: Node) -> None:
+@lowers(ops.AvgPool, ops.AvgPoolV1, ops.AvgPoolV14, unsupported=_unsupported_mean)
+@lowers(ops.MaxPool, ops.MaxPoolV1, ops.MaxPoolV8, unsupported=_unsupported_max)
+def pooling(lowering: Lowering, node: Pooling) -> None:
     data, output = node.input_value(0), node.output(0)
     begin, end = node.resolve_pads(data.shape[2:])
     kind, positions = data.element_type, output.shape[2:]
     window = make_window(*_effective_window(node, data.shape[2:], positions, begin))
     sizes = [in_three(data.shape[2:]), in_three(positions), *window]
-    numbers = [np.int32(number) for lengths in sizes for number in lengths]
-    is_max = isinstance(node, (ops.MaxPoolV1, ops.MaxPoolV8))
+    numbers = [number for lengths in sizes for number in lengths]
     if isinstance(node, ops.MaxPoolV8) and node.output(1).get_target_inputs():
         return _max_with_indices(lowering, node, numbers)
-    # As in OpenVINO, what a window of rounding_type ceil has beyond the end counts only if there is padding.
-    count_padding = not is_max and not node.exclude_pad and any((*begin, *end))
+    count_padding, macros = False, {"IS_MAX": 1, "START": _lowest(kind), "SUM": ELEMENTS[kind].value}
+    if isinstance(node, ops.AvgPoolV1):
+        # As in OpenVINO, the part of a window beyond the end (rounding_type ceil) counts only if there is padding.
+        count_padding = not node.exclude_pad and any((*begin, *end))
+        macros = {"IS_MAX": 0, "START": 0, "SUM": _sum_type(kind), "WHOLE": int(_sum_type(kind) == "ulong")}
     # On a CPU a work-item computes 16 neighbors; on a GPU neighbors are separate work-items.
     is_fit = ELEMENTS[kind].value == "float" and positions[-1] >= _FEWEST_LANES and window.strides[2] <= 2
     in_vectors = lowering.device.is_cpu and is_fit
-    macros = {"STEP": window.strides[2]} if in_vectors else {}
-    if is_max:
-        macros |= {"START": _lowest(kind), "SUM": ELEMENTS[kind].value}
-    else:
-        macros |= {"START": 0, "SUM": _sum_type(kind), "WHOLE": int(_sum_type(kind) == "ulong")}
-    text = source("pooling", {"DATA": kind}, IS_MAX=int(is_max), COUNT_PADDING=int(count_padding), **macros)
+    step = {"STEP": window.strides[2]} if in_vectors else {}
+    text = source("pooling", {"DATA": kind}, COUNT_PADDING=int(count_padding), **macros, **step)
     planes, rows = math.prod(data.shape[:2]), math.prod(output.shape[:-1])
     size = math.prod(node.kernel_shape) if count_padding else 0
-    arguments = [lowering.buffer(data), lowering.buffer(output), *numbers, np.int32(size), np.int32(planes)]
     items = rows * (-(-positions[-1] // 16) if in_vectors else positions[-1])
-    lowering.launch_flat(text, "pooling", arguments, items)
+    lowering.launch_flat(text, "pooling", [data, output, *numbers, size, planes], items)
 
 
 def _effective_window(
-    node: Node, lengths: Sequence[int], positions: Sequence[int], begin: Sequence[int]
+    node: Pooling, lengths: Sequence[int], positions: Sequence[int], begin: Sequence[int]
 ) -> tuple[list[int], Sequence[int], Sequence[int], list[int]]:
     """Return kernel, strides, dilations and leading padding of the part of the window that overlaps the data.
 
@@ -83,31 +75,29 @@ def _effective_window(
     return list(map(len, parts)), node.strides, node.dilations, pads
 
 
-def _max_with_indices(lowering: Lowering, node: Node, numbers: list[np.int32]) -> None:
+def _max_with_indices(lowering: Lowering, node: ops.MaxPoolV8, numbers: Sequence[int]) -> None:
     """Launch MaxPool with indices. ``numbers`` are the kernel arguments for lengths and window."""
     data, kind = node.input_value(0), node.get_input_element_type(0)
     # At least 1, to avoid a division by 0 for data without elements.
     indices = max(1, math.prod(data.shape[node.axis % len(data.shape) :]))
     text = source("indexed_pooling", {"DATA": kind, "INDEX": node.index_element_type}, START=_lowest(kind))
-    buffers = [lowering.buffer(value) for value in (data, *node.outputs())]
     count = math.prod(node.output(0).shape)
-    lowering.launch_flat(text, "indexed_pooling", [*buffers, *numbers, np.int32(indices)], count)
+    lowering.launch_flat(text, "indexed_pooling", [data, *node.outputs(), *numbers, indices], count)
 
 
-@lowers(ops.AdaptiveAvgPool, unless=_unsupported_adaptive_mean)
-@lowers(ops.AdaptiveMaxPool, unless=unsupported_types)
-def adaptive_pooling(lowering: Lowering, node: Node) -> None:
+@lowers(ops.AdaptiveAvgPool, unsupported=_unsupported_adaptive_mean)
+@lowers(ops.AdaptiveMaxPool, unsupported=unsupported_types)
+def adaptive_pooling(lowering: Lowering, node: ops.AdaptiveAvgPool | ops.AdaptiveMaxPool) -> None:
     data, outputs = node.input_value(0), node.outputs()
     check_dimensions(lowering, len(data.shape) - 2)
     kind, is_max = data.element_type, isinstance(node, ops.AdaptiveMaxPool)
-    types = {"DATA": kind, **({"INDEX": node.index_element_type} if is_max else {})}
-    macros = {"IS_MAX": int(is_max), "SUM": _sum_type(kind)}
+    types = {"DATA": kind, **({"INDEX": outputs[1].element_type} if is_max else {})}
+    macros = {"SUM": _sum_type(kind)}
     if not kind.is_real():
-        macros |= {"SUM": "ulong", "WHOLE": "long" if kind.is_signed() else "ulong"}
-    text = source("adaptive_pooling", types, **macros)
+        macros = {"SUM": "ulong", "WHOLE": "long" if kind.is_signed() else "ulong"}
+    text = source("adaptive_pooling", types, IS_MAX=int(is_max), **macros)
     sizes = (*in_three(data.shape[2:]), *in_three(outputs[0].shape[2:]))
-    arguments = [*map(lowering.buffer, (data, *outputs)), *map(np.int32, sizes)]
-    lowering.launch_flat(text, "adaptive_pooling", arguments, math.prod(outputs[0].shape))
+    lowering.launch_flat(text, "adaptive_pooling", [data, *outputs, *sizes], math.prod(outputs[0].shape))
 
 
 def _lowest(kind: Type) -> str:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hetero import ops
-from hetero.graph import Node
 from hetero.reference.registry import evaluate
-from hetero_opencl.kernels.movement import copy_whole
+from hetero_opencl.kernels.movement import copy_whole, shape_input
 from hetero_opencl.kernels.registry import lowers
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 
 @lowers(ops.PriorBox, ops.PriorBoxV1, ops.PriorBoxClustered)
-def prior_boxes(lowering: Lowering, node: Node) -> None:
+def prior_boxes(lowering: Lowering, node: ops.PriorBoxV1 | ops.PriorBoxClustered) -> None:
     """Upload the boxes that the reference computes, if constant folding has not replaced the node already."""
-    (boxes,) = evaluate(node, [value.node.data for value in node.input_values()])
+    (boxes,) = evaluate(node, [shape_input(node, index) for index in range(node.get_input_size())])
     copy_whole(lowering, lowering.constant(boxes), node.output(0), lowering.buffer(node.output(0)))

@@ -1,16 +1,16 @@
-// The product of matrices, c[m][n] = sum over k of a[m][k] * b[k][n], plus a bias, for a batch of them.
+// Batched matrix product with bias (gemm): c[m][n] = sum over k of a[m][k] * b[k][n], plus the bias.
 //
-// One work-item computes a tile of ROWS rows and VECTORS * 16 columns, all of it in registers, so that each number read
-// from b serves ROWS times and each from a VECTORS * 16 times. It is written a * b + c, and not as mad() or fma(),
-// because PoCL makes slow calls of these.
+// A work-item computes a tile of ROWS rows and VECTORS * 16 columns in registers, so that each element of b is used
+// ROWS times and each element of a VECTORS * 16 times. Sums are written a * b + c, not mad() or fma(), because PoCL
+// compiles these to slow calls.
 //
-// LEFT, RIGHT, RESULT: the element types of a, of b, and of c and the bias. SUM: what is added up; integers are added
-// up without a sign, since they wrap around then. WIDEN_LEFT, WIDEN_RIGHT: make 16 elements 16 of SUM; NARROW: the
-// other way round. GROUP_ROWS, GROUP_COLUMNS: tiles that work-items of a group compute; there may be more than are
-// needed. PACKED: a is stored tile by tile, in each the ROWS numbers of column 0, then those of column 1, …. BIAS: 0
-// none, 1 a number for each row, 2 a number for each column. A batch has two axes, the inner one of length `inner`; a
-// and b have a stride for each, and c one for both. With BIAS 1 the rows of each matrix along the inner axis have their
-// own. What is read past the end of a row or of b does no harm, since every buffer has slack and it is never stored.
+// LEFT, RIGHT, RESULT: the element types of a, of b, and of c and the bias. SUM: the C type of sums, unsigned for
+// integers, which wrap around. WIDEN_LEFT, WIDEN_RIGHT: convert 16 elements to SUM; NARROW: convert 16 sums to results.
+// GROUP_ROWS, GROUP_COLUMNS: the tiles of a work-group; some may lie outside of c. PACKED: a is stored tile by tile,
+// each as the ROWS elements of column 0, then those of column 1, …. BIAS: 0 none, 1 one number per row, 2 one per
+// column. A batch has two axes, the inner one of length `inner`; a and b have a stride for each, c has one for both.
+// With BIAS 1 each matrix along the inner axis has its own bias. Elements read past the end of a row or of b are never
+// stored; buffers have slack for these reads.
 
 __kernel __attribute__((reqd_work_group_size(GROUP_ROWS, GROUP_COLUMNS, 1)))
 void product(__global const LEFT* restrict a, __global const RIGHT* restrict b,
@@ -99,7 +99,7 @@ void product(__global const LEFT* restrict a, __global const RIGHT* restrict b,
     }
 }
 
-// The same for one column, one number of c a work-item; a is stored row by row.
+// Matrix-vector product (gemv), one work-item per element of c. a is stored in row-major order.
 __kernel void matrix_by_vector(__global const LEFT* restrict a, __global const RIGHT* restrict b,
 #if BIAS
                                __global const RESULT* restrict bias,

@@ -1,31 +1,29 @@
-"""Products of matrices: the routine that convolutions share, and MatMul."""
+"""Matrix products (gemm), for MatMul, convolutions and attention."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, Output, is_constant
+from hetero.graph import Node, Output, constant_array
 from hetero.types import Type
 from hetero_opencl.constants import contiguous
+from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.kernels import layouts
 from hetero_opencl.kernels.movement import Axis, merge_axes
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
 
-if TYPE_CHECKING:
-    from hetero_opencl.device import OpenCLDevice
-    from hetero_opencl.lowering import Lowering
-
-# Tiles of rows by vectors of 16 columns that fit the registers, each with its speed as a part of the fastest one's: for
-# processors whose registers hold 16 floats (12 x 2 vectors take 24 of 32 registers; measured with PoCL on one with
-# AVX-512, at 470 GFLOP/s for 1), 8 floats, and for others (both estimated).
+# Tiles (rows, vectors of 16 columns) that fit the registers, with their speed relative to the fastest one. Keys: the
+# number of floats in a register: 16 (12 x 2 vectors take 24 of 32 registers; measured with PoCL on AVX-512, where 1 is
+# 470 GFLOP/s), 8, and fewer (both estimated).
 _TILES = {
     16: {
         **{(12, 2): 1.0, (8, 2): 0.9, (4, 2): 0.44, (2, 2): 0.23, (1, 2): 0.11},
@@ -34,32 +32,30 @@ _TILES = {
     8: {(6, 1): 1.0, (4, 1): 0.8, (2, 1): 0.5, (1, 1): 0.3},
     1: {(8, 1): 1.0, (4, 1): 0.7, (2, 1): 0.4, (1, 1): 0.2},
 }
-# For the kernels that have no tiles.
+# Macros for kernels without tiles.
 _SMALLEST = {"ROWS": 1, "VECTORS": 1, "GROUP_ROWS": 1, "GROUP_COLUMNS": 1, "PACKED": 0}
-# Tiles along rows and columns in a work-group. A core of a CPU computes one after the other anyway; a GPU wants a whole
-# wave of them, which then reads the same numbers.
+# Tiles along rows and columns in a work-group of a GPU; its work-items share the elements that they read.
 _GROUP_ON_GPUS = (16, 4)
-# The types of sums. Those of integers have no sign: they wrap around, which C does not define for numbers with one.
+# C types of sums. Integer sums wrap around, which C defines only for unsigned types.
 SUMS = {
     **dict.fromkeys((Type.f32, Type.f16, Type.bf16), "float"), Type.f64: "double",
     **dict.fromkeys((Type.i8, Type.u8, Type.i16, Type.u16, Type.i32, Type.u32), "uint"),
     **dict.fromkeys((Type.i64, Type.u64), "ulong"),
 }  # fmt: skip
 _OF_8_BYTES = ("double", "ulong")
-# What i32 is multiplied by as it is.
+# Types that are multiplied with i32 without a conversion.
 SMALL_INTEGERS = (Type.i8, Type.u8, Type.i16, Type.u16)
 
 
 def wide_type(kind: Type) -> Type:
-    """The type in which sums of a type are kept from one launch to the next, so that they are rounded once."""
+    """Return the type of sums that are passed from one launch to the next, so that they are rounded once."""
     return Type.f32 if kind in (Type.f16, Type.bf16) else kind
 
 
 class Factors(NamedTuple):
-    """The left matrices of a batched product: constants are packed, others are read where they lie."""
+    """Left matrices of a batched product. Constants are packed into tiles, others are read with strides."""
 
-    array: np.ndarray | None  # [batches, rows, depth] of a constant
-    buffer: Buffer | None
+    matrices: np.ndarray | Buffer  # a constant is [batches, rows, depth]
     row_stride: int = 0
     depth_stride: int = 0
     batches: int = 1
@@ -67,14 +63,14 @@ class Factors(NamedTuple):
 
 
 class Bias(NamedTuple):
-    """Numbers to add, of the result's type, one for each row or for each column."""
+    """Bias of the result's type: one number per row or per column."""
 
     buffer: Buffer
     is_per_row: bool
 
 
 class ProductTypes(NamedTuple):
-    """Element types: all are floating-point, or all are integers; f64 and 64 bits are those of all or of none."""
+    """Element types: all floating-point or all integers; and all f64 or none, all of 64 bits or none."""
 
     left: Type = Type.f32
     right: Type = Type.f32
@@ -85,9 +81,9 @@ _SINGLE = ProductTypes()
 
 
 class Batch(NamedTuple):
-    """Two axes of matrices, with the strides of the left and the right ones, in elements, and one stride of results.
+    """Two batch axes, with the strides of left and right matrices in elements, and one stride of results.
 
-    Results lie one after the other where their stride is None.
+    Results are contiguous if their stride is None.
     """
 
     outer: int = 1
@@ -98,7 +94,7 @@ class Batch(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Some rows of larger matrices: those from ``first`` on, of ``total``."""
+    """A range of the rows of larger matrices, which have ``total`` rows: those from ``first`` on."""
 
     first: int
     total: int
@@ -117,7 +113,7 @@ def multiply(
 ) -> None:
     """Launch ``result = left · right + bias`` for a batch; ``size`` is rows, columns and depth.
 
-    Batch z takes the matrix z modulo ``left.batches`` on the left.
+    Product i of the batch takes the left matrix i modulo ``left.batches``.
     """
     if batches:
         inner = left.batches
@@ -137,46 +133,46 @@ def multiply_batch(
     offsets: tuple[int, int, int] = (0, 0, 0),
     types: ProductTypes = _SINGLE,
 ) -> None:
-    """The same for a batch of two axes. Offsets, in elements, are of left, right and result.
+    """Launch the products of a batch with two axes. Offsets, in elements, are those of left, right and result.
 
-    Constants on the left are ``inner`` matrices, whose stride is worked out.
+    Constant left matrices are ``inner`` matrices; their strides follow from their size.
     """
     rows, columns, depth = size
     has_bias = 0 if bias is None else 1 if bias.is_per_row else 2
     buffers = [right, *([bias.buffer] if bias else []), result]
-    packed = left.array is not None
+    packed = isinstance(left.matrices, np.ndarray)
     by_rows = packed or (left.depth_stride == 1 and left.row_stride == depth)
-    offsets = *offsets, rows * columns if batch.result is None else batch.result
+    all_offsets = *offsets, rows * columns if batch.result is None else batch.result
     if columns == 1 and by_rows:
-        a = lowering.constant(left.array) if packed else left.buffer
+        a = lowering.constant(left.matrices) if isinstance(left.matrices, np.ndarray) else left.matrices
         a_strides = (0, rows * depth) if packed else batch.left
         text = product_source(types, _SMALLEST, has_bias)
-        numbers = [*size, batch.inner, *a_strides, *batch.right, *offsets]
-        arguments = [a, *buffers, *map(np.int32, numbers)]
-        return lowering.launch_flat(text, "matrix_by_vector", arguments, batch.outer * batch.inner * rows)
+        numbers = [*size, batch.inner, *a_strides, *batch.right, *all_offsets]
+        return lowering.launch_flat(text, "matrix_by_vector", [a, *buffers, *numbers], batch.outer * batch.inner * rows)
     tile_rows, vectors = _tile(lowering.device, rows, columns, types)
     tiles = -(-rows // tile_rows)
-    a, a_strides = left.buffer, batch.left
-    if packed:
-        a = lowering.constant(left.array, ("tiles", tile_rows), partial(pack, tile_rows=tile_rows))
+    if isinstance(left.matrices, np.ndarray):
+        a = lowering.constant(left.matrices, ("tiles", tile_rows), partial(pack, tile_rows=tile_rows))
         a_strides = (0, tiles * tile_rows * depth)
+    else:
+        a, a_strides = left.matrices, batch.left
     group = (1, 1) if lowering.device.is_cpu else _GROUP_ON_GPUS
     sizes = {"ROWS": tile_rows, "VECTORS": vectors, "GROUP_ROWS": group[0], "GROUP_COLUMNS": group[1]}
     text = product_source(types, {**sizes, "PACKED": int(packed)}, has_bias)
     items = [-(-count // side) * side for count, side in zip((tiles, -(-columns // (16 * vectors))), group)]
-    numbers = [*size, batch.inner, *a_strides, *batch.right, *offsets, left.row_stride, left.depth_stride]
-    arguments = [a, *buffers, *map(np.int32, numbers)]
+    numbers = [*size, batch.inner, *a_strides, *batch.right, *all_offsets, left.row_stride, left.depth_stride]
     lowering.note_decision(f"tiles of {tile_rows} by {16 * vectors} for {rows} by {columns}")
-    lowering.launch(text, "product", arguments, [*items, batch.outer * batch.inner], [*group, 1])
+    global_size = [*items, batch.outer * batch.inner]
+    lowering.launch(text, "product", [a, *buffers, *numbers], global_size, [*group, 1])
 
 
 def product_source(types: ProductTypes, sizes: Mapping[str, int], has_bias: int) -> str:
-    """The program for matrices of some types."""
+    """Return the source of the gemm kernels for these element types and tile sizes."""
     return source_of_sums("product", types, **sizes, BIAS=has_bias)
 
 
 def source_of_sums(name: str, types: ProductTypes, **macros: object) -> str:
-    """The text of a .cl file that adds up products of LEFT and RIGHT in SUM and stores RESULT."""
+    """Return the text of a .cl file that sums products of LEFT and RIGHT in SUM and stores RESULT."""
     total = SUMS[types.result]
     names = {"LEFT": types.left, "RIGHT": types.right, "RESULT": types.result}
     macros |= {"SUM": total, **{f"SUM{width}": f"{total}{width}" for width in (4, 8, 16)}}
@@ -186,15 +182,15 @@ def source_of_sums(name: str, types: ProductTypes, **macros: object) -> str:
 
 
 def _widened(kind: Type, total: str) -> str:
-    """The macro that makes 16 elements 16 numbers of the type of the sum."""
+    """Return the macro body that converts 16 elements to the type of sums."""
     if kind.is_real():
         return "(x)"
-    # By way of the type with a sign, which keeps that of the elements.
+    # Through the signed type, which preserves the sign of the elements.
     return f"as_{total}16(convert_{total[1:]}16(x))" if kind.is_signed() else f"convert_{total}16(x)"
 
 
 def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:
-    """Matrices [batches, rows, depth] tile by tile: [batches, tiles, depth, tile_rows], rows filled up with zeros."""
+    """Return matrices [batches, rows, depth] as tiles [batches, tiles, depth, tile_rows], padded with rows of zeros."""
     batches, rows, depth = array.shape
     tiles = -(-rows // tile_rows)
     padded = array
@@ -207,9 +203,9 @@ def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:
 def _tile(device: OpenCLDevice, rows: int, columns: int, types: ProductTypes) -> tuple[int, int]:
     width = device.handle.native_vector_width_float
     tiles = _TILES[16 if width >= 16 else 8 if width >= 4 else 1]
-    if SUMS[types.result] in _OF_8_BYTES:  # half of them fit the registers
-        most = max(r * vectors for r, vectors in tiles) // 2
-        tiles = {tile: speed for tile, speed in tiles.items() if tile[0] * tile[1] <= most}
+    if SUMS[types.result] in _OF_8_BYTES:  # registers hold half as many
+        limit = max(r * vectors for r, vectors in tiles) // 2
+        tiles = {tile: speed for tile, speed in tiles.items() if tile[0] * tile[1] <= limit}
 
     def cost(tile: tuple[int, int]) -> float:
         computed = -(-rows // tile[0]) * tile[0] * -(-columns // (16 * tile[1])) * 16 * tile[1]
@@ -218,24 +214,24 @@ def _tile(device: OpenCLDevice, rows: int, columns: int, types: ProductTypes) ->
     return min(tiles, key=cost)
 
 
-def refuse_product(node: Node) -> str | None:
+def unsupported_product(node: Node) -> str | None:
     kind = node.get_input_element_type(0)
     return None if kind in SUMS else f"no kernel for {node.type_info.name} of {kind}"
 
 
-@lowers(ops.MatMul, unless=refuse_product)
-def matmul(lowering: Lowering, node: Node) -> None:
+@lowers(ops.MatMul, unsupported=unsupported_product)
+def matmul(lowering: Lowering, node: ops.MatMul) -> None:
     a, b = lowering.fusion.factors_of(node)
-    bias = lowering.fusion.bias_of.get(node)
-    if bias is not None:
-        addend = next(value for value in bias.input_values() if value.node is not node)
+    add, bias = lowering.fusion.bias_of.get(node), None
+    if add is not None:
+        addend = next(value for value in add.input_values() if value.node is not node)
         bias = Bias(lowering.buffer(addend), is_per_row=False)
     rows, depth = _matrix(a.shape, node.transpose_a, is_left=True)
     columns = _matrix(b.shape, node.transpose_b, is_left=False)[1]
     transpose_a = node.transpose_a and len(a.shape) > 1 and rows > 1
     right, kind = right_matrices(lowering, b, node.transpose_b and len(b.shape) > 1), narrow_type(b)
     multiply_broadcast(
-        lowering, Factors(None, lowering.buffer(a), *((1, rows) if transpose_a else (depth, 1))), right,
+        lowering, Factors(lowering.buffer(a), *((1, rows) if transpose_a else (depth, 1))), right,
         lowering.buffer(lowering.fusion.result_of(node)), (rows, columns, depth), (a.shape[:-2], b.shape[:-2]),
         bias, ProductTypes(a.element_type, kind, node.get_element_type()),
     )  # fmt: skip
@@ -253,9 +249,9 @@ def multiply_broadcast(
     left_part: Part | None = None,
     result_part: Part | None = None,
 ) -> None:
-    """Launch products of matrices that lie one after the other; ``batches``, their axes before, are broadcast.
+    """Launch products of contiguous matrices; ``batches``, the leading axes of both, are broadcast.
 
-    Where only a part of the rows on the left is taken, or of the result filled, ``size`` has the rows of that.
+    If only a part of the left rows is read, or of the result written, ``size`` has the number of rows of the part.
     """
     rows, columns, depth = size
     first, total = left_part or Part(0, rows)
@@ -264,13 +260,13 @@ def multiply_broadcast(
     strides = [strides_of(of_one, len(shape), step) for of_one, step in zip(batches, (total * depth, depth * columns))]
     axes = merge_axes([Axis(*axis) for axis in zip(shape, *strides)])
     while axes and axes[-1][1:] == (rows * depth, 0) and left.depth_stride == 1 and total_result == rows:
-        # One product of the rows of all these matrices.
+        # The left matrices along this axis share the right matrix: one product of all their rows.
         rows *= axes.pop().length
         total_result = rows
-    # The kernel goes along two axes; there are hardly ever more.
+    # The kernel supports two batch axes; more are rare.
     *looped, outer, inner = [Axis(1, 0, 0)] * 2 + axes
-    (lengths, *steps), stride = zip(outer, inner), total_result * columns
-    batch, count = Batch(*lengths, *steps, stride), outer.length * inner.length * stride
+    (lengths, left_steps, right_steps), stride = zip(outer, inner), total_result * columns
+    batch, count = Batch(*lengths, left_steps, right_steps, stride), outer.length * inner.length * stride
     for index, places in enumerate(itertools.product(*(range(axis.length) for axis in looped))):
         of_left, of_right = (sum(axis[side] * place for axis, place in zip(looped, places)) for side in (1, 2))
         offsets = (of_left + first * depth, of_right, index * count + first_result * columns)
@@ -278,8 +274,8 @@ def multiply_broadcast(
 
 
 def strides_of(shape: Sequence[int], rank: int, step: int) -> list[int]:
-    """How far apart neighbouring matrices are along each axis of a batch of some rank: 0 where they are the same."""
-    strides = []
+    """Return the strides of contiguous matrices of ``step`` elements along ``rank`` batch axes; 0 if broadcast."""
+    strides: list[int] = []
     for length in reversed(shape):
         strides.insert(0, 0 if length == 1 else step)
         step *= length
@@ -293,19 +289,20 @@ def _matrix(shape: tuple[int, ...], transposed: bool, is_left: bool) -> tuple[in
 
 
 def right_matrices(lowering: Lowering, b: Output, transposed: bool) -> Buffer:
-    """The right matrices with the columns of a row side by side; those of constants have the narrowest type."""
-    transposed, kind = transposed and 1 not in b.shape[-2:], narrow_type(b)
-    if kind is not b.element_type:
-        array = b.node.data.swapaxes(-1, -2) if transposed else b.node.data
+    """Return a buffer of the right matrices in row-major order. Constants get the narrowest type."""
+    transposed, kind, array = transposed and 1 not in b.shape[-2:], narrow_type(b), constant_array(b)
+    if array is not None and kind is not b.element_type:
+        array = array.swapaxes(-1, -2) if transposed else array
         return lowering.constant(array, (kind,), lambda array: contiguous(array).astype(kind.to_dtype()))
     return lowering.buffer(b, layouts.transposed(len(b.shape))) if transposed else lowering.buffer(b)
 
 
 def narrow_type(value: Output) -> Type:
-    """The type to read factors as: for constants of i32 the smallest one that holds them."""
-    if value.element_type is not Type.i32 or not is_constant(value) or not value.node.data.size:
+    """Return the type in which factors are read: for i32 constants the smallest one that holds them."""
+    array = constant_array(value)
+    if value.element_type is not Type.i32 or array is None or not array.size:
         return value.element_type
-    low, high = int(value.node.data.min()), int(value.node.data.max())
+    low, high = int(array.min()), int(array.max())
     limits = ((kind, np.iinfo(kind.to_dtype())) for kind in SMALL_INTEGERS)
     return next((kind for kind, limit in limits if limit.min <= low and high <= limit.max), Type.i32)
 
@@ -313,16 +310,16 @@ def narrow_type(value: Output) -> Type:
 def multiply_by_transposed(
     lowering: Lowering, left: Output, right: Output, result: Buffer, kind: Type, part: Part, rows: int
 ) -> None:
-    """Launch products of ``[…, rows, depth]``, a part of the left, and transposed ``[…, columns, depth]``.
+    """Launch products of ``[…, rows, depth]``, a part of the left matrices, and transposed ``[…, columns, depth]``.
 
-    The result has elements of a type.
+    ``kind`` is the element type of the result.
     """
     a, b = lowering.buffer(left), lowering.buffer(right)
     (*batch_a, total, depth), (*batch_b, columns, _) = left.shape, right.shape
     types = ProductTypes(left.element_type, right.element_type, kind)
     if total == 1:
-        # The product of the right matrices and vectors needs no copy.
+        # A product with vectors needs no transposed copy of the right matrices.
         size, batches, types = (columns, 1, depth), (batch_b, batch_a), ProductTypes(types.right, types.left, kind)
-        return multiply_broadcast(lowering, Factors(None, b, depth, 1), a, result, size, batches, types=types)
-    size, turned, factors = (rows, columns, depth), right_matrices(lowering, right, True), Factors(None, a, depth, 1)
-    multiply_broadcast(lowering, factors, turned, result, size, (batch_a, batch_b), types=types, left_part=part)
+        return multiply_broadcast(lowering, Factors(b, depth, 1), a, result, size, batches, types=types)
+    size, b, factors = (rows, columns, depth), right_matrices(lowering, right, True), Factors(a, depth, 1)
+    multiply_broadcast(lowering, factors, b, result, size, (batch_a, batch_b), types=types, left_part=part)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,12 +14,10 @@ from hetero.ops.proposals import LARGEST_GROWTH, anchors_of_cells
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import count_valid, exclusive_scan, make_dynamic_output, valid_flags
-from hetero_opencl.kernels.sources import ELEMENTS, element_macros, float_type, template, unsupported_types
+from hetero_opencl.kernels.sources import ELEMENTS, float_type, source, template, unsupported_types
 from hetero_opencl.kernels.suppression import CORNERS, PIXELS, Boxes, Scores, Suppression, constant_limits
+from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
 
 
 class _Settings(NamedTuple):
@@ -48,14 +46,15 @@ class _Candidates(NamedTuple):
     text: str
 
 
-@lowers(ops.Proposal, ops.ProposalV1, unless=unsupported_types)
-def proposal(lowering: Lowering, node: Node) -> None:
+@lowers(ops.Proposal, ops.ProposalV1, unsupported=unsupported_types)
+def proposal(lowering: Lowering, node: ops.Proposal) -> None:
     scores, offsets, image = node.input_values()
     count, swapped, border = scores.shape[1] // 2, node.is_tensorflow, 0 if node.is_tensorflow else 1
     anchors = anchors_of_cells(node, *scores.shape[2:])
     if anchors.shape[2] != count:
         raise UnsupportedOperationError(
-            f"Proposal '{lowering.name}' has {anchors.shape[2]} anchors per cell, but {count} scores"
+            f"Proposal '{lowering.name}' needs one score per anchor, but a cell has {anchors.shape[2]} anchors and "
+            f"{count} scores"
         )
     settings = _Settings(
         count, swapped, node.clip_before_nms, True, True, node.box_coordinate_scale, node.box_size_scale,
@@ -67,13 +66,13 @@ def proposal(lowering: Lowering, node: Node) -> None:
     )  # fmt: skip
     max_kept = node.post_nms_topn
     kept, count = _keep(lowering, decoded, node.nms_thresh, node.pre_nms_topn, max_kept), decoded.scores.rows * max_kept
-    arguments = [kept, decoded.boxes.buffer, decoded.scores.buffer, *map(lowering.buffer, (image, *node.outputs()))]
+    buffers = [kept, decoded.boxes.buffer, decoded.scores.buffer]
     sizes = (decoded.scores.length, max_kept, swapped, node.clip_after_nms, node.normalize)
-    lowering.launch_flat(decoded.text, "write_regions", [*arguments, *map(np.int32, sizes)], count)
+    lowering.launch_flat(decoded.text, "write_regions", [*buffers, image, *node.outputs(), *sizes], count)
 
 
-@lowers(ops.GenerateProposals, unless=unsupported_types)
-def generate_proposals(lowering: Lowering, node: Node) -> None:
+@lowers(ops.GenerateProposals, unsupported=unsupported_types)
+def generate_proposals(lowering: Lowering, node: ops.GenerateProposals) -> None:
     image, anchors, offsets, scores = node.input_values()
     border = 0 if node.normalized else 1
     settings = _Settings(zeroed=False, border=border, shift=border, margin=border, smallest=node.min_size)
@@ -90,14 +89,15 @@ def generate_proposals(lowering: Lowering, node: Node) -> None:
         make_dynamic_output(lowering, rows, [-1, 4], count * 4, total),
         make_dynamic_output(lowering, values, [-1], count, total),
     ]
-    sizes = map(np.int32, (decoded.scores.length, max_kept, False))
-    arguments = [kept, before, decoded.boxes.buffer, decoded.scores.buffer, *results, *sizes]
-    lowering.launch_flat(decoded.text, "write_boxes", arguments, count)
+    buffers = [kept, before, decoded.boxes.buffer, decoded.scores.buffer, *results]
+    lowering.launch_flat(decoded.text, "write_boxes", [*buffers, decoded.scores.length, max_kept, False], count)
     count_valid(lowering, kept, decoded.scores.rows, max_kept, counts)
 
 
-@lowers(ops.ExperimentalDetectronGenerateProposalsSingleImage, unless=unsupported_types)
-def generate_proposals_single_image(lowering: Lowering, node: Node) -> None:
+@lowers(ops.ExperimentalDetectronGenerateProposalsSingleImage, unsupported=unsupported_types)
+def generate_proposals_single_image(
+    lowering: Lowering, node: ops.ExperimentalDetectronGenerateProposalsSingleImage
+) -> None:
     image, anchors, offsets, scores = node.input_values()
     settings = _Settings(scaled=False, border=1, shift=1, margin=1, smallest=node.min_size)
     decoded = _decode(
@@ -105,9 +105,8 @@ def generate_proposals_single_image(lowering: Lowering, node: Node) -> None:
     )
     max_kept = node.post_nms_count
     kept = _keep(lowering, decoded, node.nms_threshold, node.pre_nms_count, max_kept)
-    results, sizes = map(lowering.buffer, node.outputs()), map(np.int32, (decoded.scores.length, max_kept, True))
-    arguments = [kept, kept, decoded.boxes.buffer, decoded.scores.buffer, *results, *sizes]
-    lowering.launch_flat(decoded.text, "write_boxes", arguments, max_kept)
+    buffers, sizes = [kept, kept, decoded.boxes.buffer, decoded.scores.buffer], (decoded.scores.length, max_kept, True)
+    lowering.launch_flat(decoded.text, "write_boxes", [*buffers, *node.outputs(), *sizes], max_kept)
 
 
 def _decode(
@@ -127,17 +126,17 @@ def _decode(
     types = {"ANCHOR": anchors[1], "OFFSET": offsets.element_type, "INFO": image.element_type}
     value = Type.f64 if Type.f64 in types.values() else Type.f32
     types |= {"SCORE": scores.element_type, "OUT": node.get_output_element_type(0)}
-    macros = f"#define VALUE {ELEMENTS[value].value}\n#define HAS_SCORES {int(node.get_output_size() == 2)}\n"
-    text = element_macros(types) + macros + template("box_decoding") + template("proposals")
+    macros = {"VALUE": ELEMENTS[value].value, "HAS_SCORES": int(node.get_output_size() == 2)}
+    text = source("box_decoding", types, **macros) + template("proposals")
     score_value = float_type(scores.element_type)
     length = cells * count
     out_scores, large = lowering.scratch(images * length, score_value.size), lowering.scratch(images * length)
     boxes = lowering.scratch(images * length * 4, value.size)
     image_step = image.shape[-1] if len(image.shape) == 2 else 0
     sizes = [cells, count, channels, settings.first_score, image_step, image.shape[-1], *settings[1:5]]
-    numbers = map(value.to_dtype().type, settings[5:])
-    arguments = [anchors[0], *map(lowering.buffer, (offsets, scores, image)), boxes, out_scores, large]
-    lowering.launch_flat(text, "decode_anchors", [*arguments, *map(np.int32, sizes), *numbers], images * length)
+    arguments: list[Argument] = [anchors[0], offsets, scores, image, boxes, out_scores, large, *sizes]
+    arguments += map(value.to_dtype().type, settings[5:])
+    lowering.launch_flat(text, "decode_anchors", arguments, images * length)
     return _Candidates(
         Boxes(boxes, value, 1, length, 0, overlap=overlap), Scores(out_scores, score_value, images, length), large, text
     )
@@ -158,6 +157,5 @@ def _keep(
     nms = Suppression(lowering, boxes, scores)
     order, suppressed = nms.select(limits, candidate_count, at_least=True)
     if only_large:
-        arguments = [order, large, suppressed, np.int32(scores.length)]
-        lowering.launch_flat(text, "mark_small", arguments, scores.rows * scores.length)
+        lowering.launch_flat(text, "mark_small", [order, large, suppressed, scores.length], scores.rows * scores.length)
     return nms.suppress(order, suppressed, limits, max_kept, eta)

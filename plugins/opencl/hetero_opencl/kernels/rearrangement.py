@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero_opencl.kernels.gather_per_axis import gather_per_axis
+from hetero_opencl.kernels.expansion import pad_by_number
+from hetero_opencl.kernels.gather import gather_per_axis
 from hetero_opencl.kernels.movement import (
     WORDS,
     View,
@@ -20,16 +20,13 @@ from hetero_opencl.kernels.movement import (
     view_of,
     widest_word,
 )
-from hetero_opencl.kernels.padding import pad_by_number
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.Roll, unless=unsupported_movement)
-def roll(lowering: Lowering, node: Node) -> None:
+@lowers(ops.Roll, unsupported=unsupported_movement)
+def roll(lowering: Lowering, node: ops.Roll) -> None:
     indices = [np.arange(length) for length in node.shape]
     axes = shape_input(node, 2).reshape(-1)
     for axis, shift in zip(axes.tolist(), np.broadcast_to(shape_input(node, 1).reshape(-1), axes.shape).tolist()):
@@ -37,8 +34,8 @@ def roll(lowering: Lowering, node: Node) -> None:
     gather_per_axis(lowering, node.input_value(0), indices, node.output(0))
 
 
-@lowers(ops.ShuffleChannels, unless=unsupported_movement)
-def shuffle_channels(lowering: Lowering, node: Node) -> None:
+@lowers(ops.ShuffleChannels, unsupported=unsupported_movement)
+def shuffle_channels(lowering: Lowering, node: ops.ShuffleChannels) -> None:
     data, axis = view_of(node.input_value(0)), node.axis % len(node.shape)
     if not data.array.size:
         return
@@ -47,8 +44,8 @@ def shuffle_channels(lowering: Lowering, node: Node) -> None:
     copy_or_share(lowering, node.input_value(0), data, groups.swapaxes(axis, axis + 1), node.output(0))
 
 
-@lowers(ops.SpaceToBatch, unless=unsupported_movement)
-def space_to_batch(lowering: Lowering, node: Node) -> None:
+@lowers(ops.SpaceToBatch, unsupported=unsupported_movement)
+def space_to_batch(lowering: Lowering, node: ops.SpaceToBatch) -> None:
     """Pad, split each axis into blocks, and move the positions within blocks to the batch axis."""
     value, output = node.input_value(0), node.output(0)
     _, *blocks = shape_input(node, 1).tolist()
@@ -68,8 +65,8 @@ def space_to_batch(lowering: Lowering, node: Node) -> None:
     strided_copy(lowering, buffer, padded, moved, lowering.buffer(output), target, target.array)
 
 
-@lowers(ops.BatchToSpace, unless=unsupported_movement)
-def batch_to_space(lowering: Lowering, node: Node) -> None:
+@lowers(ops.BatchToSpace, unsupported=unsupported_movement)
+def batch_to_space(lowering: Lowering, node: ops.BatchToSpace) -> None:
     """Move the positions within blocks from the batch axis to the spatial axes, then crop."""
     value, output = node.input_value(0), node.output(0)
     _, *blocks = shape_input(node, 1).tolist()
@@ -95,8 +92,8 @@ def _unsupported_reverse_sequence(node: Node) -> str | None:
     return unsupported_movement(node) or unsupported_types(node, node.input_values()[1:])
 
 
-@lowers(ops.ReverseSequence, unless=_unsupported_reverse_sequence)
-def reverse_sequence(lowering: Lowering, node: Node) -> None:
+@lowers(ops.ReverseSequence, unsupported=_unsupported_reverse_sequence)
+def reverse_sequence(lowering: Lowering, node: ops.ReverseSequence) -> None:
     shape, size = node.shape, node.get_element_type().size
     axes = node.batch_axis % len(shape), node.seq_axis % len(shape)
     run = math.prod(shape[max(axes) + 1 :]) * size
@@ -104,15 +101,14 @@ def reverse_sequence(lowering: Lowering, node: Node) -> None:
         return
     word = widest_word(run)
     lengths = node.input_value(1)
-    numbers = [n for axis in axes for n in (shape[axis], math.prod(shape[axis + 1 :]) * size // word)]
+    sizes = [n for axis in axes for n in (shape[axis], math.prod(shape[axis + 1 :]) * size // word)]
     text = source("rearrangement", {"LENGTH": lengths.element_type}, WORD=WORDS[word])
-    buffers = [lowering.buffer(value) for value in (*node.input_values(), node.output(0))]
-    lowering.launch_flat(text, "reverse_sequence", [*buffers, *map(np.int32, numbers)], math.prod(shape) * size // word)
+    values = (*node.input_values(), node.output(0))
+    lowering.launch_flat(text, "reverse_sequence", [*values, *sizes], math.prod(shape) * size // word)
 
 
-@lowers(ops.Eye, unless=unsupported_types)
-def eye(lowering: Lowering, node: Node) -> None:
+@lowers(ops.Eye, unsupported=unsupported_types)
+def eye(lowering: Lowering, node: ops.Eye) -> None:
     diagonal = node.input_value(2)
     text = source("eye", {"INDEX": diagonal.element_type, "DATA": node.get_element_type()})
-    arguments = [lowering.buffer(diagonal), lowering.buffer(node.output(0)), *map(np.int32, node.shape[-2:])]
-    lowering.launch_flat(text, "eye", arguments, math.prod(node.shape))
+    lowering.launch_flat(text, "eye", [diagonal, node.output(0), *node.shape[-2:]], math.prod(node.shape))

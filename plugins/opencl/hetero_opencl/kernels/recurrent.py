@@ -6,24 +6,21 @@ States are passed between steps in the type of computation; only results are rou
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import get_args
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, Output
+from hetero.graph import Output
 from hetero.types import Type
 from hetero_opencl.kernels.product import Batch, Factors, ProductTypes, multiply_batch, right_matrices, wide_type
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, unsupported_non_float
+from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.program import Buffer
 
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
-
-_CELLS = (ops.RNNCell, ops.GRUCell, ops.LSTMCell, ops.LSTMCellV1)
-_SEQUENCES = (ops.RNNSequence, ops.GRUSequence, ops.LSTMSequence, ops.PeepholeLSTMSequence)
-_GRUS, _RNNS = (ops.GRUCell, ops.GRUSequence), (ops.RNNCell, ops.RNNSequence)
+Cells = ops.RNNCell | ops.GRUCell | ops.LSTMCell | ops.LSTMCellV1
+Sequences = ops.RNNSequence | ops.GRUSequence | ops.LSTMSequence | ops.PeepholeLSTMSequence
 
 # Formula of x, alpha {a} and beta {b}, and the defaults of alpha and beta. Every formula propagates NaN.
 _ACTIVATIONS: dict[str, tuple[str, float, float]] = {
@@ -41,39 +38,36 @@ _ACTIVATIONS: dict[str, tuple[str, float, float]] = {
 }
 
 
-@lowers(*_CELLS, *_SEQUENCES, unless=unsupported_non_float)
-def recurrent(lowering: Lowering, node: Node) -> None:
+@lowers(*get_args(Cells), *get_args(Sequences), unsupported=unsupported_non_float)
+def recurrent(lowering: Lowering, node: Cells | Sequences) -> None:
     inputs = dict(zip((name.strip("?") for name in node.inputs_declared), node.input_values()))
-    is_sequence = isinstance(node, _SEQUENCES)
+    is_sequence = isinstance(node, Sequences)
     data, weights, biases = (inputs[name] for name in ("X", "W", "B"))
     text = _text(node, inputs)
     hidden, kind = node.hidden_size, data.element_type
     times = data.shape[1] if is_sequence else 1
     directions = weights.shape[0] if is_sequence else 1
     count = data.shape[0] * directions * hidden
-    operands = [
-        _project_inputs(lowering, data, weights, directions),
-        lowering.buffer(inputs["R"]),
-        lowering.buffer(biases),
-    ]
+    operands: list[Argument] = [_project_inputs(lowering, data, weights, directions), inputs["R"], biases]
     states = [_to_compute_type(lowering, text, inputs[name]) for name in inputs if name.startswith("initial")]
     results = node.outputs()[1:] if is_sequence else node.outputs()
-    rest = [lowering.buffer(inputs["P"])] if "P" in inputs else []
+    rest = [inputs["P"]] if "P" in inputs else []
     if is_sequence:
-        rest += [lowering.buffer(inputs["sequence_lengths"]), lowering.buffer(node.output(0))]
+        rest += [inputs["sequence_lengths"], node.output(0)]
     backwards = getattr(node, "direction", "forward")
     first_reverse = {"forward": directions, "reverse": 0, "bidirectional": 1}[backwards]
     # A sequence of zero steps still has last states.
     for step in range(max(times, 1)):
-        numbers = [*map(np.int32, (step, times, hidden, directions, first_reverse))]
-        gated = []
-        if isinstance(node, _GRUS) and not node.linear_before_reset:
+        sizes = (step, times, hidden, directions, first_reverse)
+        gated: list[Buffer] = []
+        if isinstance(node, ops.GRUCell | ops.GRUSequence) and not node.linear_before_reset:
             gated = [lowering.scratch(count, wide_type(kind).size) for _ in range(2)]
-            lowering.launch_flat(text, "reset_states", [*operands, states[0], *gated, *numbers], count)
+            lowering.launch_flat(text, "reset_states", [*operands, states[0], *gated, *sizes], count)
         after = [lowering.scratch(count, wide_type(kind).size) for _ in states]
-        hidden_states, *cells = zip(states, after, map(lowering.buffer, results))
-        (before, *new), cells = hidden_states, [buffer for cell in cells for buffer in cell]
-        lowering.launch_flat(text, "next_states", [*operands, before, *gated, *new, *cells, *rest, *numbers], count)
+        new: list[Argument] = [after[0], results[0]]
+        if len(states) > 1:  # the cell state
+            new += states[1], after[1], results[1]
+        lowering.launch_flat(text, "next_states", [*operands, states[0], *gated, *new, *rest, *sizes], count)
         states = after
 
 
@@ -84,7 +78,7 @@ def _project_inputs(lowering: Lowering, data: Output, weights: Output, direction
     wide = wide_type(kind)
     projected = lowering.scratch(directions * rows * columns, wide.size)
     multiply_batch(
-        lowering, Factors(None, lowering.buffer(data), features, 1), right_matrices(lowering, weights, True), projected,
+        lowering, Factors(lowering.buffer(data), features, 1), right_matrices(lowering, weights, True), projected,
         (rows, columns, features), Batch(1, directions, (0, 0), (0, features * columns)),
         types=ProductTypes(kind, kind, wide),
     )  # fmt: skip
@@ -97,21 +91,24 @@ def _to_compute_type(lowering: Lowering, text: str, value: Output) -> Buffer:
         return lowering.buffer(value)
     count = int(np.prod(value.shape))
     buffer = lowering.scratch(count)
-    lowering.launch_flat(text, "to_compute_type", [lowering.buffer(value), buffer], count)
+    lowering.launch_flat(text, "to_compute_type", [value, buffer], count)
     return buffer
 
 
-def _text(node: Node, inputs: dict[str, Output]) -> str:
-    if isinstance(node, _RNNS):
+def _text(node: Cells | Sequences, inputs: dict[str, Output]) -> str:
+    places = {}
+    if isinstance(node, ops.RNNCell | ops.RNNSequence):
         kind = "RNN"
-    elif isinstance(node, _GRUS):
+    elif isinstance(node, ops.GRUCell | ops.GRUSequence):
         kind = "GRU" if node.linear_before_reset else "RESET_FIRST"
     else:
         kind = "LSTM"
+        places = {f"AT_{letter.upper()}": place for place, letter in enumerate(node.weights_format)}
     types = {"DATA": node.get_input_element_type(0)}
     if "sequence_lengths" in inputs:
         types["INDEX"] = inputs["sequence_lengths"].element_type
-    macros = {
+    macros: dict[str, object] = {
+        **places,
         "KIND": kind,
         "GATES": node.gates,
         "BIASES": node.gates + node.linear_before_reset,
@@ -119,14 +116,12 @@ def _text(node: Node, inputs: dict[str, Output]) -> str:
         "PEEPHOLES": int("P" in inputs),
         "COUPLED": int(getattr(node, "input_forget", False)),
     }
-    if kind == "LSTM":
-        macros |= {f"AT_{letter.upper()}": place for place, letter in enumerate(node.weights_format)}
     names = ("GATE", "CANDIDATE", "CELL_ACTIVATION")[: len(node.activations)]
     macros |= {f"{name}(x)": _activation(node, index) for index, name in enumerate(names)}
     return source("recurrent", types, **macros)
 
 
-def _activation(node: Node, index: int) -> str:
+def _activation(node: Cells | Sequences, index: int) -> str:
     """Return an activation of the node as a C expression of x."""
     is_double = node.get_input_element_type(0) is Type.f64
     formula, *numbers = _ACTIVATIONS[node.activations[index]]

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hetero import ops
 from hetero.errors import UnsupportedOperationError
 from hetero.graph import Node
+from hetero.ops.reduction import Reduction
 from hetero.types import Type
+from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.device import OpenCLDevice
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Argument, Lowering
 
 # The kernel loops over this many kept and this many reduced axes, enough for tensors of twice the rank.
 MAX_AXES = 4
@@ -107,18 +106,18 @@ def unsupported_reduction(node: Node) -> str | None:
 
 @lowers(
     ops.ReduceMean, ops.ReduceSum, ops.ReduceProd, ops.ReduceMax, ops.ReduceMin, ops.ReduceL1, ops.ReduceL2,
-    ops.ReduceLogicalAnd, ops.ReduceLogicalOr, unless=unsupported_reduction,
+    ops.ReduceLogicalAnd, ops.ReduceLogicalOr, unsupported=unsupported_reduction,
 )  # fmt: skip
-def reduce(lowering: Lowering, node: Node) -> None:
+def reduce(lowering: Lowering, node: Reduction) -> None:
     data, output = node.input_value(0), node.output(0)
     shape, count = tuple(data.shape), math.prod(output.shape)
     if not count:
         return
     # A scalar has no axes; those that the node names are ignored.
-    kept, reduced = kept_and_reduced(shape, set(node.axes(len(shape))) if shape else set())
+    kept, reduced = kept_and_reduced(shape, set(node.axes(len(shape)) or ()) if shape else set())
     elements = math.prod(length for length, _ in reduced)
     numbers = [number for axis in (*kept, *reduced) for number in axis]
-    arguments = [lowering.buffer(data), lowering.buffer(output), *map(np.int32, (*numbers, elements))]
+    arguments: list[Argument] = [data, output, *numbers, elements]
     group = group_size(lowering.device, count, elements, reduced[0][1] == 1)
     if group > 1:
         return lowering.launch(_text(node, 1, False, group), "reduce", arguments, [count * group], [group])
@@ -141,7 +140,7 @@ def group_size(device: OpenCLDevice, results: int, elements: int, in_rows: bool)
 def _text(node: Node, width: int, run: bool, group: int) -> str:
     kind = node.get_input_element_type(0)
     wide = ELEMENTS[kind].value if kind.is_real() else "long" if kind.is_signed() else "ulong"
-    macros = {} if kind.is_real() else {"WHOLE": wide}
+    macros: dict[str, object] = {} if kind.is_real() else {"WHOLE": wide}
     value = wide if width == 1 else f"{wide}{width}"
     if run:
         macros |= {"RUN": 1, **{f"VALUE{lanes}": f"{wide}{lanes}" for lanes in (2, 4, 8)}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hetero.graph import Node
 
@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from hetero_opencl.host_steps import HostStep
     from hetero_opencl.lowering import Lowering
 
-Lower = Callable[["Lowering", Node], None]
+# The node is of a class that the function is registered for.
+Lower = Callable[["Lowering", Any], None]
 Run = Callable[["HostStep", list["Tensor"]], list["Tensor"]]
 # Returns the reason why a node cannot be lowered, or None if it can. Shapes may be partly unknown.
-Unsupported = Callable[[Node], str | None]
+Unsupported = Callable[[Any], str | None]
 
 _lowerings: dict[type[Node], tuple[Lower, Unsupported | None]] = {}
 # Lowering functions selected by a predicate instead of the class: (predicate, function, unsupported).
@@ -23,25 +24,25 @@ _conditional_lowerings: list[tuple[Callable[[Node], bool], Lower, Unsupported]] 
 _host_steps: dict[type[Node], Run] = {}
 
 
-def lowers(*operations: type[Node], unless: Unsupported | None = None) -> Callable[[Lower], Lower]:
+def lowers(*operations: type[Node], unsupported: Unsupported | None = None) -> Callable[[Lower], Lower]:
     """Register the decorated ``f(lowering, node)``, which adds the launches of a node, for these operations.
 
-    ``unless`` returns the reason why a node is not supported, or None.
+    ``unsupported`` returns the reason why a node is not supported, or None.
     """
 
     def register(function: Lower) -> Lower:
         for operation in operations:
-            _lowerings[operation] = (function, unless)
+            _lowerings[operation] = (function, unsupported)
         return function
 
     return register
 
 
-def lowers_if(matches: Callable[[Node], bool], unless: Unsupported) -> Callable[[Lower], Lower]:
+def lowers_if(matches: Callable[[Node], bool], unsupported: Unsupported) -> Callable[[Lower], Lower]:
     """Register the decorated function for each node that ``matches`` and whose class is not registered."""
 
     def register(function: Lower) -> Lower:
-        _conditional_lowerings.append((matches, function, unless))
+        _conditional_lowerings.append((matches, function, unsupported))
         return function
 
     return register
@@ -88,5 +89,5 @@ def unsupported_reason(node: Node) -> str | None:
 
 
 def _find_entry(node: Node) -> tuple[Lower, Unsupported | None] | None:
-    conditional = ((lower, unless) for matches, lower, unless in _conditional_lowerings if matches(node))
+    conditional = ((lower, unsupported) for matches, lower, unsupported in _conditional_lowerings if matches(node))
     return _lowerings.get(type(node)) or next(conditional, None)

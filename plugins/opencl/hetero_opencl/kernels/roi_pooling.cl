@@ -34,7 +34,8 @@ DATA_VALUE sample_inside(global const DATA *plane, const DATA_VALUE y, const DAT
 }
 
 #define PARAMETERS                                                                                                   \
-    const int images, const int channels, const int height, const int width, const int outputs, const int rows,     \
+    global const DATA *restrict data, global const DATA *restrict regions, global DATA *restrict out,                \
+        const int images, const int channels, const int height, const int width, const int outputs, const int rows, \
         const int columns, const float scale
 #define FIND_ELEMENT                                                                                              \
     const int item = get_global_id(0);                                                                          \
@@ -51,8 +52,7 @@ DATA_VALUE sample_inside(global const DATA *plane, const DATA_VALUE y, const DAT
     DATA_VALUE result = 0;
 
 // Maximum of the elements of each bin.
-kernel void largest_of_parts(global const DATA *restrict data, global const DATA *restrict regions,
-                             global DATA *restrict out, PARAMETERS, const int count)
+kernel void largest_of_parts(PARAMETERS, const int count)
 {
     FIND_ELEMENT
     if (exists) {
@@ -76,8 +76,7 @@ kernel void largest_of_parts(global const DATA *restrict data, global const DATA
 }
 
 // One bilinear sample per bin, evenly spaced from edge to edge of a region in relative coordinates.
-kernel void spread_samples(global const DATA *restrict data, global const DATA *restrict regions,
-                           global DATA *restrict out, PARAMETERS, const int count)
+kernel void spread_samples(PARAMETERS, const int count)
 {
     FIND_ELEMENT
     if (exists) {
@@ -89,8 +88,7 @@ kernel void spread_samples(global const DATA *restrict data, global const DATA *
 }
 
 // Position-sensitive: mean of the elements of each bin, each bin from its own channel.
-kernel void means_of_parts(global const DATA *restrict data, global const DATA *restrict regions,
-                           global DATA *restrict out, PARAMETERS, const int count)
+kernel void means_of_parts(PARAMETERS, const int count)
 {
     FIND_ELEMENT
     if (exists) {
@@ -113,9 +111,7 @@ kernel void means_of_parts(global const DATA *restrict data, global const DATA *
 }
 
 // Position-sensitive bilinear: mean over the bins of a region of one sample each, every bin from its own channels.
-kernel void means_of_spread_samples(global const DATA *restrict data, global const DATA *restrict regions,
-                                    global DATA *restrict out, PARAMETERS, const int bins_down, const int bins_along,
-                                    const int count)
+kernel void means_of_spread_samples(PARAMETERS, const int bins_down, const int bins_along, const int count)
 {
     FIND_ELEMENT
     if (exists) {
@@ -136,8 +132,7 @@ kernel void means_of_spread_samples(global const DATA *restrict data, global con
 
 // Deformable position-sensitive: mean of bilinear samples of bins that are shifted by offsets
 // [regions][classes][2][part][part], in units of the region's size; not shifted if `classes` is 0.
-kernel void means_of_moved_samples(global const DATA *restrict data, global const DATA *restrict regions,
-                                   global DATA *restrict out, PARAMETERS, const int bins_down, const int bins_along,
+kernel void means_of_moved_samples(PARAMETERS, const int bins_down, const int bins_along,
                                    global const DATA *restrict offsets, const int classes, const int part,
                                    const float spread_of_offsets, const int count)
 {

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero.graph import Output
 from hetero.types import Type
 from hetero_opencl.kernels.sources import source
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
 
 
 def filled_buffer(lowering: Lowering, count: int, value: int) -> Buffer:
     """Return a scratch buffer of ``count`` i32 elements, all equal to ``value``."""
     buffer = lowering.scratch(count)
-    lowering.launch_flat(source("int_buffers"), "fill", [buffer, np.int32(value)], count)
+    lowering.launch_flat(source("int_buffers"), "fill", [buffer, value], count)
     return buffer
 
 
@@ -34,7 +31,7 @@ def valid_flags(lowering: Lowering, indices: Buffer, count: int) -> Buffer:
 def count_valid(lowering: Lowering, indices: Buffer, rows: int, length: int, output: Output) -> None:
     """Launch the count of the indices before the padding in each row of ``indices``, i32 ``[rows, length]``."""
     text = source("count_valid", {"COUNT": output.element_type})
-    lowering.launch_flat(text, "count_valid", [indices, lowering.buffer(output), np.int32(length)], rows)
+    lowering.launch_flat(text, "count_valid", [indices, output, length], rows)
 
 
 def exclusive_scan(lowering: Lowering, values: Buffer, count: int) -> tuple[Buffer, Buffer]:
@@ -43,11 +40,11 @@ def exclusive_scan(lowering: Lowering, values: Buffer, count: int) -> tuple[Buff
     chunks = -(-count // chunk)
     before, target, total = lowering.scratch(chunks), lowering.scratch(count), lowering.scratch(1)
     text = cumulative_source(Type.i32, "int")
-    numbers = [np.int32(number) for number in (count, 1, chunks, chunk, False)]  # length, inner, …, reverse
-    lowering.launch_flat(text, "chunk_totals", [values, before, *numbers], chunks)
-    lowering.launch_flat(text, "scan_totals", [before, total, *numbers[1:3]], 1)
-    arguments = [values, before, target, *numbers, np.int32(True), np.int32(True)]  # …, exclusive, has_before
-    lowering.launch_flat(text, "scan_chunks", arguments, chunks)
+    sizes = (count, 1, chunks, chunk, False)  # length, inner, …, reverse
+    lowering.launch_flat(text, "chunk_totals", [values, before, *sizes], chunks)
+    lowering.launch_flat(text, "scan_totals", [before, total, *sizes[1:3]], 1)
+    flags = (True, True)  # exclusive, has_before
+    lowering.launch_flat(text, "scan_chunks", [values, before, target, *sizes, *flags], chunks)
     return target, total
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,11 +23,10 @@ from hetero_opencl.kernels.movement import (
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import filled_buffer
 from hetero_opencl.kernels.sources import source, template, unsupported_types
+from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
 
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
-
+ReductionUpdate = ops.ScatterNDUpdate | ops.ScatterNDUpdateV4 | ops.ScatterElementsUpdate | ops.ScatterElementsUpdateV3
 
 # How an element and an update are combined. For booleans a sum is "or", that is max, and a product "and", that is min.
 _COMBINE = {
@@ -38,14 +36,14 @@ _COMBINE = {
 _BOOLEAN_REDUCTIONS = {"sum": "max", "prod": "min"}
 
 
-def _unsupported_reduction(node: Node) -> str | None:
+def _unsupported_reduction(node: ReductionUpdate) -> str | None:
     if node.reduction == "sub" and node.get_input_element_type(0) is Type.boolean:
         return "booleans cannot be subtracted"
     return unsupported_gather(node) if node.reduction == "none" else unsupported_types(node)
 
 
-@lowers(ops.ScatterUpdate, unless=unsupported_gather)
-def scatter_update(lowering: Lowering, node: Node) -> None:
+@lowers(ops.ScatterUpdate, unsupported=unsupported_gather)
+def scatter_update(lowering: Lowering, node: ops.ScatterUpdate) -> None:
     """Data [outer, rows, inner], updates [outer, indices, inner]."""
     shape = node.shape
     axis = int(shape_input(node, 3).reshape(-1)[0]) % len(shape)
@@ -53,8 +51,8 @@ def scatter_update(lowering: Lowering, node: Node) -> None:
     _replace(lowering, node, targets, shape[axis], math.prod(shape[axis + 1 :]))
 
 
-@lowers(ops.ScatterNDUpdate, ops.ScatterNDUpdateV4, unless=_unsupported_reduction)
-def scatter_nd_update(lowering: Lowering, node: Node) -> None:
+@lowers(ops.ScatterNDUpdate, ops.ScatterNDUpdateV4, unsupported=_unsupported_reduction)
+def scatter_nd_update(lowering: Lowering, node: ops.ScatterNDUpdate | ops.ScatterNDUpdateV4) -> None:
     depth = node.get_input_shape(1)[-1]
     targets, inner = _row_targets(lowering, node, node.shape[:depth], depth), math.prod(node.shape[depth:])
     if node.reduction == "none":
@@ -63,8 +61,8 @@ def scatter_nd_update(lowering: Lowering, node: Node) -> None:
         _combine(lowering, node, targets, inner)
 
 
-@lowers(ops.ScatterElementsUpdate, ops.ScatterElementsUpdateV3, unless=_unsupported_reduction)
-def scatter_elements_update(lowering: Lowering, node: Node) -> None:
+@lowers(ops.ScatterElementsUpdate, ops.ScatterElementsUpdateV3, unsupported=_unsupported_reduction)
+def scatter_elements_update(lowering: Lowering, node: ops.ScatterElementsUpdate | ops.ScatterElementsUpdateV3) -> None:
     targets = _element_targets(lowering, node)
     if node.reduction == "none":
         _replace(lowering, node, targets, math.prod(node.shape), 1)
@@ -72,8 +70,8 @@ def scatter_elements_update(lowering: Lowering, node: Node) -> None:
         _combine(lowering, node, targets, 1, node.use_init_val)
 
 
-@lowers(ops.SliceScatter, unless=unsupported_movement)
-def slice_scatter(lowering: Lowering, node: Node) -> None:
+@lowers(ops.SliceScatter, unsupported=unsupported_movement)
+def slice_scatter(lowering: Lowering, node: ops.SliceScatter) -> None:
     """Copy the data, then the updates, broadcast to the slice."""
     value, updates, output = node.input_value(0), node.input_value(1), node.output(0)
     bounds = [shape_input(node, index) for index in range(2, node.get_input_size())]
@@ -88,8 +86,8 @@ def _row_targets(lowering: Lowering, node: Node, lengths: tuple[int, ...], depth
     """Return the row of the data, i32, that each vector of ``depth`` indices selects; -1 if out of range."""
     count = math.prod(node.get_input_shape(1)) // depth if depth else math.prod(node.get_input_shape(1)[:-1])
     targets = lowering.scratch(count)
-    arguments = lowering.buffer(node.input_value(1)), targets, lowering.constant(np.array(lengths, np.int32))
-    lowering.launch_flat(_targets_text(node), "row_targets", [*arguments, np.int32(depth)], count)
+    table = lowering.constant(np.array(lengths, np.int32))
+    lowering.launch_flat(_targets_text(node), "row_targets", [node.input_value(1), targets, table, depth], count)
     return targets
 
 
@@ -99,11 +97,9 @@ def _element_targets(lowering: Lowering, node: Node) -> Buffer:
     axis = int(shape_input(node, 3).reshape(-1)[0]) % len(shape)
     strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     axes = [(length, shape[i], 0 if i == axis else strides[i]) for i, length in enumerate(indices.shape)]
-    targets = lowering.scratch(math.prod(indices.shape))
-    table = lowering.constant(np.array(axes[::-1], np.int32))
-    numbers = map(np.int32, (len(shape), shape[axis], strides[axis]))
-    arguments = [lowering.buffer(indices), targets, table, *numbers]
-    lowering.launch_flat(_targets_text(node), "element_targets", arguments, math.prod(indices.shape))
+    count, table = math.prod(indices.shape), lowering.constant(np.array(axes[::-1], np.int32))
+    targets, sizes = lowering.scratch(count), (len(shape), shape[axis], strides[axis])
+    lowering.launch_flat(_targets_text(node), "element_targets", [indices, targets, table, *sizes], count)
     return targets
 
 
@@ -117,13 +113,11 @@ def _replace(lowering: Lowering, node: Node, targets: Buffer, rows: int, inner: 
     word = widest_word(inner * size)
     text = source("scatter", WORD=WORDS[word])
     lowering.launch_flat(text, "find_last", [targets, last], updates)
-    buffers = [lowering.buffer(value) for value in (node.input_value(0), node.input_value(2))]
-    numbers = map(np.int32, (rows, inner * size // word, updates))
-    arguments = [*buffers, last, lowering.buffer(output), *numbers]
-    lowering.launch_flat(text, "replace", arguments, count * size // word)
+    data, new, sizes = node.input_value(0), node.input_value(2), (rows, inner * size // word, updates)
+    lowering.launch_flat(text, "replace", [data, new, last, output, *sizes], count * size // word)
 
 
-def _combine(lowering: Lowering, node: Node, targets: Buffer, inner: int, with_data: bool = True) -> None:
+def _combine(lowering: Lowering, node: ReductionUpdate, targets: Buffer, inner: int, with_data: bool = True) -> None:
     """Combine each target row with its updates, rows of ``inner`` elements, in order."""
     value, output, updates = node.input_value(0), node.output(0), targets.byte_size // 4
     if not math.prod(output.shape):
@@ -135,9 +129,8 @@ def _combine(lowering: Lowering, node: Node, targets: Buffer, inner: int, with_d
         reduction = _BOOLEAN_REDUCTIONS.get(reduction, reduction)
     macros = {"COMBINE(a, b)": _COMBINE[reduction], "MEAN": int(reduction == "mean")}
     text = source("scatter_reduction", {"DATA": value.element_type}, **macros)
-    buffers = [lowering.buffer(node.input_value(2)), targets, order, lowering.buffer(output)]
-    numbers = map(np.int32, (inner, updates, with_data))
-    lowering.launch_flat(text, "combine", [*buffers, *numbers], updates * inner)
+    sizes = (inner, updates, with_data)
+    lowering.launch_flat(text, "combine", [node.input_value(2), targets, order, output, *sizes], updates * inner)
 
 
 def _targets_text(node: Node) -> str:

@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from hetero import ops
 from hetero.errors import UnsupportedOperationError
-from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.fourier import HALF, REAL, Lines, Signal, scratch_signal, transform
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_non_float, unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.STFT, unless=unsupported_non_float)
-def stft(lowering: Lowering, node: Node) -> None:
+@lowers(ops.STFT, unsupported=unsupported_non_float)
+def stft(lowering: Lowering, node: ops.STFT) -> None:
     data, window, kind = node.input_value(0), node.input_value(1), node.get_element_type()
     frame, step = (int(shape_input(node, index).item()) for index in (2, 3))
     length, batch = data.shape[-1], math.prod(data.shape[:-1])
     frames, bins = (length - frame) // step + 1, frame // 2 + 1
     cut = scratch_signal(lowering, kind, (batch, frame, frames), REAL)
     sizes = (length, window.shape[0], frame, frames, step, node.transpose_frames)
-    buffers = [lowering.buffer(data), lowering.buffer(window), cut.buffer]
-    lowering.launch_flat(_text(kind), "cut", [*buffers, *map(np.int32, sizes)], batch * frame * frames)
+    lowering.launch_flat(_text(kind), "cut", [data, window, cut.buffer, *sizes], batch * frame * frames)
     outer, inner = (batch, frames) if node.transpose_frames else (batch * frames, 1)
     result = Signal(lowering.buffer(node.output(0)), kind)
     transform(lowering, cut, result, Lines(outer, frame, frame, bins, inner), inverse=False)
 
 
-@lowers(ops.ISTFT, unless=unsupported_non_float)
-def istft(lowering: Lowering, node: Node) -> None:
+@lowers(ops.ISTFT, unsupported=unsupported_non_float)
+def istft(lowering: Lowering, node: ops.ISTFT) -> None:
     data, window, kind = node.input_value(0), node.input_value(1), node.get_element_type()
     frame, step = (int(shape_input(node, index).item()) for index in (2, 3))
     *batches, bins, frames, _ = data.shape
@@ -46,16 +39,15 @@ def istft(lowering: Lowering, node: Node) -> None:
     scale = math.sqrt(frame) if node.normalized else 1.0
     transform(lowering, Signal(lowering.buffer(data), kind, HALF), parts, lines, inverse=True, scale=scale)
     sizes = (length, window.shape[0], frame, frames, step, frame // 2 if node.center else 0)
-    buffers = [parts.buffer, lowering.buffer(window), lowering.buffer(node.output(0))]
-    lowering.launch_flat(_text(kind), "overlap", [*buffers, *map(np.int32, sizes)], batch * length)
+    lowering.launch_flat(_text(kind), "overlap", [parts.buffer, window, node.output(0), *sizes], batch * length)
 
 
 def _text(kind: Type) -> str:
     return source("signal", {"WINDOW": kind}, NUMBER=ELEMENTS[kind].value)
 
 
-@lowers(ops.MelWeightMatrix, unless=unsupported_types)
-def mel_weight_matrix(lowering: Lowering, node: Node) -> None:
+@lowers(ops.MelWeightMatrix, unsupported=unsupported_types)
+def mel_weight_matrix(lowering: Lowering, node: ops.MelWeightMatrix) -> None:
     """Raises UnsupportedOperationError if the device has no f64, as edges must be rounded to bins in f64."""
     if not lowering.device.has_doubles:
         raise UnsupportedOperationError(
@@ -65,9 +57,9 @@ def mel_weight_matrix(lowering: Lowering, node: Node) -> None:
     types = {"RATE": node.get_input_element_type(2), "LOW": node.get_input_element_type(3)}
     types |= {"HIGH": node.get_input_element_type(4), "RESULT": node.get_element_type()}
     text = _DOUBLES + source("signal", types)
-    buffers = [*map(lowering.buffer, node.input_values()[2:]), lowering.buffer(node.output(0))]
+    buffers = [*node.input_values()[2:], node.output(0)]
     count = bands * (dft_length // 2 + 1)
-    lowering.launch_flat(text, "mel_weights", [*buffers, np.int32(bands), np.int32(dft_length)], count)
+    lowering.launch_flat(text, "mel_weights", [*buffers, bands, dft_length], count)
 
 
 _DOUBLES = ELEMENTS[Type.f64].prelude

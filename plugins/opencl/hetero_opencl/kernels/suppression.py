@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from hetero.types import Type
 from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.sources import element_macros, float_type, source, template
+from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.program import Buffer
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
 
 # Work-items that check together what one box suppresses. On a CPU it is one, as a barrier costs more than they save.
 _GROUP = 64
 # Sources of the IoU of boxes whose far corner is exclusive, and of boxes of pixels whose far corner is inclusive.
-CORNERS, PIXELS = (f"#define INCLUSIVE {border}\n" + template("iou") for border in (0, 1))
+CORNERS, PIXELS = (source("iou", INCLUSIVE=border) for border in (0, 1))
 
 
 class Boxes(NamedTuple):
@@ -67,15 +66,15 @@ class Suppression(NamedTuple):
         data, kind, rows, length = self.scores
         order = argsort(self.lowering, SortKeys(data, kind, rows, length, 1), descending=True)
         suppressed = self.lowering.scratch(rows * length)
-        arguments = [data, order, limits, suppressed, *map(np.int32, (length, max_candidates, at_least))]
-        self.lowering.launch_flat(self.source(), "mark_non_candidates", arguments, rows * length)
+        buffers, sizes = [data, order, limits, suppressed], (length, max_candidates, at_least)
+        self.lowering.launch_flat(self.source(), "mark_non_candidates", [*buffers, *sizes], rows * length)
         return order, suppressed
 
     def suppress(self, order: Buffer, suppressed: Buffer, limits: Buffer, max_kept: int, eta: float = 1.0) -> Buffer:
         """Return the indices kept of each row, ``[rows, max_kept]``, in descending order of scores, padded with -1."""
         kept = self.lowering.scratch(self.scores.rows * max_kept)
-        arguments = [self.boxes.buffer, order, suppressed, limits, kept, *self._sizes(max_kept), np.float32(eta)]
-        self._launch_rows("suppress", arguments)
+        buffers = [self.boxes.buffer, order, suppressed, limits, kept]
+        self._launch_rows("suppress", buffers, max_kept, np.float32(eta))
         return kept
 
     def suppress_softly(self, limits: Buffer, max_kept: int, limited: bool) -> tuple[Buffer, Buffer]:
@@ -83,26 +82,22 @@ class Suppression(NamedTuple):
         kept, values = (self.lowering.scratch(self.scores.rows * max_kept) for _ in range(2))
         current = self.lowering.scratch(self.scores.rows * self.scores.length)
         buffers = [self.boxes.buffer, self.scores.buffer, limits, current, kept, values]
-        self._launch_rows("suppress_softly", [*buffers, *self._sizes(max_kept), np.int32(limited)])
+        self._launch_rows("suppress_softly", buffers, max_kept, limited)
         return kept, values
 
     def kept_scores(self, kept: Buffer, max_kept: int) -> Buffer:
         """Return the scores of kept indices, of ``scores.value_type``; -inf for padding."""
         count = self.scores.rows * max_kept
         values = self.lowering.scratch(count, self.scores.value_type.size)
-        arguments = [self.scores.buffer, kept, values, np.int32(self.scores.length), np.int32(max_kept)]
-        self.lowering.launch_flat(self.source(), "gather_scores", arguments, count)
+        buffers = [self.scores.buffer, kept, values]
+        self.lowering.launch_flat(self.source(), "gather_scores", [*buffers, self.scores.length, max_kept], count)
         return values
 
-    def _sizes(self, max_kept: int) -> list[np.int32]:
-        boxes = self.boxes
-        sizes = self.scores.length, boxes.classes, boxes.batch_step, boxes.class_step, boxes.box_step, max_kept
-        return [np.int32(size) for size in sizes]
-
-    def _launch_rows(self, kernel: str, arguments: list) -> None:
+    def _launch_rows(self, kernel: str, buffers: Sequence[Buffer], max_kept: int, last: Argument) -> None:
         """Launch a kernel with one work-group per row."""
-        group = 1 if self.lowering.device.is_cpu else _GROUP
-        self.lowering.launch(self.source(), kernel, arguments, [self.scores.rows * group], [group])
+        group, boxes = 1 if self.lowering.device.is_cpu else _GROUP, self.boxes
+        sizes = self.scores.length, boxes.classes, boxes.batch_step, boxes.class_step, boxes.box_step, max_kept
+        self.lowering.launch(self.source(), kernel, [*buffers, *sizes, last], [self.scores.rows * group], [group])
 
 
 def constant_limits(lowering: Lowering, scores_type: Type, overlap: float, score: float) -> Buffer:
@@ -114,5 +109,5 @@ def take_along_axis(lowering: Lowering, keys: Buffer, kind: Type, order: Buffer,
     """Return ``keys[row, order[row]]`` for keys ``[rows, length]`` of i32 or floating-point numbers."""
     taken = lowering.scratch(rows * length, kind.size)
     text = source("take_along_axis", {"KEY": kind})
-    lowering.launch_flat(text, "take_along_axis", [keys, order, taken, np.int32(length)], rows * length)
+    lowering.launch_flat(text, "take_along_axis", [keys, order, taken, length], rows * length)
     return taken

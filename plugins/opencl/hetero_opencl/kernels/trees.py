@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero import ops
 from hetero.graph import Node, is_constant
 from hetero.ops.trees import MODES
-from hetero_opencl.kernels.comparison import comparison_source
 from hetero_opencl.kernels.merge_sort import SortKeys, argsort
-from hetero_opencl.kernels.movement import WORDS, unsupported_movement
+from hetero_opencl.kernels.movement import WORDS, shape_input, unsupported_movement
 from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sorting import comparison_source
 from hetero_opencl.kernels.sources import unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Argument, Lowering
 
 _AGGREGATE = {"sum": "((a) + (b))", "average": "((a) + (b))", "min": "fmin(a, b)", "max": "fmax(a, b)"}
 
@@ -30,11 +27,11 @@ def _unsupported_tree_ensemble(node: Node) -> str | None:
     return unsupported_types(node)
 
 
-@lowers(ops.TreeEnsemble, unless=_unsupported_tree_ensemble)
-def tree_ensemble(lowering: Lowering, node: Node) -> None:
+@lowers(ops.TreeEnsemble, unsupported=_unsupported_tree_ensemble)
+def tree_ensemble(lowering: Lowering, node: ops.TreeEnsemble) -> None:
     data, _, splits, _, _, _, _, _, leaves, members = node.input_values()
     features, modes, when_true, when_false, missing_true, roots = (
-        node.input_value(index).node.data for index in (1, 3, 4, 5, 6, 7)
+        shape_input(node, index) for index in (1, 3, 4, 5, 6, 7)
     )
     # Indices out of range are clipped, so that kernels need no checks.
     sets = ((modes == MODES.index("member")).cumsum() - 1).clip(0, max(members.shape[0] - 1, 0))
@@ -44,35 +41,26 @@ def tree_ensemble(lowering: Lowering, node: Node) -> None:
     macros = {"AGGREGATE(a, b)": _AGGREGATE[node.aggregate], "MEAN": int(node.aggregate == "average")}
     text = comparison_source("trees", types, **macros)
     tables = features.clip(0, width - 1), modes, sets, when_true, when_false, missing_true, roots
-    inputs = [lowering.buffer(value) for value in (data, splits, members)]
     members_each = members.shape[1] if members.shape[0] else 0
-    numbers = width, len(modes), trees, members_each, leaves.shape[0]
+    sizes = width, len(modes), trees, members_each, leaves.shape[0]
     leaf_indices = lowering.scratch(rows * trees)
-    arguments = [*inputs, *(lowering.constant(table.astype(np.int32)) for table in tables), leaf_indices]
-    lowering.launch_flat(text, "descend", [*arguments, *map(np.int32, numbers)], rows * trees)
-    arguments = [
-        leaf_indices,
-        lowering.buffer(leaves),
-        lowering.buffer(node.output(0)),
-        np.int32(trees),
-        np.int32(targets),
-    ]
-    lowering.launch_flat(text, "aggregate", arguments, rows * targets)
+    buffers = [*(lowering.constant(table.astype(np.int32)) for table in tables), leaf_indices]
+    lowering.launch_flat(text, "descend", [data, splits, members, *buffers, *sizes], rows * trees)
+    lowering.launch_flat(text, "aggregate", [leaf_indices, leaves, node.output(0), trees, targets], rows * targets)
 
 
-def _unsupported_label_encoder(node: Node) -> str | None:
+def _unsupported_label_encoder(node: ops.LabelEncoder) -> str | None:
     if not node.has_input("default"):
         return "without a default value it fails on unknown keys"
     return unsupported_movement(node) or unsupported_types(node, node.input_values()[:2])
 
 
-@lowers(ops.LabelEncoder, unless=_unsupported_label_encoder)
-def label_encoder(lowering: Lowering, node: Node) -> None:
+@lowers(ops.LabelEncoder, unsupported=_unsupported_label_encoder)
+def label_encoder(lowering: Lowering, node: ops.LabelEncoder) -> None:
     """Sort the keys, then search them. The last of equal keys counts."""
     data, keys, values, default = node.input_values()
     count, kind = keys.shape[0], keys.element_type
     order = argsort(lowering, SortKeys(lowering.buffer(keys), kind, 1, count, 1))
     text = comparison_source("label_encoder", {"LEFT": kind, "RIGHT": kind}, WORD=WORDS[values.element_type.size])
-    buffers = [lowering.buffer(value) for value in (data, keys)]
-    buffers += [order, *(lowering.buffer(value) for value in (values, default, node.output(0)))]
-    lowering.launch_flat(text, "encode", [*buffers, np.int32(count)], math.prod(data.shape))
+    arguments: list[Argument] = [data, keys, order, values, default, node.output(0), count]
+    lowering.launch_flat(text, "encode", arguments, math.prod(data.shape))

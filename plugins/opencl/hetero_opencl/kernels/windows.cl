@@ -1,14 +1,14 @@
-// What sliding windows meet, copied in WORDs of one element; where a window lies outside of the data there is
-// `outside`. LANES: work-items that write a row together, each in turn the next element. FLAT 1: there are no more than
-// two spatial axes; a division by a depth of 1 takes its time too.
+// im2col and padding. WORD is the C type that moves one element; elements outside of the data are `outside`. LANES
+// work-items write a row together, each every LANESth element. FLAT 1: the depth is 1; divisions by it are omitted,
+// because they cost time.
 #if FLAT
 #define DEPTH(length) 1
 #else
 #define DEPTH(length) length
 #endif
 
-// A lane's part of count elements in a row, of which the one at place x is from[x * step + left] where that lies within
-// the width.
+// Write a lane's part of a row of `count` elements: to[x] = from[x * step + left], or `outside` if that index is not
+// within the width.
 inline void copy_row(global const WORD *from, global WORD *to, const int left, const int step, const int width,
                      const int count, const WORD outside)
 {
@@ -18,7 +18,7 @@ inline void copy_row(global const WORD *from, global WORD *to, const int left, c
         to[x] = place >= 0 && place < width ? from[place] : outside;
     }
 #else
-    // Inside from first up to, and without, last.
+    // The elements first … last - 1 are inside.
     const int first = min(count, left >= 0 ? 0 : (-left + step - 1) / step);
     const int last = max(first, min(count, (width - left + step - 1) / step));
     for (int x = 0; x < first; x++)
@@ -35,8 +35,8 @@ inline void copy_row(global const WORD *from, global WORD *to, const int left, c
 #endif
 }
 
-// The patches of images [outer][inner][depth][height][width] as columns: [outer][kz][ky][kx][inner][out_depth]
-// [out_height][out_width].
+// im2col: images [outer][inner][depth][height][width] to columns
+// [outer][kz][ky][kx][inner][out_depth][out_height][out_width].
 kernel void patches(global const WORD *restrict image, global WORD *restrict columns, const WORD outside,
                     const int inner, const int depth, const int height, const int width, const int out_depth,
                     const int out_height, const int out_width, const int kernel_depth, const int kernel_height,
@@ -69,7 +69,7 @@ kernel void patches(global const WORD *restrict image, global WORD *restrict col
              is_inside ? width : 0, out_width, outside);
 }
 
-// Images [planes][depth][height][width] with `outside` around them: [planes][out_depth][out_height][out_width].
+// Pad images [planes][depth][height][width] to [planes][out_depth][out_height][out_width].
 kernel void padded(global const WORD *restrict image, global WORD *restrict out, const WORD outside, const int depth,
                    const int height, const int width, const int out_depth, const int out_height, const int out_width,
                    const int pad_z, const int pad_y, const int pad_x, const int count)

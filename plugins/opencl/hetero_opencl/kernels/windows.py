@@ -1,10 +1,10 @@
-"""Windows that slide over up to three dimensions: what they meet as columns of a matrix, and columns added up again."""
+"""Sliding windows over up to three spatial dimensions: im2col, col2im and padding."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,21 +13,19 @@ from hetero.types import Type
 from hetero_opencl.kernels.movement import WORDS
 from hetero_opencl.kernels.product import ProductTypes, source_of_sums
 from hetero_opencl.kernels.sources import source
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
-    from hetero_opencl.program import Buffer
+from hetero_opencl.lowering import Argument, Lowering
+from hetero_opencl.program import Buffer
 
 DIMENSIONS = 3
-# On a GPU so many neighbours write a row that is as long: their accesses are to neighbours in memory then.
+# Work-items that write a row of at least this length on a GPU, so that their memory accesses are coalesced.
 _LANES = 16
-_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_UNSIGNED: dict[int, type[np.unsignedinteger]] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 Lengths = tuple[int, int, int]
 
 
 class Window(NamedTuple):
-    """A sliding window; spatial dimensions that are missing are in front, with one place for a window of length 1."""
+    """A sliding window over three axes. Missing axes come first and have length 1, with one position."""
 
     kernel: Lengths
     strides: Lengths
@@ -43,27 +41,28 @@ _POINT = Window((1, 1, 1), (1, 1, 1), (1, 1, 1), (0, 0, 0))
 
 
 def make_window(kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int], pads: Sequence[int]) -> Window:
-    """A window by what is known of it on each spatial axis; ``pads`` are those in front."""
-    # How far apart the elements of a kernel are does not matter where there is one.
+    """Return a window from its values for each spatial axis; ``pads`` is the leading padding."""
+    # The dilation has no effect on a kernel of one element.
     apart = [1 if size == 1 else dilation for size, dilation in zip(kernel, dilations)]
     return Window(in_three(kernel), in_three(strides), in_three(apart), in_three(pads, 0))
 
 
 def in_three(values: Sequence[int], missing: int = 1) -> Lengths:
-    """Numbers for three spatial axes, those for missing ones in front."""
-    return (*(missing,) * (DIMENSIONS - len(values)), *map(int, values))
+    """Return values for three spatial axes, preceded by ``missing`` for each missing axis."""
+    depth, height, width = *(missing,) * (DIMENSIONS - len(values)), *map(int, values)
+    return depth, height, width
 
 
-def refuse_dimensions(count: int | None) -> str | None:
-    """Refuses more spatial dimensions than kernels have loops for; None is a number not known yet."""
+def unsupported_dimensions(count: int | None) -> str | None:
+    """Return a reason if there are more spatial dimensions than kernels support; None stands for an unknown number."""
     if count is not None and count > DIMENSIONS:
-        return f"{count} spatial dimensions, and kernels take {DIMENSIONS}"
+        return f"{count} spatial dimensions, but kernels support at most {DIMENSIONS}"
     return None
 
 
 def check_dimensions(lowering: Lowering, count: int) -> None:
-    """The same where the number is known in the end. Raises UnsupportedOperationError."""
-    if reason := refuse_dimensions(count):
+    """Raise UnsupportedOperationError if there are more spatial dimensions than kernels support."""
+    if reason := unsupported_dimensions(count):
         raise UnsupportedOperationError(f"{lowering.type_name} '{lowering.name}' has {reason}")
 
 
@@ -78,13 +77,13 @@ def patches(
     window: Window,
     outside: int = 0,
 ) -> None:
-    """Launch columns ``[outer, kernel, inner, places]`` of planes ``[outer, inner, lengths]`` as a window meets them.
+    """Launch im2col: columns ``[outer, kernel, inner, positions]`` from planes ``[outer, inner, lengths]``.
 
-    Outside of the data it meets elements that are the integer ``outside``, or 0.
+    Elements outside of the data are the integer ``outside``.
     """
     outer, inner = planes
     numbers = [inner, *in_size, *out_size, *_numbers(window)]
-    arguments = [image, columns, _bits(outside, element_size), *map(np.int32, numbers)]
+    arguments: list[Argument] = [image, columns, _bits(outside, element_size), *numbers]
     rows = outer * math.prod(window.kernel) * inner * out_size[0] * out_size[1] if out_size[2] else 0
     _launch_rows(lowering, "patches", element_size, out_size[0] == window.kernel[0] == 1, arguments, rows, out_size[2])
 
@@ -100,8 +99,8 @@ def padded(
     pads: Lengths,
     outside: int = 0,
 ) -> None:
-    """Launch a copy of planes with elements around them that are the integer ``outside``, or 0."""
-    arguments = [image, out, _bits(outside, element_size), *map(np.int32, (*in_size, *out_size, *pads))]
+    """Launch a copy of planes, padded with the integer ``outside``."""
+    arguments: list[Argument] = [image, out, _bits(outside, element_size), *in_size, *out_size, *pads]
     rows = planes * out_size[0] * out_size[1] if out_size[2] else 0
     _launch_rows(lowering, "padded", element_size, out_size[0] == 1, arguments, rows, out_size[2])
 
@@ -111,11 +110,11 @@ def _launch_rows(
     kernel: str,
     element_size: int,
     is_flat: bool,
-    arguments: Sequence[Buffer | np.generic],
+    arguments: Sequence[Argument],
     rows: int,
     length: int,
 ) -> None:
-    """Launch a kernel that writes rows of a length."""
+    """Launch a kernel that writes ``rows`` rows of ``length`` elements."""
     lanes = 1 if lowering.device.is_cpu or length < _LANES else _LANES
     text = source("windows", WORD=WORDS[element_size], FLAT=int(is_flat), LANES=lanes)
     lowering.launch_flat(text, kernel, arguments, rows * lanes)
@@ -131,15 +130,15 @@ def overlapped(
     out_size: Lengths,
     window: Window,
 ) -> None:
-    """Launch the sum of columns ``[planes, kernel, places]`` of one type, in planes of another, where windows lie."""
-    numbers = map(np.int32, (*in_size, *out_size, *_numbers(window)))
+    """Launch col2im: add columns ``[planes, kernel, positions]`` to planes. ``types``: those of columns and planes."""
+    numbers = (*in_size, *out_size, *_numbers(window))
     flat = int(in_size[0] == out_size[0] == window.kernel[0] == 1)
     text = source_of_sums("overlapped", ProductTypes(types[0], *types), FLAT=flat)
     lowering.launch_flat(text, "overlapped", [columns, image, *numbers], planes * math.prod(out_size))
 
 
 def _bits(number: int, size: int) -> np.unsignedinteger:
-    """An integer of so many bytes as the one without a sign that has the same bits."""
+    """Return the unsigned integer of ``size`` bytes with the same bits."""
     return _UNSIGNED[size](number % 256**size)
 
 

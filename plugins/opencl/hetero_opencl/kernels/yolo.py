@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from hetero import ops
 from hetero.errors import UnsupportedOperationError
-from hetero.graph import Node
 from hetero_opencl.kernels.movement import copy_or_share, unsupported_movement, view_of
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, unsupported_types
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Lowering
 
 
-def _unsupported_region(node: Node) -> str | None:
+def _unsupported_region(node: ops.RegionYolo) -> str | None:
     if node.do_softmax and node.coords < 1:
         return "RegionYolo needs coords >= 1 if do_softmax is set"
     return unsupported_types(node)
 
 
-@lowers(ops.RegionYolo, unless=_unsupported_region)
-def region_yolo(lowering: Lowering, node: Node) -> None:
+@lowers(ops.RegionYolo, unsupported=_unsupported_region)
+def region_yolo(lowering: Lowering, node: ops.RegionYolo) -> None:
     data, output = node.input_value(0), node.output(0)
     images, channels, *cells = data.shape
     extra_channels = channels - node.boxes * node.box_size
@@ -35,13 +29,12 @@ def region_yolo(lowering: Lowering, node: Node) -> None:
         )
     extra_channels = extra_channels if node.do_softmax else 0
     sizes = (channels, math.prod(cells), node.boxes, node.coords, node.classes, node.do_softmax, extra_channels)
-    arguments = [lowering.buffer(data), lowering.buffer(output), *map(np.int32, sizes)]
-    text = source("yolo", {"DATA": data.element_type})
-    lowering.launch_flat(text, "region_yolo", arguments, images * math.prod(cells) * (node.boxes + extra_channels))
+    text, count = source("yolo", {"DATA": data.element_type}), images * math.prod(cells) * (node.boxes + extra_channels)
+    lowering.launch_flat(text, "region_yolo", [data, output, *sizes], count)
 
 
-@lowers(ops.ReorgYolo, unless=unsupported_movement)
-def reorg_yolo(lowering: Lowering, node: Node) -> None:
+@lowers(ops.ReorgYolo, unsupported=unsupported_movement)
+def reorg_yolo(lowering: Lowering, node: ops.ReorgYolo) -> None:
     data, stride = view_of(node.input_value(0)), node.stride[0]
     batch, channels, height, width = data.array.shape
     blocks = data.array.reshape(batch, channels // stride**2, height, stride, width, stride)
