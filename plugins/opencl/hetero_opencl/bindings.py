@@ -28,7 +28,9 @@ class DeviceRegion:
     @classmethod
     def of(cls, tensor: Tensor, context: OpenCLContext) -> DeviceRegion | None:
         """Return the region of a tensor, or None if the tensor is not in the context's memory."""
-        return cls(tensor.memory, tensor.memory.buffer, tensor.region) if context.holds(tensor) else None
+        if not context.holds(tensor) or not isinstance(tensor.memory, OpenCLMemory):
+            return None
+        return cls(tensor.memory, tensor.memory.buffer, tensor.region)
 
     def overlaps(self, other: DeviceRegion) -> bool:
         return self.memory.overlaps(self.region, other.memory, other.region)

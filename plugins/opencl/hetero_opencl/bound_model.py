@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from hetero.graph import Node, Output, is_constant
+from hetero.graph import Node, Output, constant_array
 from hetero.plugin import ProfilingInfo
 from hetero.tensor import Tensor
 from hetero_opencl.host_steps import HostStep
-from hetero_opencl.kernels.registry import find_host_step
+from hetero_opencl.kernels.registry import host_step_of
 from hetero_opencl.memory import Arena
 from hetero_opencl.program import BoundProgram
 from hetero_opencl.program_cache import ProgramCache, Segment
@@ -74,12 +74,12 @@ class BoundModel:
         for at in itertools.count():
             bound = self._segments[at]
             bound.bound.launch(check)
-            rest = bound.segment.rest
-            if rest is None:
+            rest, programs = bound.segment.part.rest, bound.segment.rest
+            if rest is None or programs is None:
                 del self._segments[at + 1 :]
                 return
-            inputs = bound.next_inputs(check)
-            self._bind(at + 1, rest, inputs, [bound.output_indices[i] for i in bound.segment.part.rest.results])
+            inputs = bound.next_inputs(rest.sources, check)
+            self._bind(at + 1, programs, inputs, [bound.output_indices[i] for i in rest.results])
 
     def finish(self) -> None:
         """Wait until the kernels have run."""
@@ -133,8 +133,8 @@ class _BoundSegment:
     def download(self) -> None:
         self.bound.download(self._outputs)
 
-    def next_inputs(self, check: Check) -> list[Tensor]:
-        """Wait for the program, run the host steps after it, and return the inputs of the next program."""
+    def next_inputs(self, sources: Sequence[Output], check: Check) -> list[Tensor]:
+        """Wait for the program, run the host steps after it, and return the values that the next program takes."""
         self.bound.finish()
         self.download()
         values: dict[Output, Tensor] = dict(zip(self.bound.program.model.inputs, self._inputs))
@@ -143,10 +143,13 @@ class _BoundSegment:
             check()
             step.check = check
             started = time.perf_counter()
-            tensors = [Tensor(v.node.data) if is_constant(v) else values[v] for v in node.input_values()]
-            values.update(zip(node.outputs(), find_host_step(node)(step, tensors)))
+            tensors = [
+                values[value] if (data := constant_array(value)) is None else Tensor(data)
+                for value in node.input_values()
+            ]
+            values.update(zip(node.outputs(), host_step_of(node)(step, tensors)))
             self._times[node] = timedelta(seconds=time.perf_counter() - started)
-        return [values[source] for source in self.segment.part.rest.sources]
+        return [values[source] for source in sources]
 
     def profile(self) -> list[ProfilingInfo]:
         if not self._profiled:

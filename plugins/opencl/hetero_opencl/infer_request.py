@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hetero import properties as props
 from hetero.containers import ContainerType
 from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
 from hetero.tensor import Tensor
@@ -26,19 +25,24 @@ class OpenCLInferRequest(SyncInferRequest):
         super().__init__(compiled_model)
         context = compiled_model.context
         self._states = {info.variable_id: OpenCLVariableState(info, context) for info in compiled_model.variables}
-        self.bound_model: BoundModel | None = None
-        self._stateful: StatefulPrograms | None = None
+        self._bind(self._programs())
+
+    def _programs(self) -> StatefulPrograms:
+        """Return the programs for the variables that are set now."""
+        return self.compiled_model.programs_for([state.is_set for state in self._states.values()])
+
+    def _bind(self, stateful: StatefulPrograms) -> None:
+        self._stateful = stateful
+        self.bound_model = BoundModel(stateful.programs, self.compiled_model.context, self.is_profiled)
 
     def preprocess(self) -> None:
         check_process()
-        stateful = self.compiled_model.programs_for([state.is_set for state in self._states.values()])
-        if self.bound_model is None or self._stateful is not stateful:
-            profiled = self.compiled_model.properties.get(props.enable_profiling)
-            self.bound_model = None  # frees its memory before the next one allocates
-            self.bound_model = BoundModel(stateful.programs, self.compiled_model.context, profiled)
-            self._stateful = stateful
-        read = [self._states[name].current for name in stateful.read]
-        written = [self._states[name].following for name in stateful.written]
+        stateful = self._programs()
+        if stateful is not self._stateful:
+            del self.bound_model  # frees its memory before the next one allocates
+            self._bind(stateful)
+        read = [self._states[name].current for name in self._stateful.read]
+        written = [self._states[name].following for name in self._stateful.written]
         self.bound_model.begin([*self.input_tensors(), *read], [*self.output_tensors(), *written])
 
     def start(self) -> None:
@@ -59,7 +63,7 @@ class OpenCLInferRequest(SyncInferRequest):
         return list(self._states.values())
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
-        return [*super().get_profiling_info(), *(self.bound_model.profile() if self.bound_model else [])]
+        return [*super().get_profiling_info(), *self.bound_model.profile()]
 
 
 def _with_arrays(content: Any) -> Any:

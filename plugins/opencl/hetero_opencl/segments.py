@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hetero.containers import ContainerType
 from hetero.errors import GraphError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
-from hetero_opencl.kernels.registry import find_host_step
+from hetero_opencl.kernels.registry import is_host_step
 
 
 @dataclass
@@ -75,7 +75,7 @@ def _find_ready(order: Sequence[Node]) -> tuple[dict[Node, None], dict[Node, Non
             now[node] = None
         elif not all(is_constant(node.input_value(i)) for i in node.shape_inputs if i < node.get_input_size()):
             continue
-        elif find_host_step(node) is None:
+        elif not is_host_step(node):
             if all(v.node in now and v.partial_shape.is_static for v in node.input_values()):
                 now[node] = None
         elif all(v.node in now or v.node in host_steps for v in node.input_values()):

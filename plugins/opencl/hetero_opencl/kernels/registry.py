@@ -67,9 +67,14 @@ def runs_on_host(*operations: type[Node]) -> Callable[[Run], Run]:
     return register
 
 
-def find_host_step(node: Node) -> Run | None:
-    """Return the function that executes a node on the host, or None if the node is lowered to kernels."""
-    return _host_steps.get(type(node))
+def is_host_step(node: Node) -> bool:
+    """Return whether the host executes a node, instead of kernels."""
+    return type(node) in _host_steps
+
+
+def host_step_of(node: Node) -> Run:
+    """Return the function that executes a node on the host."""
+    return _host_steps[type(node)]
 
 
 def find_lowering(node: Node) -> Lower | None:
