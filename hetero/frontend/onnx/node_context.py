@@ -16,6 +16,7 @@ from hetero.frontend.onnx.functions import domain_of
 from hetero.frontend.onnx.subgraph import OnnxSubgraph
 from hetero.frontend.onnx.tensors import TensorReader, element_type
 from hetero.frontend.onnx.value_types import value_type
+from hetero.frontend.subgraph import Subgraph
 from hetero.graph import Output
 from hetero.types import Type
 
@@ -63,7 +64,7 @@ class OnnxNodeContext(NodeContext):
     def has_attribute(self, name: str) -> bool:
         return name in self._attributes
 
-    def get_type_attribute(self, name: str, default: Type | None) -> Type | None:
+    def get_type_attribute(self, name: str, default: Type) -> Type:
         """Return the element type that an attribute states as TensorProto.DataType; the default if missing or 0."""
         number = self.get_attribute(name, 0)
         return element_type(number) if number else default
@@ -97,7 +98,7 @@ class OnnxNodeContext(NodeContext):
     def get_subgraph_size(self) -> int:
         return len(self._subgraphs())
 
-    def get_subgraph(self, index: int) -> OnnxSubgraph:
+    def get_subgraph(self, index: int) -> Subgraph:
         """Return one of the graphs in the node's attributes, in the order of the file."""
         subgraphs = self._subgraphs()
         return subgraphs[index] if 0 <= index < len(subgraphs) else super().get_subgraph(index)
