@@ -17,6 +17,7 @@ from hetero.frontend.onnx.subgraph import OnnxSubgraph
 from hetero.frontend.onnx.tensors import TensorReader, element_type
 from hetero.frontend.onnx.value_types import value_type
 from hetero.frontend.subgraph import Subgraph
+from hetero.frontend.values import int64
 from hetero.graph import Output
 from hetero.types import Type
 
@@ -68,6 +69,15 @@ class OnnxNodeContext(NodeContext):
         """Return the element type that an attribute states as TensorProto.DataType; the default if missing or 0."""
         number = self.get_attribute(name, 0)
         return element_type(number) if number else default
+
+    def get_input_or_attribute(self, index: int, name: str) -> Output:
+        """Return an input that is an attribute with integers in earlier operator sets. Raises FrontendError."""
+        return int64(self.get_attribute(name)).output(0) if self.has_attribute(name) else self.get_input(index)
+
+    def get_optional_input_or_attribute(self, index: int, name: str) -> Output | None:
+        """Return ``get_input_or_attribute``, or None if the node has neither."""
+        is_present = self.has_input(index) or self.has_attribute(name)
+        return self.get_input_or_attribute(index, name) if is_present else None
 
     def check_only_supported(self, **values: Any) -> None:
         """Raise FrontendError if an attribute has another value than the one that is supported."""
