@@ -8,6 +8,7 @@ from hetero import ops
 from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.translators.activation import along_axis_and_later, leaky_relu
 from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
 from hetero.frontend.onnx.translators.pooling import average_pool_of
 from hetero.frontend.onnx.translators.quantization import (
@@ -27,7 +28,7 @@ from hetero.frontend.quantization import (
     subtract_zero_point,
 )
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import flatten, int64, multiply_by, rank_of, reshape, scalar_like
+from hetero.frontend.values import int64, multiply_by, rank_of, reshape
 from hetero.graph import Op, Output, as_output
 from hetero.types import Type
 
@@ -74,16 +75,11 @@ def _unary(function: Callable[[OnnxNodeContext, Output], Op | Output]) -> Callab
     return translate
 
 
-def _leaky_relu(node: OnnxNodeContext, value: Output) -> Op:
-    return ops.PRelu(value, scalar_like(value, node.get_attribute("alpha", 0.01)))
-
-
 def _softmax(node: OnnxNodeContext, value: Output) -> Op:
     axis = node.get_attribute("axis", -1)
     if node.get_attribute("opset") >= 13:
         return ops.Softmax(value, axis)
-    # Before operator set 13, Softmax normalizes over the axis and all later axes.
-    return ops.Reshape(ops.Softmax(flatten(value, axis), 1), ops.ShapeOf(value), False)
+    return along_axis_and_later(ops.Softmax, value, axis)
 
 
 def _reduce_mean(node: OnnxNodeContext, value: Output) -> Op:
@@ -116,7 +112,8 @@ def qlinear_conv(node: OnnxNodeContext) -> Translation:
 
 
 for _type, _function in {
-    "QLinearLeakyRelu": _leaky_relu, "QLinearSigmoid": lambda node, value: ops.Sigmoid(value),
+    "QLinearLeakyRelu": lambda node, value: leaky_relu(value, node.get_attribute("alpha", 0.01)),
+    "QLinearSigmoid": lambda node, value: ops.Sigmoid(value),
     "QLinearSoftmax": _softmax, "QLinearReduceMean": _reduce_mean,
     "QLinearGlobalAveragePool": _global_average_pool, "QLinearAveragePool": _average_pool,
 }.items():  # fmt: skip
