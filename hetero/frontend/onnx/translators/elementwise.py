@@ -28,7 +28,7 @@ _UNARY: dict[str, Callable[[Output], Op | Output]] = {
     "Cosh": ops.Cosh, "Erf": ops.Erf, "Exp": ops.Exp, "Floor": ops.Floor, "Log": ops.Log, "Neg": ops.Negative,
     "Not": ops.LogicalNot, "Sign": ops.Sign, "Sin": ops.Sin, "Sinh": ops.Sinh, "Sqrt": ops.Sqrt, "Tan": ops.Tan,
     "Tanh": ops.Tanh, "Acosh": ops.Acosh, "Asinh": ops.Asinh, "Atanh": ops.Atanh, "BitwiseNot": ops.BitwiseNot,
-    "Det": ops.Det, "Identity": lambda value: value,
+    "Identity": lambda value: value,
     "Reciprocal": lambda value: ops.Divide(scalar_like(value, 1), value),
 }  # fmt: skip
 

@@ -13,7 +13,7 @@ from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.onnx.translators.activation import hard_sigmoid, leaky_relu, swish
 from hetero.frontend.onnx.translators.convolution import convolution
-from hetero.frontend.onnx.translators.matmul import gemm
+from hetero.frontend.onnx.translators.linear_algebra import gemm
 from hetero.frontend.onnx.translators.normalization import layer_norm, rms_norm
 from hetero.frontend.translation import Translation, as_outputs
 from hetero.frontend.values import (
