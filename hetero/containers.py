@@ -20,6 +20,7 @@ from hetero.types import Type
 class ContainerType:
     """The element type of a value that contains other values. Has Type's methods, as a type that is not a number."""
 
+    element_type: ElementType
     partial_shape: PartialShape
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ from hetero.frontend.extension import Converter
 class ConversionExtension(extension.ConversionExtension):
     """``ConversionExtension(op_type, converter)`` or ``ConversionExtension(op_type, domain, converter)``."""
 
-    def __init__(self, op_type: str, domain: str | Converter, converter: Converter | None = None) -> None:
+    def __init__(self, op_type: str, domain: Any, converter: Converter | None = None) -> None:
         if converter is None:
             super().__init__(op_type, domain, framework="onnx")
         else:

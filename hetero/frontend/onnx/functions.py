@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import onnx
-from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TypeProto
+from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto
 
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.value_types import type_proto
 from hetero.graph import Output
-
-# Domain, name and overload of a function that the model defines.
-FunctionKey = tuple[str, str, str]
 
 
 def domain_of(name: str) -> str:
@@ -25,22 +23,17 @@ def versions_of(imports: Sequence[onnx.OperatorSetIdProto]) -> dict[str, int]:
     return {domain_of(entry.domain): entry.version for entry in imports}
 
 
-def functions_of(model: ModelProto) -> dict[FunctionKey, FunctionProto]:
-    """Return the functions that the model defines."""
-    return {(domain_of(f.domain), f.name, f.overload): f for f in model.functions}
-
-
 class StandardFunction:
     """An operator that ONNX itself defines as a function, in one version of its operator set."""
 
-    def __init__(self, schema: onnx.defs.OpSchema, version: int) -> None:
+    def __init__(self, schema: Any, version: int) -> None:  # onnx's stubs of OpSchema lack functions
         self._schema, self._version = schema, version
 
     @classmethod
     def find(cls, domain: str, op_type: str, version: int) -> StandardFunction | None:
         """Return the operator's function, or None if ONNX has no such operator or defines no function for it."""
         try:
-            schema = onnx.defs.get_schema(op_type, version, domain)
+            schema: Any = onnx.defs.get_schema(op_type, version, domain)
         except (onnx.defs.SchemaError, TypeError):  # TypeError: the name in a damaged file is not a str
             return None
         return cls(schema, version) if schema.has_function or schema.has_context_dependent_function else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
@@ -22,7 +22,7 @@ from hetero.graph import Constant, Model, Output, Parameter, Result
 
 # Limits on the nesting of functions and subgraphs, and on the total number of nodes in them: a small file with
 # functions that call each other can expand to more nodes than fit into memory.
-MAX_DEPTH = 40
+MAX_NESTING = 40
 MAX_INNER_NODES = 300_000
 
 
@@ -159,7 +159,10 @@ class GraphBuilder:
         self._declared = declared_types([*graph.value_info, *graph.output])
         self._translate_all(graph.node)
         reader = f"the output of the graph '{graph.name}'" if self._calls else "the model's output"
-        return [self._required(info.name, reader) for info in graph.output]
+        values = [value for info in graph.output if (value := self._find(info.name, reader)) is not None]
+        if len(values) < len(graph.output):
+            raise FrontendError(f"{reader} reads an input of the function that its caller omits")
+        return values
 
     def _translate_all(self, nodes: Sequence[NodeProto]) -> None:
         if self._calls:
@@ -174,9 +177,11 @@ class GraphBuilder:
 
     def _translate(self, node: NodeProto, name: str) -> None:
         label = f"{node.op_type} node '{name}'"
-        inputs = [self._required(read, label, True) if read else None for read in node.input]
+        inputs = [self._find(read, label) if read else None for read in node.input]
         try:
             operator = self._context.operators.find(node, self._versions)
+            if operator is None:
+                raise FrontendError("there is no translation of it")
             outputs = self._outputs_of(node, name, inputs, operator)
             if any(node.output[len(outputs) :]):
                 raise FrontendError(f"only its first {len(outputs)} of {len(node.output)} outputs are supported")
@@ -188,8 +193,8 @@ class GraphBuilder:
                 self.define(output_name, output)
 
     def _outputs_of(
-        self, node: NodeProto, name: str, inputs: list[Output | None], operator: Operator
-    ) -> list[Output | None]:
+        self, node: NodeProto, name: str, inputs: Sequence[Output | None], operator: Operator
+    ) -> Sequence[Output | None]:
         attributes = self._attributes_of(node)
         if isinstance(operator, (FunctionProto, StandardFunction)):
             return self._call(node, name, inputs, attributes, operator)
@@ -213,7 +218,7 @@ class GraphBuilder:
         self,
         node: NodeProto,
         name: str,
-        inputs: list[Output | None],
+        inputs: Sequence[Output | None],
         attributes: dict[str, BoundAttribute],
         function: FunctionProto | StandardFunction,
     ) -> list[Output | None]:
@@ -224,11 +229,12 @@ class GraphBuilder:
         calls = (*self._calls, called)
         _check_depth(calls)
         if isinstance(function, StandardFunction):
-            defaults = function.defaults.values()
+            defaults: Iterable[AttributeProto] = function.defaults.values()
             resolved = with_attributes(node, {key: attribute.proto for key, attribute in attributes.items()})
             function = function.body_for(resolved, inputs)
             self._context.operators.check(function.node, self._context.operators.versions_in(function))
-            outer = self  # a subgraph attribute, which becomes part of the body, may read values of this graph
+            # A subgraph attribute, which becomes part of the body, may read values of this graph.
+            outer: GraphBuilder | None = self
         else:
             defaults, outer = function.attribute_proto, None
         if len(inputs) > len(function.input):
@@ -241,22 +247,16 @@ class GraphBuilder:
         body._declared = declared_types(function.value_info)
         body._translate_all(function.node)
         # Outputs that the caller omits need not exist in the body.
-        outputs = [
-            body._required(formal, f"the function {node.op_type}", True) if actual else None
-            for formal, actual in zip(function.output, node.output)
-        ]
+        reader = f"the function {node.op_type}"
+        outputs = [body._find(f, reader) if actual else None for f, actual in zip(function.output, node.output)]
         name_first_output(name, outputs)
         return outputs
 
-    def _required(self, name: str, reader: str, may_be_omitted: bool = False) -> Output | None:
-        """Return the value of a name. Raises FrontendError if it is undefined or, by default, omitted (None)."""
-        value = self._find(name)
-        if value is _UNDEFINED or (value is None and not may_be_omitted):
-            raise FrontendError(f"{reader} reads the value '{name}', which no node before it produces")
-        return value
+    def _find(self, name: str, reader: str) -> Output | None:
+        """Return the value of a name in this graph or in the outer graphs, None for an omitted input of the function.
 
-    def _find(self, name: str) -> Output | None:
-        """Return the value of a name in this graph or in the outer graphs, or _UNDEFINED."""
+        Raises FrontendError, which names the ``reader``, if the name is undefined.
+        """
         if name in self._values:
             return self._values[name]
         if name in self._initializers:
@@ -265,20 +265,16 @@ class GraphBuilder:
             self.define(name, constant.output(0))
             return constant.output(0)
         if self._outer is None:
-            return _UNDEFINED
-        value = self._outer._find(name)
-        if value is None or value is _UNDEFINED or self._outer.scope is self.scope:
+            raise FrontendError(f"{reader} reads the value '{name}', which no node before it produces")
+        value = self._outer._find(name, reader)
+        if value is None or self._outer.scope is self.scope:
             return value
         return self.scope.capture(value, name)
 
 
-# The result of a lookup for a name that has no value.
-_UNDEFINED: Output = object()  # type: ignore[assignment]
-
-
 def _check_depth(calls: Sequence[str]) -> None:
-    if len(calls) > MAX_DEPTH:
-        raise FrontendError(f"functions and subgraphs are nested more than {MAX_DEPTH} deep")
+    if len(calls) > MAX_NESTING:
+        raise FrontendError(f"functions and subgraphs are nested more than {MAX_NESTING} deep")
 
 
 def _attribute_value(attribute: BoundAttribute) -> AttributeProto | OnnxSubgraph:

@@ -16,6 +16,8 @@ from hetero.frontend.onnx.functions import domain_of
 from hetero.frontend.onnx.subgraph import OnnxSubgraph
 from hetero.frontend.onnx.tensors import TensorReader, element_type
 from hetero.frontend.onnx.value_types import value_type
+from hetero.frontend.subgraph import Subgraph
+from hetero.frontend.values import int64
 from hetero.graph import Output
 from hetero.types import Type
 
@@ -63,10 +65,19 @@ class OnnxNodeContext(NodeContext):
     def has_attribute(self, name: str) -> bool:
         return name in self._attributes
 
-    def get_type_attribute(self, name: str, default: Type | None) -> Type | None:
+    def get_type_attribute(self, name: str, default: Type) -> Type:
         """Return the element type that an attribute states as TensorProto.DataType; the default if missing or 0."""
         number = self.get_attribute(name, 0)
         return element_type(number) if number else default
+
+    def get_input_or_attribute(self, index: int, name: str) -> Output:
+        """Return an input that is an attribute with integers in earlier operator sets. Raises FrontendError."""
+        return int64(self.get_attribute(name)).output(0) if self.has_attribute(name) else self.get_input(index)
+
+    def get_optional_input_or_attribute(self, index: int, name: str) -> Output | None:
+        """Return ``get_input_or_attribute``, or None if the node has neither."""
+        is_present = self.has_input(index) or self.has_attribute(name)
+        return self.get_input_or_attribute(index, name) if is_present else None
 
     def check_only_supported(self, **values: Any) -> None:
         """Raise FrontendError if an attribute has another value than the one that is supported."""
@@ -97,7 +108,7 @@ class OnnxNodeContext(NodeContext):
     def get_subgraph_size(self) -> int:
         return len(self._subgraphs())
 
-    def get_subgraph(self, index: int) -> OnnxSubgraph:
+    def get_subgraph(self, index: int) -> Subgraph:
         """Return one of the graphs in the node's attributes, in the order of the file."""
         subgraphs = self._subgraphs()
         return subgraphs[index] if 0 <= index < len(subgraphs) else super().get_subgraph(index)

@@ -9,7 +9,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension, conversion_for
 from hetero.frontend.onnx import translators as _  # noqa: F401 (fills the registry)
-from hetero.frontend.onnx.functions import FunctionKey, StandardFunction, domain_of, functions_of, versions_of
+from hetero.frontend.onnx.functions import StandardFunction, domain_of, versions_of
 from hetero.frontend.onnx.registry import find_translator
 from hetero.frontend.translation import Translator
 
@@ -29,7 +29,7 @@ class OperatorResolver:
         self._extensions = extensions
         # Files older than operator sets use version 1.
         self.versions = {"": 1} | versions_of(model.opset_import)
-        self._functions = functions_of(model)
+        self._functions = {(domain_of(f.domain), f.name, f.overload): f for f in model.functions}
 
     def versions_in(self, function: FunctionProto) -> dict[str, int]:
         """Return the operator set versions, by domain, that the nodes of a function use."""
@@ -55,7 +55,7 @@ class OperatorResolver:
         Functions of ONNX that depend on input types are not checked: these types are not known yet.
         """
         missing: dict[str, list[str]] = {}
-        seen: set[FunctionKey] = set()
+        seen: set[tuple[str, str, str]] = set()
         worklist = [(nodes, versions)]
         while worklist:
             nodes, versions = worklist.pop()

@@ -14,7 +14,7 @@ from hetero.frontend.source import map_file
 from hetero.packing import is_packed, packed_size, unpack
 from hetero.types import Type
 
-_TYPES = {
+_TYPES: dict[int, Type] = {
     TensorProto.FLOAT: Type.f32, TensorProto.UINT8: Type.u8, TensorProto.INT8: Type.i8, TensorProto.UINT16: Type.u16,
     TensorProto.INT16: Type.i16, TensorProto.INT32: Type.i32, TensorProto.INT64: Type.i64,
     TensorProto.STRING: Type.string, TensorProto.BOOL: Type.boolean, TensorProto.FLOAT16: Type.f16,

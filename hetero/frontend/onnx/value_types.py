@@ -12,6 +12,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.tensors import data_type, element_type
 from hetero.graph import Output
 from hetero.shape import MAX_RANK, PartialShape
+from hetero.types import Type
 
 log = logging.getLogger("hetero.frontend")
 
@@ -26,8 +27,10 @@ def value_type(proto: TypeProto) -> tuple[ElementType, PartialShape]:
         return element_type(proto.tensor_type.elem_type), _shape(proto.tensor_type)
     if kind in ("sequence_type", "optional_type"):
         inner, shape = value_type(getattr(proto, kind).elem_type)
-        container = SequenceType if kind == "sequence_type" else OptionalType
-        return container(inner, shape), PartialShape([])
+        if kind == "sequence_type" and isinstance(inner, Type):
+            return SequenceType(inner, shape), PartialShape([])
+        if kind == "optional_type" and isinstance(inner, (Type, SequenceType)):
+            return OptionalType(inner, shape), PartialShape([])
     raise FrontendError(f"a value of {kind or 'no type'} is not supported")
 
 

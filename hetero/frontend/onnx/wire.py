@@ -13,7 +13,7 @@ from typing import NamedTuple
 # Minimum size in bytes of a payload that is detached.
 MIN_DETACHED_SIZE = 1024
 # Maximum nesting of messages, which is protobuf's own limit.
-_MAX_DEPTH = 100
+_MAX_NESTING = 100
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _FIXED_SIZES = {_FIXED64: 8, _FIXED32: 4}
@@ -78,8 +78,8 @@ class _TruncatedField(WireError):
 
 def _rewrite(data: memoryview, begin: int, end: int, message: dict, depth: int) -> list[bytes | memoryview]:
     """Return the message between two offsets in pieces, with its large tensors replaced by references."""
-    if depth > _MAX_DEPTH:
-        raise WireError(f"graphs are nested more than {_MAX_DEPTH} deep")
+    if depth > _MAX_NESTING:
+        raise WireError(f"graphs are nested more than {_MAX_NESTING} deep")
     pieces: list[bytes | memoryview] = []
     copied = begin
     for field in _fields(data, begin, end):

@@ -5,7 +5,6 @@ Shapes: ``B`` batch size, ``N`` query heads, ``G`` key and value heads, ``S`` qu
 
 from __future__ import annotations
 
-import math
 from functools import reduce
 
 import numpy as np
@@ -16,11 +15,8 @@ from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import arange, int64, known_length, length_of, multiply_by, rank_of, scalar_like
-from hetero.graph import Op, Output
+from hetero.graph import Output
 from hetero.types import Type
-
-# The values of qk_matmul_output_mode: the step whose scores are output 3.
-_PRODUCT, _CAPPED, _BIASED, _WEIGHTS = range(4)
 
 
 @translator("Attention", since=23)
@@ -34,10 +30,14 @@ def attention(node: OnnxNodeContext) -> Translation:
     if node.has_input(4):
         key, value = (ops.Concat([node.get_input(4 + k), part], 2).output(0) for k, part in enumerate((key, value)))
     mask = _mask(node, query, key)
-    result, scores = _attend(node, query, key, value, mask)
-    if flat:
-        result = join_heads(result)
-    return [result, key, value, *([] if scores is None else [scores])]
+    causal = mask is None and bool(node.get_attribute("is_causal", 0))
+    step = node.get_attribute("qk_matmul_output_mode", 0) if node.has_output(3) else None
+    if step not in (None, *range(4)):
+        raise FrontendError(f"qk_matmul_output_mode must be 0 to 3, but is {step}")
+    count, groups = (known_length(part, 1, "the number of heads") for part in (query, key))
+    scale, cap = node.get_attribute("scale", None), node.get_attribute("softcap", 0.0)
+    result, scores = attend(query, key, value, mask, count, groups, scale, cap, causal=causal, step=step)
+    return [join_heads(result) if flat else result, key, value, *([] if scores is None else [scores])]
 
 
 def split_heads(value: Output, heads: int) -> Output:
@@ -50,70 +50,72 @@ def join_heads(value: Output) -> Output:
     return ops.Reshape(ops.Transpose(value, int64([0, 2, 1, 3])), int64([0, 0, -1]), True).output(0)
 
 
-def _attend(
-    node: OnnxNodeContext, query: Output, key: Output, value: Output, mask: Output | None
+def attend(
+    query: Output,
+    key: Output,
+    value: Output,
+    mask: Output | None,
+    heads: int,
+    groups: int,
+    scale: float | None,
+    cap: float,
+    *,
+    causal: bool = False,
+    sink: Output | None = None,
+    step: int | None = None,
 ) -> tuple[Output, Output | None]:
-    """Return the result ``[B, N, S, H]`` and the scores ``[B, N, S, T]``, or None if the scores are not needed."""
-    heads, groups = (known_length(part, 1, "the number of heads") for part in (query, key))
+    """Return softmax(cap · tanh(Q·Kᵀ · scale / cap) + mask)·V as ``[B, N, S, H]``, and scores ``[B, N, S, T]`` or None.
+
+    ``heads``, ``groups``: N and G. ``mask``: boolean, or numbers to be added. ``scale``: None for 1/√H. ``cap``: 0 for
+    none. ``sink``: ``[1, N, 1, 1]``, a score for each head that counts only in the sum of the softmax. It needs a
+    scale and excludes a cap. ``step``: the step whose scores are returned: 0 product, 1 cap, 2 mask, 3 softmax.
+    """
+    members = heads // groups
     if groups != heads:
         if heads % groups:
             raise FrontendError(f"{heads} query heads are not a multiple of {groups} key heads")
         # Query heads that share a key head are adjacent.
-        query = ops.Reshape(
-            query, int64([0, groups, heads // groups, -1, known_length(query, 3, "the head size")]), True
-        )
+        size = known_length(query, 3, "the head size")
+        query = ops.Reshape(query, int64([0, groups, members, -1, size]), True).output(0)
         key, value = (ops.Unsqueeze(part, int64([2])).output(0) for part in (key, value))
-        mask = None if mask is None else group_heads(mask, groups, heads // groups)
-        query = query.output(0)
-    cap, scale = node.get_attribute("softcap", 0.0), node.get_attribute("scale", None)
+        mask, sink = (None if part is None else _group_heads(part, groups, members) for part in (mask, sink))
     scores = None
-    if cap or node.has_output(3):
-        result, scores = _attend_in_steps(node, query, key, value, mask)
+    if cap or step is not None:
+        if causal:
+            mask = _causal(_query_positions(query), key)
+        result, steps = _attend_in_steps(query, key, value, mask, scale, cap)
+        scores = None if step is None else steps[step]
     else:
-        causal = mask is None and bool(node.get_attribute("is_causal", 0))
         number = None if scale is None else scalar_like(query, scale)
-        result = ops.ScaledDotProductAttention(query, key, value, mask, number, causal).output(0)
+        result = ops.ScaledDotProductAttention(query, key, value, mask, number, causal, sink=sink).output(0)
     if groups != heads:
-        result = ops.Reshape(
-            result, int64([0, heads, -1, known_length(value, 4, "the head size of the values")]), True
-        ).output(0)
+        size = known_length(value, 4, "the head size of the values")
+        result = ops.Reshape(result, int64([0, heads, -1, size]), True).output(0)
         scores = None if scores is None else _ungroup_heads(scores, heads)
     return result, scores
 
 
 def _attend_in_steps(
-    node: OnnxNodeContext, query: Output, key: Output, value: Output, mask: Output | None
-) -> tuple[Output, Output]:
-    """Compute attention with MatMul and Softmax; return the result and the scores of qk_matmul_output_mode."""
-    scale = node.get_attribute("scale", None)
-    root = math.sqrt(scale if scale is not None else known_length(query, -1, "the head size") ** -0.5)
-    steps: dict[int, Op] = {}
-    parts = (multiply_by(part, root) for part in (query, key))
-    scores: Op = ops.MatMul(*parts, False, True)
-    steps[_PRODUCT] = scores
-    cap = node.get_attribute("softcap", 0.0)
-    if cap:
-        number = scalar_like(query, cap)
-        scores = ops.Multiply(ops.Tanh(ops.Divide(scores, number)), number)
-    steps[_CAPPED] = scores
-    if mask is None and node.get_attribute("is_causal", 0):
-        mask = _causal(_query_positions(query), key)
-    if mask is not None:
-        bias = mask
-        if mask.element_type == Type.boolean:
-            bias = ops.Select(mask, scalar_like(query, 0), scalar_like(query, -np.inf)).output(0)
-        scores = ops.Add(scores, bias)
-    steps[_BIASED] = scores
-    weights: Op = ops.Softmax(scores, -1)
-    if mask is not None:
-        # A query that attends to no key has weights 0; Softmax computes NaN for it.
-        no_key = ops.Equal(ops.ReduceMax(bias, int64([-1]), True), scalar_like(query, -np.inf))
-        weights = ops.Select(no_key, scalar_like(query, 0), weights)
-    steps[_WEIGHTS] = weights
-    mode = node.get_attribute("qk_matmul_output_mode", _PRODUCT)
-    if mode not in steps:
-        raise FrontendError(f"qk_matmul_output_mode must be 0 to 3, but is {mode}")
-    return ops.MatMul(weights, value, False, False).output(0), steps[mode].output(0)
+    query: Output, key: Output, value: Output, mask: Output | None, scale: float | None, cap: float
+) -> tuple[Output, list[Output]]:
+    """Compute attention with MatMul and Softmax; return the result and the scores after each step."""
+    scale = known_length(query, -1, "the head size") ** -0.5 if scale is None else scale
+    product = ops.MatMul(multiply_by(query, scale / (cap or 1)), key, False, True).output(0)
+    scores = ops.Multiply(ops.Tanh(product), scalar_like(query, cap)).output(0) if cap else product
+    steps = [multiply_by(product, cap or 1), scores]
+    if mask is None:
+        weights = ops.Softmax(scores, -1).output(0)
+        return ops.MatMul(weights, value, False, False).output(0), [*steps, scores, weights]
+    bias = mask
+    if mask.element_type == Type.boolean:
+        bias = ops.Select(mask, scalar_like(query, 0), scalar_like(query, -np.inf)).output(0)
+    masked = ops.Add(scores, bias).output(0)
+    weights = ops.Softmax(masked, -1).output(0)
+    # A query that attends to no key has weights and a result of 0; Softmax computes NaN for it.
+    no_key = ops.Equal(ops.ReduceMax(bias, int64([-1]), True), scalar_like(query, -np.inf))
+    product = ops.MatMul(weights, value, False, False).output(0)
+    result, weights = (ops.Select(no_key, scalar_like(query, 0), part).output(0) for part in (product, weights))
+    return result, [*steps, masked, weights]
 
 
 def _mask(node: OnnxNodeContext, query: Output, key: Output) -> Output | None:
@@ -165,7 +167,7 @@ def _pad_to_keys(mask: Output, key: Output) -> Output:
     return ops.Pad(mask, int64([0] * rank), pads_end, "constant", masked).output(0)
 
 
-def group_heads(mask: Output, groups: int, members: int) -> Output:
+def _group_heads(mask: Output, groups: int, members: int) -> Output:
     """Split the head axis of a mask ``[B or 1, N or 1, S, T]``, or of lower rank, into ``[G, N / G]``."""
     rank = rank_of(mask)
     if rank < 3:
@@ -173,8 +175,8 @@ def group_heads(mask: Output, groups: int, members: int) -> Output:
     if mask.partial_shape[rank - 3] == 1:
         return ops.Unsqueeze(mask, int64([rank - 3])).output(0)
     if mask.partial_shape[rank - 3].is_dynamic:
-        shape = int64([1] * (rank - 3) + [groups * members, 1, 1])
-        mask = ops.Broadcast(mask, shape, broadcast_spec="BIDIRECTIONAL").output(0)
+        ones = int64([1] * (rank - 3) + [groups * members, 1, 1])
+        mask = ops.Broadcast(mask, ones, broadcast_spec="BIDIRECTIONAL").output(0)
     batch = [length_of(mask, [0])] if rank > 3 else []
     shape = ops.Concat([*batch, int64([groups, members]), length_of(mask, [rank - 2, rank - 1])], 0)
     return ops.Reshape(mask, shape, False).output(0)

@@ -13,7 +13,7 @@ from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.subgraph import Body, ModelScope, Subgraph
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import length_of, normalize_axis
+from hetero.frontend.values import int64, length_of, normalize_axis
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_constant
 from hetero.ops.control_flow import SubGraphOp
 from hetero.ops.port_maps import (
@@ -25,6 +25,7 @@ from hetero.ops.port_maps import (
     SliceInputDescription,
 )
 from hetero.ops.values import exact_value
+from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
 
@@ -37,7 +38,7 @@ def if_op(node: OnnxNodeContext) -> Translation:
             raise FrontendError(f"a branch has {branch.output_count} outputs, the node {node.get_output_size()}")
     known = exact_value(condition)
     taken = None if known is None else branches[0 if known.item() else 1]
-    if is_constant(condition):
+    if taken is not None and is_constant(condition):
         return taken.inline([], node.name)
     try:
         bodies = [branch.build([], []) for branch in branches]
@@ -108,7 +109,7 @@ def scan_8(node: OnnxNodeContext) -> Translation:
     state_count = len(inputs) - count
     _check_outputs(graph, state_count, node.get_output_size())
     parts = [_slice_parameter(value, 0) for value in inputs]
-    items = [ops.Squeeze(part, np.int64([0])).output(0) for part in parts]
+    items = [ops.Squeeze(part, int64([0])).output(0) for part in parts]
     if lengths is not None:
         parts.append(_slice_parameter(lengths, 0))
         for index in range(state_count, len(items)):
@@ -159,7 +160,7 @@ def _scan(
 
     def build(carried: list[Parameter]) -> Body:
         parts = [_slice_parameter(value, axis) for value, axis in zip(scanned, input_axes)]
-        items = [ops.Squeeze(part, np.int64([axis])) for part, axis in zip(parts, input_axes)]
+        items = [ops.Squeeze(part, int64([axis])) for part, axis in zip(parts, input_axes)]
         return graph.build([*carried, *items], [*carried, *parts])
 
     body = build_loop_body(build, states, 0)
@@ -190,7 +191,7 @@ def _stack_results(model: Model, axes: Mapping[int, int]) -> None:
     """Add an axis of length 1 to results, given as {index: axis}, for the concatenation over all iterations."""
     for index, axis in axes.items():
         result = model.results[index]
-        stacked = ops.Unsqueeze(result.input_value(0), np.int64([axis]), name=f"{result.friendly_name}/Unsqueeze")
+        stacked = ops.Unsqueeze(result.input_value(0), int64([axis]), name=f"{result.friendly_name}/Unsqueeze")
         result.input(0).replace_source_output(stacked.output(0))
         result.infer()
 
@@ -199,22 +200,22 @@ def _slice_parameter(value: Output, axis: int) -> Parameter:
     """Return a Parameter for a slice of length 1 along an axis."""
     shape = value.partial_shape
     if shape.has_rank:
-        lengths = list(shape)
+        lengths: list[Dimension | int] = list(shape)
         lengths[normalize_axis(axis, len(shape))] = 1
-        shape = lengths
+        shape = PartialShape(lengths)
     return Parameter(value.element_type, shape)
 
 
 def _first_elements(value: Output, length: Node) -> Output:
     """Return the first ``length`` elements along axis 0."""
-    return ops.Slice(value, np.int64([0]), length, np.int64([1]), np.int64([0])).output(0)
+    return ops.Slice(value, int64([0]), length, int64([1]), int64([0])).output(0)
 
 
 def _pad_with_zeros(value: Output, length: Output) -> Output:
     """Append zeros along axis 0 up to ``length``."""
     shape = ops.ShapeOf(value)
     missing = ops.Subtract(length, length_of(value, [0]))
-    rest = ops.Slice(shape, np.int64([1]), np.int64([np.iinfo(np.int64).max]), np.int64([1]), np.int64([0]))
+    rest = ops.Slice(shape, int64([1]), int64([np.iinfo(np.int64).max]), int64([1]), int64([0]))
     zeros = ops.Broadcast(ops.Convert(np.int64(0), value.element_type), ops.Concat([missing, rest], 0))
     return ops.Concat([value, zeros], 0).output(0)
 

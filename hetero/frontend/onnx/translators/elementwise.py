@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import reduce
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
 
 from hetero import ops
 from hetero.errors import FrontendError
@@ -13,65 +13,72 @@ from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, normalize_axis, rank_of, scalar_like
 from hetero.graph import Op, Output
 
+
+def _power(base: Output, exponent: Output) -> Op:
+    if base.element_type is exponent.element_type:
+        return ops.Power(base, exponent)
+    if base.element_type.is_real():
+        return ops.Power(base, ops.Convert(exponent, base.element_type))
+    # An integer base and an exponent of another type: computed in the exponent's type, returned in the base's.
+    return ops.Convert(ops.Power(ops.Convert(base, exponent.element_type), exponent), base.element_type)
+
+
 _UNARY: dict[str, Callable[[Output], Op | Output]] = {
     "Abs": ops.Abs, "Acos": ops.Acos, "Asin": ops.Asin, "Atan": ops.Atan, "Ceil": ops.Ceiling, "Cos": ops.Cos,
     "Cosh": ops.Cosh, "Erf": ops.Erf, "Exp": ops.Exp, "Floor": ops.Floor, "Log": ops.Log, "Neg": ops.Negative,
     "Not": ops.LogicalNot, "Sign": ops.Sign, "Sin": ops.Sin, "Sinh": ops.Sinh, "Sqrt": ops.Sqrt, "Tan": ops.Tan,
     "Tanh": ops.Tanh, "Acosh": ops.Acosh, "Asinh": ops.Asinh, "Atanh": ops.Atanh, "BitwiseNot": ops.BitwiseNot,
-    "Det": ops.Det, "Identity": lambda value: value,
+    "Identity": lambda value: value,
     "Reciprocal": lambda value: ops.Divide(scalar_like(value, 1), value),
 }  # fmt: skip
 
 # They broadcast like numpy from operator set 7 on, and by the attributes broadcast and axis before.
-_BINARY: dict[str, type[Op]] = {
+_BINARY: dict[str, Callable[[Output, Output], Op]] = {
     "Add": ops.Add, "And": ops.LogicalAnd, "Equal": ops.Equal, "Greater": ops.Greater,
     "GreaterOrEqual": ops.GreaterEqual, "Less": ops.Less, "LessOrEqual": ops.LessEqual, "Mul": ops.Multiply,
     "Or": ops.LogicalOr, "Sub": ops.Subtract, "Xor": ops.LogicalXor, "BitwiseAnd": ops.BitwiseAnd,
-    "BitwiseOr": ops.BitwiseOr, "BitwiseXor": ops.BitwiseXor,
+    "BitwiseOr": ops.BitwiseOr, "BitwiseXor": ops.BitwiseXor, "Pow": _power,
+    "Div": partial(ops.Divide, m_pythondiv=False),  # the quotient of integers is truncated toward 0
 }  # fmt: skip
 
 _VARIADIC: dict[str, type[Op]] = {"Max": ops.Maximum, "Min": ops.Minimum, "Sum": ops.Add}
 
 
-def _aligned_inputs(node: OnnxNodeContext) -> tuple[Output, Output]:
-    """Return both inputs of an operator before set 7, the second with trailing axes by the attribute axis."""
-    first, second = node.get_input(0), node.get_input(1)
+register_direct(_UNARY, 1)
+register_direct({"IsNaN": ops.IsNaN}, 1, since=9)
+register_direct({"Round": ops.Round}, 1, since=11)
+register_direct(_BINARY, 2, since=7)
+register_direct({"Where": ops.Select}, 3, since=9)
+
+
+@translator(*_BINARY)
+def binary_1(node: OnnxNodeContext) -> Translation:
+    """Before operator set 7, the attribute axis says where the second input begins in the first."""
+    operation, first, second = _BINARY[node.get_op_type()], node.get_input(0), node.get_input(1)
     if not node.get_attribute("broadcast", 0) or not node.has_attribute("axis"):
-        return first, second
+        return operation(first, second)
     axis, ranks = node.get_attribute("axis"), (rank_of(first), rank_of(second))
     trailing = ranks[0] - normalize_axis(axis, ranks[0]) - ranks[1]
     if trailing < 0:
         raise FrontendError(f"an input of rank {ranks[1]} does not fit at axis {axis} of one of rank {ranks[0]}")
-    if not trailing:
-        return first, second
-    return first, ops.Unsqueeze(second, int64(range(ranks[1], ranks[1] + trailing))).output(0)
+    if trailing:
+        second = ops.Unsqueeze(second, int64(range(ranks[1], ranks[1] + trailing))).output(0)
+    return operation(first, second)
 
 
-register_direct(_UNARY, 1)
-register_direct({"IsNaN": ops.IsNaN}, 1, since=9)
-register_direct(_BINARY, 2, since=7)
-register_direct({"Where": ops.Select}, 3, since=9)
-for _type, _operation in _BINARY.items():
-    translator(_type)(lambda node, operation=_operation: operation(*_aligned_inputs(node)))
-for _type, _operation in _VARIADIC.items():
-    translator(_type)(lambda node, operation=_operation: [reduce(operation, node.get_inputs())])
+@translator(*_VARIADIC)
+def variadic(node: OnnxNodeContext) -> Translation:
+    return _fold(_VARIADIC[node.get_op_type()], node.get_inputs())
 
 
 @translator("Mean")
 def mean(node: OnnxNodeContext) -> Translation:
     values = node.get_inputs()
-    return ops.Divide(reduce(ops.Add, values), scalar_like(values[0], len(values)))
+    return ops.Divide(_fold(ops.Add, values), scalar_like(values[0], len(values)))
 
 
-@translator("Div")
-def div_1(node: OnnxNodeContext) -> Translation:
-    return ops.Divide(*_aligned_inputs(node), m_pythondiv=False)
-
-
-@translator("Div", since=7)
-def div(node: OnnxNodeContext) -> Translation:
-    # ONNX truncates the quotient of integers toward 0.
-    return ops.Divide(node.get_input(0), node.get_input(1), m_pythondiv=False)
+def _fold(operation: type[Op], values: Sequence[Output]) -> Output:
+    return reduce(lambda first, second: operation(first, second).output(0), values)
 
 
 @translator("Mod", since=10)
@@ -79,11 +86,6 @@ def mod(node: OnnxNodeContext) -> Translation:
     # With fmod the result has the sign of the dividend, else of the divisor.
     operation = ops.Mod if node.get_attribute("fmod", 0) else ops.FloorMod
     return operation(node.get_input(0), node.get_input(1))
-
-
-@translator("Pow")
-def pow_1(node: OnnxNodeContext) -> Translation:
-    return ops.Power(*_aligned_inputs(node))
 
 
 @translator("BitShift", since=11)
@@ -95,23 +97,7 @@ def bit_shift(node: OnnxNodeContext) -> Translation:
     return operations[direction](node.get_input(0), node.get_input(1))
 
 
-@translator("Pow", since=7)
-def power(node: OnnxNodeContext) -> Translation:
-    base, exponent = node.get_input(0), node.get_input(1)
-    if base.element_type is exponent.element_type:
-        return ops.Power(base, exponent)
-    if base.element_type.is_real():
-        return ops.Power(base, ops.Convert(exponent, base.element_type))
-    # An integer base and an exponent of another type: computed in the exponent's type, returned in the base's.
-    return ops.Convert(ops.Power(ops.Convert(base, exponent.element_type), exponent), base.element_type)
-
-
 @translator("IsInf", since=10)
 def is_inf(node: OnnxNodeContext) -> Translation:
     directions = {name: bool(node.get_attribute(name, 1)) for name in ("detect_negative", "detect_positive")}
     return ops.IsInf(node.get_input(0), directions)
-
-
-@translator("Round", since=11)
-def round_half_to_even(node: OnnxNodeContext) -> Translation:
-    return ops.Round(node.get_input(0), "half_to_even")

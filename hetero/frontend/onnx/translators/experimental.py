@@ -7,37 +7,27 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translator
-from hetero.frontend.onnx.translators.activation import thresholded_relu
+from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, multiply_by, per_channel, rank_of, scalar_like
-from hetero.graph import Constant
-
-translator("ThresholdedRelu")(thresholded_relu)
+from hetero.graph import Constant, Op, Output
 
 
-@translator("Affine")
-def affine(node: OnnxNodeContext) -> Translation:
-    value = node.get_input(0)
-    product = multiply_by(value, node.get_attribute("alpha", 1.0))
-    return ops.Add(product, scalar_like(value, node.get_attribute("beta", 0.0)))
+def _affine(value: Output, alpha: float, beta: float) -> Op:
+    return ops.Add(multiply_by(value, alpha), scalar_like(value, beta))
 
 
-@translator("Scale")
-def scale(node: OnnxNodeContext) -> Translation:
-    return multiply_by(node.get_input(0), node.get_attribute("scale", 1.0))
+def _scaled_tanh(value: Output, alpha: float, beta: float) -> Output:
+    return multiply_by(ops.Tanh(multiply_by(value, beta)), alpha)
 
 
-@translator("ScaledTanh")
-def scaled_tanh(node: OnnxNodeContext) -> Translation:
-    scaled = multiply_by(node.get_input(0), node.get_attribute("beta", 1.0))
-    return multiply_by(ops.Tanh(scaled), node.get_attribute("alpha", 1.0))
+def _parametric_softplus(value: Output, alpha: float, beta: float) -> Output:
+    return multiply_by(ops.SoftPlus(multiply_by(value, beta)), alpha)
 
 
-@translator("ParametricSoftplus")
-def parametric_softplus(node: OnnxNodeContext) -> Translation:
-    scaled = multiply_by(node.get_input(0), node.get_attribute("beta", 1.0))
-    return multiply_by(ops.SoftPlus(scaled), node.get_attribute("alpha", 1.0))
+register_direct({"Affine": _affine}, 1, alpha=1.0, beta=0.0)
+register_direct({"Scale": multiply_by}, 1, scale=1.0)
+register_direct({"ScaledTanh": _scaled_tanh, "ParametricSoftplus": _parametric_softplus}, 1, alpha=1.0, beta=1.0)
 
 
 @translator("ImageScaler")
@@ -65,9 +55,8 @@ def crop(node: OnnxNodeContext) -> Translation:
 @translator("MeanVarianceNormalization")
 def mean_variance_normalization_1(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
-    axes = range(1 if node.get_attribute("across_channels", 0) else 2, rank_of(value))
     # Over the batch axis too, like the default of version 9.
-    axes = (0, *axes)
+    axes = (0, *range(1 if node.get_attribute("across_channels", 0) else 2, rank_of(value)))
     return ops.MVN(value, int64(axes), bool(node.get_attribute("normalize_variance", 1)), 1e-9, "outside_sqrt")
 
 
@@ -75,4 +64,4 @@ def mean_variance_normalization_1(node: OnnxNodeContext) -> Translation:
 def dynamic_slice(node: OnnxNodeContext) -> Translation:
     value, starts, ends = (node.get_input(index) for index in range(3))
     ones = ops.Broadcast(scalar_like(starts, 1), ops.ShapeOf(starts))
-    return ops.Slice(value, starts, ends, ones, *([node.get_input(3)] if node.has_input(3) else []))
+    return ops.Slice(value, starts, ends, ones, node.get_optional_input(3))

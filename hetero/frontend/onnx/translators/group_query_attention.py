@@ -6,21 +6,19 @@ size. Each key head is shared by a group of N / G query heads.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.onnx.translators.attention import group_heads, join_heads, split_heads
+from hetero.frontend.onnx.translators.attention import attend, join_heads, split_heads
 from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
 from hetero.frontend.onnx.translators.normalization import rms_norm
 from hetero.frontend.onnx.translators.rotary import rotate
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, known_length, length_of, multiply_by, scalar_like
-from hetero.graph import Output
+from hetero.frontend.values import arange, int64, known_length, length_of, reshape, scalar_like
+from hetero.graph import Constant, Op, Output
 from hetero.types import Type
 
 
@@ -45,8 +43,14 @@ def group_query_attention(node: OnnxNodeContext) -> Translation:
         caches = (node.get_input(3), node.get_input(4))
         key, value = (ops.CacheUpdate(*pair, past, total).output(0) for pair in zip(caches, (key, value)))
     mask = _mask(node, positions, lengths, total)
-    result = _attend(node, query, *(_first_tokens(part, total) for part in (key, value)), mask)
-    return [result, key, value]
+    heads, groups, cap = (node.get_attribute(name, 0) for name in ("num_heads", "kv_num_heads", "softcap"))
+    sink = _sink(node, query, heads)
+    if cap and sink is not None:
+        raise FrontendError("softcap with a sink is not supported")
+    scale = node.get_attribute("scale", 0.0) or known_length(query, 3, "the head size") ** -0.5
+    known_key, known_value = (_first_tokens(part, total) for part in (key, value))
+    result, _ = attend(query, known_key, known_value, mask, heads, groups, scale, cap, sink=sink)
+    return [join_heads(result), key, value]
 
 
 def _read_heads(node: OnnxNodeContext) -> list[Output]:
@@ -72,55 +76,27 @@ def _first_tokens(cache: Output, total: Output) -> Output:
 
 
 def _mask(node: OnnxNodeContext, positions: Output, lengths: Output, total: Output) -> Output:
-    """Return the mask ``[B, S, T]``, true where a new token attends to a token."""
-    keys = arange(ops.Squeeze(total))
-    window, causal = node.get_attribute("local_window_size", -1), node.get_attribute("causal", 1)
-    if not causal:
-        return ops.LessEqual(keys, ops.Unsqueeze(lengths, int64([1, 2]))).output(0)
-    rows = ops.Unsqueeze(positions, int64([2]))
-    visible = ops.LessEqual(keys, rows)
-    if window > 0:
-        visible = ops.LogicalAnd(visible, ops.Greater(keys, ops.Subtract(rows, int64(window))))
-    return visible.output(0)
-
-
-def _attend(node: OnnxNodeContext, query: Output, key: Output, value: Output, mask: Output) -> Output:
-    """Return softmax(Q·Kᵀ·scale + mask)·V as ``[B, S, N·H]``; the query heads of a group share keys and values."""
-    groups = node.get_attribute("kv_num_heads")
-    members = node.get_attribute("num_heads") // groups
-    head_size = known_length(query, -1, "the head size")
-    query = ops.Reshape(query, int64([0, groups, members, -1, head_size]), True).output(0)
-    key, value = (ops.Unsqueeze(part, int64([2])).output(0) for part in (key, value))
-    mask = ops.Unsqueeze(mask, int64([1, 2])).output(0)
-    if node.has_input(10):
-        bias = group_heads(node.get_input(10), groups, members)
-        mask = ops.Select(mask, bias, scalar_like(query, -np.inf)).output(0)
-    scale = node.get_attribute("scale", 0.0) or 1 / math.sqrt(head_size)
-    cap = node.get_attribute("softcap", 0.0)
-    sink = _sink(node, query, groups, members)
-    if cap:
-        if sink is not None:
-            raise FrontendError("softcap with a sink is not supported")
-        scores = ops.MatMul(multiply_by(query, scale / cap), key, False, True)
-        scores = ops.Multiply(ops.Tanh(scores), scalar_like(query, cap))
-        if mask.element_type == Type.boolean:
-            scores = ops.Select(mask, scores, scalar_like(query, -np.inf))
-        else:
-            scores = ops.Add(scores, mask)
-        result = ops.MatMul(ops.Softmax(scores, -1), value, False, False)
+    """Return the mask ``[B, 1, S, T]``, true where a new token attends to a token, or the bias with -inf elsewhere."""
+    keys, window = arange(ops.Squeeze(total)), node.get_attribute("local_window_size", -1)
+    if not node.get_attribute("causal", 1):
+        visible: Op = ops.LessEqual(keys, ops.Unsqueeze(lengths, int64([1, 2, 3])))
     else:
-        result = ops.ScaledDotProductAttention(query, key, value, mask, scalar_like(query, scale), sink=sink)
-    head_size = known_length(value, -1, "the head size of the values")
-    return join_heads(ops.Reshape(result, int64([0, groups * members, -1, head_size]), True).output(0))
+        rows = ops.Unsqueeze(positions, int64([1, 3]))
+        visible = ops.LessEqual(keys, rows)
+        if window > 0:
+            visible = ops.LogicalAnd(visible, ops.Greater(keys, ops.Subtract(rows, int64(window))))
+    if not node.has_input(10):
+        return visible.output(0)
+    bias = node.get_input(10)
+    return ops.Select(visible, bias, scalar_like(bias, -np.inf)).output(0)
 
 
-def _sink(node: OnnxNodeContext, query: Output, groups: int, members: int) -> Output | None:
-    """Return the attention sink ``[1, G, N / G, 1, 1]``: a score per head that counts only in the softmax's sum."""
+def _sink(node: OnnxNodeContext, query: Output, heads: int) -> Output | None:
+    """Return the attention sink ``[1, N, 1, 1]``."""
     if node.has_input(11):
-        return ops.Reshape(node.get_input(11), int64([1, groups, members, 1, 1]), False).output(0)
+        return reshape(node.get_input(11), (1, heads, 1, 1))
     if node.get_attribute("smooth_softmax", 0) == 1:
-        zeros = np.zeros((1, groups, members, 1, 1), query.element_type.to_dtype())
-        return ops.Constant(zeros).output(0)
+        return Constant(np.zeros((1, heads, 1, 1), query.element_type.to_dtype())).output(0)
     return None
 
 

@@ -14,7 +14,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.attention import join_heads, split_heads
-from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
+from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN, add_optional
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import arange, int64, known_length, length_of, rank_of, scalar_like
 from hetero.graph import Op, Output
@@ -28,22 +28,19 @@ def attention(node: OnnxNodeContext) -> Translation:
     """Self-attention of ``[B, S, I]``, projected to queries, keys and values by weights ``[I, 3·N·H]`` and a bias."""
     node.check_only_supported(do_rotary=0)
     value, heads = node.get_input(0), node.get_attribute("num_heads")
-    projected = ops.MatMul(value, node.get_input(1), False, False)
-    projected = ops.Add(projected, node.get_input(2)) if node.has_input(2) else projected
+    projected = add_optional(node, ops.MatMul(value, node.get_input(1), False, False), 2)
     sizes = node.get_attribute("qkv_hidden_sizes", None)
     parts = ops.VariadicSplit(projected, int64(-1), int64(sizes)) if sizes else ops.Split(projected, int64(-1), 3)
     query, key, content = (split_heads(part, heads) for part in parts.outputs())
-    present = None
     if node.has_input(4):
         past_key, past_content = ops.Split(node.get_input(4), int64(0), 2).outputs()
         key = _append(ops.Squeeze(past_key, int64([0])), key)
         content = _append(ops.Squeeze(past_content, int64([0])), content)
-    if node.has_output(1):
-        pair = [ops.Unsqueeze(part, int64([0])) for part in (key, content)]
-        present = ops.Concat(pair, 0).output(0)
     mask = _mask(node, node.get_optional_input(3), query, key)
     result = _attend(node, query, key, content, [mask, node.get_optional_input(5)])
-    return [result] if present is None else [result, present]
+    if not node.has_output(1):
+        return result
+    return [result, ops.Concat([ops.Unsqueeze(part, int64([0])) for part in (key, content)], 0)]
 
 
 @translator("MultiHeadAttention", domain=DOMAIN)
@@ -146,6 +143,7 @@ def _mask(node: OnnxNodeContext, mask: Output | None, query: Output, key: Output
     """
     if mask is None:
         return None
+    visible: Op
     rank = rank_of(mask)
     if rank == 1:
         visible, axes = _within_sequences(mask, query, key), [1, 2]
@@ -158,7 +156,7 @@ def _mask(node: OnnxNodeContext, mask: Output | None, query: Output, key: Output
     return ops.Unsqueeze(ops.Select(visible, scalar_like(query, 0), masked), int64(axes)).output(0)
 
 
-def _within_sequences(ends: Output, query: Output, key: Output) -> Output:
+def _within_sequences(ends: Output, query: Output, key: Output) -> Op:
     """Return ``[B, T]``, true for keys before the end of their sequence.
 
     ``ends``: the ends ``[B]``, or the ends and the starts ``[2·B]``.
@@ -166,8 +164,8 @@ def _within_sequences(ends: Output, query: Output, key: Output) -> Output:
     batch, count = query.partial_shape[0], ends.partial_shape[0]
     positions, ends = arange(length_of(key, 2)), ops.Convert(ends, "i64").output(0)
     if batch.compatible(count):
-        return ops.Less(positions, ops.Unsqueeze(ends, int64([1]))).output(0)
+        return ops.Less(positions, ops.Unsqueeze(ends, int64([1])))
     if not (batch * 2).compatible(count):
         raise FrontendError(f"a mask of {count} numbers for {batch} sequences is not supported")
     end, start = (ops.Unsqueeze(half, int64([1])) for half in ops.Split(ends, int64(0), 2).outputs())
-    return ops.LogicalAnd(ops.Less(positions, end), ops.GreaterEqual(positions, start)).output(0)
+    return ops.LogicalAnd(ops.Less(positions, end), ops.GreaterEqual(positions, start))

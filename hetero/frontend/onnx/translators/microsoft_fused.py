@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from hetero.errors import FrontendError
 from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
+from hetero.frontend.onnx.translators.activation import hard_sigmoid, leaky_relu, swish
 from hetero.frontend.onnx.translators.convolution import convolution
-from hetero.frontend.onnx.translators.matmul import gemm
+from hetero.frontend.onnx.translators.linear_algebra import gemm
 from hetero.frontend.onnx.translators.normalization import layer_norm, rms_norm
-from hetero.frontend.translation import Translation
+from hetero.frontend.translation import Translation, as_outputs
 from hetero.frontend.values import (
     arange,
     int64,
@@ -23,58 +24,49 @@ from hetero.frontend.values import (
     normalize_axis,
     per_channel,
     rank_of,
-    scalar_like,
 )
-from hetero.graph import Op, Output, as_output
+from hetero.graph import Op, Output
 from hetero.ops.values import exact_value
 from hetero.types import Type
 
 DOMAIN = "com.microsoft"
 
-
-# Activations by name, as functions of the value and the activation's parameters.
-_ACTIVATIONS: dict[str, Callable[..., Op]] = {
-    "Relu": lambda x, *parameters: ops.Relu(x),
-    "Sigmoid": lambda x, *parameters: ops.Sigmoid(x),
-    "Tanh": lambda x, *parameters: ops.Tanh(x),
-    "LeakyRelu": lambda x, alpha=0.01, *parameters: ops.PRelu(x, scalar_like(x, alpha)),
-    "Clip": lambda x, low, high: ops.Clamp(x, low, high),
-    "HardSigmoid": lambda x, alpha=0.2, beta=0.5: ops.HardSigmoid(x, scalar_like(x, alpha), scalar_like(x, beta)),
-}
+# Activations by name, with the number of their parameters.
+_ACTIVATIONS: dict[str, tuple[Callable[..., Op], int]] = {
+    "Relu": (ops.Relu, 0), "Sigmoid": (ops.Sigmoid, 0), "Tanh": (ops.Tanh, 0), "LeakyRelu": (leaky_relu, 1),
+    "Clip": (ops.Clamp, 2), "HardSigmoid": (hard_sigmoid, 2),
+}  # fmt: skip
 
 
-def _activate(node: OnnxNodeContext, value: Output, *parameters: float) -> Translation:
+def _activate(node: OnnxNodeContext, value: Output, parameters: Sequence[float]) -> Translation:
     """Apply the activation that the node's attribute names, if any."""
     name = node.get_attribute("activation", "")
     if not name:
         return value
     if name not in _ACTIVATIONS:
         raise FrontendError(f"activation must be one of {', '.join(_ACTIVATIONS)}, but is {name}")
-    return _ACTIVATIONS[name](value, *parameters)
+    activation, count = _ACTIVATIONS[name]
+    return activation(value, *parameters[:count])
+
+
+def add_optional(node: OnnxNodeContext, value: Translation, index: int) -> Output:
+    """Return the sum of the only output of a translation and an optional input, given by its index."""
+    (output,) = as_outputs(value)
+    return ops.Add(output, node.get_input(index)).output(0) if node.has_input(index) else output
 
 
 @translator("FusedConv", domain=DOMAIN)
 def fused_conv(node: OnnxNodeContext) -> Translation:
     """Return activation(convolution + Z), where Z is optional."""
-    result = as_output(convolution(node))
-    if node.has_input(3):
-        result = ops.Add(result, node.get_input(3)).output(0)
-    return _activate(node, result, *node.get_attribute("activation_params", ()))
+    return _activate(node, add_optional(node, convolution(node), 3), node.get_attribute("activation_params", ()))
 
 
-@translator("FusedGemm", domain=DOMAIN)
+@translator("FusedGemm", "FusedMatMulActivation", domain=DOMAIN)
 def fused_gemm(node: OnnxNodeContext) -> Translation:
-    return _activate(node, as_output(gemm(node)), *_activation_parameters(node))
-
-
-@translator("FusedMatMulActivation", domain=DOMAIN)
-def fused_matmul_activation(node: OnnxNodeContext) -> Translation:
-    return _activate(node, as_output(fused_matmul(node)), *_activation_parameters(node))
-
-
-def _activation_parameters(node: OnnxNodeContext) -> list[float]:
+    product = gemm(node) if node.get_op_type() == "FusedGemm" else fused_matmul(node)
     names = ("activation_alpha", "activation_beta", "activation_gamma")
-    return [node.get_attribute(name) for name in names if node.has_attribute(name)]
+    parameters = [node.get_attribute(name) for name in names if node.has_attribute(name)]
+    return _activate(node, as_outputs(product)[0], parameters)
 
 
 @translator("FusedMatMul", "TransposeMatMul", domain=DOMAIN)
@@ -94,38 +86,27 @@ def fused_matmul(node: OnnxNodeContext) -> Translation:
     return multiply_by(ops.MatMul(*values, *transposed), node.get_attribute("alpha", 1.0))
 
 
-def _bias_add(data: Output, bias: Output, skip: Output) -> Op:
-    return ops.Add(ops.Add(data, bias), skip)
+def _bias_split_gelu(data: Output, bias: Output) -> Op:
+    """Return the first half of the last axis times Gelu of the second half."""
+    left, right = ops.Split(ops.Add(data, bias), int64(-1), 2).outputs()
+    return ops.Multiply(left, ops.Gelu(right, "erf"))
 
 
 register_direct({"Gelu": lambda data: ops.Gelu(data, "erf")}, 1, domain=DOMAIN)
 register_direct({"BiasGelu": lambda data, bias: ops.Gelu(ops.Add(data, bias), "erf")}, 2, domain=DOMAIN)
-register_direct({"BiasAdd": _bias_add}, 3, domain=DOMAIN)
+register_direct({"BiasAdd": lambda data, bias, skip: ops.Add(ops.Add(data, bias), skip)}, 3, domain=DOMAIN)
+register_direct({"BiasSplitGelu": _bias_split_gelu}, 2, domain=DOMAIN)
+register_direct({"QuickGelu": swish}, 1, domain=DOMAIN, alpha=1.702)
 
 
 @translator("FastGelu", domain=DOMAIN)
 def fast_gelu(node: OnnxNodeContext) -> Translation:
-    value = node.get_input(0)
-    return ops.Gelu(ops.Add(value, node.get_input(1)) if node.has_input(1) else value, "tanh")
-
-
-@translator("QuickGelu", domain=DOMAIN)
-def quick_gelu(node: OnnxNodeContext) -> Translation:
-    value = node.get_input(0)
-    return ops.Swish(value, scalar_like(value, node.get_attribute("alpha", 1.702)))
+    return ops.Gelu(add_optional(node, node.get_input(0), 1), "tanh")
 
 
 @translator("GemmFastGelu", domain=DOMAIN)
 def gemm_fast_gelu(node: OnnxNodeContext) -> Translation:
-    product = ops.MatMul(node.get_input(0), node.get_input(1), False, False)
-    return ops.Gelu(ops.Add(product, node.get_input(2)) if node.has_input(2) else product, "tanh")
-
-
-@translator("BiasSplitGelu", domain=DOMAIN)
-def bias_split_gelu(node: OnnxNodeContext) -> Translation:
-    """Return the first half of the last axis times Gelu of the second half."""
-    left, right = ops.Split(ops.Add(node.get_input(0), node.get_input(1)), int64(-1), 2).outputs()
-    return ops.Multiply(left, ops.Gelu(right, "erf"))
+    return ops.Gelu(add_optional(node, ops.MatMul(node.get_input(0), node.get_input(1), False, False), 2), "tanh")
 
 
 @translator("BiasDropout", domain=DOMAIN)
@@ -135,8 +116,7 @@ def bias_dropout(node: OnnxNodeContext) -> Translation:
     if training is None or training.any():
         raise FrontendError("dropout in training mode is not supported")
     total = ops.Add(node.get_input(0), node.get_input(1)).output(0)
-    result = ops.Add(total, node.get_input(2)).output(0) if node.has_input(2) else total
-    return [result, ops.Broadcast(True, ops.ShapeOf(total)).output(0)]
+    return [add_optional(node, total, 2), ops.Broadcast(True, ops.ShapeOf(total)).output(0)]
 
 
 @translator("BiasSoftmax", domain=DOMAIN)
@@ -182,15 +162,6 @@ def _group_norm(node: OnnxNodeContext, data: Output) -> Output:
     return channels_last(result) if is_channels_last else result
 
 
-# ONNX Runtime writes it into ONNX's own domain.
-@translator("SimplifiedLayerNormalization")
-def simplified_layer_normalization(node: OnnxNodeContext) -> Translation:
-    value = node.get_input(0)
-    rank = rank_of(value)
-    axes = range(normalize_axis(node.get_attribute("axis", -1), rank), rank)
-    return rms_norm(value, axes, node.get_attribute("epsilon", 1e-5), node.get_input(1))
-
-
 @translator("SkipLayerNormalization", domain=DOMAIN)
 def skip_layer_normalization(node: OnnxNodeContext) -> Translation:
     """LayerNormalization of the sum of input, skip and bias; the last output is the sum."""
@@ -210,8 +181,7 @@ def skip_simplified_layer_normalization(node: OnnxNodeContext) -> Translation:
 
 def _sum_with_skip(node: OnnxNodeContext, bias: int) -> Output:
     """Return the sum of inputs 0 and 1, and of the optional bias, an input given by its index."""
-    total = ops.Add(node.get_input(0), node.get_input(1))
-    return as_output(ops.Add(total, node.get_input(bias)) if node.has_input(bias) else total)
+    return add_optional(node, ops.Add(node.get_input(0), node.get_input(1)), bias)
 
 
 @translator("EmbedLayerNormalization", domain=DOMAIN)
@@ -221,7 +191,7 @@ def embed_layer_normalization(node: OnnxNodeContext) -> Translation:
     The second output is the number of unmasked elements of each row, the third the sum.
     """
     ids, words, positions = node.get_input(0), node.get_input(2), node.get_input(3)
-    total = ops.Gather(words, ids, int64(0))
+    total: Op = ops.Gather(words, ids, int64(0))
     position_ids = node.get_input(8) if node.has_input(8) else arange(length_of(ids, 1))
     total = ops.Add(total, ops.Gather(positions, position_ids, int64(0)))
     if node.has_input(1):

@@ -12,23 +12,25 @@ from hetero.errors import FrontendError
 from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
-from hetero.frontend.onnx.translators.matrices import trilu
+from hetero.frontend.onnx.translators.grid_sample import grid_sample
+from hetero.frontend.onnx.translators.linear_algebra import trilu
 from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
 from hetero.frontend.onnx.translators.movement import pad
 from hetero.frontend.onnx.translators.pooling import max_pool_of
-from hetero.frontend.onnx.translators.sampling import grid_sample
-from hetero.frontend.onnx.translators.selection import gather_nd
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import arange, int64, known_length, rank_of, scalar_like
 from hetero.graph import Op
 from hetero.types import Type
 
-for _name, _translate in {"GatherND": gather_nd, "GridSample": grid_sample, "Pad": pad, "Trilu": trilu}.items():
+for _name, _translate in {"GridSample": grid_sample, "Pad": pad, "Trilu": trilu}.items():
     translator(_name, domain=DOMAIN)(_translate)
 
 
 register_direct({"Inverse": ops.Inverse}, 1, domain=DOMAIN)
 register_direct({"ExpandDims": ops.Unsqueeze}, 2, domain=DOMAIN)
+register_direct({"GatherND": ops.GatherND}, 2, domain=DOMAIN, batch_dims=0)
+register_direct({"TorchEmbedding": lambda table, ids: ops.Gather(table, ids, int64(0))}, 2, domain=DOMAIN)
+register_direct({"GatedAdd": lambda a, b, c: ops.Add(a, ops.Multiply(b, c))}, 3, domain=DOMAIN)
 
 
 @translator("Range", domain=DOMAIN)
@@ -46,16 +48,11 @@ def unique(node: OnnxNodeContext) -> Translation:
     return [result.output(0), result.output(2), result.output(3)]
 
 
-@translator("TorchEmbedding", domain=DOMAIN)
-def torch_embedding(node: OnnxNodeContext) -> Translation:
-    return ops.Gather(node.get_input(0), node.get_input(1), int64(0))
-
-
 @translator("IsAllFinite", domain=DOMAIN)
 def is_all_finite(node: OnnxNodeContext) -> Translation:
     """Return whether no input contains infinity or NaN, or only one of these, by the attributes."""
     only_nan, only_infinity = (bool(node.get_attribute(name, 0)) for name in ("isnan_only", "isinf_only"))
-    results = []
+    results: list[Op] = []
     for value in node.get_inputs():
         finite: Op = ops.IsFinite(value)
         if only_nan or only_infinity:
@@ -69,11 +66,6 @@ def scaled_silu(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
     factor = node.get_input(1) if node.has_input(1) else scalar_like(value, node.get_attribute("alpha", 1.0))
     return ops.Swish(ops.Multiply(value, ops.ConvertLike(factor, value)))
-
-
-@translator("GatedAdd", domain=DOMAIN)
-def gated_add(node: OnnxNodeContext) -> Translation:
-    return ops.Add(node.get_input(0), ops.Multiply(node.get_input(1), node.get_input(2)))
 
 
 @translator("CDist", domain=DOMAIN)
@@ -114,7 +106,7 @@ def relative_position_bias(node: OnnxNodeContext) -> Translation:
     """
     table, (queries, keys) = node.get_input(0), (arange(ops.Squeeze(node.get_input(index))) for index in (1, 2))
     buckets = known_length(table, 0, "the number of buckets")
-    distance = ops.Subtract(keys, ops.Unsqueeze(queries, int64([1])))
+    distance: Op = ops.Subtract(keys, ops.Unsqueeze(queries, int64([1])))
     offset: Op | None = None
     if node.get_attribute("is_bidirectional", 0):
         buckets //= 2  # the second half is for keys after the query

@@ -8,7 +8,8 @@ from hetero import ops
 from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
+from hetero.frontend.onnx.translators.activation import along_axis_and_later, leaky_relu
+from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN, add_optional
 from hetero.frontend.onnx.translators.pooling import average_pool_of
 from hetero.frontend.onnx.translators.quantization import (
     dequantize_linear,
@@ -24,10 +25,9 @@ from hetero.frontend.quantization import (
     dequantize,
     quantize,
     quantize_scaled,
-    subtract_zero_point,
 )
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import flatten, int64, multiply_by, rank_of, reshape, scalar_like
+from hetero.frontend.values import int64, multiply_by, rank_of, reshape
 from hetero.graph import Op, Output, as_output
 from hetero.types import Type
 
@@ -50,40 +50,18 @@ def _scale_and_zero_point(node: OnnxNodeContext, index: int) -> tuple[Output, Ou
     return as_scalar(node.get_input(index)), None if zero_point is None else as_scalar(zero_point)
 
 
-def _binary(operation: type[Op]) -> Callable[[OnnxNodeContext], Translation]:
-    """Return a translator that applies the operation to dequantized inputs and quantizes the result."""
-
-    def translate(node: OnnxNodeContext) -> Translation:
-        result = operation(_dequantized_input(node, 0), _dequantized_input(node, 3))
-        return _quantize_result(node, result, 6, node.get_input(0).element_type)
-
-    return translate
-
-
-for _type, _operation in {"QLinearAdd": ops.Add, "QLinearMul": ops.Multiply}.items():
-    translator(_type, domain=DOMAIN)(_binary(_operation))
-
-
-def _unary(function: Callable[[OnnxNodeContext, Output], Op | Output]) -> Callable[[OnnxNodeContext], Translation]:
-    """Return a translator that applies the function to the dequantized input and quantizes the result."""
-
-    def translate(node: OnnxNodeContext) -> Translation:
-        result = function(node, _dequantized_input(node, 0))
-        return _quantize_result(node, result, 3, node.get_input(0).element_type)
-
-    return translate
-
-
-def _leaky_relu(node: OnnxNodeContext, value: Output) -> Op:
-    return ops.PRelu(value, scalar_like(value, node.get_attribute("alpha", 0.01)))
+@translator("QLinearAdd", "QLinearMul", domain=DOMAIN)
+def qlinear_binary(node: OnnxNodeContext) -> Translation:
+    operation = ops.Add if node.get_op_type() == "QLinearAdd" else ops.Multiply
+    result = operation(_dequantized_input(node, 0), _dequantized_input(node, 3))
+    return _quantize_result(node, result, 6, node.get_input(0).element_type)
 
 
 def _softmax(node: OnnxNodeContext, value: Output) -> Op:
     axis = node.get_attribute("axis", -1)
     if node.get_attribute("opset") >= 13:
         return ops.Softmax(value, axis)
-    # Before operator set 13, Softmax normalizes over the axis and all later axes.
-    return ops.Reshape(ops.Softmax(flatten(value, axis), 1), ops.ShapeOf(value), False)
+    return along_axis_and_later(ops.Softmax, value, axis)
 
 
 def _reduce_mean(node: OnnxNodeContext, value: Output) -> Op:
@@ -115,12 +93,19 @@ def qlinear_conv(node: OnnxNodeContext) -> Translation:
     return _apply_channels_first(node, node.get_input(0), quantized_convolution)
 
 
-for _type, _function in {
-    "QLinearLeakyRelu": _leaky_relu, "QLinearSigmoid": lambda node, value: ops.Sigmoid(value),
+# Functions of the node and its dequantized input.
+_UNARY: dict[str, Callable[[OnnxNodeContext, Output], Op | Output]] = {
+    "QLinearLeakyRelu": lambda node, value: leaky_relu(value, node.get_attribute("alpha", 0.01)),
+    "QLinearSigmoid": lambda node, value: ops.Sigmoid(value),
     "QLinearSoftmax": _softmax, "QLinearReduceMean": _reduce_mean,
     "QLinearGlobalAveragePool": _global_average_pool, "QLinearAveragePool": _average_pool,
-}.items():  # fmt: skip
-    translator(_type, domain=DOMAIN)(_unary(_function))
+}  # fmt: skip
+
+
+@translator(*_UNARY, domain=DOMAIN)
+def qlinear_unary(node: OnnxNodeContext) -> Translation:
+    result = _UNARY[node.get_op_type()](node, _dequantized_input(node, 0))
+    return _quantize_result(node, result, 3, node.get_input(0).element_type)
 
 
 @translator("QLinearConcat", domain=DOMAIN)
@@ -139,25 +124,15 @@ def qlinear_where(node: OnnxNodeContext) -> Translation:
 @translator("QGemm", domain=DOMAIN)
 def qgemm(node: OnnxNodeContext) -> Translation:
     """Return alpha·A·B + C, quantized, or f32 if the result has no scale. C is i32 with scale alpha·a_scale·b_scale."""
-    a, b, b_scale, b_zero_point = node.get_input(0), node.get_input(3), node.get_input(4), node.get_optional_input(5)
-    if rank_of(b_scale) == 1 and node.get_attribute("transB", 0) and b_zero_point is not None:
-        b_zero_point = broadcast_along_axis(b_zero_point, b, 0)
-    integers = (
-        subtract_zero_point(a, node.get_optional_input(2), Type.i32),
-        subtract_zero_point(b, b_zero_point, Type.i32),
-    )
-    transposed = [bool(node.get_attribute(name, 0)) for name in ("transA", "transB")]
-    total = ops.MatMul(*integers, *transposed).output(0)
-    if node.has_input(6):
-        total = ops.Add(total, node.get_input(6)).output(0)
-    scale = ops.Multiply(node.get_input(1), b_scale).output(0)
-    scale = multiply_by(scale, node.get_attribute("alpha", 1.0))
+    a, b_scale, zero_point = node.get_input(0), node.get_input(4), node.get_optional_input(8)
+    transposed = [node.get_attribute(name, 0) for name in ("transA", "transB")]
+    products = integer_gemm(a, node.get_optional_input(2), node.get_input(3), node.get_optional_input(5), transposed)
+    total = ops.Convert(add_optional(node, products, 6), Type.f32)
+    scale = multiply_by(ops.Multiply(node.get_input(1), b_scale), node.get_attribute("alpha", 1.0))
     if not node.has_input(7):
-        return ops.Multiply(ops.Convert(total, Type.f32), scale)
-    zero_point = node.get_optional_input(8)
+        return ops.Multiply(total, scale)
     kind = a.element_type if zero_point is None else zero_point.element_type
-    scale = ops.Divide(scale, node.get_input(7))
-    return quantize_scaled(ops.Multiply(ops.Convert(total, Type.f32), scale).output(0), zero_point, kind)
+    return quantize_scaled(ops.Multiply(total, ops.Divide(scale, node.get_input(7))).output(0), zero_point, kind)
 
 
 @translator("MatMulIntegerToFloat", domain=DOMAIN)
@@ -175,11 +150,11 @@ def dynamic_quantize_matmul(node: OnnxNodeContext) -> Translation:
     return _rescale(node, total, scale, 2, 4)
 
 
-def _rescale(node: OnnxNodeContext, total: Output, a_scale: Output, b_scale: int, bias: int) -> Op:
+def _rescale(node: OnnxNodeContext, total: Output, a_scale: Output, b_scale: int, bias: int) -> Output:
     """Return total · a_scale · b_scale + bias in f32. The scale of B and the optional bias are given by input index."""
     columns = broadcast_along_axis(node.get_input(b_scale), node.get_input(1), -1)
     result = ops.Multiply(ops.Convert(total, Type.f32), ops.Multiply(a_scale, columns))
-    return ops.Add(result, node.get_input(bias)) if node.has_input(bias) else result
+    return add_optional(node, result, bias)
 
 
 @translator("DynamicQuantizeLSTM", domain=DOMAIN)

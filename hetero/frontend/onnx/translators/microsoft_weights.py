@@ -11,7 +11,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
+from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN, add_optional
 from hetero.frontend.quantization import broadcast_along_axis, dequantize
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import constant_input, int64, normalize_axis, rank_of, reshape
@@ -42,8 +42,7 @@ def matmul_n_bits(node: OnnxNodeContext) -> Translation:
     blocks = node.get_input(4) if node.has_input(4) else int64(np.arange(columns) // block_size).output(0)
     scales, zero_point = (_take(p, blocks, 1) if rank_of(p) else p for p in (scales, zero_point))
     weights = dequantize(Constant(integers).output(0), scales, zero_point, value.element_type)
-    product = ops.MatMul(value, weights, False, True)
-    return ops.Add(product, node.get_input(5)) if node.has_input(5) else product
+    return add_optional(node, ops.MatMul(value, weights, False, True), 5)
 
 
 def _unpack(node: OnnxNodeContext, index: int, name: str, bits: int, rows: int) -> np.ndarray:
@@ -81,17 +80,19 @@ def gather_block_quantized(node: OnnxNodeContext) -> Translation:
     if gather_axis == quantize_axis:
         raise FrontendError(f"gather_axis and quantize_axis must differ, but both are {gather_axis}")
     indices = node.get_input(1)
-    gathered = _take(data, indices, gather_axis)
+    result = _take(data, indices, gather_axis)
     if quantize_axis > gather_axis:
         quantize_axis += rank_of(indices) - 1
     block_size = node.get_attribute("block_size", 128)
-    scale, zero_point = (
-        broadcast_along_axis(_take(parameter, indices, gather_axis), gathered, quantize_axis, block_size)
-        if parameter is not None and rank_of(parameter)
-        else parameter
-        for parameter in (scales, zero_point)
-    )
-    return dequantize(gathered, scale, zero_point, scales.element_type)
+
+    def gathered(parameter: Output) -> Output:
+        """Return scales or zero points, which may be a scalar, for the gathered elements."""
+        if not rank_of(parameter):
+            return parameter
+        return broadcast_along_axis(_take(parameter, indices, gather_axis), result, quantize_axis, block_size)
+
+    zero_point = None if zero_point is None else gathered(zero_point)
+    return dequantize(result, gathered(scales), zero_point, scales.element_type)
 
 
 def _unpack_last_axis(node: OnnxNodeContext, index: int, name: str, bits: int, like: Output | None = None) -> Output:
@@ -102,7 +103,7 @@ def _unpack_last_axis(node: OnnxNodeContext, index: int, name: str, bits: int, l
 
 
 # The values of the FP4 type of the library bitsandbytes, without the sign, which is the highest bit.
-_FP4 = np.float32([0, 0.0625, 8, 12, 4, 6, 2, 3]) / 12
+_FP4 = np.array([0, 0.0625, 8, 12, 4, 6, 2, 3], np.float32) / 12
 
 
 @translator("MatMulBnb4", domain=DOMAIN)
@@ -118,8 +119,8 @@ def matmul_bnb4(node: OnnxNodeContext) -> Translation:
         values = ops.Gather(Constant(np.concatenate([_FP4, -_FP4])), Constant(codes), int64(0)).output(0)
     scales = broadcast_along_axis(reshape(node.get_input(2), (-1,)), values, 0, block_size)
     kind = node.get_input(0).element_type
-    weights = ops.Convert(ops.Multiply(values, ops.Convert(scales, Type.f32)), kind)
-    weights = ops.Reshape(weights, int64([rows, columns]), False)
+    products = ops.Convert(ops.Multiply(values, ops.Convert(scales, Type.f32)), kind)
+    weights = ops.Reshape(products, int64([rows, columns]), False)
     return ops.MatMul(node.get_input(0), weights, False, bool(node.get_attribute("transB", 1)))
 
 

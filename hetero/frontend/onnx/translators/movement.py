@@ -6,30 +6,25 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
+from hetero.frontend.node_context import REQUIRED
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import constant_input, flatten, int64, length_of, normalize_axis, rank_of, scalar_like
 from hetero.frontend.values import reshape as reshape_to
-from hetero.graph import Output
+from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension
 from hetero.types import Type
 
+register_direct({"Flatten": flatten}, 1, axis=1)
+register_direct({"Tile": ops.Tile}, 2, since=6)
+
 
 @translator("Reshape")
-def reshape_1(node: OnnxNodeContext) -> Translation:
-    return ops.Reshape(node.get_input(0), int64(node.get_attribute("shape")), True)
-
-
-@translator("Reshape", since=5)
 def reshape(node: OnnxNodeContext) -> Translation:
-    return ops.Reshape(node.get_input(0), node.get_input(1), not node.get_attribute("allowzero", 0))
-
-
-@translator("Flatten")
-def flatten_at_axis(node: OnnxNodeContext) -> Translation:
-    return flatten(node.get_input(0), node.get_attribute("axis", 1))
+    shape = node.get_input_or_attribute(1, "shape")
+    return ops.Reshape(node.get_input(0), shape, not node.get_attribute("allowzero", 0))
 
 
 @translator("Transpose")
@@ -42,32 +37,18 @@ def transpose(node: OnnxNodeContext) -> Translation:
 
 
 @translator("Squeeze")
-def squeeze_1(node: OnnxNodeContext) -> Translation:
-    axes = node.get_attribute("axes", None)
-    return ops.Squeeze(node.get_input(0), None if axes is None else int64(axes))
-
-
-@translator("Squeeze", since=13)
 def squeeze(node: OnnxNodeContext) -> Translation:
-    return ops.Squeeze(node.get_input(0), node.get_optional_input(1))
+    return ops.Squeeze(node.get_input(0), node.get_optional_input_or_attribute(1, "axes"))
 
 
 @translator("Unsqueeze")
-def unsqueeze_1(node: OnnxNodeContext) -> Translation:
-    return ops.Unsqueeze(node.get_input(0), int64(node.get_attribute("axes")))
-
-
-register_direct({"Unsqueeze": ops.Unsqueeze}, 2, since=13)
+def unsqueeze(node: OnnxNodeContext) -> Translation:
+    return ops.Unsqueeze(node.get_input(0), node.get_input_or_attribute(1, "axes"))
 
 
 @translator("Concat")
-def concat_1(node: OnnxNodeContext) -> Translation:
-    return ops.Concat(node.get_inputs(), node.get_attribute("axis", 1))
-
-
-@translator("Concat", since=4)
 def concat(node: OnnxNodeContext) -> Translation:
-    return ops.Concat(node.get_inputs(), node.get_attribute("axis"))
+    return ops.Concat(node.get_inputs(), node.get_attribute("axis", 1 if node.get_opset_version() < 4 else REQUIRED))
 
 
 @translator("Expand", since=8)
@@ -84,27 +65,10 @@ def tile_1(node: OnnxNodeContext) -> Translation:
     return ops.Tile(node.get_input(0), ops.Concat([tiles, int64(later_axes)], 0))
 
 
-register_direct({"Tile": ops.Tile}, 2, since=6)
-
-
 @translator("Split")
-def split_1(node: OnnxNodeContext) -> Translation:
-    return _split(node, node.get_input(1)) if node.has_input(1) else split_2(node)
-
-
-@translator("Split", since=2)
-def split_2(node: OnnxNodeContext) -> Translation:
-    lengths = node.get_attribute("split", None)
-    return _split(node, None if lengths is None else int64(lengths).output(0))
-
-
-@translator("Split", since=13)
 def split(node: OnnxNodeContext) -> Translation:
-    return _split(node, node.get_optional_input(1))
-
-
-def _split(node: OnnxNodeContext, lengths: Output | None) -> Translation:
     value, axis, count = node.get_input(0), node.get_attribute("axis", 0), node.get_output_size()
+    lengths = node.get_optional_input_or_attribute(1, "split")
     if lengths is not None:
         if lengths.partial_shape.is_dynamic:  # one length for each output
             lengths = reshape_to(lengths, (count,))
@@ -118,8 +82,7 @@ def _split(node: OnnxNodeContext, lengths: Output | None) -> Translation:
         return ops.Split(value, int64(axis), count)
     # The parts have the quotient rounded up as length; the last one has the rest.
     part_length = ops.Divide(ops.Add(length_of(value, [axis]), int64(count - 1)), int64(count))
-    lengths = ops.Concat([part_length] * (count - 1) + [int64([-1])], 0)
-    return ops.VariadicSplit(value, int64(axis), lengths)
+    return ops.VariadicSplit(value, int64(axis), ops.Concat([part_length] * (count - 1) + [int64([-1])], 0))
 
 
 @translator("Pad")
@@ -131,31 +94,30 @@ def pad_1(node: OnnxNodeContext) -> Translation:
 
 @translator("Pad", since=11)
 def pad(node: OnnxNodeContext) -> Translation:
-    pad_value = node.get_optional_input(2)
-    pads = exact_value(node.get_input(1))
-    axes = exact_value(node.get_input(3)) if node.has_input(3) else None
-    if pads is None or (axes is None and node.has_input(3)):
+    pads, pad_value = exact_value(node.get_input(1)), node.get_optional_input(2)
+    if not node.has_input(3):
+        if pads is not None:
+            return _pad_constant(node, pads, pad_value)
         begin, end = ops.Split(node.get_input(1), int64(0), 2).outputs()
-        if node.has_input(3):
-            rank = rank_of(node.get_input(0))
-            zeros, axes = int64([0] * rank), ops.FloorMod(ops.Convert(node.get_input(3), Type.i64), int64(rank))
-            begin, end = (ops.ScatterUpdate(zeros, axes, half, int64(0)).output(0) for half in (begin, end))
         return _pad(node, begin, end, pad_value)
-    if axes is not None:
-        rank = rank_of(node.get_input(0))
-        if pads.size != 2 * axes.size:
-            raise FrontendError(f"it has {pads.size} pads for {axes.size} axes")
-        all_pads = np.zeros((2, rank), np.int64)
-        all_pads[:, axes % rank] = pads.reshape(2, -1)
-        pads = all_pads.reshape(-1)
-    return _pad_constant(node, pads, pad_value)
+    rank, axes = rank_of(node.get_input(0)), exact_value(node.get_input(3))
+    if pads is None or axes is None:
+        zeros, positions = int64([0] * rank), ops.FloorMod(ops.Convert(node.get_input(3), Type.i64), int64(rank))
+        halves = ops.Split(node.get_input(1), int64(0), 2).outputs()
+        begin, end = (ops.ScatterUpdate(zeros, positions, half, int64(0)).output(0) for half in halves)
+        return _pad(node, begin, end, pad_value)
+    if pads.size != 2 * axes.size:
+        raise FrontendError(f"it has {pads.size} pads for {axes.size} axes")
+    all_pads = np.zeros((2, rank), np.int64)
+    all_pads[:, axes % rank] = pads.reshape(2, -1)
+    return _pad_constant(node, all_pads.reshape(-1), pad_value)
 
 
 def _pad_constant(node: OnnxNodeContext, pads: np.ndarray, pad_value: Output | None) -> Translation:
     """Pad with known pads: first those at the begin of each axis, then those at the end."""
     if pads.size % 2:
         raise FrontendError(f"pads must be two numbers for each axis, but there are {pads.size}")
-    begin, end = (int64(half).output(0) for half in np.split(pads, 2))
+    begin, end = (Constant(half.astype(np.int64)).output(0) for half in np.split(pads, 2))
     return _pad(node, begin, end, pad_value)
 
 

@@ -89,9 +89,11 @@ def layer_normalization(node: OnnxNodeContext) -> Translation:
     return layer_norm(node.get_input(0), _axes_from(node), _epsilon(node), node.get_input(1), bias)
 
 
+# ONNX Runtime writes SimplifiedLayerNormalization into ONNX's own domain.
 @translator("RMSNormalization", since=23)
+@translator("SimplifiedLayerNormalization")
 def rms_normalization(node: OnnxNodeContext) -> Translation:
-    return rms_norm(node.get_input(0), _axes_from(node), _epsilon(node), node.get_input(1))[0]
+    return rms_norm(node.get_input(0), _axes_from(node), _epsilon(node), node.get_input(1))
 
 
 @translator("GroupNormalization", since=18)
@@ -145,7 +147,7 @@ def _normalize(data: Output, axes: Sequence[int], epsilon: float) -> Output:
 
 def layer_norm(value: Output, axes: Sequence[int], epsilon: float, scale: Output, bias: Output | None) -> list[Output]:
     """Return the normalized value, the mean and the inverse deviation; the latter two are f32 for f16 and bf16."""
-    result = ops.Multiply(_normalize(value, axes, epsilon), scale)
+    result: Op = ops.Multiply(_normalize(value, axes, epsilon), scale)
     result = result if bias is None else ops.Add(result, bias)
     wide = _widen(value)
     mean = ops.ReduceMean(wide, int64(axes), True).output(0)

@@ -12,7 +12,7 @@ from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.convolution import WindowAttributes, read_window_attributes
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, length_of, rank_of, scalar_like
-from hetero.graph import Output
+from hetero.graph import Op, Output
 
 
 @translator("MaxPool")
@@ -122,7 +122,7 @@ def _to_column_major(indices: Output, data: Output, count: int) -> Output:
     axes = range(2, 2 + count)
     plane = ops.ReduceProd(length_of(data, axes), int64([0]), False)
     inner = ops.FloorMod(indices, plane)
-    result = ops.Subtract(indices, inner)
+    result: Op = ops.Subtract(indices, inner)
     column_stride = int64(1).output(0)
     row_stride = plane.output(0)
     for axis in axes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
@@ -25,10 +27,9 @@ from hetero.types import Type
 def quantize_linear(node: OnnxNodeContext) -> Translation:
     value, scale = node.get_input(0), node.get_input(1)
     zero_point = node.get_optional_input(2)
-    requested = node.get_type_attribute("output_dtype", None)
-    kind = zero_point.element_type if zero_point is not None else requested or Type.u8
-    if requested not in (None, kind):
-        raise FrontendError(f"output_dtype is {requested}, but the zero point is {kind}")
+    kind = node.get_type_attribute("output_dtype", Type.u8 if zero_point is None else zero_point.element_type)
+    if zero_point is not None and kind is not zero_point.element_type:
+        raise FrontendError(f"output_dtype is {kind}, but the zero point is {zero_point.element_type}")
     precision = scale.element_type if scale.element_type in _PRECISIONS else Type.f32
     precision = node.get_type_attribute("precision", precision)
     axis, block = node.get_attribute("axis", 1), node.get_attribute("block_size", 0)
@@ -52,14 +53,9 @@ def dequantize_linear(node: OnnxNodeContext) -> Translation:
 _PRECISIONS = (Type.f64, Type.f32, Type.f16, Type.bf16)
 
 
-def _per_row(parameter: Output | None, value: Output) -> Output | None:
+def _per_row(parameter: Output, value: Output) -> Output:
     """Return a scale or zero point, which may have one number per row, in a shape that broadcasts to the matrix."""
-    return broadcast_along_axis(parameter, value, -2) if parameter is not None and rank_of(value) > 1 else parameter
-
-
-def _per_column(parameter: Output | None, value: Output) -> Output | None:
-    """Return a scale or zero point, which may have one number per column, in a shape that broadcasts to the matrix."""
-    return broadcast_along_axis(parameter, value, -1) if parameter is not None else None
+    return broadcast_along_axis(parameter, value, -2) if rank_of(value) > 1 else parameter
 
 
 @translator("MatMulInteger", since=10)
@@ -67,26 +63,29 @@ def matmul_integer(node: OnnxNodeContext) -> Translation:
     return integer_gemm(node.get_input(0), node.get_optional_input(2), node.get_input(1), node.get_optional_input(3))
 
 
-def integer_gemm(a: Output, a_zero_point: Output | None, b: Output, b_zero_point: Output | None) -> Output:
-    """Return (A - a_zero_point) · (B - b_zero_point) in i32.
+def integer_gemm(
+    a: Output, a_zero_point: Output | None, b: Output, b_zero_point: Output | None, transposed: Sequence[int] = (0, 0)
+) -> Output:
+    """Return (A - a_zero_point) · (B - b_zero_point) in i32, with A and B optionally transposed.
 
     The zero points are scalars, or vectors along the rows of A and the columns of B.
     """
-    integers = (
-        subtract_zero_point(a, _per_row(a_zero_point, a), Type.i32),
-        subtract_zero_point(b, _per_column(b_zero_point, b), Type.i32),
-    )
-    return ops.MatMul(*integers, False, False).output(0)
+    if a_zero_point is not None:
+        a_zero_point = _per_row(a_zero_point, a)
+    if b_zero_point is not None:
+        b_zero_point = broadcast_along_axis(b_zero_point, b, -2 if transposed[1] else -1)
+    integers = subtract_zero_point(a, a_zero_point, Type.i32), subtract_zero_point(b, b_zero_point, Type.i32)
+    return ops.MatMul(*integers, *transposed).output(0)
 
 
 @translator("QLinearMatMul", since=10)
 def qlinear_matmul(node: OnnxNodeContext) -> Translation:
     a, a_scale, a_zero_point, b, b_scale, b_zero_point, scale, zero_point = node.get_inputs()
-    a_scale, b_scale = _per_row(a_scale, a), _per_column(b_scale, b)
+    a_scale, b_scale = _per_row(a_scale, a), broadcast_along_axis(b_scale, b, -1)
     if a.element_type.is_real():  # f8
         factors = (
             dequantize(a, a_scale, _per_row(a_zero_point, a), Type.f32),
-            dequantize(b, b_scale, _per_column(b_zero_point, b), Type.f32),
+            dequantize(b, b_scale, broadcast_along_axis(b_zero_point, b, -1), Type.f32),
         )
         product = ops.MatMul(*factors, False, False).output(0)
         return quantize(product, converted(scale, Type.f32), zero_point, zero_point.element_type)
@@ -151,7 +150,7 @@ def quantize_dynamically(value: Output) -> tuple[Output, Output, Output]:
     flat, zero = ops.Reshape(value, int64([-1]), False), scalar_like(value, 0)
     high = ops.Maximum(ops.ReduceMax(flat, int64([0]), False), zero)
     low = ops.Minimum(ops.ReduceMin(flat, int64([0]), False), zero)
-    scale = ops.Divide(ops.Subtract(high, low), scalar_like(value, 255))
-    scale = ops.Select(ops.Equal(scale, zero), scalar_like(value, 1), scale).output(0)
+    step = ops.Divide(ops.Subtract(high, low), scalar_like(value, 255))
+    scale = ops.Select(ops.Equal(step, zero), scalar_like(value, 1), step).output(0)
     zero_point = quantize(ops.Negative(low).output(0), scale, None, Type.u8)
     return quantize(value, scale, zero_point, Type.u8), scale, zero_point

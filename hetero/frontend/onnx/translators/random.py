@@ -1,4 +1,4 @@
-"""Random number generators."""
+"""Random number generators and Dropout, which sets random elements to zero in training mode."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64
-from hetero.graph import Output
+from hetero.frontend.values import int64, scalar_like
+from hetero.graph import Constant, Output
+from hetero.ops.values import exact_value
 from hetero.types import Type
 
 
@@ -36,11 +37,6 @@ def _uniform(node: OnnxNodeContext, shape: Output, kind: Type, low: float, high:
     limits = (np.array(limit, kind.to_dtype()) for limit in (low, high))
     seed = _seed(node)
     return ops.RandomUniform(shape, *limits, kind, seed, stream if seed else 0).output(0)
-
-
-def uniform_like(node: OnnxNodeContext, value: Output) -> Output:
-    """Draw f32 numbers from [0, 1) in the shape of a value, with the seed of the node."""
-    return _uniform(node, ops.ShapeOf(value).output(0), Type.f32, 0, 1)
 
 
 @translator("RandomNormal", "RandomNormalLike")
@@ -74,3 +70,33 @@ def multinomial(node: OnnxNodeContext) -> Translation:
     return ops.Multinomial(
         node.get_input(0), count, node.get_type_attribute("dtype", Type.i32), True, True, seed, 1 if seed else 0
     )
+
+
+@translator("Dropout")
+def dropout_1(node: OnnxNodeContext) -> Translation:
+    # Training mode is supported only as an input, from operator set 12 on. The mask has the data's element type.
+    value = node.get_input(0)
+    return [value, ops.Broadcast(scalar_like(value, 1), ops.ShapeOf(value)).output(0)] if node.has_output(1) else value
+
+
+@translator("Dropout", since=10)
+def dropout_10(node: OnnxNodeContext) -> Translation:
+    # The mask is boolean.
+    value = node.get_input(0)
+    return [value, ops.Broadcast(True, ops.ShapeOf(value)).output(0)] if node.has_output(1) else value
+
+
+@translator("Dropout", since=12)
+def dropout(node: OnnxNodeContext) -> Translation:
+    training = node.get_optional_input(2)
+    known = None if training is None else exact_value(training)
+    if training is None or (known is not None and not known.any()):
+        return dropout_10(node)
+    value = node.get_input(0)
+    ratio = node.get_input(1) if node.has_input(1) else Constant(np.float32(0.5)).output(0)
+    random = ops.Convert(_uniform(node, ops.ShapeOf(value).output(0), Type.f32, 0, 1), ratio.element_type)
+    mask = ops.LogicalOr(ops.LogicalNot(training), ops.GreaterEqual(random, ratio)).output(0)
+    keep_probability = ops.Convert(ops.Subtract(scalar_like(ratio, 1), ratio), value.element_type)
+    scaled = ops.Select(training, ops.Divide(value, keep_probability), value)
+    result = ops.Select(mask, scaled, scalar_like(value, 0)).output(0)
+    return [result, mask]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, known_length, length_of, scalar_like
-from hetero.graph import Output
+from hetero.graph import Constant, Op, Output
 from hetero.types import Type
 
 # The activations that have an alpha or a beta, with the defaults of the ONNX operators of the same names.
@@ -57,7 +58,7 @@ def gru(node: OnnxNodeContext) -> Translation:
     linear = bool(node.get_attribute("linear_before_reset", 0))
 
     def make(network: _Network, attributes: dict) -> ops.GRUSequence:
-        bias = ops.Add(*network.bias)
+        bias: Op = ops.Add(*network.bias)
         if linear:
             # GRUSequence then needs the input and the recurrent bias of the hidden gate separately.
             (z, r, _), (_, _, recurrent) = (ops.Split(part, int64(1), 3).outputs() for part in (bias, network.bias[1]))
@@ -92,10 +93,16 @@ def lstm(node: OnnxNodeContext) -> Translation:
 def _reorder_gates(weights: Output, size: int) -> Output:
     """Reorder LSTM gates from i, o, f, c, as in ONNX, to f, i, c, o, as in OpenVINO."""
     rows = np.arange(4 * size).reshape(4, size)[[2, 0, 3, 1]]
-    return ops.Gather(weights, int64(rows.reshape(-1)), int64(1)).output(0)
+    return ops.Gather(weights, Constant(rows.reshape(-1)), int64(1)).output(0)
 
 
-def _translate(node: OnnxNodeContext, make, gates: int, states: Sequence[int], functions: Sequence[str]) -> Translation:
+def _translate(
+    node: OnnxNodeContext,
+    make: Callable[[_Network, dict[str, Any]], Op],
+    gates: int,
+    states: Sequence[int],
+    functions: Sequence[str],
+) -> Translation:
     """Translate a recurrent node.
 
     ``make(network, attributes)`` creates the operation. ``gates``: the number of gates. ``states``: the indices of the

@@ -17,15 +17,10 @@ _MODES = {"nearest": "nearest", "linear": "linear_onnx", "bilinear": "linear_onn
 
 
 @translator("Upsample")
-def upsample_1(node: OnnxNodeContext) -> Translation:
-    scales = 1, 1, node.get_attribute("height_scale"), node.get_attribute("width_scale")
+def upsample(node: OnnxNodeContext) -> Translation:
+    names = ("height_scale", "width_scale")
+    scales = node.get_attribute("scales", None) or (1, 1, *(node.get_attribute(name) for name in names))
     return _interpolate(node, Constant(np.array(scales, np.float32)).output(0), "scales", "asymmetric", "floor")
-
-
-@translator("Upsample", since=7)
-def upsample_7(node: OnnxNodeContext) -> Translation:
-    scales = Constant(np.array(node.get_attribute("scales"), np.float32))
-    return _interpolate(node, scales.output(0), "scales", "asymmetric", "floor")
 
 
 @translator("Upsample", since=9)

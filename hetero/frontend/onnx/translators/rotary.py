@@ -8,7 +8,7 @@ from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import arange, int64, length_of, rank_of
-from hetero.graph import Output
+from hetero.graph import Op, Output
 
 
 @translator("RotaryEmbedding", since=23)
@@ -69,12 +69,11 @@ def rotate(value: Output, cos: Output, sin: Output, interleaved: bool, width: in
         first, second = (ops.Squeeze(part, int64([4])).output(0) for part in ops.Split(pairs, int64(4), 2).outputs())
     else:
         first, second = ops.Split(value, int64(3), 2).outputs()
-    real = ops.Subtract(ops.Multiply(first, cos), ops.Multiply(second, sin))
-    imaginary = ops.Add(ops.Multiply(first, sin), ops.Multiply(second, cos))
+    parts: list[Op | Output] = [
+        ops.Subtract(ops.Multiply(first, cos), ops.Multiply(second, sin)),
+        ops.Add(ops.Multiply(first, sin), ops.Multiply(second, cos)),
+    ]
     if interleaved:
-        pairs = ops.Concat([ops.Unsqueeze(part, int64([4])) for part in (real, imaginary)], 4)
-        parts = [ops.Reshape(pairs, int64([0, 0, 0, -1]), True)]
-    else:
-        parts = [real, imaginary]
-    parts += [] if rest is None else [rest]
-    return ops.Concat(parts, 3).output(0)
+        joined = ops.Concat([ops.Unsqueeze(part, int64([4])) for part in parts], 4)
+        parts = [ops.Reshape(joined, int64([0, 0, 0, -1]), True)]
+    return ops.Concat(parts if rest is None else [*parts, rest], 3).output(0)

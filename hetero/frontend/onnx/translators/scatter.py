@@ -42,9 +42,9 @@ def tensor_scatter(node: OnnxNodeContext) -> Translation:
         raise FrontendError(f"axis must not be 0 and mode must be linear or circular, but they are {axis} and {mode}")
     positions = arange(length_of(update, axis))
     if node.has_input(2):
-        positions = ops.Add(ops.Unsqueeze(node.get_input(2), int64([1])), positions)
+        positions = ops.Add(ops.Unsqueeze(node.get_input(2), int64([1])), positions).output(0)
     if mode == "circular":
-        positions = ops.FloorMod(positions, length_of(cache, axis))
+        positions = ops.FloorMod(positions, length_of(cache, axis)).output(0)
     rows = ops.Unsqueeze(arange(length_of(update, 0)), int64([1]))
     # Adding 0 times the other broadcasts both to [batch, positions].
     zero = int64(0)
@@ -71,8 +71,7 @@ def max_unpool(node: OnnxNodeContext) -> Translation:
     zeros = ops.Broadcast(scalar_like(value, 0), ops.ReduceProd(shape, int64([0]), True))
     flat = ops.ScatterUpdate(zeros, reshape(indices, (-1,)), reshape(value, (-1,)), int64(0))
     result = ops.Reshape(flat, shape, False)
-    if node.has_input(2):
-        pads_end = ops.Subtract(node.get_input(2), shape)
-        pads_begin = ops.Multiply(pads_end, int64(0))
-        result = ops.Pad(result, pads_begin, pads_end, "constant", scalar_like(value, 0))
-    return result
+    if not node.has_input(2):
+        return result
+    pads_end = ops.Subtract(node.get_input(2), shape)
+    return ops.Pad(result, ops.Multiply(pads_end, int64(0)), pads_end, "constant", scalar_like(value, 0))

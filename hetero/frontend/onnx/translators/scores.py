@@ -2,41 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.values import int64, scalar_like
-from hetero.graph import Constant, Output
-
-POST_TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
+from hetero.graph import Constant, Op, Output, as_output
 
 
-def post_transform(scores: Output, name: str) -> Output:
-    """Apply the function of the attribute post_transform to scores ``[rows, targets]``."""
-    if name == "NONE":
-        return scores
-    if name == "SOFTMAX":
-        return ops.Softmax(scores, 1).output(0)
-    if name == "LOGISTIC":
-        return ops.Sigmoid(scores).output(0)
-    if name == "SOFTMAX_ZERO":
-        return _softmax_zero(scores)
-    if name == "PROBIT":
-        return _probit(scores)
-    raise FrontendError(f"post_transform must be one of {', '.join(POST_TRANSFORMS)}, but is {name}")
-
-
-def _softmax_zero(scores: Output) -> Output:
+def _softmax_zero(scores: Output) -> Op:
     """Return softmax over the scores other than 0; scores of 0 stay 0."""
-    powers = ops.Exp(ops.Subtract(scores, ops.ReduceMax(scores, int64([1]), True)))
+    powers: Op = ops.Exp(ops.Subtract(scores, ops.ReduceMax(scores, int64([1]), True)))
     is_nonzero = ops.Greater(ops.Abs(scores), scalar_like(scores, 1e-7))
     powers = ops.Select(is_nonzero, powers, scalar_like(scores, 0))
-    return ops.Divide(powers, ops.ReduceSum(powers, int64([1]), True)).output(0)
+    return ops.Divide(powers, ops.ReduceSum(powers, int64([1]), True))
 
 
-def _probit(scores: Output) -> Output:
+def _probit(scores: Output) -> Op:
     """Approximate the inverse of the normal distribution's cumulative distribution function.
 
     It uses the inverse of erf by S. Winitzki, A handy approximation for the error function and its inverse (2008).
@@ -50,7 +35,21 @@ def _probit(scores: Output) -> Output:
     half = ops.Add(ops.Multiply(log, number(0.5)), number(2 / (np.pi * 0.147)))
     root = ops.Sqrt(ops.Subtract(ops.Multiply(half, half), ops.Divide(log, number(0.147))))
     inverse = ops.Multiply(ops.Sign(x), ops.Sqrt(ops.Subtract(root, half)))
-    return ops.Multiply(inverse, number(np.sqrt(2))).output(0)
+    return ops.Multiply(inverse, number(np.sqrt(2)))
+
+
+# In the order of the numbers that TreeEnsemble has for them.
+POST_TRANSFORMS: dict[str, Callable[[Output], Op | Output]] = {
+    "NONE": lambda scores: scores, "SOFTMAX": lambda scores: ops.Softmax(scores, 1), "LOGISTIC": ops.Sigmoid,
+    "SOFTMAX_ZERO": _softmax_zero, "PROBIT": _probit,
+}  # fmt: skip
+
+
+def post_transform(scores: Output, name: str) -> Output:
+    """Apply the function of the attribute post_transform to scores ``[rows, targets]``."""
+    if name not in POST_TRANSFORMS:
+        raise FrontendError(f"post_transform must be one of {', '.join(POST_TRANSFORMS)}, but is {name}")
+    return as_output(POST_TRANSFORMS[name](scores))
 
 
 def class_labels(node: OnnxNodeContext, integers_attribute: str) -> np.ndarray:

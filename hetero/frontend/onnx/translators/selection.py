@@ -15,19 +15,10 @@ from hetero.types import Type
 
 
 @translator("Slice")
-def slice_1(node: OnnxNodeContext) -> Translation:
-    starts, ends = node.get_attribute("starts"), node.get_attribute("ends")
-    axes = node.get_attribute("axes", tuple(range(len(starts))))
-    steps = (1,) * len(starts)
-    return ops.Slice(node.get_input(0), int64(starts), int64(ends), int64(steps), int64(axes))
-
-
-@translator("Slice", since=10)
-def slice_10(node: OnnxNodeContext) -> Translation:
-    starts, ends = node.get_input(1), node.get_input(2)
+def slice_axes(node: OnnxNodeContext) -> Translation:
+    starts, ends = (node.get_input_or_attribute(index, name) for index, name in ((1, "starts"), (2, "ends")))
     steps = node.get_input(4) if node.has_input(4) else _ones_like(starts)
-    axes = (node.get_input(3),) if node.has_input(3) else ()
-    return ops.Slice(node.get_input(0), starts, ends, steps, *axes)
+    return ops.Slice(node.get_input(0), starts, ends, steps, node.get_optional_input_or_attribute(3, "axes"))
 
 
 def _ones_like(value: Output) -> Node:
@@ -37,9 +28,10 @@ def _ones_like(value: Output) -> Node:
     return Constant(np.ones(shape.to_shape(), value.element_type.to_dtype()))
 
 
-@translator("Gather")
-def gather(node: OnnxNodeContext) -> Translation:
-    return ops.Gather(node.get_input(0), node.get_input(1), int64(node.get_attribute("axis", 0)))
+register_direct({"Gather": lambda value, indices, axis: ops.Gather(value, indices, int64(axis))}, 2, axis=0)
+register_direct({"NonZero": ops.NonZero}, 1, since=9)
+register_direct({"GatherND": ops.GatherND}, 2, since=11, batch_dims=0)
+register_direct({"ReverseSequence": ops.ReverseSequence}, 2, since=10, batch_axis=1, time_axis=0)
 
 
 @translator("GatherElements", since=11)
@@ -63,11 +55,6 @@ def _may_differ(value: Output, indices: Output, axis: int) -> bool:
     return length.is_dynamic or not counts.has_rank or counts[axis] != length
 
 
-@translator("GatherND", since=11)
-def gather_nd(node: OnnxNodeContext) -> Translation:
-    return ops.GatherND(node.get_input(0), node.get_input(1), node.get_attribute("batch_dims", 0))
-
-
 @translator("Compress", since=9)
 def compress(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
@@ -82,12 +69,3 @@ def one_hot(node: OnnxNodeContext) -> Translation:
     indices, depth = (converted(node.get_input(index), Type.i64) for index in (0, 1))
     off, on = (ops.Gather(node.get_input(2), int64(index), int64(0)) for index in (0, 1))
     return ops.OneHot(indices, reshape(depth, ()), on, off, node.get_attribute("axis", -1), "normalize")
-
-
-@translator("ReverseSequence", since=10)
-def reverse_sequence(node: OnnxNodeContext) -> Translation:
-    batch, time = node.get_attribute("batch_axis", 1), node.get_attribute("time_axis", 0)
-    return ops.ReverseSequence(node.get_input(0), node.get_input(1), batch, time)
-
-
-register_direct({"NonZero": ops.NonZero}, 1, since=9)

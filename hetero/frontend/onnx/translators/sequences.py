@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.errors import FrontendError
+from hetero.frontend.node_context import REQUIRED
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.translation import Translation
 from hetero.types import Type
 
@@ -15,6 +16,9 @@ _DIRECT = {
     "SequenceLength": ops.SequenceLength, "OptionalGetElement": ops.OptionalGetElement,
     "OptionalHasElement": ops.OptionalHasElement,
 }  # fmt: skip
+
+
+register_direct({"ConcatFromSequence": ops.ConcatFromSequence}, 1, axis=REQUIRED, new_axis=0)
 
 
 @translator(*_DIRECT)
@@ -37,13 +41,6 @@ def sequence_empty(node: OnnxNodeContext) -> Translation:
 def split_to_sequence(node: OnnxNodeContext) -> Translation:
     axis, keep = node.get_attribute("axis", 0), bool(node.get_attribute("keepdims", 1))
     return ops.SplitToSequence(node.get_input(0), node.get_optional_input(1), axis, keep)
-
-
-@translator("ConcatFromSequence")
-def concat_from_sequence(node: OnnxNodeContext) -> Translation:
-    return ops.ConcatFromSequence(
-        node.get_input(0), node.get_attribute("axis"), bool(node.get_attribute("new_axis", 0))
-    )
 
 
 @translator("Optional")

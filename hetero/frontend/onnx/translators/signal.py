@@ -11,24 +11,17 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, length_of, rank_of
-from hetero.graph import Constant, Output
+from hetero.frontend.values import arange, int64, length_of, rank_of, scalar_like
+from hetero.graph import Constant, Op, Output
 from hetero.ops.values import exact_value
 from hetero.types import Type
 
 
 @translator("DFT", since=17)
-def dft_17(node: OnnxNodeContext) -> Translation:
-    return _dft(node, int64(node.get_attribute("axis", 1)).output(0))
-
-
-@translator("DFT", since=20)
 def dft(node: OnnxNodeContext) -> Translation:
-    return _dft(node, node.get_input(2) if node.has_input(2) else int64(-2).output(0))
-
-
-def _dft(node: OnnxNodeContext, axis: Output) -> Translation:
     value, rank = node.get_input(0), rank_of(node.get_input(0))
+    default = int64(1 if node.get_opset_version() < 20 else -2).output(0)
+    axis = node.get_optional_input_or_attribute(2, "axis") or default
     known = exact_value(axis)
     if known is not None and (not -rank <= known.item() < rank or known.item() % rank == rank - 1):
         raise FrontendError(f"axis {known.item()} is out of range for a signal of {rank - 1} axes")
@@ -50,23 +43,19 @@ def _as_complex(value: Output) -> Output:
         return value
     if parts != 1:
         raise FrontendError(f"the last axis of the signal must be known to be 1 or 2, but is {parts}")
-    zero = ops.Multiply(value, Constant(np.array(0, value.element_type.to_dtype())))
-    return ops.Concat([value, zero], -1).output(0)
+    return ops.Concat([value, ops.Multiply(value, scalar_like(value, 0))], -1).output(0)
 
 
 @translator("STFT", since=17)
 def stft(node: OnnxNodeContext) -> Translation:
     signal, step = node.get_input(0), node.get_input(1)
-    window = node.get_optional_input(2)
-    if node.has_input(3):
-        frame = node.get_input(3)
-    elif window is not None:
+    window, frame = node.get_optional_input(2), node.get_optional_input(3)
+    if frame is None:
+        if window is None:
+            raise FrontendError("it needs the input window or frame_length")
         frame = ops.Squeeze(ops.ShapeOf(window)).output(0)
-    else:
-        raise FrontendError("it needs the input window or frame_length")
     if window is None:
-        one = Constant(np.ones((), signal.element_type.to_dtype()))
-        window = ops.Broadcast(one, ops.Unsqueeze(frame, int64([0]))).output(0)
+        window = ops.Broadcast(scalar_like(signal, 1), ops.Unsqueeze(frame, int64([0]))).output(0)
     if node.get_attribute("onesided", 1):
         return ops.STFT(ops.Squeeze(signal, int64([-1])), window, frame, step, False)
     return ops.DFT(_frames(_as_complex(signal), window, frame, step), int64([2]))
@@ -74,9 +63,9 @@ def stft(node: OnnxNodeContext) -> Translation:
 
 def _frames(signal: Output, window: Output, frame: Output, step: Output) -> Output:
     """Return the frames ``[batch, frames, frame length, 2]`` of a signal ``[batch, length, 2]``, times the window."""
-    frame, step = (ops.Convert(value, "i64") for value in (frame, step))
-    starts = ops.Range(int64(0), ops.Add(ops.Subtract(length_of(signal, 1), frame), int64(1)), step, "i64")
-    indices = ops.Add(ops.Unsqueeze(starts, int64([1])), arange(frame))
+    length, stride = (ops.Convert(value, "i64") for value in (frame, step))
+    starts = ops.Range(int64(0), ops.Add(ops.Subtract(length_of(signal, 1), length), int64(1)), stride, "i64")
+    indices = ops.Add(ops.Unsqueeze(starts, int64([1])), arange(length))
     return ops.Multiply(ops.Gather(signal, indices, int64(1)), ops.Unsqueeze(window, int64([1]))).output(0)
 
 
@@ -90,7 +79,7 @@ def window(node: OnnxNodeContext) -> Translation:
     period = size if node.get_attribute("periodic", 1) else ops.Subtract(size, np.float32(1))
     number = ops.Range(np.float32(0), size, np.float32(1), "f32")
     first, *others = _WINDOWS[node.get_op_type()]
-    total = np.float32(first)
+    total: Op = Constant(np.float32(first))
     for index, weight in enumerate(others, 1):
         angle = ops.Divide(ops.Multiply(number, np.float32(2 * math.pi * index)), period)
         total = ops.Add(total, ops.Multiply(ops.Cos(angle), np.float32(weight)))

@@ -7,20 +7,11 @@ from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, length_of, reshape
-from hetero.graph import Output
 
 
 @translator("TopK")
-def top_k_1(node: OnnxNodeContext) -> Translation:
-    return _top_k(node, int64(node.get_attribute("k")).output(0))
-
-
-@translator("TopK", since=10)
 def top_k(node: OnnxNodeContext) -> Translation:
-    return _top_k(node, reshape(node.get_input(1), ()))
-
-
-def _top_k(node: OnnxNodeContext, count: Output) -> Translation:
+    count = reshape(node.get_input_or_attribute(1, "k"), ())
     mode = "max" if node.get_attribute("largest", 1) else "min"
     order = "value" if node.get_attribute("sorted", 1) else "none"
     return ops.TopK(node.get_input(0), count, node.get_attribute("axis", -1), mode, order, "i64", True)
@@ -42,4 +33,4 @@ def arg_max_or_min(node: OnnxNodeContext) -> Translation:
 @translator("Unique", since=11)
 def unique(node: OnnxNodeContext) -> Translation:
     axis = int64(node.get_attribute("axis")) if node.has_attribute("axis") else None
-    return ops.Unique(node.get_input(0), axis, bool(node.get_attribute("sorted", 1)))
+    return ops.Unique(node.get_input(0), axis, node.get_attribute("sorted", 1))

@@ -43,9 +43,9 @@ def _plus(value: Output | Op, number: float) -> Op:
     return ops.Add(value, scalar_like(value, number))
 
 
-def _regularized(node: OnnxNodeContext, tensor: Output, gradient: Output) -> Op:
+def _regularized(node: OnnxNodeContext, tensor: Output, gradient: Output) -> Output:
     """Return the gradient with L2 regularization."""
-    return ops.Add(multiply_by(tensor, node.get_attribute("norm_coefficient", 0.0)), gradient)
+    return ops.Add(multiply_by(tensor, node.get_attribute("norm_coefficient", 0.0)), gradient).output(0)
 
 
 def _adagrad(
@@ -53,7 +53,7 @@ def _adagrad(
 ) -> list[Op | Output]:
     decay = multiply_by(ops.Convert(count, x.element_type), node.get_attribute("decay_factor", 0.0))
     decayed = ops.Divide(rate, _plus(decay, 1))
-    gradient = _regularized(node, x, gradient).output(0)
+    gradient = _regularized(node, x, gradient)
     squares = ops.Add(squares, ops.Multiply(gradient, gradient)).output(0)
     adapted = _plus(ops.Sqrt(squares), node.get_attribute("epsilon", 0.0))
     return [ops.Subtract(x, ops.Divide(ops.Multiply(decayed, gradient), adapted)), squares]
@@ -63,9 +63,10 @@ def _adam(
     node: OnnxNodeContext, rate: Output, count: Output, x: Output, gradient: Output, mean: Output, square: Output
 ) -> list[Op | Output]:
     alpha, beta = node.get_attribute("alpha", 0.9), node.get_attribute("beta", 0.999)
-    gradient = _regularized(node, x, gradient).output(0)
-    mean = ops.Add(multiply_by(mean, alpha), multiply_by(gradient, 1 - alpha))
-    square = ops.Add(multiply_by(square, beta), multiply_by(ops.Multiply(gradient, gradient), 1 - beta))
+    gradient = _regularized(node, x, gradient)
+    mean = ops.Add(multiply_by(mean, alpha), multiply_by(gradient, 1 - alpha)).output(0)
+    squared = multiply_by(ops.Multiply(gradient, gradient), 1 - beta)
+    square = ops.Add(multiply_by(square, beta), squared).output(0)
     steps = ops.Convert(count, x.element_type)
     powers = [_plus(multiply_by(ops.Power(scalar_like(x, base), steps), -1), 1) for base in (alpha, beta)]
     # No bias correction at step 0, where both divisors are 0.
@@ -80,9 +81,9 @@ def _momentum(
     node: OnnxNodeContext, rate: Output, count: Output, x: Output, gradient: Output, velocity: Output
 ) -> list[Op | Output]:
     alpha, beta, mode = (node.get_attribute(name) for name in ("alpha", "beta", "mode"))
-    gradient = _regularized(node, x, gradient).output(0)
+    gradient = _regularized(node, x, gradient)
     factor = ops.Select(ops.Greater(count, scalar_like(count, 0)), scalar_like(x, beta), scalar_like(x, 1))
-    velocity = ops.Add(multiply_by(velocity, alpha), ops.Multiply(gradient, factor))
+    velocity = ops.Add(multiply_by(velocity, alpha), ops.Multiply(gradient, factor)).output(0)
     if mode not in ("standard", "nesterov"):
         raise FrontendError(f"mode must be standard or nesterov, but is {mode}")
     direction = velocity if mode == "standard" else ops.Add(gradient, multiply_by(velocity, alpha))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
+from hetero.frontend.node_context import REQUIRED
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.scores import (
@@ -43,7 +44,7 @@ def tree_ensemble(node: OnnxNodeContext) -> Translation:
               Constant(members))  # fmt: skip
     aggregate = _AGGREGATES[node.get_attribute("aggregate_function", 1)]
     scores = ops.TreeEnsemble(node.get_input(0), *tables, aggregate).output(0)
-    return post_transform(scores, POST_TRANSFORMS[node.get_attribute("post_transform", 0)])
+    return post_transform(scores, list(POST_TRANSFORMS)[node.get_attribute("post_transform", 0)])
 
 
 def _branches(node: OnnxNodeContext, side: str) -> np.ndarray:
@@ -87,9 +88,9 @@ def tree_ensemble_classifier(node: OnnxNodeContext) -> Translation:
     if len(labels) <= 2 and len(set(leaves.targets.tolist())) == 1:
         # All leaves are of one class of two, so its score determines the other's.
         leaves = leaves._replace(targets=np.zeros_like(leaves.targets))
-        base = _floats(node, "base_values")
+        base = _floats(node, "base_values", ())
         score = _scores(node, leaves, 1, "SUM")
-        if base is not None:
+        if base.size:
             score = ops.Add(score, Constant(base[-1:].astype(np.float32))).output(0)
         is_probability = bool((leaves.weights >= 0).all())
         return binary_classes(score, labels, transform, 0.5 if is_probability else 0, is_probability)
@@ -99,22 +100,20 @@ def tree_ensemble_classifier(node: OnnxNodeContext) -> Translation:
 
 def _leaf_weights(node: OnnxNodeContext, prefix: str, ids: str) -> _LeafWeights:
     names = (f"{prefix}_treeids", f"{prefix}_nodeids", ids)
-    weights = _floats(node, f"{prefix}_weights")
-    if weights is None:
-        raise FrontendError(f"attribute {prefix}_weights is missing")
-    return _LeafWeights(*(np.array(node.get_attribute(name), np.int64) for name in names), weights)
+    trees, nodes, targets = (np.array(node.get_attribute(name), np.int64) for name in names)
+    return _LeafWeights(trees, nodes, targets, _floats(node, f"{prefix}_weights"))
 
 
-def _floats(node: OnnxNodeContext, name: str) -> np.ndarray | None:
-    """Return an f32 attribute, or the tensor attribute for f64, or None if both are missing."""
+def _floats(node: OnnxNodeContext, name: str, default: Any = REQUIRED) -> np.ndarray:
+    """Return an f32 attribute, or the tensor attribute for f64. Raises FrontendError if a required one is missing."""
     if node.has_attribute(f"{name}_as_tensor"):
         return np.asarray(node.get_attribute(f"{name}_as_tensor"))
-    return np.array(node.get_attribute(name), np.float32) if node.has_attribute(name) else None
+    return np.array(node.get_attribute(name, default), np.float32)
 
 
 def _add_base_values(node: OnnxNodeContext, scores: Output, count: int) -> Output:
-    base = _floats(node, "base_values")
-    if base is None or not base.size:
+    base = _floats(node, "base_values", ())
+    if not base.size:
         return scores
     if base.size != count:
         raise FrontendError(f"there are {base.size} base_values for {count} scores")
