@@ -155,6 +155,7 @@ class AttributeSetter(AttributeVisitor):
 
 def _converter_like(value: Any) -> Callable[[Any], Any]:
     """Return the converter for values of this type."""
+    convert: Callable[[Any], Any]
     for types, convert in ((bool, bool), ((int, np.integer), int), ((float, np.floating), float), (str, str)):
         if isinstance(value, types):
             return convert

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hetero.errors import GraphError
 from hetero.graph.node import Node, Output, as_output
@@ -36,7 +36,7 @@ class Model:
         *more: str,
         sinks: Sequence[Node] = (),
     ) -> None:
-        if isinstance(name, (list, tuple)):
+        if not isinstance(name, str):
             sinks, parameters, name = parameters, name, more[0] if more else "Model"
         results = [results] if isinstance(results, (Node, Output)) else results
         self._results = [_as_result(r) for r in results]
@@ -121,7 +121,7 @@ class Model:
 
     def get_result(self) -> Result:
         """Return the only Result. Raise GraphError if there are several."""
-        return self.output().node  # type: ignore[return-value]
+        return cast(Result, self.output().node)
 
     @property
     def result(self) -> Result:
@@ -237,7 +237,7 @@ class Model:
         """
         if not isinstance(shapes, Mapping):
             shapes = {self.input(): shapes}
-        changes = {self.input(key).node: PartialShape(shape) for key, shape in shapes.items()}
+        changes = {cast(Parameter, self.input(key).node): PartialShape(shape) for key, shape in shapes.items()}
         before = {node: node.partial_shape for node in changes}
         for node, shape in changes.items():
             node.partial_shape = shape
@@ -260,7 +260,7 @@ class Model:
             copies[node] = node.copy_with_new_inputs([copies[v.node].output(v.index) for v in node.input_values()])
         model = Model(
             [copies[r] for r in self._results],
-            [copies[p] for p in self._parameters],
+            [cast(Parameter, copies[p]) for p in self._parameters],
             self.friendly_name,
             sinks=[copies[s] for s in self._sinks],
         )
@@ -275,11 +275,11 @@ class Model:
         self._results += added
         return [result.output(0) for result in added]
 
-    def to_networkx(self) -> networkx.MultiDiGraph:
+    def to_networkx(self) -> networkx.MultiDiGraph[Node]:
         """Return the graph with an edge for each Input, and the indices as edge attributes ``output`` and ``input``."""
         import networkx
 
-        graph = networkx.MultiDiGraph()
+        graph: networkx.MultiDiGraph[Node] = networkx.MultiDiGraph()
         for node in self.get_ordered_ops():
             graph.add_node(node)
             for reader in node.inputs():

@@ -9,10 +9,11 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, cast
 
 import numpy as np
 
+from hetero.containers import ElementType
 from hetero.errors import GraphError
 from hetero.messages import escaped
 from hetero.shape import PartialShape, PartialShapeLike
@@ -40,6 +41,8 @@ class Output:
 
     def __init__(self, node: Node, index: int) -> None:
         self._node, self._index = node, index
+        # Typed as a Type for the many callers that read tensors only; a sequence or an optional value has a
+        # ContainerType, which has the same methods.
         self.element_type = Type.dynamic
         self.partial_shape = PartialShape.dynamic()
         self.names: set[str] = set()
@@ -189,10 +192,8 @@ class Node:
     # The inputs whose contents decide output shapes or behavior, such as the axes of a reduction. A device may
     # read them on the host and specialize for their contents.
     shape_inputs: tuple[int, ...] = ()
-    # Whether the same inputs always give the same outputs. Other operations are neither folded nor merged.
-    deterministic = True
     # The Models that an operation such as Loop runs.
-    bodies: Sequence[Model | None] = ()
+    bodies: Sequence[Model] = ()
     _counter = itertools.count()
 
     def __init__(self, arguments: Sequence[Output | Node] = (), output_size: int = 1) -> None:
@@ -208,6 +209,11 @@ class Node:
     def validate_and_infer_types(self) -> None:
         """Check inputs and attributes, and set the type and shape of every output (required). Raises GraphError."""
         raise NotImplementedError(f"{type(self).__name__} does not define validate_and_infer_types")
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the same inputs always give the same outputs. Other operations are neither folded nor merged."""
+        return True
 
     def infer_value(self) -> np.ndarray | None:
         """Return the contents of output 0 as far as they are known before inference, or None (optional)."""
@@ -258,12 +264,12 @@ class Node:
             cloned.rt_info = dict(output.rt_info)
         return clone
 
-    def set_output_type(self, index: int, element_type: Type, shape: PartialShapeLike) -> None:
+    def set_output_type(self, index: int, element_type: ElementType, shape: PartialShapeLike) -> None:
         """Set the type and shape of an output. Outputs up to this index are added."""
         if index >= len(self._outputs):
             self.set_output_size(index + 1)
         output = self._outputs[index]
-        output.element_type, output.partial_shape = element_type, PartialShape(shape)
+        output.element_type, output.partial_shape = cast(Type, element_type), PartialShape(shape)
 
     def set_output_size(self, size: int) -> None:
         if size > MAX_OUTPUTS:

@@ -20,7 +20,7 @@ class Broadcasting(Op):
     The output has that element type and the broadcast shape; with ``auto_broadcast`` "none" the shapes must be equal.
     """
 
-    inputs = ("left_node", "right_node")
+    input_names = ("left_node", "right_node")
     auto_broadcast = Attribute(numpy_or_none, "NUMPY")
     #: Function for value propagation, on arrays of numbers or of Dimensions. None if values are not propagated.
     combine: Callable | None = None
@@ -128,13 +128,13 @@ class Power(Broadcasting, opset=1):
 class SquaredDifference(Broadcasting, opset=1):
     """(a - b)²"""
 
-    inputs = ("x1", "x2")
+    input_names = ("x1", "x2")
 
 
 class Select(Op, opset=1):
     """Elements of then_node where cond is true, of else_node elsewhere. The shapes of all three are broadcast."""
 
-    inputs = ("cond", "then_node", "else_node")
+    input_names = ("cond", "then_node", "else_node")
     auto_broadcast = Attribute(numpy_or_none, "numpy")
     broadcast_shape = Broadcasting.broadcast_shape
 

@@ -23,7 +23,7 @@ class ScaledDotProductAttention(Op, opset=13):
     ``sink [N…, L or 1, 1]`` is an additional score in the softmax without a value. All N… are broadcast.
     """
 
-    inputs = ("query", "key", "value", "attention_mask?", "scale?", "sink?")
+    input_names = ("query", "key", "value", "attention_mask?", "scale?", "sink?")
     parameter_order = ("query", "key", "value", "attention_mask", "scale", "causal", "sink")
     causal = Attribute(bool, False)
 
@@ -111,7 +111,7 @@ class CacheUpdate(Op):
     its contents after the new tokens are unspecified. Part of ONNX Runtime's attention operators.
     """
 
-    inputs = ("cache", "tokens", "lengths", "total")
+    input_names = ("cache", "tokens", "lengths", "total")
     shape_inputs = (3,)
 
     def validate_and_infer_types(self) -> None:
@@ -140,7 +140,7 @@ class LinearAttention(Op):
     - The output is scale·qᵀ·state.
     """
 
-    inputs = ("query", "key", "value", "state", "*gates")
+    input_names = ("query", "key", "value", "state", "*gates")
     output_size = 2
     query_heads = Attribute(int)
     heads = Attribute(int)
@@ -196,5 +196,5 @@ def _of_rank(node: Op, index: int, rank: int) -> PartialShape:
     """Return the shape of an input. Raises GraphError if it has another rank."""
     shape = node.get_input_partial_shape(index)
     if not shape.compatible(PartialShape.dynamic(rank)):
-        node.fail(f"{node.inputs_declared[index]} must have {rank} dimensions, but has the shape {shape}")
+        node.fail(f"{node.input_names[index]} must have {rank} dimensions, but has the shape {shape}")
     return shape.merge(PartialShape.dynamic(rank))

@@ -35,7 +35,7 @@ class BitwiseXor(_Bitwise, opset=13):
 class BitwiseNot(Op, opset=13):
     """~x; logical not for boolean."""
 
-    inputs = ("node",)
+    input_names = ("node",)
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), _has_bits, "an integer or boolean")
@@ -45,7 +45,7 @@ class BitwiseNot(Op, opset=13):
 class _Shift(Broadcasting):
     """Base of bit shifts of two inputs of one integer type. Shapes are broadcast."""
 
-    inputs = ("arg0", "arg1")
+    input_names = ("arg0", "arg1")
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0, 1), Type.is_integral, "an integer")

@@ -43,7 +43,7 @@ class _ClassSuppression(Op):
 class MatrixNms(_ClassSuppression, opset=8):
     """Parallel soft NMS: the score of each box decays with its overlaps with better boxes of its class."""
 
-    inputs = ("boxes", "scores")
+    input_names = ("boxes", "scores")
     sort_result_type = Attribute(sort_result_choice, "none")
     sort_result_across_batch = Attribute(bool, False)
     output_type = Attribute(Type, "i64")
@@ -64,7 +64,7 @@ class MulticlassNms(_ClassSuppression, opset=9):
     concatenated over the batches, and ``roisnum`` has the number of boxes in each batch.
     """
 
-    inputs = ("boxes", "scores", "roisnum?")
+    input_names = ("boxes", "scores", "roisnum?")
     sort_result_type = Attribute(sort_result_choice, "none")
     sort_result_across_batch = Attribute(bool, False)
     output_type = Attribute(Type, "i64")
@@ -94,4 +94,4 @@ class MulticlassNms(_ClassSuppression, opset=9):
 class MulticlassNmsV8(MulticlassNms, type_name="MulticlassNms", opset=8):
     """MulticlassNms without ``roisnum``: all classes have the same boxes."""
 
-    inputs = ("boxes", "scores")
+    input_names = ("boxes", "scores")

@@ -95,7 +95,7 @@ class LogicalXor(Logical, opset=1):
 class LogicalNot(Op, opset=1):
     """not x"""
 
-    inputs = ("node",)
+    input_names = ("node",)
 
     def validate_and_infer_types(self) -> None:
         if self.get_input_element_type(0) not in (Type.boolean, Type.dynamic):
@@ -110,7 +110,7 @@ class LogicalNot(Op, opset=1):
 class _Classification(Op):
     """Base of element-wise tests of floating-point numbers; the output is boolean."""
 
-    inputs = ("data",)
+    input_names = ("data",)
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), Type.is_real, "a floating-point number")

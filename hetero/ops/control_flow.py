@@ -33,7 +33,7 @@ class If(MultiSubGraphOp, opset=8):
     Each output has the element type of both bodies' results, and a shape that covers both of theirs.
     """
 
-    inputs = ("execution_condition?",)
+    input_names = ("execution_condition?",)
     shape_inputs = (0,)
     body_count = 2
     min_inputs = 1
@@ -290,7 +290,7 @@ class Loop(SubGraphOp, opset=5):
     of the result that is the condition of the next iteration; -1 for none.
     """
 
-    inputs = ("trip_count?", "execution_condition?")
+    input_names = ("trip_count?", "execution_condition?")
     shape_inputs = (0, 1)
     min_inputs = 2
 

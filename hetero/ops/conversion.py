@@ -15,7 +15,7 @@ from hetero.types import Type
 class _Conversion(Op):
     """Base of element type conversions to ``target()``; the output has the shape of the data."""
 
-    inputs = ("data",)
+    input_names = ("data",)
 
     def target(self) -> Type:
         return self.destination_type
@@ -41,7 +41,7 @@ class Convert(_Conversion, opset=1):
 class ConvertLike(_Conversion, opset=1):
     """Conversion to the element type of the input ``like``."""
 
-    inputs = ("data", "like")
+    input_names = ("data", "like")
 
     def target(self) -> Type:
         return self.get_input_element_type(1)
@@ -62,7 +62,7 @@ class Cast(_Conversion):
 class BitCast(Op):
     """Reinterpretation of the bits as another element type of the same width."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     destination_type = Attribute(Type)
 
     def validate_and_infer_types(self) -> None:
@@ -80,7 +80,7 @@ class ConvertPromoteTypes(Op, opset=14):
     kind is higher (boolean < integer < float). u64 and a signed integer become ``u64_integer_promotion_target``.
     """
 
-    inputs = ("left_node", "right_node")
+    input_names = ("left_node", "right_node")
     promote_unsafe = Attribute(bool, False)
     pytorch_scalar_promotion = Attribute(bool, False)
     u64_integer_promotion_target = Attribute(Type, "f32")
@@ -160,7 +160,7 @@ class FakeConvert(Op, opset=13):
     scale and shift broadcast to data; the output has the shape and element type (f32, f16, bf16) of data.
     """
 
-    inputs = ("data", "scale", "shift?")
+    input_names = ("data", "scale", "shift?")
     destination_type = Attribute(choice("f8e4m3", "f8e5m2"), "f8e4m3")
 
     def validate_and_infer_types(self) -> None:
@@ -176,7 +176,7 @@ class FakeConvert(Op, opset=13):
             except GraphError as error:
                 self.fail(str(error))
             if data.has_rank and other.has_rank and not data.compatible(broadcast):
-                self.fail(f"{self.inputs_declared[index].strip('?')} {other} must broadcast to data {data}")
+                self.fail(f"{self.input_names[index].strip('?')} {other} must broadcast to data {data}")
         if self.has_input("shift") and not self.get_input_partial_shape(1).compatible(self.get_input_partial_shape(2)):
             shapes = f"{self.get_input_partial_shape(1)} and {self.get_input_partial_shape(2)}"
             self.fail(f"scale and shift must have the same shape, but have {shapes}")
@@ -186,7 +186,7 @@ class FakeConvert(Op, opset=13):
 class FakeQuantize(Op, opset=1):
     """Data quantized to ``levels`` values from input_low to input_high, then scaled to output_low … output_high."""
 
-    inputs = ("data", "input_low", "input_high", "output_low", "output_high")
+    input_names = ("data", "input_low", "input_high", "output_low", "output_high")
     levels = Attribute(int)
     auto_broadcast = Attribute(numpy_or_none, "NUMPY")
     broadcast_shape = Broadcasting.broadcast_shape

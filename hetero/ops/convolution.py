@@ -49,7 +49,7 @@ class _AnyConvolution(Op):
 
 
 class _ForwardConvolution(_AnyConvolution):
-    inputs = ("data", "filters")
+    input_names = ("data", "filters")
     strides = Attribute(integers)
     pads_begin = Attribute(integers)
     pads_end = Attribute(integers)
@@ -91,7 +91,7 @@ class FusedConvolution(_ForwardConvolution):
     ``grouped``: whether the filters have the shape of GroupConvolution's.
     """
 
-    inputs = ("data", "filters", "bias?")
+    input_names = ("data", "filters", "bias?")
     grouped = Attribute(bool, False)
     minimum = Attribute(float, -math.inf)
     maximum = Attribute(float, math.inf)
@@ -127,7 +127,7 @@ class BinaryConvolution(_ForwardConvolution, opset=1):
 
 
 class _BackwardConvolution(_AnyConvolution):
-    inputs = ("data", "filters", "output_shape?")
+    input_names = ("data", "filters", "output_shape?")
     shape_inputs = (2,)
     parameter_order = (
         "data", "filters", "strides", "output_shape", "pads_begin", "pads_end", "dilations", "auto_pad",

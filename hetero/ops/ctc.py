@@ -15,7 +15,7 @@ class CTCGreedyDecoder(Op, opset=1):
     ``merge_repeated``, a class that is best in several consecutive steps is output once.
     """
 
-    inputs = ("data", "sequence_mask")
+    input_names = ("data", "sequence_mask")
     merge_repeated = Attribute(bool, True, ir="ctc_merge_repeated")
 
     def validate_and_infer_types(self) -> None:
@@ -34,7 +34,7 @@ class CTCGreedyDecoderSeqLen(Op, opset=6):
     blank is the last class by default.
     """
 
-    inputs = ("data", "sequence_length", "blank_index?")
+    input_names = ("data", "sequence_length", "blank_index?")
     output_size = 2
     merge_repeated = Attribute(bool, True)
     classes_index_type = Attribute(Type, "i32")
@@ -60,7 +60,7 @@ class CTCLoss(Op, opset=4):
     consecutive equal labels, and ``unique`` removes all duplicates. The blank is the last class by default.
     """
 
-    inputs = ("logits", "logit_length", "labels", "label_length", "blank_index?")
+    input_names = ("logits", "logit_length", "labels", "label_length", "blank_index?")
     preprocess_collapse_repeated = Attribute(bool, False)
     ctc_merge_repeated = Attribute(bool, True)
     unique = Attribute(bool, False)

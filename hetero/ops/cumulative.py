@@ -14,7 +14,7 @@ class CumSum(Op, opset=3):
     With ``exclusive`` an element is not part of its own sum. The output has the element type and shape of ``arg``.
     """
 
-    inputs = ("arg", "axis")
+    input_names = ("arg", "axis")
     shape_inputs = (1,)
     exclusive = Attribute(bool, False)
     reverse = Attribute(bool, False)

@@ -72,7 +72,7 @@ class _DeformableConvolution(Op):
 class DeformableConvolutionV1(_DeformableConvolution, type_name="DeformableConvolution", opset=1):
     __doc__ = _DeformableConvolution.__doc__
 
-    inputs = ("data", "deformable_values", "filters")
+    input_names = ("data", "deformable_values", "filters")
     bilinear_interpolation_pad = False
 
 
@@ -82,7 +82,7 @@ class DeformableConvolution(_DeformableConvolution, opset=8):
     With ``bilinear_interpolation_pad``, samples beyond the border are interpolated with zeros around the data.
     """
 
-    inputs = ("data", "offsets", "filters", "mask?")
+    input_names = ("data", "offsets", "filters", "mask?")
     parameter_order = (
         "data", "offsets", "filters", "strides", "pads_begin", "pads_end", "dilations", "mask", "auto_pad", "group",
         "deformable_group", "bilinear_interpolation_pad",

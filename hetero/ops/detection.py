@@ -46,7 +46,7 @@ class DetectionOutput(Op, opset=8):
     The row after the last box has -1 for the image.
     """
 
-    inputs = ("box_logits", "class_preds", "proposals", "aux_class_preds?", "aux_box_preds?")
+    input_names = ("box_logits", "class_preds", "proposals", "aux_class_preds?", "aux_box_preds?")
     attributes_in = "attrs"
     parameter_order = ("box_logits", "class_preds", "proposals", "attrs", "aux_class_preds", "aux_box_preds")
     background_label_id = Attribute(int, 0)

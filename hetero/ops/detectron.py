@@ -31,7 +31,7 @@ class ExperimentalDetectronPriorGridGenerator(_Detectron, opset=6):
     ``stride_x``, ``stride_y`` default to those of the feature map in the image, both ``[1, channels, height, width]``.
     """
 
-    inputs = ("priors", "feature_map", "im_data")
+    input_names = ("priors", "feature_map", "im_data")
     flatten = Attribute(bool, True)
     h = Attribute(int, 0)
     w = Attribute(int, 0)
@@ -53,7 +53,7 @@ class ExperimentalDetectronPriorGridGenerator(_Detectron, opset=6):
 class ExperimentalDetectronTopKROIs(_Detectron, opset=6):
     """The ``max_rois`` boxes with the largest probabilities, best first. Inputs ``[boxes, 4]`` and ``[boxes]``."""
 
-    inputs = ("input_rois", "rois_probs")
+    input_names = ("input_rois", "rois_probs")
     max_rois = Attribute(int, 0)
 
     def validate_and_infer_types(self) -> None:
@@ -71,7 +71,7 @@ class ExperimentalDetectronGenerateProposalsSingleImage(_Detectron, opset=6):
     height, width]``; scores ``[anchors, height, width]``.
     """
 
-    inputs = ("im_info", "anchors", "deltas", "scores")
+    input_names = ("im_info", "anchors", "deltas", "scores")
     output_size = 2
     min_size = Attribute(float)
     nms_threshold = Attribute(float)
@@ -101,7 +101,7 @@ class ExperimentalDetectronDetectionOutput(_Detectron, opset=6):
     which are divided by ``deltas_weights``; scores ``[boxes, classes]``; the image's height, width, scale ``[1, 3]``.
     """
 
-    inputs = ("rois", "deltas", "scores", "im_info")
+    input_names = ("rois", "deltas", "scores", "im_info")
     output_size = 3
     score_threshold = Attribute(float)
     nms_threshold = Attribute(float)
@@ -137,7 +137,7 @@ class ExperimentalDetectronROIFeatureExtractor(_Detectron, opset=6):
     distance of a map's elements in pixels is its value in ``pyramid_scales``.
     """
 
-    inputs = ("*inputs",)
+    input_names = ("*inputs",)
     output_size = 2
     pooled_size = Attribute(int, ir="output_size")  # Node.output_size is the number of outputs
     sampling_ratio = Attribute(int)

@@ -62,7 +62,7 @@ class Einsum(Op, opset=7):
     "ij,jk->ik" is a matrix product, "ii->i" a diagonal. Dimensions of an ellipsis are broadcast.
     """
 
-    inputs = ("*inputs",)
+    input_names = ("*inputs",)
     equation = Attribute(str)
 
     def validate_and_infer_types(self) -> None:

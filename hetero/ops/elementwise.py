@@ -10,7 +10,7 @@ from hetero.types import Type
 class Unary(Op):
     """Base of element-wise operations on one input of numbers. The output has its element type and shape."""
 
-    inputs = ("node",)
+    input_names = ("node",)
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), is_number, "a number")
@@ -112,14 +112,14 @@ class Tanh(Unary, opset=1):
 class Round(Unary, opset=5):
     """The nearest integer. ``mode`` says whether halves go to the even integer or away from zero."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     mode = Attribute(choice("half_to_even", "half_away_from_zero"), "half_to_even")
 
 
 class Clamp(Unary, opset=1):
     """min(max(x, min_value), max_value)"""
 
-    inputs = ("data",)
+    input_names = ("data",)
     min_value = Attribute(float, ir="min")
     max_value = Attribute(float, ir="max")
 

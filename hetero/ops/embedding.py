@@ -22,9 +22,7 @@ class _Embedding(Op):
         for index in vectors:
             shape = self.get_input_partial_shape(index)
             if shape.has_rank and len(shape) != 1:
-                self.fail(
-                    f"{self.inputs_declared[index].strip('?')} must have one dimension, but has the shape {shape}"
-                )
+                self.fail(f"{self.input_names[index].strip('?')} must have one dimension, but has the shape {shape}")
         if self.has_input("per_sample_weights"):
             weights = self.get_input_partial_shape(self.input_index("per_sample_weights"))
             if not weights.compatible(self.get_input_partial_shape(1)):
@@ -41,7 +39,7 @@ class _Embedding(Op):
 
 
 class _EmbeddingBagOffsets(_Embedding):
-    inputs = ("emb_table", "indices", "offsets", "default_index?", "per_sample_weights?")
+    input_names = ("emb_table", "indices", "offsets", "default_index?", "per_sample_weights?")
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (1, 2), Type.is_integral, "integers")
@@ -68,7 +66,7 @@ class EmbeddingBagOffsetsSum(_EmbeddingBagOffsets, opset=3):
 
 
 class _EmbeddingBagPacked(_Embedding):
-    inputs = ("emb_table", "indices", "per_sample_weights?")
+    input_names = ("emb_table", "indices", "per_sample_weights?")
 
     def validate_and_infer_types(self) -> None:
         check_type(self, [1], Type.is_integral, "integers")
@@ -100,7 +98,7 @@ class EmbeddingSegmentsSum(_Embedding, opset=3):
     An empty segment gets the row ``default_index``, or zeros if that is missing or -1.
     """
 
-    inputs = ("emb_table", "indices", "segment_ids", "num_segments?", "default_index?", "per_sample_weights?")
+    input_names = ("emb_table", "indices", "segment_ids", "num_segments?", "default_index?", "per_sample_weights?")
     shape_inputs = (3,)
 
     def validate_and_infer_types(self) -> None:
@@ -135,7 +133,7 @@ class SegmentMax(Op, opset=16):
     last segment id plus one.
     """
 
-    inputs = ("data", "segment_ids", "num_segments?")
+    input_names = ("data", "segment_ids", "num_segments?")
     shape_inputs = (2,)
     fill_mode = Attribute(choice("zero", "lowest"), None)
 
@@ -174,7 +172,7 @@ class SparseFillEmptyRows(Op, opset=16):
     Outputs: the indices ``[count, 2]`` and the values ``[count]``, sorted by row; whether each row was empty.
     """
 
-    inputs = ("values", "dense_shape", "indices", "default_value")
+    input_names = ("values", "dense_shape", "indices", "default_value")
     shape_inputs = (1,)
     output_size = 3
 

@@ -25,7 +25,7 @@ from hetero.types import Type
 
 
 class _Broadcast(Op):
-    inputs = ("data", "target_shape", "axes_mapping?")
+    input_names = ("data", "target_shape", "axes_mapping?")
     shape_inputs = (1, 2)
     broadcast_spec: Any
 
@@ -104,7 +104,7 @@ class BroadcastV1(_Broadcast, type_name="Broadcast", opset=1):
 class Tile(Op, opset=1):
     """The data repeated ``repeats`` times along each dimension; shape and repeats are padded with leading ones."""
 
-    inputs = ("data", "repeats")
+    input_names = ("data", "repeats")
     shape_inputs = (1,)
 
     def validate_and_infer_types(self) -> None:
@@ -131,7 +131,7 @@ class Tile(Op, opset=1):
 
 
 class _Pad(Op):
-    inputs = ("arg", "pads_begin", "pads_end", "arg_pad_value?")
+    input_names = ("arg", "pads_begin", "pads_end", "arg_pad_value?")
     shape_inputs = (1, 2)
     parameter_order = ("arg", "pads_begin", "pads_end", "pad_mode", "arg_pad_value")
     pad_mode = Attribute(choice("constant", "edge", "reflect", "symmetric"))
@@ -151,7 +151,7 @@ class _Pad(Op):
         if value is None:
             return [None] * rank
         if value.size != rank:
-            self.fail(f"{self.inputs_declared[index]} has {value.size} values for {rank} dimensions")
+            self.fail(f"{self.input_names[index]} has {value.size} values for {rank} dimensions")
         return value.reshape(-1).tolist()
 
     def _padded(self, length: Dimension, begin: int | Dimension | None, end: int | Dimension | None) -> Dimension:
@@ -180,7 +180,7 @@ class PadV1(_Pad, type_name="Pad", opset=1):
 
 
 class _Range(Op):
-    inputs = ("start", "stop", "step")
+    input_names = ("start", "stop", "step")
     shape_inputs = (0, 1, 2)
     output_type: Any
 
@@ -207,7 +207,7 @@ class _Range(Op):
         for index, source in enumerate(self.input_values()):
             count = source.partial_shape.element_count()
             if not count.compatible(1):
-                self.fail(f"{self.inputs_declared[index]} must be one number, but has shape {source.partial_shape}")
+                self.fail(f"{self.input_names[index]} must be one number, but has shape {source.partial_shape}")
         values = [source.value for source in self.input_values()]
         if self.output_type.is_dynamic() or any(value is None for value in values):
             return Dimension()
@@ -261,7 +261,7 @@ def _interval(value: np.ndarray) -> int | Dimension:
 
 
 class _OneHot(Op):
-    inputs = ("indices", "depth", "on_value", "off_value")
+    input_names = ("indices", "depth", "on_value", "off_value")
     shape_inputs = (1,)
     axis = Attribute(int)
     negative_indices_mode = "ignore_negative"

@@ -12,7 +12,7 @@ from hetero.types import Type
 
 
 class _Gather(Op):
-    inputs = ("data", "indices", "axis")
+    input_names = ("data", "indices", "axis")
     shape_inputs = (2,)
     batch_dims = 0
 
@@ -76,7 +76,7 @@ class GatherV1(_Gather, type_name="Gather", opset=1):
 class GatherElements(Op, opset=6):
     """One element for each index; with axis 1: ``out[i][j][k] = data[i][indices[i][j][k]][k]``."""
 
-    inputs = ("data", "indices")
+    input_names = ("data", "indices")
     axis = Attribute(int, 0)
 
     def validate_and_infer_types(self) -> None:
@@ -102,7 +102,7 @@ class GatherElements(Op, opset=6):
 class _GatherND(Op):
     """Base of GatherND's versions: each vector along the last axis of the indices selects an element or a slice."""
 
-    inputs = ("data", "indices")
+    input_names = ("data", "indices")
     batch_dims = Attribute(int, 0)
 
     def validate_and_infer_types(self) -> None:
@@ -153,7 +153,7 @@ class GatherTree(Op, opset=1):
     ``end_token`` a scalar.
     """
 
-    inputs = ("step_ids", "parent_idx", "max_seq_len", "end_token")
+    input_names = ("step_ids", "parent_idx", "max_seq_len", "end_token")
 
     def validate_and_infer_types(self) -> None:
         element_type = common_type(self, range(4))
@@ -175,7 +175,7 @@ class GatherTree(Op, opset=1):
 class NonZero(Op, opset=3):
     """The indices of all nonzero elements, ``[rank, count]``, in row-major order."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     output_type = Attribute(Type, "i64")
 
     def validate_and_infer_types(self) -> None:

@@ -16,7 +16,7 @@ class LshProjection(Op):
     ``[H · B]``, or if ``is_sparse`` is set, for each row h of seeds its bits as a number plus ``h · 2^B``, i32 ``[H]``.
     """
 
-    inputs = ("hash", "data", "weight?")
+    input_names = ("hash", "data", "weight?")
     is_sparse = Attribute(bool, False)
 
     def validate_and_infer_types(self) -> None:

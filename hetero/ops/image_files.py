@@ -12,7 +12,7 @@ from hetero.types import Type
 class ImageDecoder(Op):
     """The pixels ``[height, width, channels]`` (u8) of an image file's bytes; empty if they are not an image."""
 
-    inputs = ("encoded_stream",)
+    input_names = ("encoded_stream",)
     pixel_format = Attribute(choice("rgb", "bgr", "grayscale"), "rgb")
 
     @property

@@ -92,7 +92,7 @@ class Interpolate(_Interpolate, opset=11):
     Coordinates, rounding and weights are those of OpenVINO's Interpolate-11.
     """
 
-    inputs = ("image", "scales_or_sizes", "axes?")
+    input_names = ("image", "scales_or_sizes", "axes?")
     shape_inputs = (1, 2)
     parameter_order = ("image", "scales_or_sizes", *_SETTINGS)
     mode = Attribute(choice("nearest", "linear", "linear_onnx", "cubic", "bilinear_pillow", "bicubic_pillow"))
@@ -101,7 +101,7 @@ class Interpolate(_Interpolate, opset=11):
 class InterpolateV4(_Interpolate, type_name="Interpolate", opset=4):
     """Interpolate with separate inputs for sizes and scales; ``shape_calculation_mode`` selects one of them."""
 
-    inputs = ("image", "output_shape", "scales", "axes?")
+    input_names = ("image", "output_shape", "scales", "axes?")
     shape_inputs = (1, 2, 3)
     parameter_order = ("image", "output_shape", "scales", *_SETTINGS)
     mode = Attribute(choice("nearest", "linear", "linear_onnx", "cubic"))
@@ -118,7 +118,7 @@ class InterpolateV1(Op, type_name="Interpolate", opset=1):
     than 4, else asymmetric.
     """
 
-    inputs = ("image", "output_shape")
+    input_names = ("image", "output_shape")
     shape_inputs = (1,)
     attributes_in = "attrs"
     axes = Attribute(integers)

@@ -15,7 +15,7 @@ class Eye(Op, opset=9):
     ``diagonal_index`` is 0 for the main diagonal, positive above and negative below it.
     """
 
-    inputs = ("num_rows", "num_columns", "diagonal_index", "batch_shape?")
+    input_names = ("num_rows", "num_columns", "diagonal_index", "batch_shape?")
     parameter_order = ("num_rows", "num_columns", "diagonal_index", "output_type", "batch_shape")
     shape_inputs = (0, 1, 3)
     output_type = Attribute(Type)
@@ -34,12 +34,12 @@ class Eye(Op, opset=9):
         if value is None:
             return Dimension()
         if value.reshape(-1)[0] < 0:
-            self.fail(f"{self.inputs_declared[index]} must not be negative, but is {value.reshape(-1)[0]}")
+            self.fail(f"{self.input_names[index]} must not be negative, but is {value.reshape(-1)[0]}")
         return Dimension(int(value.reshape(-1)[0]))
 
 
 class _SquareMatrixOp(Op):
-    inputs = ("data",)
+    input_names = ("data",)
 
     def square_shape(self) -> PartialShape:
         check_type(self, (0,), Type.is_real, "a floating-point number")

@@ -24,7 +24,7 @@ class Reshape(Op, opset=1):
     of the data at the same index.
     """
 
-    inputs = ("node", "output_shape")
+    input_names = ("node", "output_shape")
     shape_inputs = (1,)
     special_zero = Attribute(bool)
 
@@ -98,7 +98,7 @@ class Reshape(Op, opset=1):
 class SqueezeV1(Op, type_name="Squeeze", opset=1):
     """The data without its dimensions of length 1: those in ``axes``, or all. Axes of other lengths are kept."""
 
-    inputs = ("data", "axes?")
+    input_names = ("data", "axes?")
     shape_inputs = (1,)
     allow_axis_skip = False
 
@@ -134,7 +134,7 @@ class Squeeze(SqueezeV1, opset=15):
 class Unsqueeze(Op, opset=1):
     """The data with new dimensions of length 1 at ``axes``, which are indices into the output shape."""
 
-    inputs = ("data", "axes")
+    input_names = ("data", "axes")
     shape_inputs = (1,)
 
     def validate_and_infer_types(self) -> None:
@@ -162,7 +162,7 @@ class Unsqueeze(Op, opset=1):
 class Transpose(Op, opset=1):
     """The data with its dimensions permuted by ``input_order``, or in reverse order if that is empty."""
 
-    inputs = ("data", "input_order")
+    input_names = ("data", "input_order")
     shape_inputs = (1,)
 
     def validate_and_infer_types(self) -> None:
@@ -190,7 +190,7 @@ class Transpose(Op, opset=1):
 class Concat(Op, opset=1):
     """All inputs concatenated along ``axis``; the other dimensions must be equal."""
 
-    inputs = ("*nodes",)
+    input_names = ("*nodes",)
     axis = Attribute(int)
 
     def validate_and_infer_types(self) -> None:
@@ -224,7 +224,7 @@ class Concat(Op, opset=1):
 class ShapeOfV1(Op, type_name="ShapeOf", opset=1):
     """The shape of the data as a 1-D i64 tensor."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     output_type = Type.i64
 
     def validate_and_infer_types(self) -> None:
@@ -248,7 +248,7 @@ class ShapeOf(ShapeOfV1, opset=3):
 class Identity(Op, opset=16):
     """The data unchanged."""
 
-    inputs = ("data",)
+    input_names = ("data",)
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
@@ -276,7 +276,7 @@ class _BlockMove(Op):
 class DepthToSpace(_BlockMove, opset=1):
     """Channels moved into blocks: ``[N, C·b^k, spatial…]`` to ``[N, C, b·spatial…]``."""
 
-    inputs = ("node",)
+    input_names = ("node",)
 
     def validate_and_infer_types(self) -> None:
         data, shape = self.ranked_input(), PartialShape.dynamic()
@@ -289,7 +289,7 @@ class DepthToSpace(_BlockMove, opset=1):
 class SpaceToDepth(_BlockMove, opset=1):
     """Blocks moved into channels: ``[N, C, b·spatial…]`` to ``[N, C·b^k, spatial…]``."""
 
-    inputs = ("data",)
+    input_names = ("data",)
 
     def validate_and_infer_types(self) -> None:
         data, shape = self.ranked_input(), PartialShape.dynamic()

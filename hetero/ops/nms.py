@@ -63,7 +63,7 @@ class BoxSuppression(Op):
 class _WithDefaults(BoxSuppression):
     """Base of suppressions with optional limits and thresholds; as in OpenVINO, Constants replace missing ones."""
 
-    inputs = ("boxes", "scores", "max_output_boxes_per_class?", "iou_threshold?", "score_threshold?")
+    input_names = ("boxes", "scores", "max_output_boxes_per_class?", "iou_threshold?", "score_threshold?")
     defaults: ClassVar[dict[str, Any]] = {
         "max_output_boxes_per_class": np.array(0, np.int64),
         "iou_threshold": np.array(0, np.float32),
@@ -86,7 +86,7 @@ class NonMaxSuppression(_WithDefaults, opset=9):
     selected box ``[boxes, 3]``; batch, class and score of each, f32 ``[boxes, 3]``; the number of boxes ``[1]``.
     """
 
-    inputs = (*_WithDefaults.inputs_declared, "soft_nms_sigma?")
+    input_names = (*_WithDefaults.input_names, "soft_nms_sigma?")
     defaults: ClassVar[dict[str, Any]] = _WithDefaults.defaults | {"soft_nms_sigma": np.array(0, np.float32)}
     output_size = 3
     output_type = Attribute(Type, "i64")
@@ -153,7 +153,7 @@ class NMSRotated(BoxSuppression, opset=13):
     Angles are clockwise if ``clockwise`` is set, with y pointing down.
     """
 
-    inputs = ("boxes", "scores", "max_output_boxes_per_class", "iou_threshold", "score_threshold")
+    input_names = ("boxes", "scores", "max_output_boxes_per_class", "iou_threshold", "score_threshold")
     box_numbers: ClassVar[int] = 5
     output_size = 3
     sort_result_descending = Attribute(bool, True)

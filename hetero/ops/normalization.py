@@ -14,7 +14,7 @@ from hetero.types import Type
 class _AlongAxis(Op):
     """Base of operations along one axis; the output has the element type and shape of the data."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     axis = Attribute(int)
 
     def validate_and_infer_types(self) -> None:
@@ -58,13 +58,13 @@ class BatchNormInference(_BatchNormInference, opset=5):
     ``data`` is ``[N, C, …]``; gamma, beta, mean and variance are ``[C]``.
     """
 
-    inputs = ("data", "gamma", "beta", "mean", "variance")
+    input_names = ("data", "gamma", "beta", "mean", "variance")
 
 
 class BatchNormInferenceV1(_BatchNormInference, type_name="BatchNormInference", opset=1):
     """BatchNormInference with ``data`` as its third input."""
 
-    inputs = ("gamma", "beta", "data", "mean", "variance")
+    input_names = ("gamma", "beta", "data", "mean", "variance")
     parameter_order = ("data", "gamma", "beta", "mean", "variance", "epsilon")
 
 
@@ -74,7 +74,7 @@ class MVN(Op, opset=6):
     ``eps_mode`` says whether ``eps`` is added to the variance (inside_sqrt) or to the deviation (outside_sqrt).
     """
 
-    inputs = ("data", "axes")
+    input_names = ("data", "axes")
     shape_inputs = (1,)
     normalize_variance = Attribute(bool)
     eps = Attribute(float)
@@ -90,7 +90,7 @@ class MVN(Op, opset=6):
 class MVNV2(Op, type_name="MVN", opset=2):
     """MVN over ``reduction_axes``; by default all spatial axes, and the channels (axis 1) if across_channels is set."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     across_channels = Attribute(bool, False)
     normalize_variance = Attribute(bool, False)
     eps = Attribute(float, 1e-9)
@@ -110,7 +110,7 @@ class GroupNormalization(Op, opset=12):
     ``data`` is ``[N, C, …]``; scale and bias are ``[C]``.
     """
 
-    inputs = ("data", "scale", "bias")
+    input_names = ("data", "scale", "bias")
     num_groups = Attribute(int)
     epsilon = Attribute(float)
 
@@ -128,7 +128,7 @@ class GroupNormalization(Op, opset=12):
 class LRN(Op, opset=1):
     """x / (bias + alpha · s / sizeⁿ)ᵝ, where s is the sum of x² in a window of ``size`` along each of the n axes."""
 
-    inputs = ("data", "axes")
+    input_names = ("data", "axes")
     shape_inputs = (1,)
     alpha = Attribute(float, 1)
     beta = Attribute(float, 0.5)
@@ -146,7 +146,7 @@ class LRN(Op, opset=1):
 class NormalizeL2(Op, opset=1):
     """x / √s, where s is the sum of x² over the axes plus ``eps``, or the maximum of both, by ``eps_mode``."""
 
-    inputs = ("data", "axes")
+    input_names = ("data", "axes")
     shape_inputs = (1,)
     eps = Attribute(float)
     eps_mode = Attribute(choice("add", "max"))
@@ -160,7 +160,7 @@ class NormalizeL2(Op, opset=1):
 class GRN(Op, opset=1):
     """x / √(s + bias), where s is the sum of x² over the channels (axis 1)."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     bias = Attribute(float)
 
     def validate_and_infer_types(self) -> None:

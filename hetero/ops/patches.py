@@ -20,7 +20,7 @@ class Col2Im(Op, opset=15):
     supports two.
     """
 
-    inputs = ("data", "output_size", "kernel_size")
+    input_names = ("data", "output_size", "kernel_size")
     shape_inputs = (1, 2)
     strides = Attribute(integers, None)
     dilations = Attribute(integers, None)
@@ -72,7 +72,7 @@ class ExtractImagePatches(Op, opset=3):
     ``sizes`` is height and width of a patch, ``rates`` the spacing of its elements, ``strides`` that of patches.
     """
 
-    inputs = ("image",)
+    input_names = ("image",)
     sizes = Attribute(integers)
     strides = Attribute(integers)
     rates = Attribute(integers)

@@ -55,7 +55,7 @@ class _Pooling(Op):
 class MaxPoolV1(_Pooling, type_name="MaxPool", opset=1):
     """Maximum of each window."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     strides = Attribute(integers)
     pads_begin = Attribute(integers)
     pads_end = Attribute(integers)
@@ -67,7 +67,7 @@ class MaxPoolV1(_Pooling, type_name="MaxPool", opset=1):
 class MaxPoolV8(_Pooling, type_name="MaxPool", opset=8):
     """Maximum of each window, and its index in the data flattened from ``axis`` on, as ``index_element_type``."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     output_size = 2
     strides = Attribute(integers)
     dilations = Attribute(integers)
@@ -97,7 +97,7 @@ class MaxPool(MaxPoolV8, opset=14):
 class AvgPoolV1(_Pooling, type_name="AvgPool", opset=1):
     """Mean of each window. Padding counts as zeros, or is left out of the mean if ``exclude_pad`` is set."""
 
-    inputs = ("data_batch",)
+    input_names = ("data_batch",)
     strides = Attribute(integers)
     pads_begin = Attribute(integers)
     pads_end = Attribute(integers)
@@ -125,7 +125,7 @@ class _AdaptivePooling(Op):
     Each spatial axis is divided into ``output_shape`` (i32 or i64) parts, which may overlap by one element.
     """
 
-    inputs = ("data", "output_shape")
+    input_names = ("data", "output_shape")
     shape_inputs = (1,)
 
     def validate_and_infer_types(self) -> None:

@@ -22,7 +22,7 @@ class Proposal(Op, opset=4):
     and scales around each cell. Unused rows are 0; the first of them has the image index -1.
     """
 
-    inputs = ("class_probs", "bbox_deltas", "image_shape")
+    input_names = ("class_probs", "bbox_deltas", "image_shape")
     attributes_in = "attrs"
     output_size = 2
     base_size = Attribute(int)
@@ -93,7 +93,7 @@ class GenerateProposals(Op, opset=9):
     offsets ``[images, 4 * anchors, height, width]`` and scores ``[images, anchors, height, width]``.
     """
 
-    inputs = ("im_info", "anchors", "deltas", "scores")
+    input_names = ("im_info", "anchors", "deltas", "scores")
     output_size = 3
     min_size = Attribute(float)
     nms_threshold = Attribute(float)

@@ -16,7 +16,7 @@ class RandomUniform(Op, opset=8):
     TensorFlow, or the Mersenne Twister as in PyTorch. Each inference continues the sequence of the previous one.
     """
 
-    inputs = ("output_shape", "min_val", "max_val")
+    input_names = ("output_shape", "min_val", "max_val")
     shape_inputs = (0,)
     output_type = Attribute(Type)
     global_seed = Attribute(int, 0)
@@ -30,10 +30,10 @@ class RandomUniform(Op, opset=8):
         for index in (1, 2):
             count = self.get_input_partial_shape(index).element_count()
             if not count.compatible(1):
-                self.fail(f"{self.inputs_declared[index]} must be one number, but has {count}")
+                self.fail(f"{self.input_names[index]} must be one number, but has {count}")
             element_type = self.get_input_element_type(index)
             if element_type not in (self.output_type, Type.dynamic):
-                self.fail(f"{self.inputs_declared[index]} must be of {self.output_type}, but is of {element_type}")
+                self.fail(f"{self.input_names[index]} must be of {self.output_type}, but is of {element_type}")
         low, high = (exact_value(self.input_value(index)) for index in (1, 2))
         if low is not None and high is not None and low.item() >= high.item():
             self.fail(f"min_val {low.item()} must be less than max_val {high.item()}")
@@ -46,7 +46,7 @@ class Multinomial(Op, opset=13):
     Rows need not sum to 1; with ``log_probs`` they are logarithms. Without replacement no column is drawn twice.
     """
 
-    inputs = ("probs", "num_samples")
+    input_names = ("probs", "num_samples")
     shape_inputs = (1,)
     convert_type = Attribute(Type)
     with_replacement = Attribute(bool)

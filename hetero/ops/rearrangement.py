@@ -20,7 +20,7 @@ class Roll(Op, opset=7):
     A scalar shift applies to all axes; the shifts of a repeated axis are added.
     """
 
-    inputs = ("data", "shift", "axes")
+    input_names = ("data", "shift", "axes")
     shape_inputs = (1, 2)
 
     def validate_and_infer_types(self) -> None:
@@ -41,7 +41,7 @@ class Roll(Op, opset=7):
 class Reverse(Op, opset=1):
     """The data reversed along some axes: a list of axes (mode index), or a boolean mask of all axes (mode mask)."""
 
-    inputs = ("data", "reversed_axes")
+    input_names = ("data", "reversed_axes")
     shape_inputs = (1,)
     mode = Attribute(choice("index", "mask"))
 
@@ -64,7 +64,7 @@ class Reverse(Op, opset=1):
 class ReverseSequence(Op, opset=1):
     """The data with the first ``seq_lengths[b]`` elements along ``seq_axis`` reversed in each batch element b."""
 
-    inputs = ("input", "seq_lengths")
+    input_names = ("input", "seq_lengths")
     batch_axis = Attribute(int)
     seq_axis = Attribute(int)
 
@@ -88,7 +88,7 @@ class ReverseSequence(Op, opset=1):
 class ShuffleChannels(Op, opset=1):
     """The data with ``axis`` reshaped to ``[group, rest]``, transposed to ``[rest, group]`` and flattened."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     axis = Attribute(int)
     group = Attribute(int)
 
@@ -117,7 +117,7 @@ class _BatchMove(Op):
         for index in (1, 2, 3):
             shape = self.get_input_partial_shape(index)
             if shape.has_rank and len(shape) != 1:
-                self.fail(f"{self.inputs_declared[index]} must have one dimension, but has the shape {shape}")
+                self.fail(f"{self.input_names[index]} must have one dimension, but has the shape {shape}")
             rank = merge_dimensions(self, (rank, shape.element_count()), "the rank of data and the lengths of inputs")
         if data.has_rank and len(data) < 2:
             self.fail(f"data must have two or more dimensions, but is {data}")
@@ -140,14 +140,14 @@ class _BatchMove(Op):
         """Return the pads or crops at one end of each dimension."""
         numbers = bounds_of(self.input_value(index), rank)
         if any(isinstance(number, int) and number < 0 for number in numbers) or numbers[0] not in (0, None):
-            self.fail(f"{self.inputs_declared[index]} {numbers} must not be negative, and the first one 0")
+            self.fail(f"{self.input_names[index]} {numbers} must not be negative, and the first one 0")
         return [Dimension(0), *(Dimension() if number is None else Dimension.of(number) for number in numbers[1:])]
 
 
 class SpaceToBatch(_BatchMove, opset=2):
     """The data padded with zeros, then the positions in each block of ``block_shape`` moved into the batch."""
 
-    inputs = ("data", "block_shape", "pads_begin", "pads_end")
+    input_names = ("data", "block_shape", "pads_begin", "pads_end")
 
     def moved_shape(
         self, data: PartialShape, blocks: Sequence[int], begin: Sequence[Dimension], end: Sequence[Dimension]
@@ -160,7 +160,7 @@ class SpaceToBatch(_BatchMove, opset=2):
 class BatchToSpace(_BatchMove, opset=2):
     """The inverse of SpaceToBatch: parts of the batch moved into blocks of ``block_shape``, then cropped."""
 
-    inputs = ("data", "block_shape", "crops_begin", "crops_end")
+    input_names = ("data", "block_shape", "crops_begin", "crops_end")
 
     def moved_shape(
         self, data: PartialShape, blocks: Sequence[int], begin: Sequence[Dimension], end: Sequence[Dimension]

@@ -67,7 +67,7 @@ class _Recurrent(Op):
         biases = self.gates + 1 if self.linear_before_reset else self.gates
         known |= {"h": hidden, "g": self.gates * hidden, "a": biases * hidden, "p": 3 * hidden}
         merged = {letter: Dimension(length) for letter, length in known.items()}
-        for index, name in enumerate(declared.strip("?") for declared in self.inputs_declared[: self.get_input_size()]):
+        for index, name in enumerate(declared.strip("?") for declared in self.input_names[: self.get_input_size()]):
             letters, shape = self.dimensions_of_inputs[name], self.get_input_partial_shape(index)
             expected = PartialShape([merged.get(letter, Dimension()) for letter in letters])
             try:
@@ -78,7 +78,7 @@ class _Recurrent(Op):
 
     def state_type(self) -> Type:
         """Return the common element type of data, states and weights. Raises GraphError if they differ."""
-        indices = [i for i in range(self.get_input_size()) if self.inputs_declared[i] != "sequence_lengths"]
+        indices = [i for i in range(self.get_input_size()) if self.input_names[i] != "sequence_lengths"]
         check_type(self, indices, Type.is_real, "a floating-point number")
         return common_type(self, indices)
 
@@ -117,7 +117,7 @@ class _Sequence(_Recurrent):
 class RNNCell(_Cell, opset=1):
     """f(X·Wᵀ + H·Rᵀ + B)."""
 
-    inputs = ("X", "initial_hidden_state", "W", "R", "B")
+    input_names = ("X", "initial_hidden_state", "W", "R", "B")
     hidden_size = Attribute(int)
     activations = Attribute(texts)
     activations_alpha = Attribute(floats)
@@ -128,8 +128,8 @@ class RNNCell(_Cell, opset=1):
 class RNNSequence(_Sequence, opset=5):
     """RNNCell applied to every step of a sequence."""
 
-    inputs = ("X", "initial_hidden_state", "sequence_lengths", "W", "R", "B")
-    parameter_order = (*inputs, *_SEQUENCE_ATTRIBUTES)
+    input_names = ("X", "initial_hidden_state", "sequence_lengths", "W", "R", "B")
+    parameter_order = (*input_names, *_SEQUENCE_ATTRIBUTES)
 
 
 class _GRU(_Recurrent):
@@ -147,17 +147,18 @@ class _GRU(_Recurrent):
 class GRUCell(_GRU, _Cell, opset=3):
     """One step of a GRU."""
 
-    inputs = ("X", "initial_hidden_state", "W", "R", "B")
+    input_names = ("X", "initial_hidden_state", "W", "R", "B")
     parameter_order = (
-        *inputs, "hidden_size", "activations", "activations_alpha", "activations_beta", "clip", "linear_before_reset",
+        *input_names, "hidden_size", "activations", "activations_alpha", "activations_beta", "clip",
+        "linear_before_reset",
     )  # fmt: skip
 
 
 class GRUSequence(_GRU, _Sequence, opset=5):
     """GRUCell applied to every step of a sequence."""
 
-    inputs = ("X", "initial_hidden_state", "sequence_lengths", "W", "R", "B")
-    parameter_order = (*inputs, *_SEQUENCE_ATTRIBUTES, "linear_before_reset")
+    input_names = ("X", "initial_hidden_state", "sequence_lengths", "W", "R", "B")
+    parameter_order = (*input_names, *_SEQUENCE_ATTRIBUTES, "linear_before_reset")
 
 
 class _LSTM(_Recurrent):
@@ -177,14 +178,14 @@ class _LSTM(_Recurrent):
 class LSTMCell(_LSTM, _Cell, opset=4):
     """One step of an LSTM."""
 
-    inputs = ("X", "initial_hidden_state", "initial_cell_state", "W", "R", "B")
+    input_names = ("X", "initial_hidden_state", "initial_cell_state", "W", "R", "B")
     output_size = 2
 
 
 class LSTMCellV1(_LSTM, _Cell, opset=1, type_name="LSTMCell"):
     """One step of an LSTM with peepholes: ``P`` has the weights of the cell state in the gates i, o and f."""
 
-    inputs = ("X", "initial_hidden_state", "initial_cell_state", "W", "R", "B", "P?")
+    input_names = ("X", "initial_hidden_state", "initial_cell_state", "W", "R", "B", "P?")
     output_size = 2
     weights_format = Attribute(choice("fico", "icof", "ifco", "ifoc", "iofc"), "fico")
     input_forget = Attribute(bool, False)
@@ -197,14 +198,14 @@ class LSTMCellV1(_LSTM, _Cell, opset=1, type_name="LSTMCell"):
 class LSTMSequence(_LSTM, _Sequence, opset=5):
     """LSTMCell applied to every step of a sequence."""
 
-    inputs = ("X", "initial_hidden_state", "initial_cell_state", "sequence_lengths", "W", "R", "B")
+    input_names = ("X", "initial_hidden_state", "initial_cell_state", "sequence_lengths", "W", "R", "B")
     output_size = 3
-    parameter_order = (*inputs, *_SEQUENCE_ATTRIBUTES)
+    parameter_order = (*input_names, *_SEQUENCE_ATTRIBUTES)
 
 
 class PeepholeLSTMSequence(_LSTM, _Sequence):
     """ONNX's LSTM: LSTMSequence with the peepholes of LSTMCellV1, and f = 1 - i if input_forget is set."""
 
-    inputs = (*LSTMSequence.inputs_declared, "P")
+    input_names = (*LSTMSequence.input_names, "P")
     output_size = 3
     input_forget = Attribute(bool, False)

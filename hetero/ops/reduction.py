@@ -20,7 +20,7 @@ class Reduction(Op):
     The output has the element type of the data.
     """
 
-    inputs = ("node", "reduction_axes")
+    input_names = ("node", "reduction_axes")
     shape_inputs = (1,)
     keep_dims = Attribute(bool, False)
     #: The numpy reduction for value propagation, None if values are not propagated.

@@ -30,7 +30,7 @@ class Resize(Op):
     The formulas are those of ONNX's Resize-19.
     """
 
-    inputs = ("image", "scales_or_sizes", "roi?")
+    input_names = ("image", "scales_or_sizes", "roi?")
     shape_inputs = (1, 2)
     axes = Attribute(integers)
     mode = Attribute(choice("nearest", "linear", "cubic"))

@@ -52,7 +52,7 @@ class ROIPooling(_RegionPooling, opset=2):
     Regions with a negative image index give zeros.
     """
 
-    inputs = ("input", "coords")
+    input_names = ("input", "coords")
     parameter_order = ("input", "coords", "output_roi", "spatial_scale", "method")
     output_roi = Attribute(integers, None)
     spatial_scale = Attribute(float, None)
@@ -90,7 +90,7 @@ class ROIPooling(_RegionPooling, opset=2):
 class _AlignedPooling(_RegionPooling):
     """Base of ROI align operations: boxes and their image indices are two inputs; bins are sampled bilinearly."""
 
-    inputs = ("data", "rois", "batch_indices")
+    input_names = ("data", "rois", "batch_indices")
     pooled_h = Attribute(int)
     pooled_w = Attribute(int)
     sampling_ratio = Attribute(int)
@@ -146,7 +146,7 @@ class PSROIPooling(_RegionPooling, opset=1):
     fractions of the image, and averages over ``spatial_bins``.
     """
 
-    inputs = ("input", "coords")
+    input_names = ("input", "coords")
     output_dim = Attribute(int)
     group_size = Attribute(int)
     spatial_scale = Attribute(float)
@@ -167,7 +167,7 @@ class PSROIPooling(_RegionPooling, opset=1):
 class DeformablePSROIPooling(_RegionPooling, opset=1):
     """PSROIPooling by means of bilinear samples, with the bins shifted by ``offsets [R, 2·classes, part, part]``."""
 
-    inputs = ("feature_maps", "coords", "offsets?")
+    input_names = ("feature_maps", "coords", "offsets?")
     parameter_order = (
         "feature_maps", "coords", "output_dim", "spatial_scale", "group_size", "mode", "spatial_bins_x",
         "spatial_bins_y", "trans_std", "part_size", "offsets",

@@ -18,7 +18,7 @@ class ScatterUpdate(Op, opset=3):
     Data ``[before…, d, after…]``, indices ``[I…]``, updates ``[before…, I…, after…]``.
     """
 
-    inputs = ("data", "indices", "updates", "axis")
+    input_names = ("data", "indices", "updates", "axis")
     shape_inputs = (3,)
 
     def validate_and_infer_types(self) -> None:
@@ -56,7 +56,7 @@ def written_value(data: np.ndarray, indices: np.ndarray, updates: np.ndarray) ->
 
 
 class _ScatterElementsUpdate(Op):
-    inputs = ("data", "indices", "updates", "axis")
+    input_names = ("data", "indices", "updates", "axis")
     shape_inputs = (3,)
     reduction = "none"
     use_init_val = True
@@ -94,7 +94,7 @@ class ScatterElementsUpdateV3(_ScatterElementsUpdate, type_name="ScatterElements
 
 
 class _ScatterNDUpdate(Op):
-    inputs = ("data", "indices", "updates")
+    input_names = ("data", "indices", "updates")
     reduction = "none"
 
     def validate_and_infer_types(self) -> None:
@@ -142,7 +142,7 @@ class ScatterNDUpdateV4(_ScatterNDUpdate, type_name="ScatterNDUpdate", opset=4):
 class SliceScatter(Sliced, opset=15):
     """The data with the slice ``start:stop:step`` along ``axes`` replaced by the updates."""
 
-    inputs = ("data", "updates", "start", "stop", "step", "axes?")
+    input_names = ("data", "updates", "start", "stop", "step", "axes?")
     shape_inputs = (2, 3, 4, 5)
     first_bound = 2
 

@@ -19,7 +19,7 @@ class _Fourier(Op):
     ``signal_size`` has the lengths to which the axes are cropped or padded first; -1 keeps the length.
     """
 
-    inputs = ("data", "axes", "signal_size?")
+    input_names = ("data", "axes", "signal_size?")
     shape_inputs = (1, 2)
     complex_input = True
     #: The last dimension of complex outputs.
@@ -118,7 +118,7 @@ class STFT(Op, opset=15):
     The output is ``[batch, frames, frame_size // 2 + 1, 2]``; ``transpose_frames`` swaps frames and bins.
     """
 
-    inputs = ("data", "window", "frame_size", "frame_step")
+    input_names = ("data", "window", "frame_size", "frame_step")
     shape_inputs = (2, 3)
     transpose_frames = Attribute(bool)
 
@@ -151,7 +151,7 @@ class ISTFT(Op, opset=16):
     With ``center`` half a frame is cropped on each side; ``normalized`` frames are multiplied by √frame_size first.
     """
 
-    inputs = ("data", "window", "frame_size", "frame_step", "signal_length?")
+    input_names = ("data", "window", "frame_size", "frame_step", "signal_length?")
     parameter_order = ("data", "window", "frame_size", "frame_step", "center", "normalized", "signal_length")
     shape_inputs = (2, 3, 4)
     center = Attribute(bool)
@@ -187,7 +187,7 @@ class MelWeightMatrix(Op):
     All inputs are scalars: two counts, the sample rate and the lower and upper edge of the bands in Hz.
     """
 
-    inputs = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
+    input_names = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
     shape_inputs = (0, 1)
     output_type = Attribute(Type, Type.f32)
 
@@ -200,7 +200,7 @@ class MelWeightMatrix(Op):
 def _known_length(node: Op, index: int) -> int | None:
     """Return the number in a scalar input, None if not known. Raises GraphError if it is not positive."""
     shape = node.get_input_partial_shape(index)
-    name = node.inputs_declared[index].strip("?")
+    name = node.input_names[index].strip("?")
     if not shape.element_count().compatible(1):
         node.fail(f"{name} must be a scalar, but has the shape {shape}")
     value = exact_value(node.input_value(index))

@@ -47,7 +47,7 @@ class Sliced(Op):
         columns = [bounds_of(self.input_value(index), len(axes)) for index in self._bounds()]
         for index, column in zip(self._bounds(), columns):
             if len(column) != len(axes):
-                self.fail(f"{self.inputs_declared[index]} has {len(column)} values for {len(axes)} axes")
+                self.fail(f"{self.input_names[index]} has {len(column)} values for {len(axes)} axes")
         dimensions = list(data)
         for axis, start, stop, step in zip(axes, *columns):
             if step == 0:
@@ -83,7 +83,7 @@ class Sliced(Op):
 class Slice(Sliced, opset=8):
     """The slice ``start:stop:step`` of the data along each of ``axes``, by default the first axes."""
 
-    inputs = ("data", "start", "stop", "step", "axes?")
+    input_names = ("data", "start", "stop", "step", "axes?")
     shape_inputs = (1, 2, 3, 4)
 
     def validate_and_infer_types(self) -> None:
@@ -100,7 +100,7 @@ class StridedSlice(Op, opset=1):
     removed (shrink), or an ellipsis stands.
     """
 
-    inputs = ("data", "begin", "end", "strides")
+    input_names = ("data", "begin", "end", "strides")
     shape_inputs = (1, 2, 3)
     begin_mask = Attribute(integers)
     end_mask = Attribute(integers)
@@ -196,7 +196,7 @@ class StridedSlice(Op, opset=1):
 class Split(Op, opset=1):
     """The data split into ``num_splits`` equal parts along ``axis``, one per output."""
 
-    inputs = ("data", "axis")
+    input_names = ("data", "axis")
     shape_inputs = (1,)
     num_splits = Attribute(int)
 
@@ -224,7 +224,7 @@ class VariadicSplit(Op, opset=1):
     One length may be -1, which stands for the remaining elements.
     """
 
-    inputs = ("data", "axis", "split_lengths")
+    input_names = ("data", "axis", "split_lengths")
     shape_inputs = (1, 2)
 
     def validate_and_infer_types(self) -> None:

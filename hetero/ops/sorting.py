@@ -23,7 +23,7 @@ class _TopK(Op):
     ``sort``: "value" orders by value, best first, "index" by index; "none" guarantees no order.
     """
 
-    inputs = ("data", "k")
+    input_names = ("data", "k")
     shape_inputs = (1,)
     output_size = 2
     axis = Attribute(int)
@@ -78,7 +78,7 @@ class Unique(Op, opset=10):
     its unique value; the number of occurrences of each.
     """
 
-    inputs = ("data", "axis?")
+    input_names = ("data", "axis?")
     shape_inputs = (1,)
     output_size = 4
     sorted = Attribute(bool, True)
@@ -122,7 +122,7 @@ class Bucketize(Op, opset=3):
     A bucket contains its upper bound if ``with_right_bound`` is set, else its lower bound.
     """
 
-    inputs = ("data", "buckets")
+    input_names = ("data", "buckets")
     output_type = Attribute(Type, "i64")
     with_right_bound = Attribute(bool, True)
 
@@ -142,7 +142,7 @@ class SearchSorted(Op, opset=15):
     for each row of the values.
     """
 
-    inputs = ("sorted_sequence", "values")
+    input_names = ("sorted_sequence", "values")
     right_mode = Attribute(bool, False)
     output_type = Attribute(Type, "i64")
 

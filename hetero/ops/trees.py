@@ -25,7 +25,7 @@ class TreeEnsemble(Op):
     - ``members``: the sets of the nodes with mode "member", one per row, in the order of the nodes, padded with NaN.
     """
 
-    inputs = (
+    input_names = (
         "data", "features", "splits", "modes", "when_true", "when_false", "missing_true", "roots", "leaves", "members",
     )  # fmt: skip
     aggregate = Attribute(choice("average", "sum", "min", "max"), "sum")
@@ -50,7 +50,7 @@ class LabelEncoder(Op):
     Without a default, an element without a key is an error. NaN is a valid key. Among equal keys the last one counts.
     """
 
-    inputs = ("data", "keys", "values", "default?")
+    input_names = ("data", "keys", "values", "default?")
 
     def validate_and_infer_types(self) -> None:
         common_type(self, (0, 1))

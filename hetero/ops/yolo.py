@@ -18,7 +18,7 @@ class RegionYolo(Op, opset=1):
     ``anchors`` has no effect.
     """
 
-    inputs = ("input",)
+    input_names = ("input",)
     coords = Attribute(int)
     classes = Attribute(int)
     num = Attribute(int)
@@ -65,7 +65,7 @@ class ReorgYolo(Op, opset=2):
     reinterpreted as ``[N, C * stride², H / stride, W / stride]``.
     """
 
-    inputs = ("input",)
+    input_names = ("input",)
     stride = Attribute(integers)
 
     def validate_and_infer_types(self) -> None:

@@ -11,6 +11,7 @@ from hetero.containers import ContainerType
 from hetero.errors import HeteroError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
 from hetero.graph.runtime_info import copy_runtime_info
+from hetero.ops.bodies import MISSING_BODY
 from hetero.ops.control_flow import SubGraphOp
 from hetero.ops.values import is_exact
 from hetero.ops.work_estimate import assumed_shape, bytes_of, work_of
@@ -59,7 +60,7 @@ class FoldingBudget:
 
 def _operations_of(node: Node) -> float:
     """Return the arithmetic operations of a node; infinity if the number of iterations of a body is unknown."""
-    if None in node.bodies:
+    if MISSING_BODY in node.bodies:
         return math.inf
     if isinstance(node, SubGraphOp):
         count = node.get_num_iterations()

@@ -82,7 +82,7 @@ def _sum_bags(lowering: Lowering, node: Node, starts: Buffer, order: Buffer | No
 
 
 def _has_input(node: Node, name: str) -> bool:
-    return f"{name}?" in node.inputs_declared and node.has_input(name)
+    return f"{name}?" in node.input_names and node.has_input(name)
 
 
 def _text(node: Node) -> str:

@@ -43,7 +43,7 @@ _ACTIVATIONS: dict[str, tuple[str, float, float]] = {
 
 @lowers(*_CELLS, *_SEQUENCES, unless=unsupported_non_float)
 def recurrent(lowering: Lowering, node: Node) -> None:
-    inputs = dict(zip((name.strip("?") for name in node.inputs_declared), node.input_values()))
+    inputs = dict(zip((name.strip("?") for name in node.input_names), node.input_values()))
     is_sequence = isinstance(node, _SEQUENCES)
     data, weights, biases = (inputs[name] for name in ("X", "W", "B"))
     text = _text(node, inputs)
