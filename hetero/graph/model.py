@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from hetero.errors import GraphError
-from hetero.graph.node import Node, Output, as_output
+from hetero.graph.node import Named, Node, Output, as_output
 from hetero.graph.order import topological_order, walk_nested
 from hetero.graph.rt_info_paths import InfoPath, get_info, has_info, set_info
 from hetero.graph.terminals import Parameter, Result
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PortKey = int | str | Output
 
 
-class Model:
+class Model(Named):
     """A graph from Parameters to Results: ``Model(results, parameters, name)``.
 
     Results may be given as the nodes or outputs that they return. Sinks are nodes that run although no Result depends
@@ -45,27 +45,6 @@ class Model:
         self._friendly_name = name
         self.rt_info: dict[str, Any] = {}
         self._check()
-
-    @property
-    def friendly_name(self) -> str:
-        return self._friendly_name
-
-    @friendly_name.setter
-    def friendly_name(self, name: str) -> None:
-        self._friendly_name = name
-
-    def get_friendly_name(self) -> str:
-        return self._friendly_name
-
-    def set_friendly_name(self, name: str) -> None:
-        self._friendly_name = name
-
-    @property
-    def name(self) -> str:
-        return self._friendly_name
-
-    def get_name(self) -> str:
-        return self._friendly_name
 
     def get_rt_info(self, path: InfoPath | None = None) -> Any:
         """Return the rt_info of the model, or its entry at a path of keys. Raise GraphError if there is none."""
