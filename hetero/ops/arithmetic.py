@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,24 @@ from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
 
-class Broadcasting(Op):
+class BroadcastOp(Op):
+    """Base of operations that broadcast their inputs by the attribute ``auto_broadcast``."""
+
+    auto_broadcast: Any
+
+    def broadcast_shape(self, indices: Sequence[int]) -> PartialShape:
+        """Return the broadcast shape of inputs. Raises GraphError if they do not broadcast."""
+        shape = self.get_input_partial_shape(indices[0])
+        for index in indices[1:]:
+            other = self.get_input_partial_shape(index)
+            try:
+                shape = shape.merge(other) if self.auto_broadcast == "none" else shape.broadcast(other)
+            except GraphError as error:
+                self.fail(str(error))
+        return shape
+
+
+class Broadcasting(BroadcastOp):
     """Base of element-wise operations on two inputs of numbers, which have one element type.
 
     The output has that element type and the broadcast shape; with ``auto_broadcast`` "none" the shapes must be equal.
@@ -28,17 +46,6 @@ class Broadcasting(Op):
     def validate_and_infer_types(self) -> None:
         check_type(self, (0, 1), is_number, "a number")
         self.set_output_type(0, common_type(self, (0, 1)), self.broadcast_shape((0, 1)))
-
-    def broadcast_shape(self, indices: Sequence[int]) -> PartialShape:
-        """Return the broadcast shape of inputs. Raises GraphError if they do not broadcast."""
-        shape = self.get_input_partial_shape(indices[0])
-        for index in indices[1:]:
-            other = self.get_input_partial_shape(index)
-            try:
-                shape = shape.merge(other) if self.auto_broadcast == "none" else shape.broadcast(other)
-            except GraphError as error:
-                self.fail(str(error))
-        return shape
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values())
@@ -61,7 +68,7 @@ class Add(Broadcasting, opset=1):
     """a + b"""
 
     @staticmethod
-    def combine(a, b):
+    def combine(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
         # Dimension clamps sums at 0, so they are correct only if no operand is negative.
         return None if _has_negative(a) or _has_negative(b) else a + b
 
@@ -70,7 +77,7 @@ class Subtract(Broadcasting, opset=1):
     """a - b"""
 
     @staticmethod
-    def combine(a, b):
+    def combine(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
         # Dimension clamps differences at 0, so they are correct only if they cannot be negative.
         return None if _has_dimension(b) or _may_be_less(a, b) else a - b
 
@@ -79,7 +86,7 @@ class Multiply(Broadcasting, opset=1):
     """a * b"""
 
     @staticmethod
-    def combine(a, b):
+    def combine(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
         return None if _has_negative(a) or _has_negative(b) else a * b
 
 
@@ -88,7 +95,7 @@ class Divide(Broadcasting, opset=1):
 
     m_pythondiv = Attribute(bool, True)
 
-    def combine(self, a, b):
+    def combine(self, a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
         if _has_dimension(b) or (np.asarray(b) == 0).any():
             return None
         if _has_dimension(a):
@@ -131,12 +138,11 @@ class SquaredDifference(Broadcasting, opset=1):
     input_names = ("x1", "x2")
 
 
-class Select(Op, opset=1):
+class Select(BroadcastOp, opset=1):
     """Elements of then_node where cond is true, of else_node elsewhere. The shapes of all three are broadcast."""
 
     input_names = ("cond", "then_node", "else_node")
     auto_broadcast = Attribute(numpy_or_none, "numpy")
-    broadcast_shape = Broadcasting.broadcast_shape
 
     def validate_and_infer_types(self) -> None:
         if self.get_input_element_type(0) not in (Type.boolean, Type.dynamic):

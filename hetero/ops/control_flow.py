@@ -6,6 +6,7 @@ A node is created empty and connected with OpenVINO's methods: first the body, t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -294,13 +295,14 @@ class Loop(SubGraphOp, opset=5):
     shape_inputs = (0, 1)
     min_inputs = 2
 
-    def __init__(self, *arguments, **keywords) -> None:
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
         self._special_body_ports = (-1, -1)
         super().__init__(*arguments, **keywords)
 
     def set_special_body_ports(self, special_body_ports: Sequence[int]) -> None:
         """Set the index of the body's parameter for the iteration number and of its result for the condition."""
-        self._special_body_ports = tuple(int(port) for port in special_body_ports)
+        iteration, condition = special_body_ports
+        self._special_body_ports = int(iteration), int(condition)
 
     def get_special_body_ports(self) -> list[int]:
         return list(self._special_body_ports)
@@ -385,8 +387,8 @@ def part_count(description: SliceInputDescription, length: int) -> int:
 
 def _value_key(value: Output) -> tuple | int:
     """Return a key for comparing the known contents of a value: its elements, or the id of a long array."""
-    short = value.value is not None and value.value.size <= MAX_VALUE_SIZE
-    return tuple(value.value.reshape(-1).tolist()) if short else id(value.value)
+    known = value.value
+    return id(known) if known is None or known.size > MAX_VALUE_SIZE else tuple(known.reshape(-1).tolist())
 
 
 def _scalar(value: Output) -> int | None:

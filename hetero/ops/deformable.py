@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from hetero.graph import Attribute, Op, integers
-from hetero.ops.checks import common_type, merge_dimensions
-from hetero.ops.windows import auto_pad_choice, complete_window_attributes, resolve_pads, window_positions
+from hetero.graph import Attribute, integers
+from hetero.ops.checks import common_type, merge_dimensions, shape_of_rank
+from hetero.ops.windows import WindowOp, auto_pad_choice, complete_window_attributes, resolve_pads, window_positions
 from hetero.shape import Dimension, PartialShape, concatenate
 
 
-class _DeformableConvolution(Op):
+class _DeformableConvolution(WindowOp):
     """Deformable convolution of data ``[N, C, H, W]`` with filters ``[O, C / group, height, width]``.
 
     The offsets ``[N, 2·deformable_group·height·width, positions…]`` shift each filter element along H and W, for each
@@ -32,7 +32,7 @@ class _DeformableConvolution(Op):
         if min(self.group, self.deformable_group) < 1:
             self.fail(f"group {self.group} and deformable_group {self.deformable_group} must be positive")
         element_type = common_type(self, range(self.get_input_size()))
-        shapes = [self._planes(index) for index in range(self.get_input_size())]
+        shapes = [shape_of_rank(self, index, 4) for index in range(self.get_input_size())]
         data, offsets, filters = shapes[:3]
         per_position = [offsets, *shapes[3:]]  # offsets and optional mask
         self._check_groups(data[1], filters)
@@ -45,12 +45,6 @@ class _DeformableConvolution(Op):
             lengths = [positions, *(shape[2 + axis] for shape in per_position)]
             merge_dimensions(self, lengths, f"the positions and the offsets on spatial axis {axis}")
         self.set_output_type(0, element_type, concatenate([batch, filters[0]], spatial))
-
-    def _planes(self, index: int) -> PartialShape:
-        shape = self.get_input_partial_shape(index)
-        if shape.has_rank and len(shape) != 4:
-            self.fail(f"input {index} must have four dimensions, but is {shape}")
-        return shape if shape.has_rank else PartialShape.dynamic(4)
 
     def _check_groups(self, channels: Dimension, filters: PartialShape) -> None:
         merge_dimensions(self, (channels, filters[1] * self.group), "channels of data and filters")

@@ -10,7 +10,7 @@ from hetero.types import Type
 class Unary(Op):
     """Base of element-wise operations on one input of numbers. The output has its element type and shape."""
 
-    input_names = ("node",)
+    input_names: tuple[str, ...] = ("node",)
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), is_number, "a number")

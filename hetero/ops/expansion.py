@@ -19,7 +19,7 @@ from hetero.ops.checks import (
     numpy_or_none,
 )
 from hetero.ops.movement import move_known_value
-from hetero.ops.values import MAX_VALUE_SIZE, exact_value, shape_of_value
+from hetero.ops.values import MAX_VALUE_SIZE, exact_value, is_exact, shape_of_value
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -39,7 +39,7 @@ class _Broadcast(Op):
         if not data.has_rank or not target.has_rank:
             return target
         if self.broadcast_spec == "numpy":
-            axes = range(len(target) - len(data), len(target))
+            axes = list(range(len(target) - len(data), len(target)))
             if len(data) > len(target):
                 self.fail(f"data {data} has more dimensions than target_shape {target}")
         else:
@@ -61,7 +61,7 @@ class _Broadcast(Op):
         """Return the data broadcast to the target shape, as a view."""
         if self.broadcast_spec == "bidirectional":
             target = np.broadcast_shapes(data.shape, tuple(target))
-        elif self.broadcast_spec == "explicit":
+        elif self.broadcast_spec == "explicit" and axes_mapping is not None:
             shape = [1] * len(target)
             for axis, length in zip(axes_mapping.reshape(-1).tolist(), data.shape):
                 shape[axis] = length
@@ -200,7 +200,7 @@ class _Range(Op):
         if step == 0 or not all(map(math.isfinite, (start, stop, step))):
             self.fail(f"its numbers must be finite and step not 0, but are {start}, {stop} and {step}")
         if all(isinstance(number, int) for number in (start, stop, step)):
-            return max(0, -((start - stop) // step))
+            return max(0, -int((start - stop) // step))
         return max(0, math.ceil((stop - start) / step))
 
     def _length(self) -> Dimension:
@@ -208,10 +208,10 @@ class _Range(Op):
             count = source.partial_shape.element_count()
             if not count.compatible(1):
                 self.fail(f"{self.input_names[index]} must be one number, but has shape {source.partial_shape}")
-        values = [source.value for source in self.input_values()]
-        if self.output_type.is_dynamic() or any(value is None for value in values):
+        values = [source.value for source in self.input_values() if source.value is not None]
+        if self.output_type.is_dynamic() or len(values) < 3:
             return Dimension()
-        if all(exact_value(source) is not None for source in self.input_values()):
+        if all(map(is_exact, values)):
             return Dimension(self.length(*self.bounds(values)))
         return self._bounded_length(*(_interval(value) for value in values))
 
@@ -228,8 +228,8 @@ class _Range(Op):
 
     def infer_value(self) -> np.ndarray | None:
         shape = self.get_output_partial_shape(0)
-        values = [exact_value(source) for source in self.input_values()]
-        if any(value is None for value in values) or not shape.is_static or shape[0].get_length() > MAX_VALUE_SIZE:
+        values = [source.value for source in self.input_values() if is_exact(source.value)]
+        if len(values) < 3 or not shape.is_static or shape[0].get_length() > MAX_VALUE_SIZE:
             return None
         return self.numbers(values) if self.output_type.is_integral() else None
 

@@ -5,8 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_index_type, check_type, common_type, is_number, merge_dimensions, normalize_axis
-from hetero.ops.values import exact_value, is_short, known_values, tidy
+from hetero.ops.checks import (
+    check_index_type,
+    check_scalar,
+    check_type,
+    common_type,
+    is_number,
+    known_axis,
+    merge_dimensions,
+    non_scalar_shape,
+    normalize_axis,
+    shape_of_rank,
+)
+from hetero.ops.values import exact_number, exact_value, is_short, known_values, tidy
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
@@ -20,14 +31,8 @@ class _Gather(Op):
         self.set_output_type(0, self.get_input_element_type(0), self._shape())
 
     def _shape(self) -> PartialShape:
-        data, indices = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
-        axis = exact_value(self.input_value(2))
-        if axis is not None and axis.size != 1:
-            self.fail(f"axis must be one number, but has {axis.size}")
-        if data.has_rank and not len(data):
-            self.fail("data must have one or more dimensions, but is a scalar")
-        if data.has_rank and axis is not None:
-            normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
+        data, indices = non_scalar_shape(self, 0), self.get_input_partial_shape(1)
+        axis = known_axis(self, 2, data)
         if not data.has_rank or not indices.has_rank:
             return PartialShape.dynamic()
         batch = self.batch_dims + len(indices) if self.batch_dims < 0 else self.batch_dims
@@ -36,17 +41,15 @@ class _Gather(Op):
         shared = [merge_dimensions(self, pair, "batch dimensions") for pair in zip(data[:batch], indices[:batch])]
         if axis is None:
             return concatenate(shared, PartialShape.dynamic(len(data) + len(indices) - 1 - 2 * batch))
-        front = normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
-        if batch > front:
-            self.fail(f"batch_dims {self.batch_dims} must not be more than the axis {front}")
-        return concatenate(shared, data[batch:front], indices[batch:], data[front + 1 :])
+        if batch > axis:
+            self.fail(f"batch_dims {self.batch_dims} must not be more than the axis {axis}")
+        return concatenate(shared, data[batch:axis], indices[batch:], data[axis + 1 :])
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values()[:1])
-        indices, axis = exact_value(self.input_value(1)), exact_value(self.input_value(2))
+        indices, axis = exact_value(self.input_value(1)), exact_number(self.input_value(2))
         if values is None or indices is None or axis is None or self.batch_dims or not values[0].ndim:
             return None
-        axis = int(axis.reshape(-1)[0])
         length = values[0].shape[axis]
         if not is_short(self.output(0)) or (indices.size and (indices.min() < -length or indices.max() >= length)):
             return None
@@ -81,17 +84,11 @@ class GatherElements(Op, opset=6):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, [1], Type.is_integral, "integers")
-        data, indices = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
+        data, indices = non_scalar_shape(self, 0), non_scalar_shape(self, 1)
         shape = indices
-        for name, ranked in (("data", data), ("indices", indices)):
-            if ranked.has_rank and not len(ranked):
-                self.fail(f"{name} must have one or more dimensions, but is a scalar")
         if data.has_rank:
             axis = normalize_axis(self, self.axis, len(data))
-            if not indices.has_rank:
-                indices = PartialShape.dynamic(len(data))
-            if len(indices) != len(data):
-                self.fail(f"indices {indices} must have as many dimensions as data {data}")
+            indices = shape_of_rank(self, 1, len(data))
             shape = PartialShape([
                 pair[1] if i == axis else merge_dimensions(self, pair, f"dimensions {i} of its inputs")
                 for i, pair in enumerate(zip(data, indices))
@@ -157,19 +154,13 @@ class GatherTree(Op, opset=1):
 
     def validate_and_infer_types(self) -> None:
         element_type = common_type(self, range(4))
-        steps, parents, lengths, token = (self.get_input_partial_shape(index) for index in range(4))
-        for shape, rank, name in ((steps, 3, "step_ids"), (parents, 3, "parent_idx"), (lengths, 1, "max_seq_len")):
-            if shape.has_rank and len(shape) != rank:
-                self.fail(f"{name} must have {rank} dimensions, but is {shape}")
-        if not token.compatible([]):
-            self.fail(f"end_token must be a scalar, but has the shape {token}")
+        steps, parents, lengths = shape_of_rank(self, 0, 3), shape_of_rank(self, 1, 3), shape_of_rank(self, 2, 1)
+        check_scalar(self, 3)
         if not steps.compatible(parents):
             self.fail(f"step_ids {steps} and parent_idx {parents} must have the same shape")
-        shape = steps.merge(parents)
-        if shape.has_rank and lengths.has_rank:
-            batch = merge_dimensions(self, (shape[1], lengths[0]), "batches")
-            shape = PartialShape([shape[0], batch, shape[2]])
-        self.set_output_type(0, element_type, shape)
+        count, batch, beams = steps.merge(parents)
+        batch = merge_dimensions(self, (batch, lengths[0]), "batches")
+        self.set_output_type(0, element_type, [count, batch, beams])
 
 
 class NonZero(Op, opset=3):

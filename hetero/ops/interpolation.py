@@ -52,10 +52,10 @@ class _Interpolate(Op):
             return PartialShape.dynamic()
         if max(len(self.pads_begin), len(self.pads_end)) > len(image):
             self.fail(f"pads_begin and pads_end have more values than image {image} has dimensions")
-        axes = self._axes(len(image))
-        if axes is None:
+        known = self._axes(len(image))
+        if known is None:
             return PartialShape.dynamic(len(image))
-        axes = normalize_axes(self, axes.reshape(-1).tolist(), len(image))
+        axes = normalize_axes(self, known.reshape(-1).tolist(), len(image))
         count = self.get_input_partial_shape(self.target_index).element_count()
         if not count.compatible(len(axes)):
             self.fail(f"{self.shape_calculation_mode} has {count} values for {len(axes)} axes")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from hetero.graph import Attribute, Op, floats
@@ -20,6 +22,7 @@ class _PriorBoxes(Op):
 
     attributes_in = "attrs"
     shape_inputs = (0, 1)
+    variance: Any
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0, 1), Type.is_integral, "integers")

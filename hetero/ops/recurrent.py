@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice, floats, texts
-from hetero.ops.checks import check_type, common_type
+from hetero.ops.checks import check_type, common_type, is_index
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -35,7 +35,7 @@ _SEQUENCE_ATTRIBUTES = (
 )  # fmt: skip
 
 
-class _Recurrent(Op):
+class Recurrent(Op):
     """Base of recurrent operations: their attributes, and checks of the inputs' dimensions."""
 
     gates = 1
@@ -83,7 +83,7 @@ class _Recurrent(Op):
         return common_type(self, indices)
 
 
-class _Cell(_Recurrent):
+class _Cell(Recurrent):
     """Base of cells: data ``[N, input_size]`` and states ``[N, hidden_size]`` to new states ``[N, hidden_size]``."""
 
     def validate_and_infer_types(self) -> None:
@@ -92,7 +92,7 @@ class _Cell(_Recurrent):
             self.set_output_type(index, element_type, [batch, self.hidden_size])
 
 
-class _Sequence(_Recurrent):
+class _Sequence(Recurrent):
     """Base of sequences: data ``[N, time, input_size]``, states ``[N, directions, hidden_size]``.
 
     Output 0 is the hidden state after every step, ``[N, directions, time, hidden_size]``, zero beyond the end of a
@@ -106,7 +106,7 @@ class _Sequence(_Recurrent):
     def validate_and_infer_types(self) -> None:
         dimensions = self.dimensions(d=2 if self.direction == "bidirectional" else 1)
         lengths = self.input_index("sequence_lengths")
-        check_type(self, (lengths,), lambda kind: kind in (Type.i32, Type.i64), "i32 or i64")
+        check_type(self, (lengths,), is_index, "i32 or i64")
         element_type, hidden = self.state_type(), self.hidden_size
         batch, directions = dimensions["b"], dimensions["d"]
         self.set_output_type(0, element_type, [batch, directions, dimensions["t"], hidden])
@@ -132,7 +132,7 @@ class RNNSequence(_Sequence, opset=5):
     parameter_order = (*input_names, *_SEQUENCE_ATTRIBUTES)
 
 
-class _GRU(_Recurrent):
+class _GRU(Recurrent):
     """Base of GRU operations.
 
     z and r are f(X·Wᵀ + H·Rᵀ + B), h is g(X·Wᵀ + (r∘H)·Rᵀ + B); the new state is (1 - z)∘h + z∘H.
@@ -161,7 +161,7 @@ class GRUSequence(_GRU, _Sequence, opset=5):
     parameter_order = (*input_names, *_SEQUENCE_ATTRIBUTES, "linear_before_reset")
 
 
-class _LSTM(_Recurrent):
+class _LSTM(Recurrent):
     """Base of LSTM operations.
 
     f, i and o are σ(X·Wᵀ + H·Rᵀ + B), c is g(X·Wᵀ + H·Rᵀ + B); the new cell state is C' = f∘C + i∘c, the new hidden

@@ -64,13 +64,12 @@ class Resize(Op):
         check_sizes(self, self.input_value(1))
         dimensions, target = list(image), exact_value(self.input_value(1))
         lengths = [image[axis] for axis in axes]
+        sizes: Sequence[Dimension | int] = [Dimension()] * len(axes)
         if target is not None and all(length.is_static for length in lengths):
             sizes, _ = self.sizes_and_scales([length.get_length() for length in lengths], target)
         elif self.shape_calculation_mode == "sizes" and self.keep_aspect_ratio_policy == "stretch":
             bounds = bounds_of(self.input_value(1), len(axes))
             sizes = [Dimension() if bound is None else bound for bound in bounds]
-        else:
-            sizes = [Dimension()] * len(axes)
         for axis, size in zip(axes, sizes):
             dimensions[axis] = Dimension.of(size)
         return PartialShape(dimensions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hetero.graph import Attribute, Op, choice, floats, integers, texts
-from hetero.ops.checks import check_type
+from hetero.ops.checks import check_type, is_index
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
@@ -20,7 +20,7 @@ class StringTensorPack(Op, opset=15):
     input_names = ("begins", "ends", "symbols")
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, (0, 1), lambda t: t in (Type.i32, Type.i64), "i32 or i64")
+        check_type(self, (0, 1), is_index, "i32 or i64")
         check_type(self, (2,), lambda t: t is Type.u8, "u8")
         begins, ends = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
         if not begins.compatible(ends):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, floats, integers
-from hetero.ops.checks import check_type, normalize_axis
-from hetero.ops.nms import shape_of_rank
+from hetero.ops.checks import check_type, normalize_axis, shape_of_rank
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
@@ -45,7 +44,7 @@ class RegionYolo(Op, opset=1):
         if not self.get_input_partial_shape(0).has_rank:
             self.set_output_type(0, element_type, PartialShape.dynamic())
             return
-        shape = shape_of_rank(self, 0, 4, name="data")
+        shape = shape_of_rank(self, 0, 4)
         if not shape[1].compatible(Dimension.interval(self.boxes * self.box_size, None)):
             self.fail(f"data must have {self.boxes * self.box_size} channels or more, but has the shape {shape}")
         if self.do_softmax:
@@ -74,7 +73,7 @@ class ReorgYolo(Op, opset=2):
         shape = self.get_input_partial_shape(0)
         if shape.has_rank:
             stride = self.stride[0]
-            batch, channels, height, width = shape_of_rank(self, 0, 4, name="data")
+            batch, channels, height, width = shape_of_rank(self, 0, 4)
             for length, divisor in ((channels, stride**2), (height, stride), (width, stride)):
                 if length.is_static and length.get_length() % divisor:
                     self.fail(
