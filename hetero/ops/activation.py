@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from hetero.graph import Attribute, choice
 from hetero.ops.checks import check_scalar, common_type
-from hetero.ops.elementwise import RealUnary, Unary
+from hetero.ops.elementwise import RealUnary, Unary, UnaryOfData
 
 
 class Relu(Unary, opset=1):
     """max(x, 0)"""
 
 
-class Sigmoid(Unary, opset=1):
+class Sigmoid(UnaryOfData, opset=1):
     """1 / (1 + exp(-x))"""
-
-    input_names = ("data",)
 
 
 class Mish(RealUnary, opset=4):
@@ -29,16 +27,12 @@ class SoftPlus(RealUnary, opset=4):
     input_names = ("data",)
 
 
-class HSwish(Unary, opset=4):
+class HSwish(UnaryOfData, opset=4):
     """x · min(max(x + 3, 0), 6) / 6"""
 
-    input_names = ("data",)
 
-
-class HSigmoid(Unary, opset=5):
+class HSigmoid(UnaryOfData, opset=5):
     """min(max(x + 3, 0), 6) / 6"""
-
-    input_names = ("data",)
 
 
 class SoftSign(RealUnary, opset=9):
@@ -61,10 +55,9 @@ class Gelu(RealUnary, opset=7):
     approximation_mode = Attribute(choice("erf", "tanh"))
 
 
-class Elu(Unary, opset=1):
+class Elu(UnaryOfData, opset=1):
     """x if x > 0, else alpha · (exp(x) - 1)"""
 
-    input_names = ("data",)
     alpha = Attribute(float)
 
 

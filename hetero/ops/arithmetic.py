@@ -9,10 +9,9 @@ import numpy as np
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_type, common_type, is_number, numpy_or_none
+from hetero.ops.checks import AcceptedTypes, check_type, common_type, is_boolean, is_number, numpy_or_none
 from hetero.ops.values import all_fit, as_objects, is_exact, is_short, known_values, tidy
 from hetero.shape import Dimension, PartialShape
-from hetero.types import Type
 
 
 class BroadcastOp(Op):
@@ -33,18 +32,20 @@ class BroadcastOp(Op):
 
 
 class Broadcasting(BroadcastOp):
-    """Base of element-wise operations on two inputs of numbers, which have one element type.
+    """Base of element-wise operations on two inputs of one element type, by default of numbers.
 
     The output has that element type and the broadcast shape; with ``auto_broadcast`` "none" the shapes must be equal.
     """
 
-    input_names = ("left_node", "right_node")
+    input_names: tuple[str, ...] = ("left_node", "right_node")
     auto_broadcast = Attribute(numpy_or_none, "NUMPY")
+    #: The accepted element types: a predicate and its description for messages.
+    accepted_types: AcceptedTypes = (is_number, "a number")
     #: Function for value propagation, on arrays of numbers or of Dimensions. None if values are not propagated.
     combine: Callable | None = None
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, (0, 1), is_number, "a number")
+        check_type(self, (0, 1), *self.accepted_types)
         self.set_output_type(0, common_type(self, (0, 1)), self.broadcast_shape((0, 1)))
 
     def infer_value(self) -> np.ndarray | None:
@@ -145,8 +146,7 @@ class Select(BroadcastOp, opset=1):
     auto_broadcast = Attribute(numpy_or_none, "numpy")
 
     def validate_and_infer_types(self) -> None:
-        if self.get_input_element_type(0) not in (Type.boolean, Type.dynamic):
-            self.fail(f"cond must be boolean, but is {self.get_input_element_type(0)}")
+        check_type(self, (0,), is_boolean, "boolean")
         self.set_output_type(0, common_type(self, (1, 2)), self.broadcast_shape((1, 2, 0)))
 
     def infer_value(self) -> np.ndarray | None:

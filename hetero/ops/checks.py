@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from hetero.graph import Node, Op, choice
+from hetero.graph import Node, Op, accepts, choice
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
+
+# A predicate on element types, and its description for messages.
+AcceptedTypes = tuple[Callable[[Type], bool], str]
 
 
 def common_type(node: Node, indices: Iterable[int]) -> Type:
@@ -51,6 +54,10 @@ def is_index(element_type: Type) -> bool:
     return element_type in (Type.i32, Type.i64)
 
 
+def is_boolean(element_type: Type) -> bool:
+    return element_type is Type.boolean
+
+
 def check_scalar(node: Node, index: int) -> None:
     """Raise GraphError if an input cannot be a scalar."""
     shape = node.get_input_partial_shape(index)
@@ -79,12 +86,6 @@ def normalize_axes(node: Node, axes: Iterable[int], rank: int) -> list[int]:
     if len(set(normalized)) < len(normalized):
         node.fail(f"axes {normalized} contain an axis twice")
     return normalized
-
-
-def element_count_of(shape: PartialShape) -> int | None:
-    """Return the number of elements, None if it is not known."""
-    count = shape.element_count()
-    return count.get_length() if count.is_static else None
 
 
 def input_name(node: Op, index: int) -> str:
@@ -132,9 +133,7 @@ def merge_dimensions(node: Node, dimensions: Iterable[Dimension], what: str) -> 
     return merged
 
 
+@accepts("one of numpy, explicit")
 def numpy_or_none(value: Any) -> str:
     """Parse an auto_broadcast attribute: "numpy", or "none", which may also be written "explicit"."""
     return choice("numpy", "none")("none" if str(value).lower() == "explicit" else value)
-
-
-numpy_or_none.accepts = "one of numpy, explicit"  # type: ignore[attr-defined]

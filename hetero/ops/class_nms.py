@@ -18,8 +18,6 @@ from hetero.ops.nms import BoxSuppression, minimum_length
 from hetero.shape import Dimension
 from hetero.types import Type
 
-sort_result_choice = choice("none", "classid", "score")
-
 
 class _ClassSuppression(BoxSuppression):
     """Base of both operations: boxes ``[batches, boxes, 4]`` and scores ``[batches, classes, boxes]``.
@@ -32,6 +30,9 @@ class _ClassSuppression(BoxSuppression):
 
     output_size = 3
     shape_inputs = ()
+    sort_result_type = Attribute(choice("none", "classid", "score"), "none")
+    sort_result_across_batch = Attribute(bool, False)
+    output_type = Attribute(Type, "i64")
     nms_top_k: Any
     keep_top_k: Any
 
@@ -55,9 +56,6 @@ class MatrixNms(_ClassSuppression, opset=8):
     """Parallel soft NMS: the score of each box decays with its overlaps with better boxes of its class."""
 
     input_names = ("boxes", "scores")
-    sort_result_type = Attribute(sort_result_choice, "none")
-    sort_result_across_batch = Attribute(bool, False)
-    output_type = Attribute(Type, "i64")
     score_threshold = Attribute(float, 0.0)
     nms_top_k = Attribute(int, -1)
     keep_top_k = Attribute(int, -1)
@@ -76,9 +74,6 @@ class MulticlassNms(_ClassSuppression, opset=9):
     """
 
     input_names: tuple[str, ...] = ("boxes", "scores", "roisnum?")
-    sort_result_type = Attribute(sort_result_choice, "none")
-    sort_result_across_batch = Attribute(bool, False)
-    output_type = Attribute(Type, "i64")
     iou_threshold = Attribute(float, 0.0)
     score_threshold = Attribute(float, 0.0)
     nms_top_k = Attribute(int, -1)

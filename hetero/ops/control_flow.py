@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from hetero.containers import enclosing_type
 from hetero.graph import Model, Node, Output, Parameter, Result
 from hetero.ops.bodies import MultiSubGraphOp, widen, widen_type
@@ -23,7 +21,7 @@ from hetero.ops.port_maps import (
     OutputDescription,
     SliceInputDescription,
 )
-from hetero.ops.values import MAX_VALUE_SIZE, exact_value
+from hetero.ops.values import MAX_VALUE_SIZE, exact_number, exact_value
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
@@ -322,8 +320,8 @@ class Loop(SubGraphOp, opset=5):
     def get_num_iterations(self) -> int:
         if self.get_input_size() < 2:
             return -1
-        initial_condition, body_condition = _scalar(self.input_value(1)), self._body_condition()
-        trip_count = _scalar(self.input_value(0))
+        initial_condition, body_condition = exact_number(self.input_value(1)), self._body_condition()
+        trip_count = exact_number(self.input_value(0))
         if initial_condition == 0 or trip_count == 0:
             return 0
         if initial_condition is None or body_condition is None or trip_count is None:
@@ -333,7 +331,7 @@ class Loop(SubGraphOp, opset=5):
         return int(trip_count) if trip_count > 0 else -1
 
     def may_not_run(self) -> bool:
-        initial_condition, trip_count = _scalar(self.input_value(1)), _scalar(self.input_value(0))
+        initial_condition, trip_count = exact_number(self.input_value(1)), exact_number(self.input_value(0))
         return not initial_condition or trip_count is None or trip_count == 0
 
     def infer_bodies(self) -> None:
@@ -352,7 +350,7 @@ class Loop(SubGraphOp, opset=5):
 
     def _body_condition(self) -> int | None:
         result = self._special_body_ports[1]
-        return 1 if result < 0 else _scalar(self._result(0, result))
+        return 1 if result < 0 else exact_number(self._result(0, result))
 
 
 class TensorIterator(SubGraphOp, opset=1):
@@ -389,9 +387,3 @@ def _value_key(value: Output) -> tuple | int:
     """Return a key for comparing the known contents of a value: its elements, or the id of a long array."""
     known = value.value
     return id(known) if known is None or known.size > MAX_VALUE_SIZE else tuple(known.reshape(-1).tolist())
-
-
-def _scalar(value: Output) -> int | None:
-    """Return the only element of a value, None if it is not known."""
-    known = exact_value(value)
-    return None if known is None or known.size != 1 else int(np.reshape(known, -1)[0])

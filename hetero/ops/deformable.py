@@ -10,7 +10,7 @@ from hetero.ops.windows import WindowOp, auto_pad_choice, complete_window_attrib
 from hetero.shape import Dimension, PartialShape, concatenate
 
 
-class _DeformableConvolution(WindowOp):
+class DeformableConvolutionV1(WindowOp, type_name="DeformableConvolution", opset=1):
     """Deformable convolution of data ``[N, C, H, W]`` with filters ``[O, C / group, height, width]``.
 
     The offsets ``[N, 2·deformable_group·height·width, positions…]`` shift each filter element along H and W, for each
@@ -18,6 +18,7 @@ class _DeformableConvolution(WindowOp):
     ``[N, O, positions…]``.
     """
 
+    input_names: tuple[str, ...] = ("data", "deformable_values", "filters")
     strides = Attribute(integers)
     pads_begin = Attribute(integers)
     pads_end = Attribute(integers)
@@ -25,6 +26,7 @@ class _DeformableConvolution(WindowOp):
     auto_pad = Attribute(auto_pad_choice, "EXPLICIT")
     group = Attribute(int, 1)
     deformable_group = Attribute(int, 1)
+    bilinear_interpolation_pad = False
     resolve_pads = resolve_pads
 
     def validate_and_infer_types(self) -> None:
@@ -63,14 +65,7 @@ class _DeformableConvolution(WindowOp):
                 self.fail(f"{'offsets' if components == 2 else 'mask'} {shape} must have {needed} channels")
 
 
-class DeformableConvolutionV1(_DeformableConvolution, type_name="DeformableConvolution", opset=1):
-    __doc__ = _DeformableConvolution.__doc__
-
-    input_names = ("data", "deformable_values", "filters")
-    bilinear_interpolation_pad = False
-
-
-class DeformableConvolution(_DeformableConvolution, opset=8):
+class DeformableConvolution(DeformableConvolutionV1, opset=8):
     """DeformableConvolution-1 with a weight for each sample, ``mask [N, deformable_group·height·width, positions…]``.
 
     With ``bilinear_interpolation_pad``, samples beyond the border are interpolated with zeros around the data.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeVar
 
-from hetero.graph import Attribute, Op, integers
+from hetero.graph import Attribute, Op, accepts, integers
 from hetero.ops.checks import check_type, merge_dimensions, shape_of_rank
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
@@ -14,14 +14,12 @@ CORNER, CENTER_SIZE = "caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter
 Length = TypeVar("Length", int, Dimension)
 
 
+@accepts(f"{CORNER} or {CENTER_SIZE}")
 def code_type(value: str) -> str:
     """Check the encoding of box offsets: for the corners, or for the center and the size."""
     if value not in (CORNER, CENTER_SIZE):
         raise ValueError
     return value
-
-
-code_type.accepts = f"{CORNER} or {CENTER_SIZE}"  # type: ignore[attr-defined]
 
 
 class _Counts(NamedTuple):

@@ -130,7 +130,9 @@ class Tile(Op, opset=1):
         return move_known_value(self, lambda value, _: np.tile(value, times))
 
 
-class _Pad(Op):
+class PadV1(Op, type_name="Pad", opset=1):
+    """Pad; its specification does not include negative pads, but they are supported."""
+
     input_names = ("arg", "pads_begin", "pads_end", "arg_pad_value?")
     shape_inputs = (1, 2)
     parameter_order = ("arg", "pads_begin", "pads_end", "pad_mode", "arg_pad_value")
@@ -171,12 +173,8 @@ class _Pad(Op):
             self.fail(f"pad_mode {self.pad_mode} cannot add {pad} elements to a dimension of {length}")
 
 
-class Pad(_Pad, opset=12):
+class Pad(PadV1, opset=12):
     """The data padded at both ends of each axis; negative pads crop it."""
-
-
-class PadV1(_Pad, type_name="Pad", opset=1):
-    """Pad; its specification does not include negative pads, but they are supported."""
 
 
 class _Range(Op):
@@ -260,7 +258,9 @@ def _interval(value: np.ndarray) -> int | Dimension:
     return item if isinstance(item, Dimension) else int(item)
 
 
-class _OneHot(Op):
+class OneHotV1(Op, type_name="OneHot", opset=1):
+    """OneHot that ignores negative indices."""
+
     input_names = ("indices", "depth", "on_value", "off_value")
     shape_inputs = (1,)
     axis = Attribute(int)
@@ -287,7 +287,7 @@ class _OneHot(Op):
         return Dimension.of(depth if isinstance(depth, Dimension) else int(depth))
 
 
-class OneHot(_OneHot, opset=16):
+class OneHot(OneHotV1, opset=16):
     """One-hot encoding: for each index ``depth`` elements along a new ``axis``, on_value at the index, else off_value.
 
     All elements of an index out of range are off_value. With negative_indices_mode "normalize", negative indices count
@@ -299,7 +299,3 @@ class OneHot(_OneHot, opset=16):
     def validate_and_infer_types(self) -> None:
         self.negative_indices_mode = self.negative_indices_mode or "ignore_negative"
         super().validate_and_infer_types()
-
-
-class OneHotV1(_OneHot, type_name="OneHot", opset=1):
-    """OneHot that ignores negative indices."""

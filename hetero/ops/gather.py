@@ -22,7 +22,9 @@ from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
 
-class _Gather(Op):
+class GatherV1(Op, type_name="Gather", opset=1):
+    """Gather without batch dimensions."""
+
     input_names = ("data", "indices", "axis")
     shape_inputs = (2,)
     batch_dims = 0
@@ -56,24 +58,18 @@ class _Gather(Op):
         return tidy(np.asarray(np.take(values[0], indices, axis), values[0].dtype))
 
 
-class Gather(_Gather, opset=8):
-    """The slices of the data along ``axis`` selected by ``indices``; a negative index counts from the end.
-
-    The first ``batch_dims`` dimensions are common to data and indices. The output has the shape of the data with the
-    dimension at ``axis`` replaced by the remaining dimensions of the indices.
-    """
-
-    batch_dims = Attribute(int, 0)
-
-
-class GatherV7(_Gather, type_name="Gather", opset=7):
+class GatherV7(GatherV1, type_name="Gather", opset=7):
     """Gather without guaranteed support of negative indices."""
 
     batch_dims = Attribute(int, 0)
 
 
-class GatherV1(_Gather, type_name="Gather", opset=1):
-    """Gather without batch dimensions."""
+class Gather(GatherV7, opset=8):
+    """The slices of the data along ``axis`` selected by ``indices``; a negative index counts from the end.
+
+    The first ``batch_dims`` dimensions are common to data and indices. The output has the shape of the data with the
+    dimension at ``axis`` replaced by the remaining dimensions of the indices.
+    """
 
 
 class GatherElements(Op, opset=6):
@@ -96,8 +92,8 @@ class GatherElements(Op, opset=6):
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
 
-class _GatherND(Op):
-    """Base of GatherND's versions: each vector along the last axis of the indices selects an element or a slice."""
+class GatherNDV5(Op, type_name="GatherND", opset=5):
+    """GatherND with all batch dimensions of the output flattened into one."""
 
     input_names = ("data", "indices")
     batch_dims = Attribute(int, 0)
@@ -126,21 +122,17 @@ class _GatherND(Op):
 
     def batch_shape(self, shared: list[Dimension]) -> list[Dimension]:
         """Return the batch dimensions of the output."""
-        return shared
+        return [PartialShape(shared).element_count()] if shared else []
 
 
-class GatherND(_GatherND, opset=8):
+class GatherND(GatherNDV5, opset=8):
     """The elements or slices of the data selected by the vectors along the last axis of the indices.
 
     Data ``[B…, D1 … Dk, rest…]`` and indices ``[B…, I…, k]`` to ``[B…, I…, rest…]``, with ``batch_dims`` dimensions B.
     """
 
-
-class GatherNDV5(_GatherND, type_name="GatherND", opset=5):
-    """GatherND with all batch dimensions of the output flattened into one."""
-
     def batch_shape(self, shared: list[Dimension]) -> list[Dimension]:
-        return [PartialShape(shared).element_count()] if shared else []
+        return shared
 
 
 class GatherTree(Op, opset=1):

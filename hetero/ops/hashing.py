@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_type, merge_dimensions, shape_of_rank
+from hetero.ops.checks import check_type, merge_dimensions, non_scalar_shape, shape_of_rank
 from hetero.types import Type
 
 
@@ -21,11 +21,9 @@ class LshProjection(Op):
     def validate_and_infer_types(self) -> None:
         check_type(self, [0, *range(2, self.get_input_size())], lambda kind: kind is Type.f32, "f32")
         check_type(self, [1], lambda kind: kind is not Type.string, "numbers")
-        seeds, data = shape_of_rank(self, 0, 2), self.get_input_partial_shape(1)
+        seeds, data = shape_of_rank(self, 0, 2), non_scalar_shape(self, 1)
         if seeds[1].min_length > 32:
             self.fail(f"hash {seeds} must have at most 32 columns")
-        if data.has_rank and not len(data):
-            self.fail("data must have one or more dimensions, but is a scalar")
         if data.has_rank and self.has_input("weight"):
             merge_dimensions(self, (data[0], shape_of_rank(self, 2, 1)[0]), "rows and weights")
         self.set_output_type(0, Type.i32, [seeds[0] if self.is_sparse else seeds[0] * seeds[1]])

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hetero.graph import Attribute, Op, Output, Parameter, choice, integers
-from hetero.ops.checks import normalize_axes
+from hetero.graph import Attribute, Op, Parameter, choice, integers
+from hetero.ops.checks import input_name, normalize_axes
 from hetero.ops.values import exact_value, shape_of_value
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
@@ -56,16 +56,13 @@ class _Interpolate(Op):
         if known is None:
             return PartialShape.dynamic(len(image))
         axes = normalize_axes(self, known.reshape(-1).tolist(), len(image))
-        count = self.get_input_partial_shape(self.target_index).element_count()
-        if not count.compatible(len(axes)):
-            self.fail(f"{self.shape_calculation_mode} has {count} values for {len(axes)} axes")
+        check_sizes(self, self.target_index, len(axes))
         dimensions = [length + sum(pads) for length, pads in zip(image, self.pads_of(len(image)))]
         for axis, resized in zip(axes, self._resized([dimensions[axis] for axis in axes])):
             dimensions[axis] = resized
         return PartialShape(dimensions)
 
     def _resized(self, lengths: Sequence[Dimension]) -> list[Dimension]:
-        check_sizes(self, self.input_value(self.target_index))
         if self.shape_calculation_mode == "sizes":
             sizes = shape_of_value(self.input_value(self.target_index))
             return list(sizes if sizes.has_rank else PartialShape.dynamic(len(lengths)))
@@ -130,10 +127,7 @@ class InterpolateV1(Op, type_name="Interpolate", opset=1):
 
     def validate_and_infer_types(self) -> None:
         image, shape = self.get_input_partial_shape(0), PartialShape.dynamic()
-        count = self.get_input_partial_shape(1).element_count()
-        if not count.compatible(len(self.axes)):
-            self.fail(f"output_shape has {count} values for {len(self.axes)} axes")
-        check_sizes(self, self.input_value(1))
+        check_sizes(self, 1, len(self.axes))
         if image.has_rank:
             dimensions, sizes = list(image), shape_of_value(self.input_value(1))
             for i, axis in enumerate(normalize_axes(self, self.axes, len(image))):
@@ -160,8 +154,12 @@ class InterpolateV1(Op, type_name="Interpolate", opset=1):
         )
 
 
-def check_sizes(node: Op, target: Output) -> None:
-    """Raise GraphError if sizes or scales, as far as they are known, are negative or not finite."""
+def check_sizes(node: Op, index: int, axes: int) -> None:
+    """Raise GraphError if an input does not have a size or scale for each axis, or if one is negative or not finite."""
+    target = node.input_value(index)
+    count = target.partial_shape.element_count()
+    if not count.compatible(axes):
+        node.fail(f"{input_name(node, index)} has {count} values for {axes} axes")
     known = [] if target.value is None else target.value.reshape(-1).tolist()
     if any(not isinstance(number, Dimension) and not 0 <= number < math.inf for number in known):
         node.fail(f"sizes and scales must be finite and not negative, but are {known}")

@@ -41,7 +41,11 @@ class LogSoftmax(_AlongAxis, opset=5):
     """The logarithm of Softmax."""
 
 
-class _BatchNormInference(Op):
+class BatchNormInferenceV1(Op, type_name="BatchNormInference", opset=1):
+    """BatchNormInference with ``data`` as its third input."""
+
+    input_names = ("gamma", "beta", "data", "mean", "variance")
+    parameter_order = ("data", "gamma", "beta", "mean", "variance", "epsilon")
     epsilon = Attribute(float)
 
     def validate_and_infer_types(self) -> None:
@@ -52,20 +56,13 @@ class _BatchNormInference(Op):
         self.set_output_type(0, common_type(self, range(5)), shape)
 
 
-class BatchNormInference(_BatchNormInference, opset=5):
+class BatchNormInference(BatchNormInferenceV1, opset=5):
     """(x - mean) / √(variance + epsilon) · gamma + beta.
 
     ``data`` is ``[N, C, …]``; gamma, beta, mean and variance are ``[C]``.
     """
 
     input_names = ("data", "gamma", "beta", "mean", "variance")
-
-
-class BatchNormInferenceV1(_BatchNormInference, type_name="BatchNormInference", opset=1):
-    """BatchNormInference with ``data`` as its third input."""
-
-    input_names = ("gamma", "beta", "data", "mean", "variance")
-    parameter_order = ("data", "gamma", "beta", "mean", "variance", "epsilon")
 
 
 class MVN(Op, opset=6):

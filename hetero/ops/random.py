@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_index_type, check_type, is_number
-from hetero.ops.values import exact_value, shape_of_value
-from hetero.shape import Dimension
+from hetero.ops.checks import check_index_type, check_type, is_number, shape_of_rank
+from hetero.ops.values import exact_length, exact_value, shape_of_value
 from hetero.types import Type
 
 
@@ -59,11 +58,8 @@ class Multinomial(Op, opset=13):
         check_type(self, (0,), Type.is_real, "a floating-point number")
         check_type(self, (1,), Type.is_integral, "an integer")
         check_index_type(self, "convert_type")
-        probs = self.get_input_partial_shape(0)
-        if probs.has_rank and len(probs) != 2:
-            self.fail(f"probs must have two dimensions, but has the shape {probs}")
-        count = exact_value(self.input_value(1))
-        samples = Dimension() if count is None else Dimension(int(count.reshape(-1)[0]))
-        if probs.has_rank and not self.with_replacement and samples.min_length > probs[1].max_length != -1:
-            self.fail(f"{samples} samples cannot be drawn without replacement from {probs[1]} columns")
-        self.set_output_type(0, self.convert_type, [probs[0] if probs.has_rank else Dimension(), samples])
+        rows, columns = shape_of_rank(self, 0, 2)
+        samples = exact_length(self.input_value(1))
+        if not self.with_replacement and samples.min_length > columns.max_length != -1:
+            self.fail(f"{samples} samples cannot be drawn without replacement from {columns} columns")
+        self.set_output_type(0, self.convert_type, [rows, samples])

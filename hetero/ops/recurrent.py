@@ -118,11 +118,9 @@ class RNNCell(_Cell, opset=1):
     """f(X·Wᵀ + H·Rᵀ + B)."""
 
     input_names = ("X", "initial_hidden_state", "W", "R", "B")
-    hidden_size = Attribute(int)
     activations = Attribute(texts)
     activations_alpha = Attribute(floats)
     activations_beta = Attribute(floats)
-    clip = Attribute(float, 0.0)
 
 
 class RNNSequence(_Sequence, opset=5):

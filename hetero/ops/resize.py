@@ -58,10 +58,7 @@ class Resize(Op):
         if not image.has_rank:
             return PartialShape.dynamic()
         axes = normalize_axes(self, self.axes, len(image))
-        count = self.get_input_partial_shape(1).element_count()
-        if not count.compatible(len(axes)):
-            self.fail(f"{self.shape_calculation_mode} has {count} values for {len(axes)} axes")
-        check_sizes(self, self.input_value(1))
+        check_sizes(self, 1, len(axes))
         dimensions, target = list(image), exact_value(self.input_value(1))
         lengths = [image[axis] for axis in axes]
         sizes: Sequence[Dimension | int] = [Dimension()] * len(axes)

@@ -10,9 +10,9 @@ import numpy as np
 from hetero.graph import Attribute, Op, Output, integers
 from hetero.graph.node import MAX_OUTPUTS
 from hetero.ops.checks import known_axis, merge_dimensions, non_scalar_shape, normalize_axes
-from hetero.ops.movement import divide_evenly
+from hetero.ops.movement import divide_exactly
 from hetero.ops.values import exact_value, is_exact, known_values, tidy
-from hetero.shape import Dimension, PartialShape
+from hetero.shape import Dimension, PartialShape, concatenate
 
 # Bounds of at least this size mean "to the end" for any length.
 TO_THE_END = 2**31 - 1
@@ -192,7 +192,19 @@ class StridedSlice(Op, opset=1):
         return _indexed_value(self)
 
 
-class Split(Op, opset=1):
+class _Splitting(Op):
+    """Base of splits of the data along the axis in input 1, into one part per output."""
+
+    def infer_values(self) -> list[np.ndarray | None]:
+        values, axis = known_values(self.input_values()[:1]), split_axis(self)
+        shapes = [output.partial_shape for output in self.outputs()]
+        if values is None or axis is None or not all(shape.is_static for shape in shapes):
+            return [None] * len(shapes)
+        ends = np.cumsum([shape[axis].get_length() for shape in shapes])
+        return [tidy(part) for part in np.split(values[0], ends[:-1], axis)]
+
+
+class Split(_Splitting, opset=1):
     """The data split into ``num_splits`` equal parts along ``axis``, one per output."""
 
     input_names = ("data", "axis")
@@ -205,19 +217,13 @@ class Split(Op, opset=1):
         data, axis = self.get_input_partial_shape(0), split_axis(self)
         shape = PartialShape.dynamic(data.rank)
         if axis is not None:
-            dimension = data[axis]
-            if dimension.is_static and dimension.get_length() % self.num_splits:
-                self.fail(f"dimension {axis} of data {data} cannot be split into {self.num_splits} equal parts")
-            shape = PartialShape([*data[:axis], divide_evenly(dimension, self.num_splits), *data[axis + 1 :]])
+            shape = concatenate(data[:axis], [divide_exactly(self, data[axis], self.num_splits)], data[axis + 1 :])
         self.set_output_size(self.num_splits)
         for index in range(self.num_splits):
             self.set_output_type(index, self.get_input_element_type(0), shape)
 
-    def infer_values(self) -> list[np.ndarray | None]:
-        return _split_values(self)
 
-
-class VariadicSplit(Op, opset=1):
+class VariadicSplit(_Splitting, opset=1):
     """The data split into parts of ``split_lengths`` along ``axis``, one per output.
 
     One length may be -1, which stands for the remaining elements.
@@ -254,9 +260,6 @@ class VariadicSplit(Op, opset=1):
         elif total.max_length != -1 and others.min_length > total.max_length:
             self.fail(f"split_lengths {list(lengths)} take more than the {total} elements of the axis")
         return [total - others if length == -1 else length for length in lengths]
-
-    def infer_values(self) -> list[np.ndarray | None]:
-        return _split_values(self)
 
 
 def cut(length: int, start: int, stop: int, step: int) -> slice:
@@ -339,13 +342,3 @@ def _indexed_value(node: Slice | StridedSlice) -> np.ndarray | None:
         return None
     # The trailing ellipsis gives an array even for a single element.
     return tidy(values[0][(*node.index(values[0].shape, bounds), ...)])
-
-
-def _split_values(node: Op) -> list[np.ndarray | None]:
-    """Return the known value of every part, None for those without one."""
-    values, axis = known_values(node.input_values()[:1]), split_axis(node)
-    shapes = [output.partial_shape for output in node.outputs()]
-    if values is None or axis is None or not all(shape.is_static for shape in shapes):
-        return [None] * len(shapes)
-    ends = np.cumsum([shape[axis].get_length() for shape in shapes])
-    return [tidy(part) for part in np.split(values[0], ends[:-1], axis)]

@@ -45,7 +45,7 @@ def exact_value(output: Output) -> np.ndarray | None:
 def exact_number(output: Output) -> int | None:
     """Return the first element of an output that holds an integer, or None if it is not known."""
     value = exact_value(output)
-    return None if value is None else int(value.reshape(-1)[0])
+    return None if value is None or not value.size else int(value.reshape(-1)[0])
 
 
 def exact_length(output: Output) -> Dimension:

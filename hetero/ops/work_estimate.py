@@ -14,8 +14,8 @@ from hetero.errors import GraphError
 from hetero.graph import Model, Node, Output
 from hetero.ops.bodies import MultiSubGraphOp
 from hetero.ops.control_flow import SubGraphOp
-from hetero.ops.convolution import AnyConvolution
-from hetero.ops.einsum import Einsum, Subscript
+from hetero.ops.convolution import AnyConvolution, BackwardConvolution
+from hetero.ops.einsum import Einsum, parse_equation
 from hetero.ops.matmul import MatMul
 from hetero.ops.pooling import WindowPooling
 from hetero.ops.recurrent import Recurrent
@@ -117,14 +117,9 @@ def _one_for_each_element(node: Node, shapes: Shapes) -> float:
 
 
 def _convolution(node: AnyConvolution, shapes: Shapes) -> float:
-    filters = shapes[node.input_value(1)]
-    return 2.0 * math.prod(shapes[node.output(0)]) * math.prod(filters[node.filter_axes - 1 :])
-
-
-def _transposed_convolution(node: AnyConvolution, shapes: Shapes) -> float:
-    """Each element of the data is multiplied with every filter element for its channel."""
-    filters = shapes[node.input_value(1)]
-    return 2.0 * math.prod(shapes[node.input_value(0)]) * math.prod(filters[node.filter_axes - 1 :])
+    """Each element of the output, or of a transposed convolution's data, takes every filter element for its channel."""
+    elements = shapes[node.input_value(0) if isinstance(node, BackwardConvolution) else node.output(0)]
+    return 2.0 * math.prod(elements) * math.prod(shapes[node.input_value(1)][node.filter_axes - 1 :])
 
 
 def _deformable_convolution(node: Node, shapes: Shapes) -> float:
@@ -140,10 +135,9 @@ def _matmul(node: MatMul, shapes: Shapes) -> float:
 def _einsum(node: Einsum, shapes: Shapes) -> float:
     """One sum over all labels. Devices usually do less, as they contract two inputs at a time."""
     lengths: dict[str, int] = {}
-    left = node.equation.replace(" ", "").partition("->")[0]
-    for text, value in zip(left.split(","), node.input_values()):
+    for subscript, value in zip(parse_equation(node.equation)[0], node.input_values()):
         shape = shapes[value]
-        labels = Subscript.parse(text).expanded(len(shape), len(shape))
+        labels = subscript.expanded(len(shape), len(shape))
         lengths |= {label: max(length, lengths.get(label, 1)) for label, length in zip(labels, shape)}
     return float(node.get_input_size()) * math.prod(lengths.values())
 
@@ -200,14 +194,14 @@ _OPERATIONS: dict[str, Callable[[Any, Shapes], float]] = {
     "AvgPool": _pooling,
     "BinaryConvolution": _convolution,
     "Convolution": _convolution,
-    "ConvolutionBackpropData": _transposed_convolution,
+    "ConvolutionBackpropData": _convolution,
     "DeformableConvolution": _deformable_convolution,
     "Einsum": _einsum,
     "FusedConvolution": _convolution,
     "GRUCell": _recurrent,
     "GRUSequence": _recurrent,
     "GroupConvolution": _convolution,
-    "GroupConvolutionBackpropData": _transposed_convolution,
+    "GroupConvolutionBackpropData": _convolution,
     "GroupNormalization": _normalization,
     "LSTMCell": _recurrent,
     "LSTMSequence": _recurrent,

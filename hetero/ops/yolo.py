@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hetero.graph import Attribute, Op, floats, integers
 from hetero.ops.checks import check_type, normalize_axis, shape_of_rank
+from hetero.ops.movement import divide_exactly
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
@@ -74,11 +75,7 @@ class ReorgYolo(Op, opset=2):
         if shape.has_rank:
             stride = self.stride[0]
             batch, channels, height, width = shape_of_rank(self, 0, 4)
-            for length, divisor in ((channels, stride**2), (height, stride), (width, stride)):
-                if length.is_static and length.get_length() % divisor:
-                    self.fail(
-                        f"data {shape} must have rows and columns that are multiples of {stride} "
-                        f"and channels that are a multiple of {stride}²"
-                    )
-            shape = PartialShape([batch, channels * stride**2, height // stride, width // stride])
+            divide_exactly(self, channels, stride**2)
+            spatial = (divide_exactly(self, length, stride) for length in (height, width))
+            shape = PartialShape([batch, channels * stride**2, *spatial])
         self.set_output_type(0, self.get_input_element_type(0), shape)
