@@ -17,11 +17,15 @@ from hetero.shape import PartialShape
 from hetero.types import Type
 
 
+@dataclass(frozen=True)
 class ContainerType:
-    """The element type of a value that contains other values. Has Type's methods, as a type that is not a number."""
+    """The element type of a value that contains other values. Has Type's methods, as a type that is not a number.
 
-    element_type: ElementType
-    partial_shape: PartialShape
+    ``element_type`` is the type of the contained values; ``partial_shape`` covers all their shapes.
+    """
+
+    element_type: ElementType = Type.dynamic
+    partial_shape: PartialShape = field(default_factory=PartialShape.dynamic)
 
     def __post_init__(self) -> None:
         # One type describes several values, whose lengths may differ, so their symbols do not apply.
@@ -51,12 +55,8 @@ class ContainerType:
     to_string = get_type_name
 
 
-@dataclass(frozen=True)
 class SequenceType(ContainerType):
-    """A list of tensors of one element type; ``partial_shape`` covers all their shapes."""
-
-    element_type: Type = Type.dynamic
-    partial_shape: PartialShape = field(default_factory=PartialShape.dynamic)
+    """A list of tensors of one element type."""
 
     def empty(self) -> np.ndarray:
         return box([])
@@ -65,12 +65,8 @@ class SequenceType(ContainerType):
         return f"sequence({self.element_type}{self.partial_shape})"
 
 
-@dataclass(frozen=True)
 class OptionalType(ContainerType):
     """None, or a value of ``element_type``, which may be a SequenceType, and of ``partial_shape``."""
-
-    element_type: Type | SequenceType = Type.dynamic
-    partial_shape: PartialShape = field(default_factory=PartialShape.dynamic)
 
     def __str__(self) -> str:
         return f"optional({self.element_type}{self.partial_shape})"
@@ -129,7 +125,7 @@ def unbox(array: np.ndarray) -> Any:
     return [item.copy() for item in value] if isinstance(value, list) else None if value is None else value.copy()
 
 
-def _as_item(value: Any, element_type: Type) -> np.ndarray:
+def _as_item(value: Any, element_type: ElementType) -> np.ndarray:
     array = np.asarray(value)
     if element_type.is_dynamic() or array.dtype == element_type.to_dtype():
         return array

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Union
 
 from hetero.errors import GraphError
@@ -200,7 +201,7 @@ def _smaller(a: int | None, b: int | None) -> int | None:
     return b if a is None else a if b is None else min(a, b)
 
 
-def _apply(operation, a: int | None, b: int | None) -> int | None:
+def _apply(operation: Callable[[int, int], int], a: int | None, b: int | None) -> int | None:
     return None if a is None or b is None else operation(a, b)
 
 

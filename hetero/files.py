@@ -30,7 +30,7 @@ def atomic_write(*paths: Path) -> Iterator[list[BinaryIO]]:
     temporary: list[Path] = []
     try:
         with contextlib.ExitStack() as files:
-            opened = []
+            opened: list[BinaryIO] = []
             for path in paths:
                 # A short name, because a suffix could make the name longer than the file system accepts.
                 file = path.with_name(f".hetero-{secrets.token_hex(8)}")

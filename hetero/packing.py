@@ -64,8 +64,8 @@ def unpack(content: np.ndarray | memoryview, element_type: Type, shape: tuple[in
     if not count:
         return np.empty(shape, element_type.to_dtype())
     if element_type in _STREAMS:
-        bits = np.unpackbits(data, count=count * width, bitorder="little").reshape(count, width)
-        return np.packbits(bits, axis=1, bitorder="little").view(element_type.to_dtype()).reshape(shape)
+        rows = np.unpackbits(data, count=count * width, bitorder="little").reshape(count, width)
+        return np.packbits(rows, axis=1, bitorder="little").view(element_type.to_dtype()).reshape(shape)
     group = _group(width)
     size = group * width // 8
     data = np.pad(data, (0, -data.size % size)).reshape(-1, size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Union
+from typing import Union, overload
 
 from hetero.dimension import Dimension, DimensionLike, Symbol
 from hetero.errors import GraphError
@@ -25,6 +25,7 @@ class PartialShape:
 
     def __init__(self, shape: PartialShapeLike | None = ()) -> None:
         self._admitted: tuple[int, ...] | None = None  # the last shape for which `admits` returned True
+        self._dimensions: tuple[Dimension, ...] | None
         if isinstance(shape, PartialShape):
             self._dimensions = shape._dimensions
         elif isinstance(shape, str):
@@ -175,10 +176,15 @@ class PartialShape:
     def __iter__(self) -> Iterator[Dimension]:
         return iter(self._known())
 
-    def __getitem__(self, index):
+    @overload
+    def __getitem__(self, index: int) -> Dimension: ...
+    @overload
+    def __getitem__(self, index: slice) -> PartialShape: ...
+
+    def __getitem__(self, index: int | slice) -> Dimension | PartialShape:
         """Return one dimension, or a PartialShape for a slice."""
-        selected = self._known()[index]
-        return PartialShape(selected) if isinstance(index, slice) else selected
+        dimensions = self._known()
+        return PartialShape(dimensions[index]) if isinstance(index, slice) else dimensions[index]
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (list, tuple)):

@@ -9,6 +9,7 @@ A span without a collector costs about as much as a function call.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import json
@@ -64,26 +65,15 @@ class Collector(Protocol):
     def finish(self, span: Span) -> None: ...
 
 
-class _NoSpan:
-    """The span that is used while there is no collector."""
-
-    __slots__ = ()
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: object, error: object, traceback: object) -> None:
-        return
-
-
-_NO_SPAN = _NoSpan()
+# The span that is used while there is no collector.
+_NO_SPAN = contextlib.nullcontext()
 _collectors: tuple[Collector, ...] = ()
 _lock = threading.Lock()
 _thread_numbers = itertools.count()
 _of_thread = threading.local()
 
 
-def span(name: str, detail: str = "", request: int | None = None) -> Span | _NoSpan:
+def span(name: str, detail: str = "", request: int | None = None) -> Span | contextlib.nullcontext[None]:
     """Return a context manager that times its block. ``detail``: the object of the work, such as a model's name."""
     return Span(name, detail, request, _collectors) if _collectors else _NO_SPAN
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 import numpy as np
 
 # The numpy dtype of each type. A string names a dtype of ml_dtypes. Types without any numpy dtype are one-byte records
 # whose field has the type's name: their codes can be moved and viewed as u8, but there is no arithmetic.
-_DTYPES: dict[str, object] = {
+_DTYPES: dict[str, Any] = {
     "boolean": np.bool_, "bf16": "bfloat16", "f16": np.float16, "f32": np.float32, "f64": np.float64,
     "i2": "int2", "i4": "int4", "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
     "u1": "uint1", "u2": "uint2", "u3": [("u3", np.uint8)], "u4": "uint4", "u6": [("u6", np.uint8)],
@@ -131,7 +132,7 @@ class Type(enum.Enum):
 
 
 _BY_DTYPE_NAME = {
-    (dtype if isinstance(dtype, str) else np.dtype(dtype).name): Type(name)  # type: ignore[arg-type]
+    (dtype if isinstance(dtype, str) else np.dtype(dtype).name): Type(name)
     for name, dtype in _DTYPES.items()
     if name != "string" and not isinstance(dtype, list)
 }
@@ -145,4 +146,4 @@ def lowest(dtype: np.dtype) -> float:
         return False
     import ml_dtypes  # its finfo supports bf16 in addition to numpy's types
 
-    return ml_dtypes.finfo(dtype).min
+    return float(ml_dtypes.finfo(dtype).min)

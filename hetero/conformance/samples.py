@@ -23,7 +23,7 @@ _TYPES = (*TOLERANCES, Type.i32, Type.i64, Type.i8, Type.u8, Type.boolean)
 class UnknownOperation(Op):
     """An operation that no device supports."""
 
-    inputs = ("x",)
+    input_names = ("x",)
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))

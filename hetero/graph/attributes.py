@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, MutableMapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from hetero.graph.node import Node
 
 REQUIRED = object()
+
+Converter = TypeVar("Converter", bound=Callable[[Any], Any])
 
 
 class Attribute:
@@ -63,22 +65,29 @@ class Attribute:
         return attribute
 
 
+def accepts(description: str) -> Callable[[Converter], Converter]:
+    """Return a decorator that describes the values that a converter accepts, for messages."""
+
+    def describe(convert: Converter) -> Converter:
+        convert.__dict__["accepts"] = description
+        return convert
+
+    return describe
+
+
+@accepts("a sequence of whole numbers")
 def integers(value: Any) -> tuple[int, ...]:
     """Convert a sequence of whole numbers to a tuple of ints."""
     return tuple(int(v) for v in value)
 
 
-integers.accepts = "a sequence of whole numbers"  # type: ignore[attr-defined]
-
-
+@accepts("a sequence of numbers")
 def floats(value: Any) -> tuple[float, ...]:
     """Convert a sequence of numbers to a tuple of floats."""
     return tuple(float(v) for v in value)
 
 
-floats.accepts = "a sequence of numbers"  # type: ignore[attr-defined]
-
-
+@accepts("a sequence of strings")
 def texts(value: Any) -> tuple[str, ...]:
     """Convert a sequence of strings, which is not itself a string, to a tuple."""
     if isinstance(value, str):
@@ -86,18 +95,15 @@ def texts(value: Any) -> tuple[str, ...]:
     return tuple(str(v) for v in value)
 
 
-texts.accepts = "a sequence of strings"  # type: ignore[attr-defined]
-
-
 def choice(*options: str) -> Callable[[Any], str]:
     """Return a converter that accepts one of these lower-case strings, in any case."""
 
+    @accepts(f"one of {', '.join(options)}")
     def convert(value: Any) -> str:
         if str(value).lower() not in options:
             raise ValueError
         return str(value).lower()
 
-    convert.accepts = f"one of {', '.join(options)}"  # type: ignore[attr-defined]
     return convert
 
 
@@ -155,6 +161,7 @@ class AttributeSetter(AttributeVisitor):
 
 def _converter_like(value: Any) -> Callable[[Any], Any]:
     """Return the converter for values of this type."""
+    convert: Callable[[Any], Any]
     for types, convert in ((bool, bool), ((int, np.integer), int), ((float, np.floating), float), (str, str)):
         if isinstance(value, types):
             return convert
@@ -170,10 +177,6 @@ def _converter_like(value: Any) -> Callable[[Any], Any]:
     return _no_attribute
 
 
+@accepts("a number, a string, a boolean, an element type, a shape, or a sequence of numbers or strings")
 def _no_attribute(value: Any) -> Any:
     raise ValueError
-
-
-_no_attribute.accepts = (  # type: ignore[attr-defined]
-    "a number, a string, a boolean, an element type, a shape, or a sequence of numbers or strings"
-)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hetero.errors import GraphError
-from hetero.graph.node import Node, Output, as_output
+from hetero.graph.node import Named, Node, Output, as_output
 from hetero.graph.order import topological_order, walk_nested
 from hetero.graph.rt_info_paths import InfoPath, get_info, has_info, set_info
 from hetero.graph.terminals import Parameter, Result
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PortKey = int | str | Output
 
 
-class Model:
+class Model(Named):
     """A graph from Parameters to Results: ``Model(results, parameters, name)``.
 
     Results may be given as the nodes or outputs that they return. Sinks are nodes that run although no Result depends
@@ -36,7 +36,7 @@ class Model:
         *more: str,
         sinks: Sequence[Node] = (),
     ) -> None:
-        if isinstance(name, (list, tuple)):
+        if not isinstance(name, str):
             sinks, parameters, name = parameters, name, more[0] if more else "Model"
         results = [results] if isinstance(results, (Node, Output)) else results
         self._results = [_as_result(r) for r in results]
@@ -45,27 +45,6 @@ class Model:
         self._friendly_name = name
         self.rt_info: dict[str, Any] = {}
         self._check()
-
-    @property
-    def friendly_name(self) -> str:
-        return self._friendly_name
-
-    @friendly_name.setter
-    def friendly_name(self, name: str) -> None:
-        self._friendly_name = name
-
-    def get_friendly_name(self) -> str:
-        return self._friendly_name
-
-    def set_friendly_name(self, name: str) -> None:
-        self._friendly_name = name
-
-    @property
-    def name(self) -> str:
-        return self._friendly_name
-
-    def get_name(self) -> str:
-        return self._friendly_name
 
     def get_rt_info(self, path: InfoPath | None = None) -> Any:
         """Return the rt_info of the model, or its entry at a path of keys. Raise GraphError if there is none."""
@@ -121,7 +100,7 @@ class Model:
 
     def get_result(self) -> Result:
         """Return the only Result. Raise GraphError if there are several."""
-        return self.output().node  # type: ignore[return-value]
+        return cast(Result, self.output().node)
 
     @property
     def result(self) -> Result:
@@ -237,7 +216,7 @@ class Model:
         """
         if not isinstance(shapes, Mapping):
             shapes = {self.input(): shapes}
-        changes = {self.input(key).node: PartialShape(shape) for key, shape in shapes.items()}
+        changes = {cast(Parameter, self.input(key).node): PartialShape(shape) for key, shape in shapes.items()}
         before = {node: node.partial_shape for node in changes}
         for node, shape in changes.items():
             node.partial_shape = shape
@@ -260,7 +239,7 @@ class Model:
             copies[node] = node.copy_with_new_inputs([copies[v.node].output(v.index) for v in node.input_values()])
         model = Model(
             [copies[r] for r in self._results],
-            [copies[p] for p in self._parameters],
+            [cast(Parameter, copies[p]) for p in self._parameters],
             self.friendly_name,
             sinks=[copies[s] for s in self._sinks],
         )
@@ -275,11 +254,11 @@ class Model:
         self._results += added
         return [result.output(0) for result in added]
 
-    def to_networkx(self) -> networkx.MultiDiGraph:
+    def to_networkx(self) -> networkx.MultiDiGraph[Node]:
         """Return the graph with an edge for each Input, and the indices as edge attributes ``output`` and ``input``."""
         import networkx
 
-        graph = networkx.MultiDiGraph()
+        graph: networkx.MultiDiGraph[Node] = networkx.MultiDiGraph()
         for node in self.get_ordered_ops():
             graph.add_node(node)
             for reader in node.inputs():

@@ -9,10 +9,11 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, cast
 
 import numpy as np
 
+from hetero.containers import ElementType
 from hetero.errors import GraphError
 from hetero.messages import escaped
 from hetero.shape import PartialShape, PartialShapeLike
@@ -33,21 +34,14 @@ class DiscreteTypeInfo(NamedTuple):
     version_id: str
 
 
-class Output:
-    """A value that a node computes."""
+class Port:
+    """What an Output and an Input have in common: a place at a node, and the type and shape of the value there."""
 
-    __slots__ = ("_index", "_node", "_targets", "element_type", "names", "partial_shape", "rt_info", "value")
+    __slots__ = ("_index", "_node", "rt_info")
 
     def __init__(self, node: Node, index: int) -> None:
         self._node, self._index = node, index
-        self.element_type = Type.dynamic
-        self.partial_shape = PartialShape.dynamic()
-        self.names: set[str] = set()
-        # The contents as far as they are known: None, or an array in which a Dimension stands for each unknown element
-        # of an integer tensor (see ops/values.py).
-        self.value: np.ndarray | None = None
         self.rt_info: dict = {}
-        self._targets: dict[Input, None] = {}
 
     @property
     def node(self) -> Node:
@@ -58,16 +52,19 @@ class Output:
         return self._index
 
     @property
+    def element_type(self) -> Type:
+        # Typed as a Type for the many callers that read tensors only; a sequence or an optional value has a
+        # ContainerType, which has the same methods.
+        raise NotImplementedError
+
+    @property
+    def partial_shape(self) -> PartialShape:
+        raise NotImplementedError
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """The shape. Raises GraphError if it is not fully known."""
         return self.partial_shape.to_shape()
-
-    @property
-    def any_name(self) -> str:
-        """One of the tensor's names. Raises GraphError if it has none."""
-        if not self.names:
-            raise GraphError(f"output {self._index} of {self._node.friendly_name} has no name")
-        return min(self.names)
 
     def get_node(self) -> Node:
         return self._node
@@ -84,6 +81,34 @@ class Output:
     def get_shape(self) -> tuple[int, ...]:
         return self.shape
 
+    def get_rt_info(self) -> dict:
+        return self.rt_info
+
+
+class Output(Port):
+    """A value that a node computes."""
+
+    __slots__ = ("_targets", "element_type", "names", "partial_shape", "value")
+    element_type: Type
+    partial_shape: PartialShape
+
+    def __init__(self, node: Node, index: int) -> None:
+        super().__init__(node, index)
+        self.element_type = Type.dynamic
+        self.partial_shape = PartialShape.dynamic()
+        self.names: set[str] = set()
+        # The contents as far as they are known: None, or an array in which a Dimension stands for each unknown element
+        # of an integer tensor (see ops/values.py).
+        self.value: np.ndarray | None = None
+        self._targets: dict[Input, None] = {}
+
+    @property
+    def any_name(self) -> str:
+        """One of the tensor's names. Raises GraphError if it has none."""
+        if not self.names:
+            raise GraphError(f"output {self._index} of {self._node.friendly_name} has no name")
+        return min(self.names)
+
     def get_any_name(self) -> str:
         return self.any_name
 
@@ -95,9 +120,6 @@ class Output:
 
     def add_names(self, names: Iterable[str]) -> None:
         self.names |= set(names)
-
-    def get_rt_info(self) -> dict:
-        return self.rt_info
 
     def get_target_inputs(self) -> list[Input]:
         """Return the inputs that read this value, in the order in which they were connected."""
@@ -121,23 +143,15 @@ class Output:
         return escaped(f"<Output: {self._node.friendly_name}.{self._index} {self.element_type} {self.partial_shape}>")
 
 
-class Input:
+class Input(Port):
     """An argument of a node: reads the output of another node."""
 
-    __slots__ = ("_index", "_node", "_source", "rt_info")
+    __slots__ = ("_source",)
 
     def __init__(self, node: Node, index: int, source: Output) -> None:
-        self._node, self._index, self._source = node, index, source
-        self.rt_info: dict = {}
+        super().__init__(node, index)
+        self._source = source
         source._targets[self] = None
-
-    @property
-    def node(self) -> Node:
-        return self._node
-
-    @property
-    def index(self) -> int:
-        return self._index
 
     @property
     def element_type(self) -> Type:
@@ -146,28 +160,6 @@ class Input:
     @property
     def partial_shape(self) -> PartialShape:
         return self._source.partial_shape
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self._source.shape
-
-    def get_node(self) -> Node:
-        return self._node
-
-    def get_index(self) -> int:
-        return self._index
-
-    def get_element_type(self) -> Type:
-        return self.element_type
-
-    def get_partial_shape(self) -> PartialShape:
-        return self.partial_shape
-
-    def get_shape(self) -> tuple[int, ...]:
-        return self.shape
-
-    def get_rt_info(self) -> dict:
-        return self.rt_info
 
     def get_source_output(self) -> Output:
         return self._source
@@ -182,17 +174,42 @@ class Input:
         return escaped(f"<Input: {self._node.friendly_name}.{self._index} from {self._source!r}>")
 
 
-class Node:
+class Named:
+    """An object with a friendly name, which appears in messages, properties and device reports."""
+
+    _friendly_name: str
+
+    @property
+    def friendly_name(self) -> str:
+        return self._friendly_name
+
+    @friendly_name.setter
+    def friendly_name(self, name: str) -> None:
+        self._friendly_name = name
+
+    def get_friendly_name(self) -> str:
+        return self._friendly_name
+
+    def set_friendly_name(self, name: str) -> None:
+        self._friendly_name = name
+
+    @property
+    def name(self) -> str:
+        return self._friendly_name
+
+    def get_name(self) -> str:
+        return self._friendly_name
+
+
+class Node(Named):
     """An operation: it has attributes, reads values and computes values."""
 
     type_info = DiscreteTypeInfo("Node", "")
     # The inputs whose contents decide output shapes or behavior, such as the axes of a reduction. A device may
     # read them on the host and specialize for their contents.
     shape_inputs: tuple[int, ...] = ()
-    # Whether the same inputs always give the same outputs. Other operations are neither folded nor merged.
-    deterministic = True
     # The Models that an operation such as Loop runs.
-    bodies: Sequence[Model | None] = ()
+    bodies: Sequence[Model] = ()
     _counter = itertools.count()
 
     def __init__(self, arguments: Sequence[Output | Node] = (), output_size: int = 1) -> None:
@@ -208,6 +225,11 @@ class Node:
     def validate_and_infer_types(self) -> None:
         """Check inputs and attributes, and set the type and shape of every output (required). Raises GraphError."""
         raise NotImplementedError(f"{type(self).__name__} does not define validate_and_infer_types")
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the same inputs always give the same outputs. Other operations are neither folded nor merged."""
+        return True
 
     def infer_value(self) -> np.ndarray | None:
         """Return the contents of output 0 as far as they are known before inference, or None (optional)."""
@@ -258,12 +280,12 @@ class Node:
             cloned.rt_info = dict(output.rt_info)
         return clone
 
-    def set_output_type(self, index: int, element_type: Type, shape: PartialShapeLike) -> None:
+    def set_output_type(self, index: int, element_type: ElementType, shape: PartialShapeLike) -> None:
         """Set the type and shape of an output. Outputs up to this index are added."""
         if index >= len(self._outputs):
             self.set_output_size(index + 1)
         output = self._outputs[index]
-        output.element_type, output.partial_shape = element_type, PartialShape(shape)
+        output.element_type, output.partial_shape = cast(Type, element_type), PartialShape(shape)
 
     def set_output_size(self, size: int) -> None:
         if size > MAX_OUTPUTS:
@@ -322,28 +344,6 @@ class Node:
     @property
     def shape(self) -> tuple[int, ...]:
         return self._only_output().shape
-
-    @property
-    def friendly_name(self) -> str:
-        """The name of the node in messages, properties and device reports."""
-        return self._friendly_name
-
-    @friendly_name.setter
-    def friendly_name(self, name: str) -> None:
-        self._friendly_name = name
-
-    def get_friendly_name(self) -> str:
-        return self._friendly_name
-
-    def set_friendly_name(self, name: str) -> None:
-        self._friendly_name = name
-
-    @property
-    def name(self) -> str:
-        return self._friendly_name
-
-    def get_name(self) -> str:
-        return self._friendly_name
 
     def get_type_name(self) -> str:
         return self.type_info.name

@@ -3,14 +3,15 @@
 A class declares its inputs and attributes::
 
     class Softmax(Op, opset=8):
-        inputs = ("data",)
+        input_names = ("data",)
         axis = Attribute(int, 1)
 
         def validate_and_infer_types(self):
             self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
 
-and is constructed by ``Softmax(data, axis=-1)``. In ``inputs``, ``"bias?"`` is optional and ``"*nodes"`` takes a list
-of any length; both come last.
+and is constructed by ``Softmax(data, axis=-1)``. In ``input_names``, ``"bias?"`` is optional and ``"*nodes"`` takes a
+list of any length; both come last. ``inputs = ("data",)`` is accepted too, but not by type checkers, because
+``inputs()`` is a method.
 
 A class may also be written like a subclass of openvino.Op: with an ``__init__`` that can be called without arguments
 and calls ``super().__init__(self, inputs)``, and with a ``visit_attributes``::
@@ -30,7 +31,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -53,20 +54,20 @@ class Op(Node):
     A subclass defines ``validate_and_infer_types`` and, if hetero computes it, ``evaluate``.
     """
 
-    inputs_declared: tuple[str, ...] = ()
+    input_names: tuple[str, ...] = ()
     attributes_declared: tuple[Attribute, ...] = ()
     # The parameters of the constructor in order, if they are not the inputs and then the attributes.
     parameter_order: tuple[str, ...] = ()
     # The name of the constructor's parameter that holds all attributes in a dict, if it has one; optional with "?".
     attributes_in: str = ""
+    _signature: inspect.Signature
     output_size = 1
 
     def __init_subclass__(cls, opset: int | None = None, type_name: str | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         declared = cls.__dict__.get("inputs")
         if isinstance(declared, tuple):
-            # Renamed, as Node.inputs() is a method.
-            cls.inputs_declared = declared
+            cls.input_names = declared
             del cls.inputs
         members = [value for base in reversed(cls.__mro__) for value in vars(base).values()]
         attributes = {value.name: value for value in members if isinstance(value, Attribute)}
@@ -104,7 +105,7 @@ class Op(Node):
         return info
 
     @classmethod
-    def of(cls, inputs: Sequence[Output], attributes: Mapping[str, Any] | AttributeVisitor) -> Op:
+    def of(cls, inputs: Sequence[Output], attributes: Mapping[str, Any] | AttributeVisitor) -> Self:
         """Create a node from its inputs in order, and its attributes by name or from a visitor that sets them.
 
         For frontends of formats in which inputs have no names. Missing attributes take their defaults. Raises
@@ -121,7 +122,7 @@ class Op(Node):
         return node
 
     @classmethod
-    def unconnected(cls) -> Op:
+    def unconnected(cls) -> Self:
         """Create a node without inputs and without declared attributes. Raise GraphError if that fails."""
         if cls.is_declared():
             node = object.__new__(cls)
@@ -141,10 +142,8 @@ class Op(Node):
 
     @classmethod
     def _check_input_count(cls, count: int) -> None:
-        minimum = sum(not declared.startswith("*") and not declared.endswith("?") for declared in cls.inputs_declared)
-        maximum = (
-            None if any(declared.startswith("*") for declared in cls.inputs_declared) else len(cls.inputs_declared)
-        )
+        minimum = sum(not name.startswith("*") and not name.endswith("?") for name in cls.input_names)
+        maximum = None if any(name.startswith("*") for name in cls.input_names) else len(cls.input_names)
         if count < minimum or (maximum is not None and count > maximum):
             raise GraphError(f"{cls.type_info.name}: it has {count} inputs, but takes {minimum} to {maximum or 'any'}")
 
@@ -174,10 +173,9 @@ class Op(Node):
     @classmethod
     def signature(cls) -> inspect.Signature:
         """Return the signature of the constructor and the factory: inputs, then attributes."""
-        cached = cls.__dict__.get("_signature")
-        if cached is None:
-            cached = cls._signature = _make_signature(cls)
-        return cached
+        if "_signature" not in cls.__dict__:
+            cls._signature = _make_signature(cls)
+        return cls._signature
 
     def set_arguments(self, arguments: Sequence[Any]) -> None:
         """Replace all inputs."""
@@ -244,7 +242,7 @@ class Op(Node):
                     other.partial_shape = mine.partial_shape  # the same object, so that readers need no inference
         return clone
 
-    def copy_unconnected(self) -> Op:
+    def copy_unconnected(self) -> Self:
         """Return a copy of the node without inputs and outputs."""
         clone = object.__new__(type(self))
         for key, value in self.__dict__.items():
@@ -258,7 +256,7 @@ class Op(Node):
 
     @classmethod
     def input_index(cls, name: str) -> int:
-        return [declared.strip("*?") for declared in cls.inputs_declared].index(name)
+        return [declared.strip("*?") for declared in cls.input_names].index(name)
 
 
 def defined_operations() -> Iterator[type[Op]]:
@@ -271,13 +269,14 @@ def defined_operations() -> Iterator[type[Op]]:
 
 
 def _make_signature(cls: type[Op]) -> inspect.Signature:
-    defaults = {d.strip("*?"): None if d.endswith("?") else REQUIRED for d in cls.inputs_declared}
+    defaults = {d.strip("*?"): None if d.endswith("?") else REQUIRED for d in cls.input_names}
     if cls.attributes_in:
         defaults[cls.attributes_in.strip("?")] = None if cls.attributes_in.endswith("?") else REQUIRED
     else:
         defaults |= {attribute.name: attribute.default for attribute in cls.attributes_declared}
     parameters = []
-    kind, optional = inspect.Parameter.POSITIONAL_OR_KEYWORD, False
+    kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    optional = False
     for name in cls.parameter_order or defaults:
         required = defaults[name] is REQUIRED
         if required and optional:
@@ -291,12 +290,12 @@ def _make_signature(cls: type[Op]) -> inspect.Signature:
 
 def _flatten(cls: type[Op], bound: dict[str, Any]) -> list[Output]:
     arguments: list[Output] = []
-    for declared in cls.inputs_declared:
+    for declared in cls.input_names:
         value = bound[declared.strip("*?")]
         if declared.startswith("*"):
             arguments += [_as_argument(v, cls) for v in value]
         elif value is not None:
-            if len(arguments) < cls.inputs_declared.index(declared):
+            if len(arguments) < cls.input_names.index(declared):
                 raise GraphError(
                     f"{cls.type_info.name}: input {declared.strip('?')} is given without the optional inputs before it"
                 )

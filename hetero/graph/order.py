@@ -46,4 +46,4 @@ def walk_nested(nodes: Iterable[Node]) -> Iterator[Node]:
             iterators.pop()
             continue
         yield node
-        iterators += [iter(body.get_ordered_ops()) for body in node.bodies if body is not None]
+        iterators += [iter(body.get_ordered_ops()) for body in node.bodies]

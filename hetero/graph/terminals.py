@@ -47,7 +47,7 @@ class Constant(Op, opset=1):
 
     def __init__(self, value: Any, name: str | None = None) -> None:
         self.data = np.asarray(value).view()
-        self.data.setflags(False)
+        self.data.setflags(write=False)
         super().__init__(name=name)
 
     def validate_and_infer_types(self) -> None:
@@ -67,7 +67,7 @@ class Constant(Op, opset=1):
 class Result(Op, opset=1):
     """An output of the model."""
 
-    inputs = ("data",)
+    input_names = ("data",)
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))

@@ -4,41 +4,35 @@ from __future__ import annotations
 
 from hetero.graph import Attribute, choice
 from hetero.ops.checks import check_scalar, common_type
-from hetero.ops.elementwise import RealUnary, Unary
+from hetero.ops.elementwise import RealUnary, Unary, UnaryOfData
 
 
 class Relu(Unary, opset=1):
     """max(x, 0)"""
 
 
-class Sigmoid(Unary, opset=1):
+class Sigmoid(UnaryOfData, opset=1):
     """1 / (1 + exp(-x))"""
-
-    inputs = ("data",)
 
 
 class Mish(RealUnary, opset=4):
     """x · tanh(ln(1 + exp(x)))"""
 
-    inputs = ("data",)
+    input_names = ("data",)
 
 
 class SoftPlus(RealUnary, opset=4):
     """ln(1 + exp(x))"""
 
-    inputs = ("data",)
+    input_names = ("data",)
 
 
-class HSwish(Unary, opset=4):
+class HSwish(UnaryOfData, opset=4):
     """x · min(max(x + 3, 0), 6) / 6"""
 
-    inputs = ("data",)
 
-
-class HSigmoid(Unary, opset=5):
+class HSigmoid(UnaryOfData, opset=5):
     """min(max(x + 3, 0), 6) / 6"""
-
-    inputs = ("data",)
 
 
 class SoftSign(RealUnary, opset=9):
@@ -57,21 +51,20 @@ class Gelu(RealUnary, opset=7):
     ``approximation_mode`` "erf" computes Φ exactly, "tanh" approximates it.
     """
 
-    inputs = ("data",)
+    input_names = ("data",)
     approximation_mode = Attribute(choice("erf", "tanh"))
 
 
-class Elu(Unary, opset=1):
+class Elu(UnaryOfData, opset=1):
     """x if x > 0, else alpha · (exp(x) - 1)"""
 
-    inputs = ("data",)
     alpha = Attribute(float)
 
 
 class Swish(RealUnary, opset=4):
     """x / (1 + exp(-beta · x)), with a scalar beta, 1 by default."""
 
-    inputs = ("data", "beta?")
+    input_names = ("data", "beta?")
 
     def validate_and_infer_types(self) -> None:
         if self.has_input("beta"):
@@ -83,7 +76,7 @@ class Swish(RealUnary, opset=4):
 class HardSigmoid(Unary, opset=1):
     """min(max(alpha · x + beta, 0), 1), with scalars alpha and beta."""
 
-    inputs = ("data", "alpha", "beta")
+    input_names = ("data", "alpha", "beta")
 
     def validate_and_infer_types(self) -> None:
         common_type(self, (0, 1, 2))
@@ -95,7 +88,7 @@ class HardSigmoid(Unary, opset=1):
 class Selu(RealUnary, opset=1):
     """lambda · x if x > 0, else lambda · alpha · (exp(x) - 1), with scalars alpha and lambda."""
 
-    inputs = ("data", "alpha", "lambda_value")
+    input_names = ("data", "alpha", "lambda_value")
 
     def validate_and_infer_types(self) -> None:
         common_type(self, (0, 1, 2))
@@ -105,4 +98,4 @@ class Selu(RealUnary, opset=1):
 class PRelu(Unary, opset=1):
     """x if x > 0, else slope · x. The slope is broadcast; a vector as long as axis 1 applies along that axis."""
 
-    inputs = ("data", "slope")
+    input_names = ("data", "slope")

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_type, common_type, is_number, numpy_or_none
+from hetero.ops.checks import AcceptedTypes, check_type, common_type, is_boolean, is_number, numpy_or_none
 from hetero.ops.values import all_fit, as_objects, is_exact, is_short, known_values, tidy
 from hetero.shape import Dimension, PartialShape
-from hetero.types import Type
 
 
-class Broadcasting(Op):
-    """Base of element-wise operations on two inputs of numbers, which have one element type.
+class BroadcastOp(Op):
+    """Base of operations that broadcast their inputs by the attribute ``auto_broadcast``."""
 
-    The output has that element type and the broadcast shape; with ``auto_broadcast`` "none" the shapes must be equal.
-    """
-
-    inputs = ("left_node", "right_node")
-    auto_broadcast = Attribute(numpy_or_none, "NUMPY")
-    #: Function for value propagation, on arrays of numbers or of Dimensions. None if values are not propagated.
-    combine: Callable | None = None
-
-    def validate_and_infer_types(self) -> None:
-        check_type(self, (0, 1), is_number, "a number")
-        self.set_output_type(0, common_type(self, (0, 1)), self.broadcast_shape((0, 1)))
+    auto_broadcast: Any
 
     def broadcast_shape(self, indices: Sequence[int]) -> PartialShape:
         """Return the broadcast shape of inputs. Raises GraphError if they do not broadcast."""
@@ -39,6 +29,24 @@ class Broadcasting(Op):
             except GraphError as error:
                 self.fail(str(error))
         return shape
+
+
+class Broadcasting(BroadcastOp):
+    """Base of element-wise operations on two inputs of one element type, by default of numbers.
+
+    The output has that element type and the broadcast shape; with ``auto_broadcast`` "none" the shapes must be equal.
+    """
+
+    input_names: tuple[str, ...] = ("left_node", "right_node")
+    auto_broadcast = Attribute(numpy_or_none, "NUMPY")
+    #: The accepted element types: a predicate and its description for messages.
+    accepted_types: AcceptedTypes = (is_number, "a number")
+    #: Function for value propagation, on arrays of numbers or of Dimensions. None if values are not propagated.
+    combine: Callable | None = None
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0, 1), *self.accepted_types)
+        self.set_output_type(0, common_type(self, (0, 1)), self.broadcast_shape((0, 1)))
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values())
@@ -61,7 +69,7 @@ class Add(Broadcasting, opset=1):
     """a + b"""
 
     @staticmethod
-    def combine(a, b):
+    def combine(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
         # Dimension clamps sums at 0, so they are correct only if no operand is negative.
         return None if _has_negative(a) or _has_negative(b) else a + b
 
@@ -70,7 +78,7 @@ class Subtract(Broadcasting, opset=1):
     """a - b"""
 
     @staticmethod
-    def combine(a, b):
+    def combine(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
         # Dimension clamps differences at 0, so they are correct only if they cannot be negative.
         return None if _has_dimension(b) or _may_be_less(a, b) else a - b
 
@@ -79,7 +87,7 @@ class Multiply(Broadcasting, opset=1):
     """a * b"""
 
     @staticmethod
-    def combine(a, b):
+    def combine(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
         return None if _has_negative(a) or _has_negative(b) else a * b
 
 
@@ -88,7 +96,7 @@ class Divide(Broadcasting, opset=1):
 
     m_pythondiv = Attribute(bool, True)
 
-    def combine(self, a, b):
+    def combine(self, a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
         if _has_dimension(b) or (np.asarray(b) == 0).any():
             return None
         if _has_dimension(a):
@@ -128,19 +136,17 @@ class Power(Broadcasting, opset=1):
 class SquaredDifference(Broadcasting, opset=1):
     """(a - b)²"""
 
-    inputs = ("x1", "x2")
+    input_names = ("x1", "x2")
 
 
-class Select(Op, opset=1):
+class Select(BroadcastOp, opset=1):
     """Elements of then_node where cond is true, of else_node elsewhere. The shapes of all three are broadcast."""
 
-    inputs = ("cond", "then_node", "else_node")
+    input_names = ("cond", "then_node", "else_node")
     auto_broadcast = Attribute(numpy_or_none, "numpy")
-    broadcast_shape = Broadcasting.broadcast_shape
 
     def validate_and_infer_types(self) -> None:
-        if self.get_input_element_type(0) not in (Type.boolean, Type.dynamic):
-            self.fail(f"cond must be boolean, but is {self.get_input_element_type(0)}")
+        check_type(self, (0,), is_boolean, "boolean")
         self.set_output_type(0, common_type(self, (1, 2)), self.broadcast_shape((1, 2, 0)))
 
     def infer_value(self) -> np.ndarray | None:

@@ -8,9 +8,9 @@ import numpy as np
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_scalar_or_one, check_type, common_type, merge_dimensions
+from hetero.ops.checks import check_scalar_or_one, check_type, common_type, merge_dimensions, shape_of_rank
 from hetero.ops.conversion import ConvertLike
-from hetero.ops.values import exact_value
+from hetero.ops.values import exact_number
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
@@ -23,7 +23,7 @@ class ScaledDotProductAttention(Op, opset=13):
     ``sink [N…, L or 1, 1]`` is an additional score in the softmax without a value. All N… are broadcast.
     """
 
-    inputs = ("query", "key", "value", "attention_mask?", "scale?", "sink?")
+    input_names = ("query", "key", "value", "attention_mask?", "scale?", "sink?")
     parameter_order = ("query", "key", "value", "attention_mask", "scale", "causal", "sink")
     causal = Attribute(bool, False)
 
@@ -48,9 +48,10 @@ class ScaledDotProductAttention(Op, opset=13):
         shape = PartialShape.dynamic()
         if self.get_input_partial_shape(0).has_rank:
             shape = concatenate(self._batch(query, key, value), [query[-2], value[-1]])
-        for index, name in ((4, "scale"), (5, "sink")):
-            if index in indices:
-                self._check_scale_or_sink(index, name, shape)
+        if 4 in indices:
+            check_scalar_or_one(self, 4)
+        if 5 in indices:
+            self._check_sink(shape)
         if 3 in indices and not self.causal:
             shape = self._with_mask(shape, query[-2], length)
         self.set_output_type(0, element_type, shape)
@@ -72,16 +73,9 @@ class ScaledDotProductAttention(Op, opset=13):
                 self.fail(f"the dimensions before the last two do not broadcast: {', '.join(map(str, shapes))}")
         return batch
 
-    def _check_scale_or_sink(self, index: int, name: str, output: PartialShape) -> None:
-        shape = self.get_input_partial_shape(index)
-        if name == "scale" and not shape.compatible([]) and not shape.compatible([1]):
-            self.fail(f"scale must be one number, but has the shape {shape}")
-        if (
-            name == "sink"
-            and shape.has_rank
-            and output.has_rank
-            and not _broadcasts(shape, [*output[:-1], Dimension(1)])
-        ):
+    def _check_sink(self, output: PartialShape) -> None:
+        shape = self.get_input_partial_shape(5)
+        if shape.has_rank and output.has_rank and not _broadcasts(shape, [*output[:-1], Dimension(1)]):
             self.fail(f"sink must broadcast to {[*output[:-1], 1]}, but has the shape {shape}")
 
     def _with_mask(self, shape: PartialShape, queries: Dimension, keys: Dimension) -> PartialShape:
@@ -111,20 +105,20 @@ class CacheUpdate(Op):
     its contents after the new tokens are unspecified. Part of ONNX Runtime's attention operators.
     """
 
-    inputs = ("cache", "tokens", "lengths", "total")
+    input_names = ("cache", "tokens", "lengths", "total")
     shape_inputs = (3,)
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (2, 3), Type.is_integral, "an integer")
         check_scalar_or_one(self, 3)
-        cache, tokens, lengths = _of_rank(self, 0, 4), _of_rank(self, 1, 4), _of_rank(self, 2, 1)
+        cache, tokens, lengths = shape_of_rank(self, 0, 4), shape_of_rank(self, 1, 4), shape_of_rank(self, 2, 1)
         batch = merge_dimensions(self, (cache[0], tokens[0], lengths[0]), "the batches of its inputs")
         heads = merge_dimensions(self, (cache[1], tokens[1]), "the heads of cache and tokens")
         width = merge_dimensions(self, (cache[3], tokens[3]), "the widths of cache and tokens")
-        total, capacity = exact_value(self.input_value(3)), cache[2]
+        total, capacity = exact_number(self.input_value(3)), cache[2]
         length = Dimension.interval(capacity.min_length, None)
-        if total is not None and total.size == 1 and capacity.is_static:
-            length = Dimension(max(capacity.get_length(), int(total.reshape(-1)[0])))
+        if total is not None and capacity.is_static:
+            length = Dimension(max(capacity.get_length(), total))
         self.set_output_type(0, common_type(self, (0, 1)), [batch, heads, length, width])
 
 
@@ -140,7 +134,7 @@ class LinearAttention(Op):
     - The output is scale·qᵀ·state.
     """
 
-    inputs = ("query", "key", "value", "state", "*gates")
+    input_names = ("query", "key", "value", "state", "*gates")
     output_size = 2
     query_heads = Attribute(int)
     heads = Attribute(int)
@@ -157,8 +151,8 @@ class LinearAttention(Op):
             self.fail(
                 f"the number of query heads, {self.query_heads}, must be a multiple of that of keys, {self.heads}"
             )
-        query, key, value = (_of_rank(self, index, 3) for index in range(3))
-        state = _of_rank(self, 3, 4)
+        query, key, value = (shape_of_rank(self, index, 3) for index in range(3))
+        state = shape_of_rank(self, 3, 4)
         batch = merge_dimensions(self, (query[0], key[0], value[0], state[0]), "the batches of its inputs")
         time = merge_dimensions(self, (query[1], key[1], value[1]), "the steps of its inputs")
         width = self._width(key[2], state[2], "keys and of the state")
@@ -190,11 +184,3 @@ class LinearAttention(Op):
     @property
     def has_delta(self) -> bool:
         return self.update_rule.endswith("delta")
-
-
-def _of_rank(node: Op, index: int, rank: int) -> PartialShape:
-    """Return the shape of an input. Raises GraphError if it has another rank."""
-    shape = node.get_input_partial_shape(index)
-    if not shape.compatible(PartialShape.dynamic(rank)):
-        node.fail(f"{node.inputs_declared[index]} must have {rank} dimensions, but has the shape {shape}")
-    return shape.merge(PartialShape.dynamic(rank))

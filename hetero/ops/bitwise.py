@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from hetero.graph import Op
 from hetero.ops.arithmetic import Broadcasting
-from hetero.ops.checks import check_type, common_type
+from hetero.ops.elementwise import Unary
 from hetero.types import Type
 
 
@@ -15,9 +14,7 @@ def _has_bits(element_type: Type) -> bool:
 class _Bitwise(Broadcasting):
     """Base of bitwise operations on two inputs of one integer type, or boolean. Shapes are broadcast."""
 
-    def validate_and_infer_types(self) -> None:
-        check_type(self, (0, 1), _has_bits, "an integer or boolean")
-        self.set_output_type(0, common_type(self, (0, 1)), self.broadcast_shape((0, 1)))
+    accepted_types = (_has_bits, "an integer or boolean")
 
 
 class BitwiseAnd(_Bitwise, opset=13):
@@ -32,24 +29,17 @@ class BitwiseXor(_Bitwise, opset=13):
     """a ^ b"""
 
 
-class BitwiseNot(Op, opset=13):
+class BitwiseNot(Unary, opset=13):
     """~x; logical not for boolean."""
 
-    inputs = ("node",)
-
-    def validate_and_infer_types(self) -> None:
-        check_type(self, (0,), _has_bits, "an integer or boolean")
-        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+    accepted_types = (_has_bits, "an integer or boolean")
 
 
 class _Shift(Broadcasting):
     """Base of bit shifts of two inputs of one integer type. Shapes are broadcast."""
 
-    inputs = ("arg0", "arg1")
-
-    def validate_and_infer_types(self) -> None:
-        check_type(self, (0, 1), Type.is_integral, "an integer")
-        self.set_output_type(0, common_type(self, (0, 1)), self.broadcast_shape((0, 1)))
+    input_names = ("arg0", "arg1")
+    accepted_types = (Type.is_integral, "an integer")
 
 
 class BitwiseLeftShift(_Shift, opset=15):

@@ -7,6 +7,7 @@ A frontend sets inputs, bodies and descriptions one after the other with ``set_a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Self, TypeVar
 
 from hetero.containers import ContainerType, ElementType, OptionalType, SequenceType, enclosing_type
 from hetero.graph import Model, Node, Op, Output, Parameter, Result, as_output
@@ -16,6 +17,10 @@ from hetero.shape import Dimension, PartialShape
 
 # Maximum nesting of bodies. Inference, cloning and evaluation are recursive, and Python's stack is limited.
 MAX_NESTING = 100
+# The body of a node until one is set.
+MISSING_BODY = Model([], [])
+
+Port = TypeVar("Port", Parameter, Result)
 
 
 class MultiSubGraphOp(Op):
@@ -23,14 +28,14 @@ class MultiSubGraphOp(Op):
 
     output_size = 0
     body_count = 1
+    bodies: list[Model]
     # The node is incomplete as long as it has fewer inputs.
     min_inputs = 0
     #: Nesting depth of the bodies, including those of this node.
     depth = 1
-    bodies: list[Model | None]
 
-    def __init__(self, *arguments, **keywords) -> None:
-        self.bodies = [None] * self.body_count
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        self.bodies = [MISSING_BODY] * self.body_count
         self.input_descriptions: list[list[InputDescription]] = [[] for _ in self.bodies]
         self.output_descriptions: list[list[OutputDescription]] = [[] for _ in self.bodies]
         super().__init__(*arguments, **keywords)
@@ -38,11 +43,11 @@ class MultiSubGraphOp(Op):
     @property
     def deterministic(self) -> bool:
         """Whether every operation of the bodies is deterministic."""
-        return all(node.deterministic for body in self.bodies if body for node in body.get_ordered_ops())
+        return all(node.deterministic for body in self.bodies for node in body.get_ordered_ops())
 
-    def copy_unconnected(self) -> Op:
+    def copy_unconnected(self) -> Self:
         copy = super().copy_unconnected()
-        copy.bodies = [None if body is None else body.clone() for body in self.bodies]
+        copy.bodies = [body if body is MISSING_BODY else body.clone() for body in self.bodies]
         # Descriptions are immutable, so copies may share them.
         copy.input_descriptions = [list(descriptions) for descriptions in self.input_descriptions]
         copy.output_descriptions = [list(descriptions) for descriptions in self.output_descriptions]
@@ -51,18 +56,22 @@ class MultiSubGraphOp(Op):
     def validate_and_infer_types(self) -> None:
         """Infer the bodies and set the outputs from their results. Does nothing while a body or an input is missing."""
         self.check_inputs()
-        if all(self.bodies) and self.get_input_size() >= self.min_inputs:
-            inner_depths = [node.depth for body in self.bodies for node in body.get_ordered_ops() if node.bodies]
-            self.depth = 1 + max(inner_depths, default=0)
+        if self.is_complete():
+            nodes = [node for body in self.bodies for node in body.get_ordered_ops()]
+            self.depth = 1 + max((node.depth for node in nodes if isinstance(node, MultiSubGraphOp)), default=0)
             if self.depth > MAX_NESTING:
                 self.fail(f"bodies are nested more than {MAX_NESTING} deep")
             self.infer_bodies()
 
+    def is_complete(self) -> bool:
+        """Return whether all bodies and inputs are set."""
+        return MISSING_BODY not in self.bodies and self.get_input_size() >= self.min_inputs
+
     def check_complete(self) -> None:
         """Raise GraphError if a body or an input is missing, or a Parameter of a body has no source."""
+        if not self.is_complete():
+            self.fail("it is incomplete; set its bodies and its inputs")
         for body, fed in zip(self.bodies, self.fed_parameters()):
-            if body is None or self.get_input_size() < self.min_inputs:
-                self.fail("it is incomplete; set its bodies and its inputs")
             for index, parameter in enumerate(body.parameters):
                 if index not in fed:
                     self.fail(f"parameter '{parameter.friendly_name}' of its body has no source")
@@ -106,7 +115,7 @@ class MultiSubGraphOp(Op):
     def _result(self, body: int, index: int) -> Output:
         return self._port(self.bodies[body].results, index, "result").output(0)
 
-    def _port(self, ports: Sequence[Parameter | Result], index: int, what: str):
+    def _port(self, ports: Sequence[Port], index: int, what: str) -> Port:
         if not 0 <= index < len(ports):
             self.fail(f"the body has no {what} {index}: it has {len(ports)}")
         return ports[index]

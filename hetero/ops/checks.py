@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from hetero.graph import Node, choice
+from hetero.graph import Node, Op, accepts, choice
+from hetero.ops.values import exact_value
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
+
+# A predicate on element types, and its description for messages.
+AcceptedTypes = tuple[Callable[[Type], bool], str]
 
 
 def common_type(node: Node, indices: Iterable[int]) -> Type:
@@ -40,6 +44,20 @@ def is_number(element_type: Type) -> bool:
     return element_type.is_integral() or element_type.is_real()
 
 
+def is_computed_real(element_type: Type) -> bool:
+    """Return True for the floating-point types with which OpenVINO's specifications compute: f32, f16 and bf16."""
+    return element_type in (Type.f32, Type.f16, Type.bf16)
+
+
+def is_index(element_type: Type) -> bool:
+    """Return True for the types of indices in OpenVINO's specifications: i32 and i64."""
+    return element_type in (Type.i32, Type.i64)
+
+
+def is_boolean(element_type: Type) -> bool:
+    return element_type is Type.boolean
+
+
 def check_scalar(node: Node, index: int) -> None:
     """Raise GraphError if an input cannot be a scalar."""
     shape = node.get_input_partial_shape(index)
@@ -70,10 +88,39 @@ def normalize_axes(node: Node, axes: Iterable[int], rank: int) -> list[int]:
     return normalized
 
 
-def element_count_of(shape: PartialShape) -> int | None:
-    """Return the number of elements, None if it is not known."""
-    count = shape.element_count()
-    return count.get_length() if count.is_static else None
+def input_name(node: Op, index: int) -> str:
+    """Return the declared name of an input, for messages."""
+    return node.input_names[min(index, len(node.input_names) - 1)].strip("*?")
+
+
+def shape_of_rank(node: Op, index: int, *ranks: int) -> PartialShape:
+    """Return the shape of an input, of the first rank if unknown. Raises GraphError if it has another rank."""
+    shape = node.get_input_partial_shape(index)
+    if not shape.has_rank:
+        return PartialShape.dynamic(ranks[0])
+    if len(shape) not in ranks:
+        accepted = " or ".join(map(str, ranks))
+        node.fail(f"{input_name(node, index)} must have {accepted} dimensions, but the shape is {shape}")
+    return shape
+
+
+def non_scalar_shape(node: Op, index: int) -> PartialShape:
+    """Return the shape of an input. Raises GraphError if it is a scalar."""
+    shape = node.get_input_partial_shape(index)
+    if shape.rank == 0:
+        node.fail(f"{input_name(node, index)} must have one or more dimensions, but is a scalar")
+    return shape
+
+
+def known_axis(node: Op, index: int, shape: PartialShape) -> int | None:
+    """Return the non-negative axis that an input holds; None if the axis or the rank of the shape is not known.
+
+    Raises GraphError if the input holds several numbers, or if the shape has no such axis.
+    """
+    axis = exact_value(node.input_value(index))
+    if axis is not None and axis.size != 1:
+        node.fail(f"axis must be one number, but has {axis.size}")
+    return None if axis is None or not shape.has_rank else normalize_axis(node, int(axis.item()), len(shape))
 
 
 def merge_dimensions(node: Node, dimensions: Iterable[Dimension], what: str) -> Dimension:
@@ -86,9 +133,7 @@ def merge_dimensions(node: Node, dimensions: Iterable[Dimension], what: str) -> 
     return merged
 
 
+@accepts("one of numpy, explicit")
 def numpy_or_none(value: Any) -> str:
     """Parse an auto_broadcast attribute: "numpy", or "none", which may also be written "explicit"."""
     return choice("numpy", "none")("none" if str(value).lower() == "explicit" else value)
-
-
-numpy_or_none.accepts = "one of numpy, explicit"  # type: ignore[attr-defined]

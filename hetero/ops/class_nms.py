@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_index_type, check_type, common_type, merge_dimensions
-from hetero.ops.nms import BoxSuppression, is_computed_real, minimum_length, shape_of_rank
+from typing import Any
+
+from hetero.graph import Attribute, choice
+from hetero.ops.checks import (
+    check_index_type,
+    check_type,
+    common_type,
+    is_computed_real,
+    is_index,
+    merge_dimensions,
+    shape_of_rank,
+)
+from hetero.ops.nms import BoxSuppression, minimum_length
 from hetero.shape import Dimension
 from hetero.types import Type
 
-sort_result_choice = choice("none", "classid", "score")
 
-
-class _ClassSuppression(Op):
+class _ClassSuppression(BoxSuppression):
     """Base of both operations: boxes ``[batches, boxes, 4]`` and scores ``[batches, classes, boxes]``.
 
     At most ``nms_top_k`` boxes per class are considered, and at most ``keep_top_k`` per batch are selected; -1 means
@@ -21,8 +29,12 @@ class _ClassSuppression(Op):
     """
 
     output_size = 3
-    box_numbers = BoxSuppression.box_numbers
-    batches_classes_boxes = BoxSuppression.batches_classes_boxes
+    shape_inputs = ()
+    sort_result_type = Attribute(choice("none", "classid", "score"), "none")
+    sort_result_across_batch = Attribute(bool, False)
+    output_type = Attribute(Type, "i64")
+    nms_top_k: Any
+    keep_top_k: Any
 
     def validate_and_infer_types(self) -> None:
         check_index_type(self, "output_type")
@@ -43,10 +55,7 @@ class _ClassSuppression(Op):
 class MatrixNms(_ClassSuppression, opset=8):
     """Parallel soft NMS: the score of each box decays with its overlaps with better boxes of its class."""
 
-    inputs = ("boxes", "scores")
-    sort_result_type = Attribute(sort_result_choice, "none")
-    sort_result_across_batch = Attribute(bool, False)
-    output_type = Attribute(Type, "i64")
+    input_names = ("boxes", "scores")
     score_threshold = Attribute(float, 0.0)
     nms_top_k = Attribute(int, -1)
     keep_top_k = Attribute(int, -1)
@@ -64,10 +73,7 @@ class MulticlassNms(_ClassSuppression, opset=9):
     concatenated over the batches, and ``roisnum`` has the number of boxes in each batch.
     """
 
-    inputs = ("boxes", "scores", "roisnum?")
-    sort_result_type = Attribute(sort_result_choice, "none")
-    sort_result_across_batch = Attribute(bool, False)
-    output_type = Attribute(Type, "i64")
+    input_names: tuple[str, ...] = ("boxes", "scores", "roisnum?")
     iou_threshold = Attribute(float, 0.0)
     score_threshold = Attribute(float, 0.0)
     nms_top_k = Attribute(int, -1)
@@ -81,10 +87,10 @@ class MulticlassNms(_ClassSuppression, opset=9):
             self.fail(f"nms_eta must be between 0 and 1, but is {self.nms_eta}")
         if self.get_input_size() < 3:
             return super().batches_classes_boxes()
-        check_type(self, [2], (Type.i32, Type.i64).__contains__, "i32 or i64")
-        boxes = shape_of_rank(self, 0, 3, name="boxes")
-        scores = shape_of_rank(self, 1, 2, name="scores")
-        rois = shape_of_rank(self, 2, 1, name="roisnum")
+        check_type(self, [2], is_index, "i32 or i64")
+        boxes = shape_of_rank(self, 0, 3)
+        scores = shape_of_rank(self, 1, 2)
+        rois = shape_of_rank(self, 2, 1)
         if not boxes[2].compatible(4):
             self.fail(f"boxes must have 4 numbers each, but have the shape {boxes}")
         classes = merge_dimensions(self, (boxes[0], scores[0]), "the classes of boxes and scores")
@@ -94,4 +100,4 @@ class MulticlassNms(_ClassSuppression, opset=9):
 class MulticlassNmsV8(MulticlassNms, type_name="MulticlassNms", opset=8):
     """MulticlassNms without ``roisnum``: all classes have the same boxes."""
 
-    inputs = ("boxes", "scores")
+    input_names = ("boxes", "scores")

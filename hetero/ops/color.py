@@ -61,12 +61,12 @@ class _ColorConversion(Op):
 
 
 class _FromNV12(_ColorConversion):
-    inputs = ("arg", "arg_uv?")
+    input_names = ("arg", "arg_uv?")
     color_channels = (2,)
 
 
 class _FromI420(_ColorConversion):
-    inputs = ("arg", "arg_u?", "arg_v?")
+    input_names = ("arg", "arg_u?", "arg_v?")
     color_channels = (1, 1)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero.graph import Attribute, Op
 from hetero.ops.arithmetic import Broadcasting
-from hetero.ops.checks import check_type, common_type
+from hetero.ops.checks import check_type, common_type, is_boolean
 from hetero.ops.values import is_exact, is_short, known_values
 from hetero.types import Type
 
@@ -69,8 +69,7 @@ class Logical(Comparison):
     """Base of element-wise logical operations on two boolean inputs."""
 
     def validate_and_infer_types(self) -> None:
-        if common_type(self, (0, 1)) not in (Type.boolean, Type.dynamic):
-            self.fail(f"its inputs must be boolean, but are {self.get_input_element_type(0)}")
+        check_type(self, (0, 1), is_boolean, "boolean")
         super().validate_and_infer_types()
 
 
@@ -95,11 +94,10 @@ class LogicalXor(Logical, opset=1):
 class LogicalNot(Op, opset=1):
     """not x"""
 
-    inputs = ("node",)
+    input_names = ("node",)
 
     def validate_and_infer_types(self) -> None:
-        if self.get_input_element_type(0) not in (Type.boolean, Type.dynamic):
-            self.fail(f"its input must be boolean, but is {self.get_input_element_type(0)}")
+        check_type(self, (0,), is_boolean, "boolean")
         self.set_output_type(0, Type.boolean, self.get_input_partial_shape(0))
 
     def infer_value(self) -> np.ndarray | None:
@@ -110,7 +108,7 @@ class LogicalNot(Op, opset=1):
 class _Classification(Op):
     """Base of element-wise tests of floating-point numbers; the output is boolean."""
 
-    inputs = ("data",)
+    input_names = ("data",)
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), Type.is_real, "a floating-point number")

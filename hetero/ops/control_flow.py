@@ -6,8 +6,7 @@ A node is created empty and connected with OpenVINO's methods: first the body, t
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
+from typing import Any
 
 from hetero.containers import enclosing_type
 from hetero.graph import Model, Node, Output, Parameter, Result
@@ -22,7 +21,7 @@ from hetero.ops.port_maps import (
     OutputDescription,
     SliceInputDescription,
 )
-from hetero.ops.values import MAX_VALUE_SIZE, exact_value
+from hetero.ops.values import MAX_VALUE_SIZE, exact_number, exact_value
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
@@ -33,7 +32,7 @@ class If(MultiSubGraphOp, opset=8):
     Each output has the element type of both bodies' results, and a shape that covers both of theirs.
     """
 
-    inputs = ("execution_condition?",)
+    input_names = ("execution_condition?",)
     shape_inputs = (0,)
     body_count = 2
     min_inputs = 1
@@ -290,17 +289,18 @@ class Loop(SubGraphOp, opset=5):
     of the result that is the condition of the next iteration; -1 for none.
     """
 
-    inputs = ("trip_count?", "execution_condition?")
+    input_names = ("trip_count?", "execution_condition?")
     shape_inputs = (0, 1)
     min_inputs = 2
 
-    def __init__(self, *arguments, **keywords) -> None:
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
         self._special_body_ports = (-1, -1)
         super().__init__(*arguments, **keywords)
 
     def set_special_body_ports(self, special_body_ports: Sequence[int]) -> None:
         """Set the index of the body's parameter for the iteration number and of its result for the condition."""
-        self._special_body_ports = tuple(int(port) for port in special_body_ports)
+        iteration, condition = special_body_ports
+        self._special_body_ports = int(iteration), int(condition)
 
     def get_special_body_ports(self) -> list[int]:
         return list(self._special_body_ports)
@@ -320,8 +320,8 @@ class Loop(SubGraphOp, opset=5):
     def get_num_iterations(self) -> int:
         if self.get_input_size() < 2:
             return -1
-        initial_condition, body_condition = _scalar(self.input_value(1)), self._body_condition()
-        trip_count = _scalar(self.input_value(0))
+        initial_condition, body_condition = exact_number(self.input_value(1)), self._body_condition()
+        trip_count = exact_number(self.input_value(0))
         if initial_condition == 0 or trip_count == 0:
             return 0
         if initial_condition is None or body_condition is None or trip_count is None:
@@ -331,7 +331,7 @@ class Loop(SubGraphOp, opset=5):
         return int(trip_count) if trip_count > 0 else -1
 
     def may_not_run(self) -> bool:
-        initial_condition, trip_count = _scalar(self.input_value(1)), _scalar(self.input_value(0))
+        initial_condition, trip_count = exact_number(self.input_value(1)), exact_number(self.input_value(0))
         return not initial_condition or trip_count is None or trip_count == 0
 
     def infer_bodies(self) -> None:
@@ -350,7 +350,7 @@ class Loop(SubGraphOp, opset=5):
 
     def _body_condition(self) -> int | None:
         result = self._special_body_ports[1]
-        return 1 if result < 0 else _scalar(self._result(0, result))
+        return 1 if result < 0 else exact_number(self._result(0, result))
 
 
 class TensorIterator(SubGraphOp, opset=1):
@@ -385,11 +385,5 @@ def part_count(description: SliceInputDescription, length: int) -> int:
 
 def _value_key(value: Output) -> tuple | int:
     """Return a key for comparing the known contents of a value: its elements, or the id of a long array."""
-    short = value.value is not None and value.value.size <= MAX_VALUE_SIZE
-    return tuple(value.value.reshape(-1).tolist()) if short else id(value.value)
-
-
-def _scalar(value: Output) -> int | None:
-    """Return the only element of a value, None if it is not known."""
-    known = exact_value(value)
-    return None if known is None or known.size != 1 else int(np.reshape(known, -1)[0])
+    known = value.value
+    return id(known) if known is None or known.size > MAX_VALUE_SIZE else tuple(known.reshape(-1).tolist())

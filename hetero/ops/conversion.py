@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.arithmetic import Broadcasting
-from hetero.ops.checks import check_type, common_type, numpy_or_none
+from hetero.ops.arithmetic import BroadcastOp
+from hetero.ops.checks import check_type, common_type, input_name, is_computed_real, numpy_or_none
 from hetero.ops.values import all_fit, is_exact, known_values
 from hetero.types import Type
 
@@ -15,7 +17,8 @@ from hetero.types import Type
 class _Conversion(Op):
     """Base of element type conversions to ``target()``; the output has the shape of the data."""
 
-    inputs = ("data",)
+    input_names: tuple[str, ...] = ("data",)
+    destination_type: Any
 
     def target(self) -> Type:
         return self.destination_type
@@ -41,7 +44,7 @@ class Convert(_Conversion, opset=1):
 class ConvertLike(_Conversion, opset=1):
     """Conversion to the element type of the input ``like``."""
 
-    inputs = ("data", "like")
+    input_names = ("data", "like")
 
     def target(self) -> Type:
         return self.get_input_element_type(1)
@@ -62,7 +65,7 @@ class Cast(_Conversion):
 class BitCast(Op):
     """Reinterpretation of the bits as another element type of the same width."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     destination_type = Attribute(Type)
 
     def validate_and_infer_types(self) -> None:
@@ -80,7 +83,7 @@ class ConvertPromoteTypes(Op, opset=14):
     kind is higher (boolean < integer < float). u64 and a signed integer become ``u64_integer_promotion_target``.
     """
 
-    inputs = ("left_node", "right_node")
+    input_names = ("left_node", "right_node")
     promote_unsafe = Attribute(bool, False)
     pytorch_scalar_promotion = Attribute(bool, False)
     u64_integer_promotion_target = Attribute(Type, "f32")
@@ -106,9 +109,9 @@ class ConvertPromoteTypes(Op, opset=14):
                     if not self.promote_unsafe and not _accepts_scalar(tensor, scalar):
                         self.fail(f"{tensor} cannot represent all numbers of {scalar}; set promote_unsafe to allow it")
                     return tensor
-        return self._checked(left, right, self._wider(left, right))
+        return self._checked_target(left, right, self._wider(left, right))
 
-    def _checked(self, left: Type, right: Type, target: Type) -> Type:
+    def _checked_target(self, left: Type, right: Type, target: Type) -> Type:
         # If neither type represents the other's numbers, a third type is used only with promote_unsafe.
         third = target not in (left, right)
         if not self.promote_unsafe and (third or not (_represents(target, left) and _represents(target, right))):
@@ -160,13 +163,11 @@ class FakeConvert(Op, opset=13):
     scale and shift broadcast to data; the output has the shape and element type (f32, f16, bf16) of data.
     """
 
-    inputs = ("data", "scale", "shift?")
+    input_names = ("data", "scale", "shift?")
     destination_type = Attribute(choice("f8e4m3", "f8e5m2"), "f8e4m3")
 
     def validate_and_infer_types(self) -> None:
-        check_type(
-            self, range(self.get_input_size()), lambda t: t in (Type.f32, Type.f16, Type.bf16), "f32, f16 or bf16"
-        )
+        check_type(self, range(self.get_input_size()), is_computed_real, "f32, f16 or bf16")
         element_type = common_type(self, range(self.get_input_size()))
         data = self.get_input_partial_shape(0)
         for index in range(1, self.get_input_size()):
@@ -176,20 +177,19 @@ class FakeConvert(Op, opset=13):
             except GraphError as error:
                 self.fail(str(error))
             if data.has_rank and other.has_rank and not data.compatible(broadcast):
-                self.fail(f"{self.inputs_declared[index].strip('?')} {other} must broadcast to data {data}")
+                self.fail(f"{input_name(self, index)} {other} must broadcast to data {data}")
         if self.has_input("shift") and not self.get_input_partial_shape(1).compatible(self.get_input_partial_shape(2)):
             shapes = f"{self.get_input_partial_shape(1)} and {self.get_input_partial_shape(2)}"
             self.fail(f"scale and shift must have the same shape, but have {shapes}")
         self.set_output_type(0, element_type, data)
 
 
-class FakeQuantize(Op, opset=1):
+class FakeQuantize(BroadcastOp, opset=1):
     """Data quantized to ``levels`` values from input_low to input_high, then scaled to output_low … output_high."""
 
-    inputs = ("data", "input_low", "input_high", "output_low", "output_high")
+    input_names = ("data", "input_low", "input_high", "output_low", "output_high")
     levels = Attribute(int)
     auto_broadcast = Attribute(numpy_or_none, "NUMPY")
-    broadcast_shape = Broadcasting.broadcast_shape
 
     def validate_and_infer_types(self) -> None:
         if self.levels < 2:

@@ -5,15 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from hetero.graph import Attribute, Op, choice, integers
-from hetero.ops.checks import check_type, common_type, is_number, merge_dimensions
+from hetero.graph import Attribute, choice, integers
+from hetero.ops.checks import check_type, common_type, is_number, merge_dimensions, shape_of_rank
 from hetero.ops.values import shape_of_value
-from hetero.ops.windows import auto_pad_choice, complete_window_attributes, extent, resolve_pads, window_positions
+from hetero.ops.windows import (
+    WindowOp,
+    auto_pad_choice,
+    complete_window_attributes,
+    extent,
+    resolve_pads,
+    window_positions,
+)
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
 
-class _AnyConvolution(Op):
+class AnyConvolution(WindowOp):
     """Base of all convolutions: data ``[N, C, spatial…]``, filters with ``filter_axes`` non-spatial dimensions."""
 
     filter_axes = 2
@@ -33,11 +40,7 @@ class _AnyConvolution(Op):
 
     def ranked_shapes(self, count: int) -> tuple[PartialShape, PartialShape]:
         """Return the shapes of data and filters, with unknown dimensions if the rank is unknown."""
-        data, filters = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
-        return (
-            data if data.has_rank else PartialShape.dynamic(count + 2),
-            filters if filters.has_rank else PartialShape.dynamic(count + self.filter_axes),
-        )
+        return shape_of_rank(self, 0, count + 2), shape_of_rank(self, 1, count + self.filter_axes)
 
     def groups_of(self, data: PartialShape, filters: PartialShape, channels_each: Dimension) -> Dimension:
         """Return the number of groups, from the filters or from the channels of the data."""
@@ -48,8 +51,8 @@ class _AnyConvolution(Op):
         return groups
 
 
-class _ForwardConvolution(_AnyConvolution):
-    inputs = ("data", "filters")
+class ForwardConvolution(AnyConvolution):
+    input_names: tuple[str, ...] = ("data", "filters")
     strides = Attribute(integers)
     pads_begin = Attribute(integers)
     pads_end = Attribute(integers)
@@ -72,11 +75,11 @@ class _ForwardConvolution(_AnyConvolution):
         self.set_output_type(0, element_type, concatenate([data[0], groups * outputs_each], spatial))
 
 
-class Convolution(_ForwardConvolution, opset=1):
+class Convolution(ForwardConvolution, opset=1):
     """Convolution of data ``[N, C, spatial…]`` with filters ``[O, C, kernel…]`` to ``[N, O, spatial…]``."""
 
 
-class GroupConvolution(_ForwardConvolution, opset=1):
+class GroupConvolution(ForwardConvolution, opset=1):
     """Grouped convolution.
 
     Data ``[N, G·C, spatial…]`` with filters ``[G, O, C, kernel…]`` to ``[N, G·O, spatial…]``.
@@ -85,13 +88,13 @@ class GroupConvolution(_ForwardConvolution, opset=1):
     filter_axes = 3
 
 
-class FusedConvolution(_ForwardConvolution):
+class FusedConvolution(ForwardConvolution):
     """A convolution plus a bias ``[O]``, clamped to ``minimum`` … ``maximum``. Made by a fusion pass for devices.
 
     ``grouped``: whether the filters have the shape of GroupConvolution's.
     """
 
-    inputs = ("data", "filters", "bias?")
+    input_names = ("data", "filters", "bias?")
     grouped = Attribute(bool, False)
     minimum = Attribute(float, -math.inf)
     maximum = Attribute(float, math.inf)
@@ -101,7 +104,7 @@ class FusedConvolution(_ForwardConvolution):
         return 3 if self.grouped else 2
 
 
-class BinaryConvolution(_ForwardConvolution, opset=1):
+class BinaryConvolution(ForwardConvolution, opset=1):
     """Convolution of binary data ``[N, C, H, W]`` with binary filters ``[O, C, height, width]`` to ``[N, O, H', W']``.
 
     Each output element is the number of equal pairs of elements minus the number of unequal pairs. ``pad_value`` is
@@ -120,14 +123,12 @@ class BinaryConvolution(_ForwardConvolution, opset=1):
 
     def spatial_count(self) -> int:
         for index in (0, 1):
-            shape = self.get_input_partial_shape(index)
-            if shape.has_rank and len(shape) != 4:
-                self.fail(f"input {index} must have four dimensions, but is {shape}")
+            shape_of_rank(self, index, 4)
         return 2
 
 
-class _BackwardConvolution(_AnyConvolution):
-    inputs = ("data", "filters", "output_shape?")
+class BackwardConvolution(AnyConvolution):
+    input_names = ("data", "filters", "output_shape?")
     shape_inputs = (2,)
     parameter_order = (
         "data", "filters", "strides", "output_shape", "pads_begin", "pads_end", "dilations", "auto_pad",
@@ -192,11 +193,11 @@ class _BackwardConvolution(_AnyConvolution):
         return begin, tuple(total - b for total, b in zip(totals, begin))
 
 
-class ConvolutionBackpropData(_BackwardConvolution, opset=1):
+class ConvolutionBackpropData(BackwardConvolution, opset=1):
     """Transposed convolution of data ``[N, C, spatial…]`` with filters ``[C, O, kernel…]`` to ``[N, O, spatial…]``."""
 
 
-class GroupConvolutionBackpropData(_BackwardConvolution, opset=1):
+class GroupConvolutionBackpropData(BackwardConvolution, opset=1):
     """Grouped transposed convolution.
 
     Data ``[N, G·C, spatial…]`` with filters ``[G, C, O, kernel…]`` to ``[N, G·O, spatial…]``.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_scalar, check_scalar_or_one, check_type, merge_dimensions
-from hetero.ops.nms import shape_of_rank
+from hetero.ops.checks import check_scalar, check_scalar_or_one, check_type, merge_dimensions, shape_of_rank
 from hetero.types import Type
 
 
@@ -15,13 +14,13 @@ class CTCGreedyDecoder(Op, opset=1):
     ``merge_repeated``, a class that is best in several consecutive steps is output once.
     """
 
-    inputs = ("data", "sequence_mask")
+    input_names = ("data", "sequence_mask")
     merge_repeated = Attribute(bool, True, ir="ctc_merge_repeated")
 
     def validate_and_infer_types(self) -> None:
         check_type(self, [0], Type.is_real, "a floating-point type")
-        scores = shape_of_rank(self, 0, 3, name="data")
-        mask = shape_of_rank(self, 1, 2, name="sequence_mask")
+        scores = shape_of_rank(self, 0, 3)
+        mask = shape_of_rank(self, 1, 2)
         time = merge_dimensions(self, (scores[0], mask[0]), "the steps of data and mask")
         batch = merge_dimensions(self, (scores[1], mask[1]), "the batches of data and mask")
         self.set_output_type(0, self.get_input_element_type(0), [batch, time, 1, 1])
@@ -34,7 +33,7 @@ class CTCGreedyDecoderSeqLen(Op, opset=6):
     blank is the last class by default.
     """
 
-    inputs = ("data", "sequence_length", "blank_index?")
+    input_names = ("data", "sequence_length", "blank_index?")
     output_size = 2
     merge_repeated = Attribute(bool, True)
     classes_index_type = Attribute(Type, "i32")
@@ -45,8 +44,8 @@ class CTCGreedyDecoderSeqLen(Op, opset=6):
         if self.has_input("blank_index"):
             check_type(self, [2], Type.is_integral, "an integer")
             check_scalar_or_one(self, 2)
-        scores = shape_of_rank(self, 0, 3, name="data")
-        lengths = shape_of_rank(self, 1, 1, name="sequence_length")
+        scores = shape_of_rank(self, 0, 3)
+        lengths = shape_of_rank(self, 1, 1)
         batch = merge_dimensions(self, (scores[0], lengths[0]), "the batches of data and lengths")
         self.set_output_type(0, self.classes_index_type, [batch, scores[1]])
         self.set_output_type(1, self.sequence_length_type, [batch])
@@ -60,7 +59,7 @@ class CTCLoss(Op, opset=4):
     consecutive equal labels, and ``unique`` removes all duplicates. The blank is the last class by default.
     """
 
-    inputs = ("logits", "logit_length", "labels", "label_length", "blank_index?")
+    input_names = ("logits", "logit_length", "labels", "label_length", "blank_index?")
     preprocess_collapse_repeated = Attribute(bool, False)
     ctc_merge_repeated = Attribute(bool, True)
     unique = Attribute(bool, False)
@@ -70,9 +69,9 @@ class CTCLoss(Op, opset=4):
         check_type(self, range(1, self.get_input_size()), Type.is_integral, "integers")
         if self.has_input("blank_index"):
             check_scalar(self, 4)
-        logits = shape_of_rank(self, 0, 3, name="logits")
-        labels = shape_of_rank(self, 2, 2, name="labels")
-        lengths = [shape_of_rank(self, index, 1, name="lengths")[0] for index in (1, 3)]
+        logits = shape_of_rank(self, 0, 3)
+        labels = shape_of_rank(self, 2, 2)
+        lengths = [shape_of_rank(self, index, 1)[0] for index in (1, 3)]
         merge_dimensions(self, (logits[1], labels[1]), "the steps of logits and labels")
         batch = merge_dimensions(self, (logits[0], labels[0], *lengths), "the batches of all inputs")
         self.set_output_type(0, self.get_input_element_type(0), [batch])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_scalar_or_one, check_type, is_number, normalize_axis
-from hetero.ops.values import exact_value
+from hetero.ops.checks import check_scalar_or_one, check_type, is_number, known_axis
 from hetero.types import Type
 
 
@@ -14,7 +13,7 @@ class CumSum(Op, opset=3):
     With ``exclusive`` an element is not part of its own sum. The output has the element type and shape of ``arg``.
     """
 
-    inputs = ("arg", "axis")
+    input_names = ("arg", "axis")
     shape_inputs = (1,)
     exclusive = Attribute(bool, False)
     reverse = Attribute(bool, False)
@@ -23,10 +22,8 @@ class CumSum(Op, opset=3):
         check_type(self, (0,), is_number, "a number")
         check_type(self, (1,), Type.is_integral, "an integer")
         check_scalar_or_one(self, 1)
-        shape, axis = self.get_input_partial_shape(0), exact_value(self.input_value(1))
-        if axis is not None and shape.has_rank:
-            normalize_axis(self, int(axis.reshape(-1)[0]), len(shape))
-        self.set_output_type(0, self.get_input_element_type(0), shape)
+        known_axis(self, 1, self.get_input_partial_shape(0))
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
 
 
 class CumProd(CumSum):

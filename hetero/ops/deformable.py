@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from hetero.graph import Attribute, Op, integers
-from hetero.ops.checks import common_type, merge_dimensions
-from hetero.ops.windows import auto_pad_choice, complete_window_attributes, resolve_pads, window_positions
+from hetero.graph import Attribute, integers
+from hetero.ops.checks import common_type, merge_dimensions, shape_of_rank
+from hetero.ops.windows import WindowOp, auto_pad_choice, complete_window_attributes, resolve_pads, window_positions
 from hetero.shape import Dimension, PartialShape, concatenate
 
 
-class _DeformableConvolution(Op):
+class DeformableConvolutionV1(WindowOp, type_name="DeformableConvolution", opset=1):
     """Deformable convolution of data ``[N, C, H, W]`` with filters ``[O, C / group, height, width]``.
 
     The offsets ``[N, 2·deformable_group·height·width, positions…]`` shift each filter element along H and W, for each
@@ -18,6 +18,7 @@ class _DeformableConvolution(Op):
     ``[N, O, positions…]``.
     """
 
+    input_names: tuple[str, ...] = ("data", "deformable_values", "filters")
     strides = Attribute(integers)
     pads_begin = Attribute(integers)
     pads_end = Attribute(integers)
@@ -25,6 +26,7 @@ class _DeformableConvolution(Op):
     auto_pad = Attribute(auto_pad_choice, "EXPLICIT")
     group = Attribute(int, 1)
     deformable_group = Attribute(int, 1)
+    bilinear_interpolation_pad = False
     resolve_pads = resolve_pads
 
     def validate_and_infer_types(self) -> None:
@@ -32,7 +34,7 @@ class _DeformableConvolution(Op):
         if min(self.group, self.deformable_group) < 1:
             self.fail(f"group {self.group} and deformable_group {self.deformable_group} must be positive")
         element_type = common_type(self, range(self.get_input_size()))
-        shapes = [self._planes(index) for index in range(self.get_input_size())]
+        shapes = [shape_of_rank(self, index, 4) for index in range(self.get_input_size())]
         data, offsets, filters = shapes[:3]
         per_position = [offsets, *shapes[3:]]  # offsets and optional mask
         self._check_groups(data[1], filters)
@@ -45,12 +47,6 @@ class _DeformableConvolution(Op):
             lengths = [positions, *(shape[2 + axis] for shape in per_position)]
             merge_dimensions(self, lengths, f"the positions and the offsets on spatial axis {axis}")
         self.set_output_type(0, element_type, concatenate([batch, filters[0]], spatial))
-
-    def _planes(self, index: int) -> PartialShape:
-        shape = self.get_input_partial_shape(index)
-        if shape.has_rank and len(shape) != 4:
-            self.fail(f"input {index} must have four dimensions, but is {shape}")
-        return shape if shape.has_rank else PartialShape.dynamic(4)
 
     def _check_groups(self, channels: Dimension, filters: PartialShape) -> None:
         merge_dimensions(self, (channels, filters[1] * self.group), "channels of data and filters")
@@ -69,20 +65,13 @@ class _DeformableConvolution(Op):
                 self.fail(f"{'offsets' if components == 2 else 'mask'} {shape} must have {needed} channels")
 
 
-class DeformableConvolutionV1(_DeformableConvolution, type_name="DeformableConvolution", opset=1):
-    __doc__ = _DeformableConvolution.__doc__
-
-    inputs = ("data", "deformable_values", "filters")
-    bilinear_interpolation_pad = False
-
-
-class DeformableConvolution(_DeformableConvolution, opset=8):
+class DeformableConvolution(DeformableConvolutionV1, opset=8):
     """DeformableConvolution-1 with a weight for each sample, ``mask [N, deformable_group·height·width, positions…]``.
 
     With ``bilinear_interpolation_pad``, samples beyond the border are interpolated with zeros around the data.
     """
 
-    inputs = ("data", "offsets", "filters", "mask?")
+    input_names = ("data", "offsets", "filters", "mask?")
     parameter_order = (
         "data", "offsets", "filters", "strides", "pads_begin", "pads_end", "dilations", "mask", "auto_pad", "group",
         "deformable_group", "bilinear_interpolation_pad",

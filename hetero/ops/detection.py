@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeVar
 
-from hetero.graph import Attribute, Op, integers
-from hetero.ops.checks import check_type, merge_dimensions
-from hetero.ops.nms import shape_of_rank
+from hetero.graph import Attribute, Op, accepts, integers
+from hetero.ops.checks import check_type, merge_dimensions, shape_of_rank
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -15,14 +14,12 @@ CORNER, CENTER_SIZE = "caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter
 Length = TypeVar("Length", int, Dimension)
 
 
+@accepts(f"{CORNER} or {CENTER_SIZE}")
 def code_type(value: str) -> str:
     """Check the encoding of box offsets: for the corners, or for the center and the size."""
     if value not in (CORNER, CENTER_SIZE):
         raise ValueError
     return value
-
-
-code_type.accepts = f"{CORNER} or {CENTER_SIZE}"  # type: ignore[attr-defined]
 
 
 class _Counts(NamedTuple):
@@ -46,7 +43,7 @@ class DetectionOutput(Op, opset=8):
     The row after the last box has -1 for the image.
     """
 
-    inputs = ("box_logits", "class_preds", "proposals", "aux_class_preds?", "aux_box_preds?")
+    input_names = ("box_logits", "class_preds", "proposals", "aux_class_preds?", "aux_box_preds?")
     attributes_in = "attrs"
     parameter_order = ("box_logits", "class_preds", "proposals", "attrs", "aux_class_preds", "aux_box_preds")
     background_label_id = Attribute(int, 0)
@@ -88,21 +85,21 @@ class DetectionOutput(Op, opset=8):
 
     def counts(self) -> _Counts:
         """Return the numbers of images, priors and classes. Raises GraphError if the inputs are inconsistent."""
-        offsets = shape_of_rank(self, 0, 2, name="box_logits")
-        scores = shape_of_rank(self, 1, 2, name="class_preds")
-        proposals = shape_of_rank(self, 2, 3, name="proposals")
+        offsets = shape_of_rank(self, 0, 2)
+        scores = shape_of_rank(self, 1, 2)
+        proposals = shape_of_rank(self, 2, 3)
         priors = self._whole_part(proposals[2], self.prior_size, "proposals")
         classes = self.known_classes(scores, priors)
         if priors.is_dynamic and (self.share_location or classes.is_static):
-            locations = 1 if self.share_location else classes.get_length()
-            priors = self._whole_part(offsets[1], 4 * locations, "box_logits")
+            sides = 4 * (1 if self.share_location else classes.get_length())
+            priors = self._whole_part(offsets[1], sides, "box_logits")
             classes = self.known_classes(scores, priors)
         locations = Dimension(1) if self.share_location else classes
         images = [offsets[0], scores[0]]
         lengths = [(0, offsets[1], priors * locations * 4), (1, scores[1], priors * classes)]
         if self.get_input_size() == 5:
-            aux_scores = shape_of_rank(self, 3, 2, name="aux_class_preds")
-            aux_offsets = shape_of_rank(self, 4, 2, name="aux_box_preds")
+            aux_scores = shape_of_rank(self, 3, 2)
+            aux_offsets = shape_of_rank(self, 4, 2)
             images += [aux_scores[0], aux_offsets[0]]
             lengths += [(3, aux_scores[1], priors * 2), (4, aux_offsets[1], priors * locations * 4)]
         for index, length, expected in lengths:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, floats, integers
-from hetero.ops.checks import check_type, common_type, merge_dimensions
-from hetero.ops.nms import shape_of_rank
+from hetero.ops.checks import check_type, common_type, input_name, merge_dimensions, shape_of_rank
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -16,11 +15,11 @@ class _Detectron(Op):
         check_type(self, range(self.get_input_size()), Type.is_real, "a floating-point type")
         return common_type(self, range(self.get_input_size()))
 
-    def check_boxes(self, index: int, name: str) -> Dimension:
+    def check_boxes(self, index: int) -> Dimension:
         """Return the number of boxes of an input ``[boxes, 4]``."""
-        shape = shape_of_rank(self, index, 2, name=name)
+        shape = shape_of_rank(self, index, 2)
         if not shape[1].compatible(4):
-            self.fail(f"{name} must have 4 numbers each, but have the shape {shape}")
+            self.fail(f"{input_name(self, index)} must have 4 numbers each, but the shape is {shape}")
         return shape[0]
 
 
@@ -31,7 +30,7 @@ class ExperimentalDetectronPriorGridGenerator(_Detectron, opset=6):
     ``stride_x``, ``stride_y`` default to those of the feature map in the image, both ``[1, channels, height, width]``.
     """
 
-    inputs = ("priors", "feature_map", "im_data")
+    input_names = ("priors", "feature_map", "im_data")
     flatten = Attribute(bool, True)
     h = Attribute(int, 0)
     w = Attribute(int, 0)
@@ -42,9 +41,9 @@ class ExperimentalDetectronPriorGridGenerator(_Detectron, opset=6):
         if self.h < 0 or self.w < 0:
             self.fail(f"h and w must not be negative, but are {self.h} and {self.w}")
         element_type = self.check_types()
-        count = self.check_boxes(0, "priors")
-        features = shape_of_rank(self, 1, 4, name="feature_map")
-        image = shape_of_rank(self, 2, 4, name="im_data")
+        count = self.check_boxes(0)
+        features = shape_of_rank(self, 1, 4)
+        image = shape_of_rank(self, 2, 4)
         merge_dimensions(self, (features[0], image[0]), "the batches of features and images")
         grid = PartialShape([self.h or features[2], self.w or features[3], count])
         self.set_output_type(0, element_type, [grid.element_count(), 4] if self.flatten else [*grid, 4])
@@ -53,13 +52,13 @@ class ExperimentalDetectronPriorGridGenerator(_Detectron, opset=6):
 class ExperimentalDetectronTopKROIs(_Detectron, opset=6):
     """The ``max_rois`` boxes with the largest probabilities, best first. Inputs ``[boxes, 4]`` and ``[boxes]``."""
 
-    inputs = ("input_rois", "rois_probs")
+    input_names = ("input_rois", "rois_probs")
     max_rois = Attribute(int, 0)
 
     def validate_and_infer_types(self) -> None:
         element_type = self.check_types()
-        count = self.check_boxes(0, "input_rois")
-        probabilities = shape_of_rank(self, 1, 1, name="rois_probs")
+        count = self.check_boxes(0)
+        probabilities = shape_of_rank(self, 1, 1)
         merge_dimensions(self, (count, probabilities[0]), "the numbers of boxes and probabilities")
         self.set_output_type(0, element_type, [self.max_rois, 4])
 
@@ -71,7 +70,7 @@ class ExperimentalDetectronGenerateProposalsSingleImage(_Detectron, opset=6):
     height, width]``; scores ``[anchors, height, width]``.
     """
 
-    inputs = ("im_info", "anchors", "deltas", "scores")
+    input_names = ("im_info", "anchors", "deltas", "scores")
     output_size = 2
     min_size = Attribute(float)
     nms_threshold = Attribute(float)
@@ -80,10 +79,10 @@ class ExperimentalDetectronGenerateProposalsSingleImage(_Detectron, opset=6):
 
     def validate_and_infer_types(self) -> None:
         element_type = self.check_types()
-        image = shape_of_rank(self, 0, 1, name="im_info")
-        self.check_boxes(1, "anchors")
-        offsets = shape_of_rank(self, 2, 3, name="deltas")
-        scores = shape_of_rank(self, 3, 3, name="scores")
+        image = shape_of_rank(self, 0, 1)
+        self.check_boxes(1)
+        offsets = shape_of_rank(self, 2, 3)
+        scores = shape_of_rank(self, 3, 3)
         if not image[0].compatible(3):
             self.fail(f"im_info must have 3 numbers, but has {image[0]}")
         if not offsets[0].compatible(scores[0] * 4):
@@ -101,7 +100,7 @@ class ExperimentalDetectronDetectionOutput(_Detectron, opset=6):
     which are divided by ``deltas_weights``; scores ``[boxes, classes]``; the image's height, width, scale ``[1, 3]``.
     """
 
-    inputs = ("rois", "deltas", "scores", "im_info")
+    input_names = ("rois", "deltas", "scores", "im_info")
     output_size = 3
     score_threshold = Attribute(float)
     nms_threshold = Attribute(float)
@@ -116,9 +115,9 @@ class ExperimentalDetectronDetectionOutput(_Detectron, opset=6):
         element_type = self.check_types()
         if len(self.deltas_weights) != 4:
             self.fail(f"deltas_weights must be 4 numbers, but are {len(self.deltas_weights)}")
-        count = self.check_boxes(0, "rois")
-        offsets = shape_of_rank(self, 1, 2, name="deltas")
-        scores = shape_of_rank(self, 2, 2, name="scores")
+        count = self.check_boxes(0)
+        offsets = shape_of_rank(self, 1, 2)
+        scores = shape_of_rank(self, 2, 2)
         if not self.get_input_partial_shape(3).compatible([1, 3]):
             self.fail(f"im_info must have the shape [1,3], but has {self.get_input_partial_shape(3)}")
         if not offsets[1].compatible(self.num_classes * 4) or not scores[1].compatible(self.num_classes):
@@ -137,7 +136,7 @@ class ExperimentalDetectronROIFeatureExtractor(_Detectron, opset=6):
     distance of a map's elements in pixels is its value in ``pyramid_scales``.
     """
 
-    inputs = ("*inputs",)
+    input_names = ("*inputs",)
     output_size = 2
     pooled_size = Attribute(int, ir="output_size")  # Node.output_size is the number of outputs
     sampling_ratio = Attribute(int)
@@ -150,8 +149,8 @@ class ExperimentalDetectronROIFeatureExtractor(_Detectron, opset=6):
             self.fail("it needs boxes and one or more feature maps")
         if len(self.pyramid_scales) < self.get_input_size() - 1:
             self.fail(f"there are {self.get_input_size() - 1} maps, but {len(self.pyramid_scales)} pyramid_scales")
-        count = self.check_boxes(0, "boxes")
-        maps = [shape_of_rank(self, index, 4, name="features") for index in range(1, self.get_input_size())]
+        count = self.check_boxes(0)
+        maps = [shape_of_rank(self, index, 4) for index in range(1, self.get_input_size())]
         if not all(shape[0].compatible(1) for shape in maps):
             self.fail(f"features must be of one image, but have the shapes {', '.join(map(str, maps))}")
         channels = merge_dimensions(self, (shape[1] for shape in maps), "the channels of all features")

@@ -62,7 +62,7 @@ class Einsum(Op, opset=7):
     "ij,jk->ik" is a matrix product, "ii->i" a diagonal. Dimensions of an ellipsis are broadcast.
     """
 
-    inputs = ("*inputs",)
+    input_names = ("*inputs",)
     equation = Attribute(str)
 
     def validate_and_infer_types(self) -> None:
@@ -80,7 +80,7 @@ class Einsum(Op, opset=7):
 
     def _shape(self, subscripts: list[Subscript], output: Subscript) -> PartialShape:
         lengths: dict[str, Dimension] = {}
-        broadcast: PartialShape | None = None
+        broadcast = PartialShape([])
         for index, subscript in enumerate(subscripts):
             shape, labels = self.get_input_partial_shape(index), subscript.labels
             if not shape.has_rank:
@@ -112,8 +112,8 @@ class Einsum(Op, opset=7):
             self.fail(f"in equation '{self.equation}' label {label} is both {one} and {other}")
         return one.broadcast(other)  # as in numpy, a dimension of 1 is broadcast
 
-    def _broadcast(self, one: PartialShape | None, other: PartialShape) -> PartialShape:
+    def _broadcast(self, one: PartialShape, other: PartialShape) -> PartialShape:
         try:
-            return other if one is None else one.broadcast(other)
+            return one.broadcast(other)
         except GraphError as error:
             self.fail(str(error))

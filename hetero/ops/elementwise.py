@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_type, is_number
+from hetero.ops.checks import AcceptedTypes, check_type, is_number
 from hetero.types import Type
 
 
 class Unary(Op):
-    """Base of element-wise operations on one input of numbers. The output has its element type and shape."""
+    """Base of element-wise operations on one input, by default numbers. The output has its element type and shape."""
 
-    inputs = ("node",)
+    input_names: tuple[str, ...] = ("node",)
+    #: The accepted element types: a predicate and its description for messages.
+    accepted_types: AcceptedTypes = (is_number, "a number")
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, (0,), is_number, "a number")
+        check_type(self, (0,), *self.accepted_types)
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+
+class UnaryOfData(Unary):
+    """Base of those whose input is called ``data``."""
+
+    input_names = ("data",)
 
 
 class RealUnary(Unary):
     """Base of element-wise operations on one floating-point input."""
 
-    def validate_and_infer_types(self) -> None:
-        check_type(self, (0,), Type.is_real, "a floating-point number")
-        super().validate_and_infer_types()
+    accepted_types = (Type.is_real, "a floating-point number")
 
 
 class Abs(Unary, opset=1):
@@ -109,17 +115,15 @@ class Tanh(Unary, opset=1):
     """Hyperbolic tangent."""
 
 
-class Round(Unary, opset=5):
+class Round(UnaryOfData, opset=5):
     """The nearest integer. ``mode`` says whether halves go to the even integer or away from zero."""
 
-    inputs = ("data",)
     mode = Attribute(choice("half_to_even", "half_away_from_zero"), "half_to_even")
 
 
-class Clamp(Unary, opset=1):
+class Clamp(UnaryOfData, opset=1):
     """min(max(x, min_value), max_value)"""
 
-    inputs = ("data",)
     min_value = Attribute(float, ir="min")
     max_value = Attribute(float, ir="max")
 

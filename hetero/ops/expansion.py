@@ -19,13 +19,13 @@ from hetero.ops.checks import (
     numpy_or_none,
 )
 from hetero.ops.movement import move_known_value
-from hetero.ops.values import MAX_VALUE_SIZE, exact_value, shape_of_value
+from hetero.ops.values import MAX_VALUE_SIZE, exact_value, is_exact, shape_of_value
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
 
 class _Broadcast(Op):
-    inputs = ("data", "target_shape", "axes_mapping?")
+    input_names = ("data", "target_shape", "axes_mapping?")
     shape_inputs = (1, 2)
     broadcast_spec: Any
 
@@ -39,7 +39,7 @@ class _Broadcast(Op):
         if not data.has_rank or not target.has_rank:
             return target
         if self.broadcast_spec == "numpy":
-            axes = range(len(target) - len(data), len(target))
+            axes = list(range(len(target) - len(data), len(target)))
             if len(data) > len(target):
                 self.fail(f"data {data} has more dimensions than target_shape {target}")
         else:
@@ -61,7 +61,7 @@ class _Broadcast(Op):
         """Return the data broadcast to the target shape, as a view."""
         if self.broadcast_spec == "bidirectional":
             target = np.broadcast_shapes(data.shape, tuple(target))
-        elif self.broadcast_spec == "explicit":
+        elif self.broadcast_spec == "explicit" and axes_mapping is not None:
             shape = [1] * len(target)
             for axis, length in zip(axes_mapping.reshape(-1).tolist(), data.shape):
                 shape[axis] = length
@@ -104,7 +104,7 @@ class BroadcastV1(_Broadcast, type_name="Broadcast", opset=1):
 class Tile(Op, opset=1):
     """The data repeated ``repeats`` times along each dimension; shape and repeats are padded with leading ones."""
 
-    inputs = ("data", "repeats")
+    input_names = ("data", "repeats")
     shape_inputs = (1,)
 
     def validate_and_infer_types(self) -> None:
@@ -130,8 +130,10 @@ class Tile(Op, opset=1):
         return move_known_value(self, lambda value, _: np.tile(value, times))
 
 
-class _Pad(Op):
-    inputs = ("arg", "pads_begin", "pads_end", "arg_pad_value?")
+class PadV1(Op, type_name="Pad", opset=1):
+    """Pad; its specification does not include negative pads, but they are supported."""
+
+    input_names = ("arg", "pads_begin", "pads_end", "arg_pad_value?")
     shape_inputs = (1, 2)
     parameter_order = ("arg", "pads_begin", "pads_end", "pad_mode", "arg_pad_value")
     pad_mode = Attribute(choice("constant", "edge", "reflect", "symmetric"))
@@ -151,7 +153,7 @@ class _Pad(Op):
         if value is None:
             return [None] * rank
         if value.size != rank:
-            self.fail(f"{self.inputs_declared[index]} has {value.size} values for {rank} dimensions")
+            self.fail(f"{self.input_names[index]} has {value.size} values for {rank} dimensions")
         return value.reshape(-1).tolist()
 
     def _padded(self, length: Dimension, begin: int | Dimension | None, end: int | Dimension | None) -> Dimension:
@@ -171,16 +173,12 @@ class _Pad(Op):
             self.fail(f"pad_mode {self.pad_mode} cannot add {pad} elements to a dimension of {length}")
 
 
-class Pad(_Pad, opset=12):
+class Pad(PadV1, opset=12):
     """The data padded at both ends of each axis; negative pads crop it."""
 
 
-class PadV1(_Pad, type_name="Pad", opset=1):
-    """Pad; its specification does not include negative pads, but they are supported."""
-
-
 class _Range(Op):
-    inputs = ("start", "stop", "step")
+    input_names = ("start", "stop", "step")
     shape_inputs = (0, 1, 2)
     output_type: Any
 
@@ -200,18 +198,18 @@ class _Range(Op):
         if step == 0 or not all(map(math.isfinite, (start, stop, step))):
             self.fail(f"its numbers must be finite and step not 0, but are {start}, {stop} and {step}")
         if all(isinstance(number, int) for number in (start, stop, step)):
-            return max(0, -((start - stop) // step))
+            return max(0, -int((start - stop) // step))
         return max(0, math.ceil((stop - start) / step))
 
     def _length(self) -> Dimension:
         for index, source in enumerate(self.input_values()):
             count = source.partial_shape.element_count()
             if not count.compatible(1):
-                self.fail(f"{self.inputs_declared[index]} must be one number, but has shape {source.partial_shape}")
-        values = [source.value for source in self.input_values()]
-        if self.output_type.is_dynamic() or any(value is None for value in values):
+                self.fail(f"{self.input_names[index]} must be one number, but has shape {source.partial_shape}")
+        values = [source.value for source in self.input_values() if source.value is not None]
+        if self.output_type.is_dynamic() or len(values) < 3:
             return Dimension()
-        if all(exact_value(source) is not None for source in self.input_values()):
+        if all(map(is_exact, values)):
             return Dimension(self.length(*self.bounds(values)))
         return self._bounded_length(*(_interval(value) for value in values))
 
@@ -228,8 +226,8 @@ class _Range(Op):
 
     def infer_value(self) -> np.ndarray | None:
         shape = self.get_output_partial_shape(0)
-        values = [exact_value(source) for source in self.input_values()]
-        if any(value is None for value in values) or not shape.is_static or shape[0].get_length() > MAX_VALUE_SIZE:
+        values = [source.value for source in self.input_values() if is_exact(source.value)]
+        if len(values) < 3 or not shape.is_static or shape[0].get_length() > MAX_VALUE_SIZE:
             return None
         return self.numbers(values) if self.output_type.is_integral() else None
 
@@ -260,8 +258,10 @@ def _interval(value: np.ndarray) -> int | Dimension:
     return item if isinstance(item, Dimension) else int(item)
 
 
-class _OneHot(Op):
-    inputs = ("indices", "depth", "on_value", "off_value")
+class OneHotV1(Op, type_name="OneHot", opset=1):
+    """OneHot that ignores negative indices."""
+
+    input_names = ("indices", "depth", "on_value", "off_value")
     shape_inputs = (1,)
     axis = Attribute(int)
     negative_indices_mode = "ignore_negative"
@@ -287,7 +287,7 @@ class _OneHot(Op):
         return Dimension.of(depth if isinstance(depth, Dimension) else int(depth))
 
 
-class OneHot(_OneHot, opset=16):
+class OneHot(OneHotV1, opset=16):
     """One-hot encoding: for each index ``depth`` elements along a new ``axis``, on_value at the index, else off_value.
 
     All elements of an index out of range are off_value. With negative_indices_mode "normalize", negative indices count
@@ -299,7 +299,3 @@ class OneHot(_OneHot, opset=16):
     def validate_and_infer_types(self) -> None:
         self.negative_indices_mode = self.negative_indices_mode or "ignore_negative"
         super().validate_and_infer_types()
-
-
-class OneHotV1(_OneHot, type_name="OneHot", opset=1):
-    """OneHot that ignores negative indices."""

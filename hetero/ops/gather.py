@@ -5,14 +5,27 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_index_type, check_type, common_type, is_number, merge_dimensions, normalize_axis
-from hetero.ops.values import exact_value, is_short, known_values, tidy
+from hetero.ops.checks import (
+    check_index_type,
+    check_scalar,
+    check_type,
+    common_type,
+    is_number,
+    known_axis,
+    merge_dimensions,
+    non_scalar_shape,
+    normalize_axis,
+    shape_of_rank,
+)
+from hetero.ops.values import exact_number, exact_value, is_short, known_values, tidy
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
 
-class _Gather(Op):
-    inputs = ("data", "indices", "axis")
+class GatherV1(Op, type_name="Gather", opset=1):
+    """Gather without batch dimensions."""
+
+    input_names = ("data", "indices", "axis")
     shape_inputs = (2,)
     batch_dims = 0
 
@@ -20,14 +33,8 @@ class _Gather(Op):
         self.set_output_type(0, self.get_input_element_type(0), self._shape())
 
     def _shape(self) -> PartialShape:
-        data, indices = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
-        axis = exact_value(self.input_value(2))
-        if axis is not None and axis.size != 1:
-            self.fail(f"axis must be one number, but has {axis.size}")
-        if data.has_rank and not len(data):
-            self.fail("data must have one or more dimensions, but is a scalar")
-        if data.has_rank and axis is not None:
-            normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
+        data, indices = non_scalar_shape(self, 0), self.get_input_partial_shape(1)
+        axis = known_axis(self, 2, data)
         if not data.has_rank or not indices.has_rank:
             return PartialShape.dynamic()
         batch = self.batch_dims + len(indices) if self.batch_dims < 0 else self.batch_dims
@@ -36,62 +43,48 @@ class _Gather(Op):
         shared = [merge_dimensions(self, pair, "batch dimensions") for pair in zip(data[:batch], indices[:batch])]
         if axis is None:
             return concatenate(shared, PartialShape.dynamic(len(data) + len(indices) - 1 - 2 * batch))
-        front = normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
-        if batch > front:
-            self.fail(f"batch_dims {self.batch_dims} must not be more than the axis {front}")
-        return concatenate(shared, data[batch:front], indices[batch:], data[front + 1 :])
+        if batch > axis:
+            self.fail(f"batch_dims {self.batch_dims} must not be more than the axis {axis}")
+        return concatenate(shared, data[batch:axis], indices[batch:], data[axis + 1 :])
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values()[:1])
-        indices, axis = exact_value(self.input_value(1)), exact_value(self.input_value(2))
+        indices, axis = exact_value(self.input_value(1)), exact_number(self.input_value(2))
         if values is None or indices is None or axis is None or self.batch_dims or not values[0].ndim:
             return None
-        axis = int(axis.reshape(-1)[0])
         length = values[0].shape[axis]
         if not is_short(self.output(0)) or (indices.size and (indices.min() < -length or indices.max() >= length)):
             return None
         return tidy(np.asarray(np.take(values[0], indices, axis), values[0].dtype))
 
 
-class Gather(_Gather, opset=8):
+class GatherV7(GatherV1, type_name="Gather", opset=7):
+    """Gather without guaranteed support of negative indices."""
+
+    batch_dims = Attribute(int, 0)
+
+
+class Gather(GatherV7, opset=8):
     """The slices of the data along ``axis`` selected by ``indices``; a negative index counts from the end.
 
     The first ``batch_dims`` dimensions are common to data and indices. The output has the shape of the data with the
     dimension at ``axis`` replaced by the remaining dimensions of the indices.
     """
 
-    batch_dims = Attribute(int, 0)
-
-
-class GatherV7(_Gather, type_name="Gather", opset=7):
-    """Gather without guaranteed support of negative indices."""
-
-    batch_dims = Attribute(int, 0)
-
-
-class GatherV1(_Gather, type_name="Gather", opset=1):
-    """Gather without batch dimensions."""
-
 
 class GatherElements(Op, opset=6):
     """One element for each index; with axis 1: ``out[i][j][k] = data[i][indices[i][j][k]][k]``."""
 
-    inputs = ("data", "indices")
+    input_names = ("data", "indices")
     axis = Attribute(int, 0)
 
     def validate_and_infer_types(self) -> None:
         check_type(self, [1], Type.is_integral, "integers")
-        data, indices = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
+        data, indices = non_scalar_shape(self, 0), non_scalar_shape(self, 1)
         shape = indices
-        for name, ranked in (("data", data), ("indices", indices)):
-            if ranked.has_rank and not len(ranked):
-                self.fail(f"{name} must have one or more dimensions, but is a scalar")
         if data.has_rank:
             axis = normalize_axis(self, self.axis, len(data))
-            if not indices.has_rank:
-                indices = PartialShape.dynamic(len(data))
-            if len(indices) != len(data):
-                self.fail(f"indices {indices} must have as many dimensions as data {data}")
+            indices = shape_of_rank(self, 1, len(data))
             shape = PartialShape([
                 pair[1] if i == axis else merge_dimensions(self, pair, f"dimensions {i} of its inputs")
                 for i, pair in enumerate(zip(data, indices))
@@ -99,10 +92,10 @@ class GatherElements(Op, opset=6):
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
 
-class _GatherND(Op):
-    """Base of GatherND's versions: each vector along the last axis of the indices selects an element or a slice."""
+class GatherNDV5(Op, type_name="GatherND", opset=5):
+    """GatherND with all batch dimensions of the output flattened into one."""
 
-    inputs = ("data", "indices")
+    input_names = ("data", "indices")
     batch_dims = Attribute(int, 0)
 
     def validate_and_infer_types(self) -> None:
@@ -129,21 +122,17 @@ class _GatherND(Op):
 
     def batch_shape(self, shared: list[Dimension]) -> list[Dimension]:
         """Return the batch dimensions of the output."""
-        return shared
+        return [PartialShape(shared).element_count()] if shared else []
 
 
-class GatherND(_GatherND, opset=8):
+class GatherND(GatherNDV5, opset=8):
     """The elements or slices of the data selected by the vectors along the last axis of the indices.
 
     Data ``[B…, D1 … Dk, rest…]`` and indices ``[B…, I…, k]`` to ``[B…, I…, rest…]``, with ``batch_dims`` dimensions B.
     """
 
-
-class GatherNDV5(_GatherND, type_name="GatherND", opset=5):
-    """GatherND with all batch dimensions of the output flattened into one."""
-
     def batch_shape(self, shared: list[Dimension]) -> list[Dimension]:
-        return [PartialShape(shared).element_count()] if shared else []
+        return shared
 
 
 class GatherTree(Op, opset=1):
@@ -153,29 +142,23 @@ class GatherTree(Op, opset=1):
     ``end_token`` a scalar.
     """
 
-    inputs = ("step_ids", "parent_idx", "max_seq_len", "end_token")
+    input_names = ("step_ids", "parent_idx", "max_seq_len", "end_token")
 
     def validate_and_infer_types(self) -> None:
         element_type = common_type(self, range(4))
-        steps, parents, lengths, token = (self.get_input_partial_shape(index) for index in range(4))
-        for shape, rank, name in ((steps, 3, "step_ids"), (parents, 3, "parent_idx"), (lengths, 1, "max_seq_len")):
-            if shape.has_rank and len(shape) != rank:
-                self.fail(f"{name} must have {rank} dimensions, but is {shape}")
-        if not token.compatible([]):
-            self.fail(f"end_token must be a scalar, but has the shape {token}")
+        steps, parents, lengths = shape_of_rank(self, 0, 3), shape_of_rank(self, 1, 3), shape_of_rank(self, 2, 1)
+        check_scalar(self, 3)
         if not steps.compatible(parents):
             self.fail(f"step_ids {steps} and parent_idx {parents} must have the same shape")
-        shape = steps.merge(parents)
-        if shape.has_rank and lengths.has_rank:
-            batch = merge_dimensions(self, (shape[1], lengths[0]), "batches")
-            shape = PartialShape([shape[0], batch, shape[2]])
-        self.set_output_type(0, element_type, shape)
+        count, batch, beams = steps.merge(parents)
+        batch = merge_dimensions(self, (batch, lengths[0]), "batches")
+        self.set_output_type(0, element_type, [count, batch, beams])
 
 
 class NonZero(Op, opset=3):
     """The indices of all nonzero elements, ``[rank, count]``, in row-major order."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     output_type = Attribute(Type, "i64")
 
     def validate_and_infer_types(self) -> None:

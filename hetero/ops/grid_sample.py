@@ -15,7 +15,7 @@ class GridSample(Op, opset=9):
     Any number of spatial axes is supported; OpenVINO supports two.
     """
 
-    inputs = ("data", "grid")
+    input_names = ("data", "grid")
     attributes_in = "attributes"
     align_corners = Attribute(bool, False)
     mode = Attribute(choice("bilinear", "bicubic", "nearest"), "bilinear")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_type, merge_dimensions
-from hetero.ops.nms import shape_of_rank
+from hetero.ops.checks import check_type, merge_dimensions, non_scalar_shape, shape_of_rank
 from hetero.types import Type
 
 
@@ -16,17 +15,15 @@ class LshProjection(Op):
     ``[H · B]``, or if ``is_sparse`` is set, for each row h of seeds its bits as a number plus ``h · 2^B``, i32 ``[H]``.
     """
 
-    inputs = ("hash", "data", "weight?")
+    input_names = ("hash", "data", "weight?")
     is_sparse = Attribute(bool, False)
 
     def validate_and_infer_types(self) -> None:
         check_type(self, [0, *range(2, self.get_input_size())], lambda kind: kind is Type.f32, "f32")
         check_type(self, [1], lambda kind: kind is not Type.string, "numbers")
-        seeds, data = shape_of_rank(self, 0, 2, name="hash"), self.get_input_partial_shape(1)
+        seeds, data = shape_of_rank(self, 0, 2), non_scalar_shape(self, 1)
         if seeds[1].min_length > 32:
             self.fail(f"hash {seeds} must have at most 32 columns")
-        if data.has_rank and not len(data):
-            self.fail("data must have one or more dimensions, but is a scalar")
         if data.has_rank and self.has_input("weight"):
-            merge_dimensions(self, (data[0], shape_of_rank(self, 2, 1, name="weight")[0]), "rows and weights")
+            merge_dimensions(self, (data[0], shape_of_rank(self, 2, 1)[0]), "rows and weights")
         self.set_output_type(0, Type.i32, [seeds[0] if self.is_sparse else seeds[0] * seeds[1]])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_type
-from hetero.ops.nms import shape_of_rank
+from hetero.ops.checks import check_type, shape_of_rank
 from hetero.shape import Dimension
 from hetero.types import Type
 
@@ -12,7 +11,7 @@ from hetero.types import Type
 class ImageDecoder(Op):
     """The pixels ``[height, width, channels]`` (u8) of an image file's bytes; empty if they are not an image."""
 
-    inputs = ("encoded_stream",)
+    input_names = ("encoded_stream",)
     pixel_format = Attribute(choice("rgb", "bgr", "grayscale"), "rgb")
 
     @property
@@ -21,5 +20,5 @@ class ImageDecoder(Op):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, [0], lambda t: t is Type.u8, "u8")
-        shape_of_rank(self, 0, 1, name="bytes")
+        shape_of_rank(self, 0, 1)
         self.set_output_type(0, Type.u8, [Dimension(), Dimension(), self.channels])

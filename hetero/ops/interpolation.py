@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hetero.graph import Attribute, Op, Output, Parameter, choice, integers
-from hetero.ops.checks import normalize_axes
+from hetero.graph import Attribute, Op, Parameter, choice, integers
+from hetero.ops.checks import input_name, normalize_axes
 from hetero.ops.values import exact_value, shape_of_value
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
@@ -52,20 +52,17 @@ class _Interpolate(Op):
             return PartialShape.dynamic()
         if max(len(self.pads_begin), len(self.pads_end)) > len(image):
             self.fail(f"pads_begin and pads_end have more values than image {image} has dimensions")
-        axes = self._axes(len(image))
-        if axes is None:
+        known = self._axes(len(image))
+        if known is None:
             return PartialShape.dynamic(len(image))
-        axes = normalize_axes(self, axes.reshape(-1).tolist(), len(image))
-        count = self.get_input_partial_shape(self.target_index).element_count()
-        if not count.compatible(len(axes)):
-            self.fail(f"{self.shape_calculation_mode} has {count} values for {len(axes)} axes")
+        axes = normalize_axes(self, known.reshape(-1).tolist(), len(image))
+        check_sizes(self, self.target_index, len(axes))
         dimensions = [length + sum(pads) for length, pads in zip(image, self.pads_of(len(image)))]
         for axis, resized in zip(axes, self._resized([dimensions[axis] for axis in axes])):
             dimensions[axis] = resized
         return PartialShape(dimensions)
 
     def _resized(self, lengths: Sequence[Dimension]) -> list[Dimension]:
-        check_sizes(self, self.input_value(self.target_index))
         if self.shape_calculation_mode == "sizes":
             sizes = shape_of_value(self.input_value(self.target_index))
             return list(sizes if sizes.has_rank else PartialShape.dynamic(len(lengths)))
@@ -92,7 +89,7 @@ class Interpolate(_Interpolate, opset=11):
     Coordinates, rounding and weights are those of OpenVINO's Interpolate-11.
     """
 
-    inputs = ("image", "scales_or_sizes", "axes?")
+    input_names = ("image", "scales_or_sizes", "axes?")
     shape_inputs = (1, 2)
     parameter_order = ("image", "scales_or_sizes", *_SETTINGS)
     mode = Attribute(choice("nearest", "linear", "linear_onnx", "cubic", "bilinear_pillow", "bicubic_pillow"))
@@ -101,7 +98,7 @@ class Interpolate(_Interpolate, opset=11):
 class InterpolateV4(_Interpolate, type_name="Interpolate", opset=4):
     """Interpolate with separate inputs for sizes and scales; ``shape_calculation_mode`` selects one of them."""
 
-    inputs = ("image", "output_shape", "scales", "axes?")
+    input_names = ("image", "output_shape", "scales", "axes?")
     shape_inputs = (1, 2, 3)
     parameter_order = ("image", "output_shape", "scales", *_SETTINGS)
     mode = Attribute(choice("nearest", "linear", "linear_onnx", "cubic"))
@@ -118,7 +115,7 @@ class InterpolateV1(Op, type_name="Interpolate", opset=1):
     than 4, else asymmetric.
     """
 
-    inputs = ("image", "output_shape")
+    input_names = ("image", "output_shape")
     shape_inputs = (1,)
     attributes_in = "attrs"
     axes = Attribute(integers)
@@ -130,10 +127,7 @@ class InterpolateV1(Op, type_name="Interpolate", opset=1):
 
     def validate_and_infer_types(self) -> None:
         image, shape = self.get_input_partial_shape(0), PartialShape.dynamic()
-        count = self.get_input_partial_shape(1).element_count()
-        if not count.compatible(len(self.axes)):
-            self.fail(f"output_shape has {count} values for {len(self.axes)} axes")
-        check_sizes(self, self.input_value(1))
+        check_sizes(self, 1, len(self.axes))
         if image.has_rank:
             dimensions, sizes = list(image), shape_of_value(self.input_value(1))
             for i, axis in enumerate(normalize_axes(self, self.axes, len(image))):
@@ -160,8 +154,12 @@ class InterpolateV1(Op, type_name="Interpolate", opset=1):
         )
 
 
-def check_sizes(node: Op, target: Output) -> None:
-    """Raise GraphError if sizes or scales, as far as they are known, are negative or not finite."""
+def check_sizes(node: Op, index: int, axes: int) -> None:
+    """Raise GraphError if an input does not have a size or scale for each axis, or if one is negative or not finite."""
+    target = node.input_value(index)
+    count = target.partial_shape.element_count()
+    if not count.compatible(axes):
+        node.fail(f"{input_name(node, index)} has {count} values for {axes} axes")
     known = [] if target.value is None else target.value.reshape(-1).tolist()
     if any(not isinstance(number, Dimension) and not 0 <= number < math.inf for number in known):
         node.fail(f"sizes and scales must be finite and not negative, but are {known}")

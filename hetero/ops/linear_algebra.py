@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hetero.graph import Attribute, Op
 from hetero.ops.checks import check_scalar_or_one, check_type
-from hetero.ops.values import exact_value, shape_of_value
+from hetero.ops.values import exact_length, exact_number, shape_of_value
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
@@ -15,7 +15,7 @@ class Eye(Op, opset=9):
     ``diagonal_index`` is 0 for the main diagonal, positive above and negative below it.
     """
 
-    inputs = ("num_rows", "num_columns", "diagonal_index", "batch_shape?")
+    input_names = ("num_rows", "num_columns", "diagonal_index", "batch_shape?")
     parameter_order = ("num_rows", "num_columns", "diagonal_index", "output_type", "batch_shape")
     shape_inputs = (0, 1, 3)
     output_type = Attribute(Type)
@@ -30,21 +30,19 @@ class Eye(Op, opset=9):
         self.set_output_type(0, self.output_type, concatenate(batch, [self._length(0), self._length(1)]))
 
     def _length(self, index: int) -> Dimension:
-        value = exact_value(self.input_value(index))
-        if value is None:
-            return Dimension()
-        if value.reshape(-1)[0] < 0:
-            self.fail(f"{self.inputs_declared[index]} must not be negative, but is {value.reshape(-1)[0]}")
-        return Dimension(int(value.reshape(-1)[0]))
+        length = exact_number(self.input_value(index))
+        if length is not None and length < 0:
+            self.fail(f"{self.input_names[index]} must not be negative, but is {length}")
+        return exact_length(self.input_value(index))
 
 
 class _SquareMatrixOp(Op):
-    inputs = ("data",)
+    input_names = ("data",)
 
     def square_shape(self) -> PartialShape:
         check_type(self, (0,), Type.is_real, "a floating-point number")
         shape = self.get_input_partial_shape(0)
-        if shape.has_rank and (len(shape) < 2 or not shape[len(shape) - 2].compatible(shape[len(shape) - 1])):
+        if shape.has_rank and (len(shape) < 2 or not shape[-2].compatible(shape[-1])):
             self.fail(f"data must be square matrices, but has the shape {shape}")
         return shape
 

@@ -15,7 +15,7 @@ class MatMul(Op, opset=1):
     that dimension, and the transpose attributes do not apply to it.
     """
 
-    inputs = ("data_a", "data_b")
+    input_names = ("data_a", "data_b")
     transpose_a = Attribute(bool)
     transpose_b = Attribute(bool)
 

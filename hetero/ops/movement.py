@@ -11,20 +11,27 @@ import numpy as np
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_index_type, common_type, element_count_of, merge_dimensions, normalize_axis
+from hetero.ops.checks import check_index_type, common_type, merge_dimensions, normalize_axis
 from hetero.ops.values import MAX_VALUE_SIZE, exact_value, is_short, known_values, shape_of_value, tidy, value_of_shape
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
 
-class Reshape(Op, opset=1):
+class _Reshaping(Op):
+    """Base of operations that change the shape, but not the order of the elements."""
+
+    def infer_value(self) -> np.ndarray | None:
+        return move_known_value(self, np.reshape)
+
+
+class Reshape(_Reshaping, opset=1):
     """The elements of the data in the shape ``output_shape``.
 
     One length may be -1: it follows from the number of elements. If ``special_zero`` is set, a 0 copies the dimension
     of the data at the same index.
     """
 
-    inputs = ("node", "output_shape")
+    input_names = ("node", "output_shape")
     shape_inputs = (1,)
     special_zero = Attribute(bool)
 
@@ -36,15 +43,12 @@ class Reshape(Op, opset=1):
             shape = self.reshaped(self.get_input_partial_shape(0), pattern.value.reshape(-1).tolist())
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
-    def infer_value(self) -> np.ndarray | None:
-        return move_known_value(self, np.reshape)
-
     def reshaped(self, shape: PartialShape, pattern: Sequence[int | Dimension]) -> PartialShape:
         """Return the shape after reshaping by a pattern. Raises GraphError if the element counts differ."""
         wildcards = [axis for axis, item in enumerate(pattern) if isinstance(item, int) and item == -1]
         if len(wildcards) > 1 or any(isinstance(item, int) and item < -1 for item in pattern):
             self.fail(f"output_shape {pattern} must consist of lengths and at most one -1")
-        copied = [axis for axis, item in enumerate(pattern) if self.special_zero and _is_zero(item)]
+        copied = [axis for axis, item in enumerate(pattern) if self.special_zero and item == 0]
         if shape.has_rank and copied and copied[-1] >= len(shape):
             self.fail(f"output_shape {pattern} copies dimension {copied[-1]}, which data {shape} does not have")
         dimensions = [
@@ -95,10 +99,10 @@ class Reshape(Op, opset=1):
         return Dimension(low, high if high == -1 else max(low, high))
 
 
-class SqueezeV1(Op, type_name="Squeeze", opset=1):
+class SqueezeV1(_Reshaping, type_name="Squeeze", opset=1):
     """The data without its dimensions of length 1: those in ``axes``, or all. Axes of other lengths are kept."""
 
-    inputs = ("data", "axes?")
+    input_names = ("data", "axes?")
     shape_inputs = (1,)
     allow_axis_skip = False
 
@@ -111,7 +115,7 @@ class SqueezeV1(Op, type_name="Squeeze", opset=1):
             return PartialShape.dynamic()
         axes = exact_value(self.input_value(1)) if self.has_input("axes") else np.array([], np.int64)
         if axes is None:
-            one = element_count_of(self.get_input_partial_shape(1)) == 1
+            one = self.get_input_partial_shape(1).element_count() == 1
             return PartialShape.dynamic(len(data) - 1 if one and not self.allow_axis_skip else None)
         if axes.size == 0:
             unsure = any(d.is_dynamic and d.compatible(1) for d in data)
@@ -121,9 +125,6 @@ class SqueezeV1(Op, type_name="Squeeze", opset=1):
             return PartialShape.dynamic()
         return PartialShape([d for axis, d in enumerate(data) if axis not in squeezed or not d.compatible(1)])
 
-    def infer_value(self) -> np.ndarray | None:
-        return move_known_value(self, np.reshape)
-
 
 class Squeeze(SqueezeV1, opset=15):
     """Squeeze-1; with ``allow_axis_skip`` an axis of unknown length may be kept, so the output rank is unknown."""
@@ -131,10 +132,10 @@ class Squeeze(SqueezeV1, opset=15):
     allow_axis_skip = Attribute(bool, False)
 
 
-class Unsqueeze(Op, opset=1):
+class Unsqueeze(_Reshaping, opset=1):
     """The data with new dimensions of length 1 at ``axes``, which are indices into the output shape."""
 
-    inputs = ("data", "axes")
+    input_names = ("data", "axes")
     shape_inputs = (1,)
 
     def validate_and_infer_types(self) -> None:
@@ -145,7 +146,7 @@ class Unsqueeze(Op, opset=1):
             for axis in self.axes_of(axes, len(data)):
                 dimensions.insert(axis, Dimension(1))
             shape = PartialShape(dimensions)
-        elif data.has_rank and element_count_of(self.get_input_partial_shape(1)) == 1:
+        elif data.has_rank and self.get_input_partial_shape(1).element_count() == 1:
             shape = PartialShape.dynamic(len(data) + 1)
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
@@ -155,14 +156,11 @@ class Unsqueeze(Op, opset=1):
         full = rank + len(unique)
         return sorted({normalize_axis(self, axis, full) for axis in unique})
 
-    def infer_value(self) -> np.ndarray | None:
-        return move_known_value(self, np.reshape)
-
 
 class Transpose(Op, opset=1):
     """The data with its dimensions permuted by ``input_order``, or in reverse order if that is empty."""
 
-    inputs = ("data", "input_order")
+    input_names = ("data", "input_order")
     shape_inputs = (1,)
 
     def validate_and_infer_types(self) -> None:
@@ -190,7 +188,7 @@ class Transpose(Op, opset=1):
 class Concat(Op, opset=1):
     """All inputs concatenated along ``axis``; the other dimensions must be equal."""
 
-    inputs = ("*nodes",)
+    input_names = ("*nodes",)
     axis = Attribute(int)
 
     def validate_and_infer_types(self) -> None:
@@ -203,11 +201,9 @@ class Concat(Op, opset=1):
             return self.set_output_type(0, element_type, PartialShape.dynamic())
         if len({len(shape) for shape in ranked}) > 1:
             self.fail(f"its inputs must have the same rank, but are {', '.join(map(str, shapes))}")
-        axis = (
-            normalize_axis(self, self.axis, len(ranked[0]))
-            if len(ranked[0])
-            else self.fail("its inputs must not be scalars")
-        )
+        if not len(ranked[0]):
+            self.fail("its inputs must not be scalars")
+        axis = normalize_axis(self, self.axis, len(ranked[0]))
         dimensions = [merge_dimensions(self, column, "the dimensions other than the axis") if index != axis else
                       sum(column, Dimension(0)) for index, column in enumerate(zip(*ranked))]  # fmt: skip
         if len(ranked) < len(shapes):
@@ -224,7 +220,7 @@ class Concat(Op, opset=1):
 class ShapeOfV1(Op, type_name="ShapeOf", opset=1):
     """The shape of the data as a 1-D i64 tensor."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     output_type = Type.i64
 
     def validate_and_infer_types(self) -> None:
@@ -248,7 +244,7 @@ class ShapeOf(ShapeOfV1, opset=3):
 class Identity(Op, opset=16):
     """The data unchanged."""
 
-    inputs = ("data",)
+    input_names = ("data",)
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
@@ -263,41 +259,37 @@ class _BlockMove(Op):
     mode = Attribute(choice("blocks_first", "depth_first"))
     block_size = Attribute(int, 1)
 
-    def ranked_input(self) -> PartialShape | None:
-        """Return the shape of the data, None if its rank is unknown."""
+    def validate_and_infer_types(self) -> None:
         data = self.get_input_partial_shape(0)
         if self.block_size < 1:
             self.fail(f"block_size must be positive, but is {self.block_size}")
         if data.has_rank and len(data) < 3:
             self.fail(f"data {data} must have a batch, channels and one or more spatial dimensions")
-        return data if data.has_rank else None
+        self.set_output_type(0, self.get_input_element_type(0), self.moved_shape(data) if data.has_rank else data)
+
+    def moved_shape(self, data: PartialShape) -> PartialShape:
+        """Return the shape of the output."""
+        raise NotImplementedError
 
 
 class DepthToSpace(_BlockMove, opset=1):
     """Channels moved into blocks: ``[N, C·b^k, spatial…]`` to ``[N, C, b·spatial…]``."""
 
-    inputs = ("node",)
+    input_names = ("node",)
 
-    def validate_and_infer_types(self) -> None:
-        data, shape = self.ranked_input(), PartialShape.dynamic()
-        if data is not None:
-            channels = divide_exactly(self, data[1], self.block_size ** (len(data) - 2))
-            shape = PartialShape([data[0], channels, *(length * self.block_size for length in data[2:])])
-        self.set_output_type(0, self.get_input_element_type(0), shape)
+    def moved_shape(self, data: PartialShape) -> PartialShape:
+        channels = divide_exactly(self, data[1], self.block_size ** (len(data) - 2))
+        return PartialShape([data[0], channels, *(length * self.block_size for length in data[2:])])
 
 
 class SpaceToDepth(_BlockMove, opset=1):
     """Blocks moved into channels: ``[N, C, b·spatial…]`` to ``[N, C·b^k, spatial…]``."""
 
-    inputs = ("data",)
+    input_names = ("data",)
 
-    def validate_and_infer_types(self) -> None:
-        data, shape = self.ranked_input(), PartialShape.dynamic()
-        if data is not None:
-            channels = data[1] * self.block_size ** (len(data) - 2)
-            spatial = (divide_exactly(self, length, self.block_size) for length in data[2:])
-            shape = PartialShape([data[0], channels, *spatial])
-        self.set_output_type(0, self.get_input_element_type(0), shape)
+    def moved_shape(self, data: PartialShape) -> PartialShape:
+        spatial = (divide_exactly(self, length, self.block_size) for length in data[2:])
+        return PartialShape([data[0], data[1] * self.block_size ** (len(data) - 2), *spatial])
 
 
 def depth_to_space_blocks(node: DepthToSpace, data: np.ndarray) -> np.ndarray:
@@ -356,10 +348,6 @@ def _cancel(before: list[Dimension], after: list[Dimension]) -> tuple[list[Dimen
         else:
             remaining.append(dimension)
     return remaining, after
-
-
-def _is_zero(item: int | Dimension) -> bool:
-    return item == 0
 
 
 def move_known_value(node: Op, move: Callable[[np.ndarray, tuple[int, ...]], np.ndarray]) -> np.ndarray | None:

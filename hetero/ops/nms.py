@@ -7,27 +7,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_index_type, check_scalar, check_scalar_or_one, check_type, merge_dimensions
-from hetero.ops.values import exact_value
+from hetero.ops.checks import (
+    check_index_type,
+    check_scalar,
+    check_scalar_or_one,
+    check_type,
+    is_computed_real,
+    merge_dimensions,
+    shape_of_rank,
+)
+from hetero.ops.values import exact_number
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
-
-_COMPUTED = (Type.f32, Type.f16, Type.bf16)
-
-
-def is_computed_real(element_type: Type) -> bool:
-    """Return True for the floating-point types that operations on boxes accept: f32, f16 and bf16."""
-    return element_type in _COMPUTED
-
-
-def shape_of_rank(node: Op, index: int, *ranks: int, name: str) -> PartialShape:
-    """Return the shape of an input, of the first rank if unknown. Raises GraphError if it has another rank."""
-    shape = node.get_input_partial_shape(index)
-    if not shape.has_rank:
-        return PartialShape.dynamic(ranks[0])
-    if len(shape) not in ranks:
-        node.fail(f"{name} must have {' or '.join(map(str, ranks))} dimensions, but have the shape {shape}")
-    return shape
 
 
 def minimum_length(a: Dimension, b: Dimension) -> Dimension:
@@ -39,13 +30,14 @@ def minimum_length(a: Dimension, b: Dimension) -> Dimension:
 class BoxSuppression(Op):
     """Base of suppressions with boxes ``[batches, boxes, numbers]`` and scores ``[batches, classes, boxes]``."""
 
-    shape_inputs = (2,)
-    box_numbers: ClassVar[int] = 4
+    shape_inputs: tuple[int, ...] = (2,)
+    box_numbers = 4
+    output_type: Any
 
     def batches_classes_boxes(self) -> tuple[Dimension, Dimension, Dimension]:
         """Return the numbers of batches, classes and boxes. Raises GraphError if boxes and scores are inconsistent."""
-        boxes = shape_of_rank(self, 0, 3, name="boxes")
-        scores = shape_of_rank(self, 1, 3, name="scores")
+        boxes = shape_of_rank(self, 0, 3)
+        scores = shape_of_rank(self, 1, 3)
         if not boxes[2].compatible(self.box_numbers):
             self.fail(f"boxes must have {self.box_numbers} numbers each, but have the shape {boxes}")
         batches = merge_dimensions(self, (boxes[0], scores[0]), "the batches of boxes and scores")
@@ -54,16 +46,20 @@ class BoxSuppression(Op):
 
     def max_per_class(self, boxes: Dimension) -> Dimension:
         """Return the maximum number of selected boxes per class."""
-        limit = exact_value(self.input_value(2)) if self.get_input_size() > 2 else np.zeros(1)
-        if limit is None:
-            return Dimension(0, boxes.max_length)
-        return minimum_length(boxes, Dimension(max(0, int(limit.reshape(-1)[0]))))
+        limit = exact_number(self.input_value(2)) if self.get_input_size() > 2 else 0
+        return Dimension(0, boxes.max_length) if limit is None else minimum_length(boxes, Dimension(max(0, limit)))
 
 
 class _WithDefaults(BoxSuppression):
     """Base of suppressions with optional limits and thresholds; as in OpenVINO, Constants replace missing ones."""
 
-    inputs = ("boxes", "scores", "max_output_boxes_per_class?", "iou_threshold?", "score_threshold?")
+    input_names: tuple[str, ...] = (
+        "boxes",
+        "scores",
+        "max_output_boxes_per_class?",
+        "iou_threshold?",
+        "score_threshold?",
+    )
     defaults: ClassVar[dict[str, Any]] = {
         "max_output_boxes_per_class": np.array(0, np.int64),
         "iou_threshold": np.array(0, np.float32),
@@ -86,7 +82,7 @@ class NonMaxSuppression(_WithDefaults, opset=9):
     selected box ``[boxes, 3]``; batch, class and score of each, f32 ``[boxes, 3]``; the number of boxes ``[1]``.
     """
 
-    inputs = (*_WithDefaults.inputs_declared, "soft_nms_sigma?")
+    input_names = (*_WithDefaults.input_names, "soft_nms_sigma?")
     defaults: ClassVar[dict[str, Any]] = _WithDefaults.defaults | {"soft_nms_sigma": np.array(0, np.float32)}
     output_size = 3
     output_type = Attribute(Type, "i64")
@@ -153,8 +149,8 @@ class NMSRotated(BoxSuppression, opset=13):
     Angles are clockwise if ``clockwise`` is set, with y pointing down.
     """
 
-    inputs = ("boxes", "scores", "max_output_boxes_per_class", "iou_threshold", "score_threshold")
-    box_numbers: ClassVar[int] = 5
+    input_names = ("boxes", "scores", "max_output_boxes_per_class", "iou_threshold", "score_threshold")
+    box_numbers = 5
     output_size = 3
     sort_result_descending = Attribute(bool, True)
     output_type = Attribute(Type, "i64")

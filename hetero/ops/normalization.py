@@ -14,7 +14,7 @@ from hetero.types import Type
 class _AlongAxis(Op):
     """Base of operations along one axis; the output has the element type and shape of the data."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     axis = Attribute(int)
 
     def validate_and_infer_types(self) -> None:
@@ -41,7 +41,11 @@ class LogSoftmax(_AlongAxis, opset=5):
     """The logarithm of Softmax."""
 
 
-class _BatchNormInference(Op):
+class BatchNormInferenceV1(Op, type_name="BatchNormInference", opset=1):
+    """BatchNormInference with ``data`` as its third input."""
+
+    input_names = ("gamma", "beta", "data", "mean", "variance")
+    parameter_order = ("data", "gamma", "beta", "mean", "variance", "epsilon")
     epsilon = Attribute(float)
 
     def validate_and_infer_types(self) -> None:
@@ -52,20 +56,13 @@ class _BatchNormInference(Op):
         self.set_output_type(0, common_type(self, range(5)), shape)
 
 
-class BatchNormInference(_BatchNormInference, opset=5):
+class BatchNormInference(BatchNormInferenceV1, opset=5):
     """(x - mean) / √(variance + epsilon) · gamma + beta.
 
     ``data`` is ``[N, C, …]``; gamma, beta, mean and variance are ``[C]``.
     """
 
-    inputs = ("data", "gamma", "beta", "mean", "variance")
-
-
-class BatchNormInferenceV1(_BatchNormInference, type_name="BatchNormInference", opset=1):
-    """BatchNormInference with ``data`` as its third input."""
-
-    inputs = ("gamma", "beta", "data", "mean", "variance")
-    parameter_order = ("data", "gamma", "beta", "mean", "variance", "epsilon")
+    input_names = ("data", "gamma", "beta", "mean", "variance")
 
 
 class MVN(Op, opset=6):
@@ -74,7 +71,7 @@ class MVN(Op, opset=6):
     ``eps_mode`` says whether ``eps`` is added to the variance (inside_sqrt) or to the deviation (outside_sqrt).
     """
 
-    inputs = ("data", "axes")
+    input_names = ("data", "axes")
     shape_inputs = (1,)
     normalize_variance = Attribute(bool)
     eps = Attribute(float)
@@ -90,7 +87,7 @@ class MVN(Op, opset=6):
 class MVNV2(Op, type_name="MVN", opset=2):
     """MVN over ``reduction_axes``; by default all spatial axes, and the channels (axis 1) if across_channels is set."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     across_channels = Attribute(bool, False)
     normalize_variance = Attribute(bool, False)
     eps = Attribute(float, 1e-9)
@@ -110,7 +107,7 @@ class GroupNormalization(Op, opset=12):
     ``data`` is ``[N, C, …]``; scale and bias are ``[C]``.
     """
 
-    inputs = ("data", "scale", "bias")
+    input_names = ("data", "scale", "bias")
     num_groups = Attribute(int)
     epsilon = Attribute(float)
 
@@ -128,7 +125,7 @@ class GroupNormalization(Op, opset=12):
 class LRN(Op, opset=1):
     """x / (bias + alpha · s / sizeⁿ)ᵝ, where s is the sum of x² in a window of ``size`` along each of the n axes."""
 
-    inputs = ("data", "axes")
+    input_names = ("data", "axes")
     shape_inputs = (1,)
     alpha = Attribute(float, 1)
     beta = Attribute(float, 0.5)
@@ -146,7 +143,7 @@ class LRN(Op, opset=1):
 class NormalizeL2(Op, opset=1):
     """x / √s, where s is the sum of x² over the axes plus ``eps``, or the maximum of both, by ``eps_mode``."""
 
-    inputs = ("data", "axes")
+    input_names = ("data", "axes")
     shape_inputs = (1,)
     eps = Attribute(float)
     eps_mode = Attribute(choice("add", "max"))
@@ -160,7 +157,7 @@ class NormalizeL2(Op, opset=1):
 class GRN(Op, opset=1):
     """x / √(s + bias), where s is the sum of x² over the channels (axis 1)."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     bias = Attribute(float)
 
     def validate_and_infer_types(self) -> None:

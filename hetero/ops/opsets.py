@@ -82,8 +82,8 @@ def members_of(opset: int) -> dict[str, Any]:
     """Return the classes and the factories of an operation set by name."""
     members: dict[str, Any] = {"parameter": parameter, "constant": constant}
     for name, cls in classes_in(opset).items():
-        older = _OLDER_FACTORIES.get(name, ())
-        factory = _factory(classes_in(older[0] - 1)[name] if opset in older else cls)
+        older = _OLDER_FACTORIES.get(name, range(0))
+        factory = _factory(classes_in(older.start - 1)[name] if opset in older else cls)
         members[name] = cls
         # Keeps the factories `parameter` and `constant` from above.
         members.setdefault(snake_case(name), factory)
@@ -105,9 +105,10 @@ def constant(value: Any, dtype: Any = None, shared_memory: bool = False, name: s
 
 
 def _factory(cls: type[Op]) -> Callable[..., Op]:
-    def factory(*arguments, name=None, **keywords):
+    def create(*arguments: Any, name: str | None = None, **keywords: Any) -> Op:
         return cls(*arguments, name=name, **keywords)
 
+    factory: Any = create
     factory.__name__ = factory.__qualname__ = snake_case(cls.type_info.name)
     factory.__doc__ = cls.__doc__
     factory.__signature__ = cls.signature()

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 
-from hetero.graph import Attribute, Op, choice, integers
-from hetero.ops.checks import check_type, merge_dimensions
+from hetero.graph import Attribute, choice, integers
+from hetero.ops.checks import check_type, merge_dimensions, shape_of_rank
 from hetero.ops.movement import divide_evenly
 from hetero.ops.slicing import bounds_of
-from hetero.ops.windows import complete_window_attributes, extent, window_positions
+from hetero.ops.windows import WindowOp, complete_window_attributes, extent, window_positions
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
 
-class Col2Im(Op, opset=15):
+class Col2Im(WindowOp, opset=15):
     """Patches summed into an image: columns ``[N, C·kernel, L]`` or ``[C·kernel, L]`` to ``[N, C, output_size…]``.
 
     L is the number of kernel positions in the padded image. Any number of spatial dimensions is supported; OpenVINO
     supports two.
     """
 
-    inputs = ("data", "output_size", "kernel_size")
+    input_names = ("data", "output_size", "kernel_size")
     shape_inputs = (1, 2)
     strides = Attribute(integers, None)
     dilations = Attribute(integers, None)
@@ -66,13 +66,13 @@ class Col2Im(Op, opset=15):
         return divide_evenly(rows, area)
 
 
-class ExtractImagePatches(Op, opset=3):
+class ExtractImagePatches(WindowOp, opset=3):
     """Patches of an image ``[N, C, H, W]``, flattened into the channels: ``[N, height·width·C, positions…]``.
 
     ``sizes`` is height and width of a patch, ``rates`` the spacing of its elements, ``strides`` that of patches.
     """
 
-    inputs = ("image",)
+    input_names = ("image",)
     sizes = Attribute(integers)
     strides = Attribute(integers)
     rates = Attribute(integers)
@@ -83,11 +83,7 @@ class ExtractImagePatches(Op, opset=3):
             values = getattr(self, name)
             if len(values) != 2 or min(values) < 1:
                 self.fail(f"{name} must be two positive numbers, but are {list(values)}")
-        image = self.get_input_partial_shape(0)
-        if image.has_rank and len(image) != 4:
-            self.fail(f"image must have four dimensions, but is {image}")
-        if not image.has_rank:
-            image = PartialShape.dynamic(4)
+        image = shape_of_rank(self, 0, 4)
         positions = [self._positions(axis, image[axis + 2]) for axis in (0, 1)]
         shape = [image[0], image[1] * math.prod(self.sizes), *positions]
         self.set_output_type(0, self.get_input_element_type(0), shape)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from hetero.graph import Attribute, Op, integers
-from hetero.ops.checks import check_type, normalize_axis
+from hetero.ops.checks import check_type, is_index, normalize_axis, shape_of_rank
 from hetero.ops.values import shape_of_value
 from hetero.ops.windows import (
+    WindowOp,
     auto_pad_choice,
     complete_window_attributes,
     resolve_pads,
@@ -19,8 +21,11 @@ from hetero.shape import PartialShape, concatenate
 from hetero.types import Type
 
 
-class _Pooling(Op):
+class WindowPooling(WindowOp):
     """Base of poolings with a window: data ``[N, C, spatial…]`` to ``[N, C, positions…]``."""
+
+    kernel_shape: Any
+    rounding_type: Any
 
     @property
     def dilations(self) -> tuple[int, ...]:
@@ -36,11 +41,7 @@ class _Pooling(Op):
             self.fail("kernel_shape must have a value for each spatial dimension, but is empty")
         complete_window_attributes(self, count, "strides", "pads_begin", "pads_end", "dilations")
         self.auto_pad = self.auto_pad or "explicit"
-        data = self.get_input_partial_shape(0)
-        if not data.has_rank:
-            data = PartialShape.dynamic(count + 2)
-        if len(data) != count + 2:
-            self.fail(f"data {data} must have two dimensions more than kernel_shape {list(self.kernel_shape)}")
+        data = shape_of_rank(self, 0, count + 2)
         return concatenate(data[:2], self.positions(data[2:]))
 
     def positions(self, lengths: PartialShape) -> PartialShape:
@@ -52,10 +53,10 @@ class _Pooling(Op):
         return resolve_pads(self, lengths, self.kernel_shape)
 
 
-class MaxPoolV1(_Pooling, type_name="MaxPool", opset=1):
+class MaxPoolV1(WindowPooling, type_name="MaxPool", opset=1):
     """Maximum of each window."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     strides = Attribute(integers)
     pads_begin = Attribute(integers)
     pads_end = Attribute(integers)
@@ -64,10 +65,10 @@ class MaxPoolV1(_Pooling, type_name="MaxPool", opset=1):
     auto_pad = Attribute(auto_pad_choice, None)
 
 
-class MaxPoolV8(_Pooling, type_name="MaxPool", opset=8):
+class MaxPoolV8(WindowPooling, type_name="MaxPool", opset=8):
     """Maximum of each window, and its index in the data flattened from ``axis`` on, as ``index_element_type``."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     output_size = 2
     strides = Attribute(integers)
     dilations = Attribute(integers)
@@ -94,10 +95,10 @@ class MaxPool(MaxPoolV8, opset=14):
     rounding_type = Attribute(torch_rounding_choice, "floor")
 
 
-class AvgPoolV1(_Pooling, type_name="AvgPool", opset=1):
+class AvgPoolV1(WindowPooling, type_name="AvgPool", opset=1):
     """Mean of each window. Padding counts as zeros, or is left out of the mean if ``exclude_pad`` is set."""
 
-    inputs = ("data_batch",)
+    input_names = ("data_batch",)
     strides = Attribute(integers)
     pads_begin = Attribute(integers)
     pads_end = Attribute(integers)
@@ -125,14 +126,14 @@ class _AdaptivePooling(Op):
     Each spatial axis is divided into ``output_shape`` (i32 or i64) parts, which may overlap by one element.
     """
 
-    inputs = ("data", "output_shape")
+    input_names = ("data", "output_shape")
     shape_inputs = (1,)
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, self.get_input_element_type(0), self.pooled_shape())
 
     def pooled_shape(self) -> PartialShape:
-        check_type(self, (1,), lambda kind: kind in (Type.i32, Type.i64), "i32 or i64")
+        check_type(self, (1,), is_index, "i32 or i64")
         data, spatial = self.get_input_partial_shape(0), shape_of_value(self.input_value(1))
         if data.has_rank and len(data) not in (3, 4, 5):
             self.fail(f"data must have one to three spatial dimensions, but is {data}")

@@ -45,7 +45,7 @@ class InvariantInputDescription(InputDescription):
 
 
 @dataclass
-class OutputDescription:
+class _OutputDescription:
     """Connection of a Result of the body to an output of the operation."""
 
     body_value_index: int
@@ -53,7 +53,7 @@ class OutputDescription:
 
 
 @dataclass
-class ConcatOutputDescription(OutputDescription):
+class ConcatOutputDescription(_OutputDescription):
     """The Results of all iterations concatenated along ``axis``, in reverse order if the stride is negative."""
 
     start: int
@@ -64,7 +64,10 @@ class ConcatOutputDescription(OutputDescription):
 
 
 @dataclass
-class BodyOutputDescription(OutputDescription):
+class BodyOutputDescription(_OutputDescription):
     """The Result of one iteration, -1 for the last."""
 
     iteration: int = -1
+
+
+OutputDescription = ConcatOutputDescription | BodyOutputDescription

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from hetero.graph import Attribute, Op, floats
@@ -20,6 +22,7 @@ class _PriorBoxes(Op):
 
     attributes_in = "attrs"
     shape_inputs = (0, 1)
+    variance: Any
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0, 1), Type.is_integral, "integers")
@@ -44,7 +47,7 @@ class PriorBoxV1(_PriorBoxes, type_name="PriorBox", opset=1):
     If ``scale_all_sizes`` is false, ``min_size`` and ``step`` are fractions of the image's height.
     """
 
-    inputs = ("layer_shape", "image_shape")
+    input_names = ("layer_shape", "image_shape")
     min_size = Attribute(floats, ())
     max_size = Attribute(floats, ())
     aspect_ratio = Attribute(floats, ())
@@ -111,7 +114,7 @@ class PriorBox(PriorBoxV1, opset=8):
 class PriorBoxClustered(_PriorBoxes, opset=1):
     """Boxes of the given widths and heights, centered ``offset`` cells from the corner of each cell."""
 
-    inputs = ("output_size", "image_size")
+    input_names = ("output_size", "image_size")
     width = Attribute(floats, ())
     height = Attribute(floats, ())
     clip = Attribute(bool, True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.graph import Attribute, Op, floats
-from hetero.ops.checks import check_index_type, check_type, common_type, merge_dimensions
-from hetero.ops.nms import shape_of_rank
+from hetero.ops.checks import check_index_type, check_type, common_type, merge_dimensions, shape_of_rank
 from hetero.shape import Dimension
 from hetero.types import Type
 
@@ -22,7 +21,7 @@ class Proposal(Op, opset=4):
     and scales around each cell. Unused rows are 0; the first of them has the image index -1.
     """
 
-    inputs = ("class_probs", "bbox_deltas", "image_shape")
+    input_names = ("class_probs", "bbox_deltas", "image_shape")
     attributes_in = "attrs"
     output_size = 2
     base_size = Attribute(int)
@@ -47,9 +46,9 @@ class Proposal(Op, opset=4):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0, 1, 2), Type.is_real, "a floating-point type")
-        scores = shape_of_rank(self, 0, 4, name="class_probs")
-        offsets = shape_of_rank(self, 1, 4, name="bbox_deltas")
-        image = shape_of_rank(self, 2, 1, name="image_shape")
+        scores = shape_of_rank(self, 0, 4)
+        offsets = shape_of_rank(self, 1, 4)
+        image = shape_of_rank(self, 2, 1)
         if not image[0].compatible(3) and not image[0].compatible(4):
             self.fail(f"image_shape must have 3 or 4 numbers, but has {image[0]}")
         if not offsets[1].compatible(scores[1] * 2):
@@ -71,13 +70,13 @@ class ProposalV1(Proposal, type_name="Proposal", opset=1):
 
 def anchors_of_cells(node: Proposal, height: int, width: int) -> np.ndarray:
     """Return the anchors of all cells ``[height, width, ratios * scales, 4]``."""
-    border, ratios = 0 if node.is_tensorflow else 1, np.float32(node.ratio)
+    border, ratios = 0 if node.is_tensorflow else 1, np.array(node.ratio, np.float32)
     widths = np.sqrt(np.float32(node.base_size**2) / ratios)
     heights = widths * ratios
     if not node.is_tensorflow:
         widths = np.floor(widths + np.float32(0.5))
         heights = np.floor(widths * ratios + np.float32(0.5))
-    sides = (np.stack([widths, heights], axis=-1)[:, None] * np.float32(node.scale)[:, None]).reshape(-1, 2)
+    sides = (np.stack([widths, heights], axis=-1)[:, None] * np.array(node.scale, np.float32)[:, None]).reshape(-1, 2)
     center = 0 if node.is_tensorflow else (node.base_size - 1) / 2
     half = (sides - border) / 2
     base_anchors = np.concatenate([center - half, center + half], axis=-1)
@@ -93,7 +92,7 @@ class GenerateProposals(Op, opset=9):
     offsets ``[images, 4 * anchors, height, width]`` and scores ``[images, anchors, height, width]``.
     """
 
-    inputs = ("im_info", "anchors", "deltas", "scores")
+    input_names = ("im_info", "anchors", "deltas", "scores")
     output_size = 3
     min_size = Attribute(float)
     nms_threshold = Attribute(float)
@@ -109,10 +108,10 @@ class GenerateProposals(Op, opset=9):
         common_type(self, range(4))
         if self.pre_nms_count < 1 or self.post_nms_count < 1:
             self.fail(f"pre_nms_count {self.pre_nms_count} and post_nms_count {self.post_nms_count} must be positive")
-        image = shape_of_rank(self, 0, 2, name="im_info")
-        anchors = shape_of_rank(self, 1, 4, name="anchors")
-        offsets = shape_of_rank(self, 2, 4, name="deltas")
-        scores = shape_of_rank(self, 3, 4, name="scores")
+        image = shape_of_rank(self, 0, 2)
+        anchors = shape_of_rank(self, 1, 4)
+        offsets = shape_of_rank(self, 2, 4)
+        scores = shape_of_rank(self, 3, 4)
         if not image[1].compatible(3) and not image[1].compatible(4):
             self.fail(f"im_info must have 3 or 4 numbers for an image, but has {image[1]}")
         if not anchors[3].compatible(4) or not anchors[2].compatible(scores[1]):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_index_type, check_type, is_number
-from hetero.ops.values import exact_value, shape_of_value
-from hetero.shape import Dimension
+from hetero.ops.checks import check_index_type, check_type, is_number, shape_of_rank
+from hetero.ops.values import exact_length, exact_value, shape_of_value
 from hetero.types import Type
 
 
@@ -16,7 +15,7 @@ class RandomUniform(Op, opset=8):
     TensorFlow, or the Mersenne Twister as in PyTorch. Each inference continues the sequence of the previous one.
     """
 
-    inputs = ("output_shape", "min_val", "max_val")
+    input_names = ("output_shape", "min_val", "max_val")
     shape_inputs = (0,)
     output_type = Attribute(Type)
     global_seed = Attribute(int, 0)
@@ -30,10 +29,10 @@ class RandomUniform(Op, opset=8):
         for index in (1, 2):
             count = self.get_input_partial_shape(index).element_count()
             if not count.compatible(1):
-                self.fail(f"{self.inputs_declared[index]} must be one number, but has {count}")
+                self.fail(f"{self.input_names[index]} must be one number, but has {count}")
             element_type = self.get_input_element_type(index)
             if element_type not in (self.output_type, Type.dynamic):
-                self.fail(f"{self.inputs_declared[index]} must be of {self.output_type}, but is of {element_type}")
+                self.fail(f"{self.input_names[index]} must be of {self.output_type}, but is of {element_type}")
         low, high = (exact_value(self.input_value(index)) for index in (1, 2))
         if low is not None and high is not None and low.item() >= high.item():
             self.fail(f"min_val {low.item()} must be less than max_val {high.item()}")
@@ -46,7 +45,7 @@ class Multinomial(Op, opset=13):
     Rows need not sum to 1; with ``log_probs`` they are logarithms. Without replacement no column is drawn twice.
     """
 
-    inputs = ("probs", "num_samples")
+    input_names = ("probs", "num_samples")
     shape_inputs = (1,)
     convert_type = Attribute(Type)
     with_replacement = Attribute(bool)
@@ -59,11 +58,8 @@ class Multinomial(Op, opset=13):
         check_type(self, (0,), Type.is_real, "a floating-point number")
         check_type(self, (1,), Type.is_integral, "an integer")
         check_index_type(self, "convert_type")
-        probs = self.get_input_partial_shape(0)
-        if probs.has_rank and len(probs) != 2:
-            self.fail(f"probs must have two dimensions, but has the shape {probs}")
-        count = exact_value(self.input_value(1))
-        samples = Dimension() if count is None else Dimension(int(count.reshape(-1)[0]))
-        if probs.has_rank and not self.with_replacement and samples.min_length > probs[1].max_length != -1:
-            self.fail(f"{samples} samples cannot be drawn without replacement from {probs[1]} columns")
-        self.set_output_type(0, self.convert_type, [probs[0] if probs.has_rank else Dimension(), samples])
+        rows, columns = shape_of_rank(self, 0, 2)
+        samples = exact_length(self.input_value(1))
+        if not self.with_replacement and samples.min_length > columns.max_length != -1:
+            self.fail(f"{samples} samples cannot be drawn without replacement from {columns} columns")
+        self.set_output_type(0, self.convert_type, [rows, samples])

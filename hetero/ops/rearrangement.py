@@ -6,7 +6,16 @@ import math
 from collections.abc import Sequence
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_type, merge_dimensions, normalize_axes, normalize_axis
+from hetero.ops.checks import (
+    check_type,
+    is_boolean,
+    is_number,
+    merge_dimensions,
+    non_scalar_shape,
+    normalize_axes,
+    normalize_axis,
+    shape_of_rank,
+)
 from hetero.ops.movement import divide_exactly
 from hetero.ops.slicing import bounds_of
 from hetero.ops.values import exact_value
@@ -20,7 +29,7 @@ class Roll(Op, opset=7):
     A scalar shift applies to all axes; the shifts of a repeated axis are added.
     """
 
-    inputs = ("data", "shift", "axes")
+    input_names = ("data", "shift", "axes")
     shape_inputs = (1, 2)
 
     def validate_and_infer_types(self) -> None:
@@ -41,18 +50,16 @@ class Roll(Op, opset=7):
 class Reverse(Op, opset=1):
     """The data reversed along some axes: a list of axes (mode index), or a boolean mask of all axes (mode mask)."""
 
-    inputs = ("data", "reversed_axes")
+    input_names = ("data", "reversed_axes")
     shape_inputs = (1,)
     mode = Attribute(choice("index", "mask"))
 
     def validate_and_infer_types(self) -> None:
-        data, axes = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
+        data, axes = self.get_input_partial_shape(0), shape_of_rank(self, 1, 1)
         if self.mode == "mask":
-            check_type(self, [1], lambda element_type: element_type is Type.boolean, "a mask of booleans")
+            check_type(self, [1], is_boolean, "a mask of booleans")
         else:
             check_type(self, [1], Type.is_integral, "integers")
-        if axes.has_rank and len(axes) != 1:
-            self.fail(f"reversed_axes must have one dimension, but has the shape {axes}")
         known = exact_value(self.input_value(1))
         if data.has_rank and self.mode == "mask" and not axes.element_count().compatible(len(data)):
             self.fail(f"reversed_axes must be a mask of the {len(data)} dimensions of data, but has the shape {axes}")
@@ -64,41 +71,36 @@ class Reverse(Op, opset=1):
 class ReverseSequence(Op, opset=1):
     """The data with the first ``seq_lengths[b]`` elements along ``seq_axis`` reversed in each batch element b."""
 
-    inputs = ("input", "seq_lengths")
+    input_names = ("input", "seq_lengths")
     batch_axis = Attribute(int)
     seq_axis = Attribute(int)
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, [1], lambda kind: kind.is_integral() or kind.is_real(), "numbers")
-        data, lengths = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
-        if lengths.has_rank and len(lengths) != 1:
-            self.fail(f"seq_lengths must have one dimension, but is {lengths}")
+        check_type(self, [1], is_number, "numbers")
+        data, lengths = self.get_input_partial_shape(0), shape_of_rank(self, 1, 1)
         if data.has_rank:
             if len(data) < 2:
                 self.fail(f"data must have two or more dimensions, but is {data}")
             batch = normalize_axis(self, self.batch_axis, len(data))
             normalize_axis(self, self.seq_axis, len(data))
-            if lengths.has_rank:
-                dimensions = list(data)
-                dimensions[batch] = merge_dimensions(self, (data[batch], lengths[0]), "batch and seq_lengths")
-                data = PartialShape(dimensions)
+            dimensions = list(data)
+            dimensions[batch] = merge_dimensions(self, (data[batch], lengths[0]), "batch and seq_lengths")
+            data = PartialShape(dimensions)
         self.set_output_type(0, self.get_input_element_type(0), data)
 
 
 class ShuffleChannels(Op, opset=1):
     """The data with ``axis`` reshaped to ``[group, rest]``, transposed to ``[rest, group]`` and flattened."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     axis = Attribute(int)
     group = Attribute(int)
 
     def validate_and_infer_types(self) -> None:
         if self.group < 1:
             self.fail(f"group must be positive, but is {self.group}")
-        data = self.get_input_partial_shape(0)
+        data = non_scalar_shape(self, 0)
         if data.has_rank:
-            if not len(data):
-                self.fail("data must have one or more dimensions, but is a scalar")
             length = data[normalize_axis(self, self.axis, len(data))]
             if length.is_static and length.get_length() % self.group:
                 self.fail(f"the length {length} of the axis must be a multiple of group {self.group}")
@@ -115,10 +117,9 @@ class _BatchMove(Op):
         check_type(self, (1, 2, 3), Type.is_integral, "integers")
         rank = data.rank
         for index in (1, 2, 3):
-            shape = self.get_input_partial_shape(index)
-            if shape.has_rank and len(shape) != 1:
-                self.fail(f"{self.inputs_declared[index]} must have one dimension, but has the shape {shape}")
-            rank = merge_dimensions(self, (rank, shape.element_count()), "the rank of data and the lengths of inputs")
+            rank = merge_dimensions(
+                self, (rank, *shape_of_rank(self, index, 1)), "the rank of data and the lengths of inputs"
+            )
         if data.has_rank and len(data) < 2:
             self.fail(f"data must have two or more dimensions, but is {data}")
         blocks = exact_value(self.input_value(1))
@@ -140,14 +141,14 @@ class _BatchMove(Op):
         """Return the pads or crops at one end of each dimension."""
         numbers = bounds_of(self.input_value(index), rank)
         if any(isinstance(number, int) and number < 0 for number in numbers) or numbers[0] not in (0, None):
-            self.fail(f"{self.inputs_declared[index]} {numbers} must not be negative, and the first one 0")
+            self.fail(f"{self.input_names[index]} {numbers} must not be negative, and the first one 0")
         return [Dimension(0), *(Dimension() if number is None else Dimension.of(number) for number in numbers[1:])]
 
 
 class SpaceToBatch(_BatchMove, opset=2):
     """The data padded with zeros, then the positions in each block of ``block_shape`` moved into the batch."""
 
-    inputs = ("data", "block_shape", "pads_begin", "pads_end")
+    input_names = ("data", "block_shape", "pads_begin", "pads_end")
 
     def moved_shape(
         self, data: PartialShape, blocks: Sequence[int], begin: Sequence[Dimension], end: Sequence[Dimension]
@@ -160,7 +161,7 @@ class SpaceToBatch(_BatchMove, opset=2):
 class BatchToSpace(_BatchMove, opset=2):
     """The inverse of SpaceToBatch: parts of the batch moved into blocks of ``block_shape``, then cropped."""
 
-    inputs = ("data", "block_shape", "crops_begin", "crops_end")
+    input_names = ("data", "block_shape", "crops_begin", "crops_end")
 
     def moved_shape(
         self, data: PartialShape, blocks: Sequence[int], begin: Sequence[Dimension], end: Sequence[Dimension]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice, floats, texts
-from hetero.ops.checks import check_type, common_type
+from hetero.ops.checks import check_type, common_type, is_index
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -35,7 +35,7 @@ _SEQUENCE_ATTRIBUTES = (
 )  # fmt: skip
 
 
-class _Recurrent(Op):
+class Recurrent(Op):
     """Base of recurrent operations: their attributes, and checks of the inputs' dimensions."""
 
     gates = 1
@@ -67,7 +67,7 @@ class _Recurrent(Op):
         biases = self.gates + 1 if self.linear_before_reset else self.gates
         known |= {"h": hidden, "g": self.gates * hidden, "a": biases * hidden, "p": 3 * hidden}
         merged = {letter: Dimension(length) for letter, length in known.items()}
-        for index, name in enumerate(declared.strip("?") for declared in self.inputs_declared[: self.get_input_size()]):
+        for index, name in enumerate(declared.strip("?") for declared in self.input_names[: self.get_input_size()]):
             letters, shape = self.dimensions_of_inputs[name], self.get_input_partial_shape(index)
             expected = PartialShape([merged.get(letter, Dimension()) for letter in letters])
             try:
@@ -78,12 +78,12 @@ class _Recurrent(Op):
 
     def state_type(self) -> Type:
         """Return the common element type of data, states and weights. Raises GraphError if they differ."""
-        indices = [i for i in range(self.get_input_size()) if self.inputs_declared[i] != "sequence_lengths"]
+        indices = [i for i in range(self.get_input_size()) if self.input_names[i] != "sequence_lengths"]
         check_type(self, indices, Type.is_real, "a floating-point number")
         return common_type(self, indices)
 
 
-class _Cell(_Recurrent):
+class _Cell(Recurrent):
     """Base of cells: data ``[N, input_size]`` and states ``[N, hidden_size]`` to new states ``[N, hidden_size]``."""
 
     def validate_and_infer_types(self) -> None:
@@ -92,7 +92,7 @@ class _Cell(_Recurrent):
             self.set_output_type(index, element_type, [batch, self.hidden_size])
 
 
-class _Sequence(_Recurrent):
+class _Sequence(Recurrent):
     """Base of sequences: data ``[N, time, input_size]``, states ``[N, directions, hidden_size]``.
 
     Output 0 is the hidden state after every step, ``[N, directions, time, hidden_size]``, zero beyond the end of a
@@ -106,7 +106,7 @@ class _Sequence(_Recurrent):
     def validate_and_infer_types(self) -> None:
         dimensions = self.dimensions(d=2 if self.direction == "bidirectional" else 1)
         lengths = self.input_index("sequence_lengths")
-        check_type(self, (lengths,), lambda kind: kind in (Type.i32, Type.i64), "i32 or i64")
+        check_type(self, (lengths,), is_index, "i32 or i64")
         element_type, hidden = self.state_type(), self.hidden_size
         batch, directions = dimensions["b"], dimensions["d"]
         self.set_output_type(0, element_type, [batch, directions, dimensions["t"], hidden])
@@ -117,22 +117,20 @@ class _Sequence(_Recurrent):
 class RNNCell(_Cell, opset=1):
     """f(X·Wᵀ + H·Rᵀ + B)."""
 
-    inputs = ("X", "initial_hidden_state", "W", "R", "B")
-    hidden_size = Attribute(int)
+    input_names = ("X", "initial_hidden_state", "W", "R", "B")
     activations = Attribute(texts)
     activations_alpha = Attribute(floats)
     activations_beta = Attribute(floats)
-    clip = Attribute(float, 0.0)
 
 
 class RNNSequence(_Sequence, opset=5):
     """RNNCell applied to every step of a sequence."""
 
-    inputs = ("X", "initial_hidden_state", "sequence_lengths", "W", "R", "B")
-    parameter_order = (*inputs, *_SEQUENCE_ATTRIBUTES)
+    input_names = ("X", "initial_hidden_state", "sequence_lengths", "W", "R", "B")
+    parameter_order = (*input_names, *_SEQUENCE_ATTRIBUTES)
 
 
-class _GRU(_Recurrent):
+class _GRU(Recurrent):
     """Base of GRU operations.
 
     z and r are f(X·Wᵀ + H·Rᵀ + B), h is g(X·Wᵀ + (r∘H)·Rᵀ + B); the new state is (1 - z)∘h + z∘H.
@@ -147,20 +145,21 @@ class _GRU(_Recurrent):
 class GRUCell(_GRU, _Cell, opset=3):
     """One step of a GRU."""
 
-    inputs = ("X", "initial_hidden_state", "W", "R", "B")
+    input_names = ("X", "initial_hidden_state", "W", "R", "B")
     parameter_order = (
-        *inputs, "hidden_size", "activations", "activations_alpha", "activations_beta", "clip", "linear_before_reset",
+        *input_names, "hidden_size", "activations", "activations_alpha", "activations_beta", "clip",
+        "linear_before_reset",
     )  # fmt: skip
 
 
 class GRUSequence(_GRU, _Sequence, opset=5):
     """GRUCell applied to every step of a sequence."""
 
-    inputs = ("X", "initial_hidden_state", "sequence_lengths", "W", "R", "B")
-    parameter_order = (*inputs, *_SEQUENCE_ATTRIBUTES, "linear_before_reset")
+    input_names = ("X", "initial_hidden_state", "sequence_lengths", "W", "R", "B")
+    parameter_order = (*input_names, *_SEQUENCE_ATTRIBUTES, "linear_before_reset")
 
 
-class _LSTM(_Recurrent):
+class _LSTM(Recurrent):
     """Base of LSTM operations.
 
     f, i and o are σ(X·Wᵀ + H·Rᵀ + B), c is g(X·Wᵀ + H·Rᵀ + B); the new cell state is C' = f∘C + i∘c, the new hidden
@@ -177,14 +176,14 @@ class _LSTM(_Recurrent):
 class LSTMCell(_LSTM, _Cell, opset=4):
     """One step of an LSTM."""
 
-    inputs = ("X", "initial_hidden_state", "initial_cell_state", "W", "R", "B")
+    input_names = ("X", "initial_hidden_state", "initial_cell_state", "W", "R", "B")
     output_size = 2
 
 
 class LSTMCellV1(_LSTM, _Cell, opset=1, type_name="LSTMCell"):
     """One step of an LSTM with peepholes: ``P`` has the weights of the cell state in the gates i, o and f."""
 
-    inputs = ("X", "initial_hidden_state", "initial_cell_state", "W", "R", "B", "P?")
+    input_names = ("X", "initial_hidden_state", "initial_cell_state", "W", "R", "B", "P?")
     output_size = 2
     weights_format = Attribute(choice("fico", "icof", "ifco", "ifoc", "iofc"), "fico")
     input_forget = Attribute(bool, False)
@@ -197,14 +196,14 @@ class LSTMCellV1(_LSTM, _Cell, opset=1, type_name="LSTMCell"):
 class LSTMSequence(_LSTM, _Sequence, opset=5):
     """LSTMCell applied to every step of a sequence."""
 
-    inputs = ("X", "initial_hidden_state", "initial_cell_state", "sequence_lengths", "W", "R", "B")
+    input_names = ("X", "initial_hidden_state", "initial_cell_state", "sequence_lengths", "W", "R", "B")
     output_size = 3
-    parameter_order = (*inputs, *_SEQUENCE_ATTRIBUTES)
+    parameter_order = (*input_names, *_SEQUENCE_ATTRIBUTES)
 
 
 class PeepholeLSTMSequence(_LSTM, _Sequence):
     """ONNX's LSTM: LSTMSequence with the peepholes of LSTMCellV1, and f = 1 - i if input_forget is set."""
 
-    inputs = (*LSTMSequence.inputs_declared, "P")
+    input_names = (*LSTMSequence.input_names, "P")
     output_size = 3
     input_forget = Attribute(bool, False)

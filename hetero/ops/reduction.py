@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_type, is_number, normalize_axis
+from hetero.ops.checks import AcceptedTypes, check_type, is_boolean, is_number, normalize_axis
 from hetero.ops.values import all_fit, exact_value, is_exact, known_values, tidy
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
@@ -20,7 +20,7 @@ class Reduction(Op):
     The output has the element type of the data.
     """
 
-    inputs = ("node", "reduction_axes")
+    input_names = ("node", "reduction_axes")
     shape_inputs = (1,)
     keep_dims = Attribute(bool, False)
     #: The numpy reduction for value propagation, None if values are not propagated.
@@ -29,7 +29,7 @@ class Reduction(Op):
     combines_dimensions = False
 
     #: The accepted element types: a predicate and its description for messages.
-    accepted_types = (is_number, "a number")
+    accepted_types: AcceptedTypes = (is_number, "a number")
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), *self.accepted_types)
@@ -115,7 +115,7 @@ class ReduceL2(Reduction, opset=4):
 
 
 class _ReduceLogical(Reduction):
-    accepted_types = (lambda element_type: element_type is Type.boolean, "boolean")
+    accepted_types = (is_boolean, "boolean")
 
 
 class ReduceLogicalAnd(_ReduceLogical, opset=1):

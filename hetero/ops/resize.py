@@ -30,7 +30,7 @@ class Resize(Op):
     The formulas are those of ONNX's Resize-19.
     """
 
-    inputs = ("image", "scales_or_sizes", "roi?")
+    input_names = ("image", "scales_or_sizes", "roi?")
     shape_inputs = (1, 2)
     axes = Attribute(integers)
     mode = Attribute(choice("nearest", "linear", "cubic"))
@@ -58,19 +58,15 @@ class Resize(Op):
         if not image.has_rank:
             return PartialShape.dynamic()
         axes = normalize_axes(self, self.axes, len(image))
-        count = self.get_input_partial_shape(1).element_count()
-        if not count.compatible(len(axes)):
-            self.fail(f"{self.shape_calculation_mode} has {count} values for {len(axes)} axes")
-        check_sizes(self, self.input_value(1))
+        check_sizes(self, 1, len(axes))
         dimensions, target = list(image), exact_value(self.input_value(1))
         lengths = [image[axis] for axis in axes]
+        sizes: Sequence[Dimension | int] = [Dimension()] * len(axes)
         if target is not None and all(length.is_static for length in lengths):
             sizes, _ = self.sizes_and_scales([length.get_length() for length in lengths], target)
         elif self.shape_calculation_mode == "sizes" and self.keep_aspect_ratio_policy == "stretch":
             bounds = bounds_of(self.input_value(1), len(axes))
             sizes = [Dimension() if bound is None else bound for bound in bounds]
-        else:
-            sizes = [Dimension()] * len(axes)
         for axis, size in zip(axes, sizes):
             dimensions[axis] = Dimension.of(size)
         return PartialShape(dimensions)

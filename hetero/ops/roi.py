@@ -6,8 +6,8 @@ import inspect
 from typing import Any
 
 from hetero.graph import Attribute, Op, choice, integers
-from hetero.ops.checks import check_type, common_type, merge_dimensions
-from hetero.shape import Dimension, PartialShape
+from hetero.ops.checks import check_type, common_type, merge_dimensions, shape_of_rank
+from hetero.shape import Dimension
 from hetero.types import Type
 
 # Limit of samples per bin and axis. Far more than models use; prevents files from requesting unbounded work.
@@ -22,13 +22,9 @@ class _RegionPooling(Op):
     def check_inputs(self) -> None:
         """Raise GraphError if data or boxes are not floating-point numbers or have the wrong rank."""
         check_type(self, (0, 1), Type.is_real, "floating-point numbers")
-        for index, rank in ((0, 4), (1, 2)):
-            shape = self.get_input_partial_shape(index)
-            if shape.has_rank and len(shape) != rank:
-                self.fail(f"input {index} must have {rank} dimensions, but is {shape}")
-        boxes = self.get_input_partial_shape(1)
-        if boxes.has_rank and not boxes[1].compatible(self.box_length):
-            self.fail(f"each region must have {self.box_length} numbers, but has {boxes[1]}")
+        _, length = shape_of_rank(self, 1, 2)
+        if not length.compatible(self.box_length):
+            self.fail(f"each region must have {self.box_length} numbers, but has {length}")
 
     def check_positive(self, *names: str) -> None:
         for name in names:
@@ -37,13 +33,11 @@ class _RegionPooling(Op):
 
     @property
     def channels(self) -> Dimension:
-        data = self.get_input_partial_shape(0)
-        return data[1] if data.has_rank else Dimension()
+        return shape_of_rank(self, 0, 4)[1]
 
     @property
     def region_count(self) -> Dimension:
-        boxes = self.get_input_partial_shape(1)
-        return boxes[0] if boxes.has_rank else Dimension()
+        return shape_of_rank(self, 1, 2)[0]
 
 
 class ROIPooling(_RegionPooling, opset=2):
@@ -52,7 +46,7 @@ class ROIPooling(_RegionPooling, opset=2):
     Regions with a negative image index give zeros.
     """
 
-    inputs = ("input", "coords")
+    input_names = ("input", "coords")
     parameter_order = ("input", "coords", "output_roi", "spatial_scale", "method")
     output_roi = Attribute(integers, None)
     spatial_scale = Attribute(float, None)
@@ -90,7 +84,7 @@ class ROIPooling(_RegionPooling, opset=2):
 class _AlignedPooling(_RegionPooling):
     """Base of ROI align operations: boxes and their image indices are two inputs; bins are sampled bilinearly."""
 
-    inputs = ("data", "rois", "batch_indices")
+    input_names = ("data", "rois", "batch_indices")
     pooled_h = Attribute(int)
     pooled_w = Attribute(int)
     sampling_ratio = Attribute(int)
@@ -104,10 +98,7 @@ class _AlignedPooling(_RegionPooling):
             self.fail(f"sampling_ratio must be at most {MAX_SAMPLES}, but is {self.sampling_ratio}")
         self.check_inputs()
         check_type(self, (2,), Type.is_integral, "integers")
-        images = self.get_input_partial_shape(2)
-        if images.has_rank and len(images) != 1:
-            self.fail(f"batch_indices must have one dimension, but is {images}")
-        counts = (self.region_count, images[0] if images.has_rank else Dimension())
+        counts = (self.region_count, *shape_of_rank(self, 2, 1))
         regions = merge_dimensions(self, counts, "the numbers of rois and batch_indices")
         self.set_output_type(0, common_type(self, (0, 1)), [regions, self.channels, self.pooled_h, self.pooled_w])
 
@@ -146,7 +137,7 @@ class PSROIPooling(_RegionPooling, opset=1):
     fractions of the image, and averages over ``spatial_bins``.
     """
 
-    inputs = ("input", "coords")
+    input_names = ("input", "coords")
     output_dim = Attribute(int)
     group_size = Attribute(int)
     spatial_scale = Attribute(float)
@@ -167,7 +158,7 @@ class PSROIPooling(_RegionPooling, opset=1):
 class DeformablePSROIPooling(_RegionPooling, opset=1):
     """PSROIPooling by means of bilinear samples, with the bins shifted by ``offsets [R, 2·classes, part, part]``."""
 
-    inputs = ("feature_maps", "coords", "offsets?")
+    input_names = ("feature_maps", "coords", "offsets?")
     parameter_order = (
         "feature_maps", "coords", "output_dim", "spatial_scale", "group_size", "mode", "spatial_bins_x",
         "spatial_bins_y", "trans_std", "part_size", "offsets",
@@ -188,12 +179,8 @@ class DeformablePSROIPooling(_RegionPooling, opset=1):
         if self.channels.is_static and self.channels.get_length() < needed:
             self.fail(f"feature_maps must have {needed} channels, but have {self.channels}")
         if self.has_input("offsets"):
-            self._check_offsets(self.get_input_partial_shape(2))
+            offsets = shape_of_rank(self, 2, 4)
+            if not all(length.compatible(self.part_size) for length in offsets[2:]):
+                self.fail(f"offsets {offsets} must have part_size {self.part_size} rows and columns")
         shape = [self.region_count, self.output_dim, self.group_size, self.group_size]
         self.set_output_type(0, common_type(self, range(self.get_input_size())), shape)
-
-    def _check_offsets(self, offsets: PartialShape) -> None:
-        if offsets.has_rank and len(offsets) != 4:
-            self.fail(f"offsets must have four dimensions, but are {offsets}")
-        if offsets.has_rank and not all(length.compatible(self.part_size) for length in offsets[2:]):
-            self.fail(f"offsets {offsets} must have part_size {self.part_size} rows and columns")

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_scalar_or_one, check_type, common_type, merge_dimensions, normalize_axis
+from hetero.ops.checks import (
+    check_scalar_or_one,
+    check_type,
+    common_type,
+    known_axis,
+    merge_dimensions,
+    non_scalar_shape,
+    shape_of_rank,
+)
 from hetero.ops.slicing import Sliced
 from hetero.ops.values import exact_value, known_values, tidy
 from hetero.shape import PartialShape, concatenate
@@ -18,7 +26,7 @@ class ScatterUpdate(Op, opset=3):
     Data ``[before…, d, after…]``, indices ``[I…]``, updates ``[before…, I…, after…]``.
     """
 
-    inputs = ("data", "indices", "updates", "axis")
+    input_names = ("data", "indices", "updates", "axis")
     shape_inputs = (3,)
 
     def validate_and_infer_types(self) -> None:
@@ -26,16 +34,13 @@ class ScatterUpdate(Op, opset=3):
         check_type(self, (1, 3), Type.is_integral, "integers")
         check_scalar_or_one(self, 3)
         data, indices, updates = (self.get_input_partial_shape(index) for index in range(3))
-        axis = exact_value(self.input_value(3))
-        if data.has_rank and not len(data):
-            self.fail("data must have one or more dimensions, but is a scalar")
-        if data.has_rank and indices.has_rank and not updates.rank.compatible(len(data) + len(indices) - 1):
-            wanted = len(data) + len(indices) - 1
-            self.fail(f"updates {updates} must have {wanted} dimensions for data {data} and indices {indices}")
-        if data.has_rank and axis is not None:
-            front = normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
-            if indices.has_rank and not updates.compatible(concatenate(data[:front], indices, data[front + 1 :])):
-                self.fail(f"updates {updates} do not fit data {data} with indices {indices} on axis {front}")
+        axis = known_axis(self, 3, non_scalar_shape(self, 0))
+        if data.has_rank and indices.has_rank:
+            shape_of_rank(self, 2, len(data) + len(indices) - 1)
+        if axis is not None and indices.has_rank:
+            wanted = concatenate(data[:axis], indices, data[axis + 1 :])
+            if not updates.compatible(wanted):
+                self.fail(f"updates {updates} must have the shape {wanted} for data {data} and indices {indices}")
         self.set_output_type(0, element_type, data)
 
     def infer_value(self) -> np.ndarray | None:
@@ -55,8 +60,10 @@ def written_value(data: np.ndarray, indices: np.ndarray, updates: np.ndarray) ->
     return tidy(written)
 
 
-class _ScatterElementsUpdate(Op):
-    inputs = ("data", "indices", "updates", "axis")
+class ScatterElementsUpdateV3(Op, type_name="ScatterElementsUpdate", opset=3):
+    """ScatterElementsUpdate without a reduction."""
+
+    input_names = ("data", "indices", "updates", "axis")
     shape_inputs = (3,)
     reduction = "none"
     use_init_val = True
@@ -70,16 +77,13 @@ class _ScatterElementsUpdate(Op):
         data, indices, updates = (self.get_input_partial_shape(index) for index in range(3))
         if not indices.compatible(updates):
             self.fail(f"indices {indices} and updates {updates} must have the same shape")
-        for name, shape in (("indices", indices), ("updates", updates)):
-            if data.has_rank and shape.has_rank and len(shape) != len(data):
-                self.fail(f"{name} {shape} must have as many dimensions as data {data}")
-        axis = exact_value(self.input_value(3))
-        if data.has_rank and axis is not None:
-            normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
+        for index in (1, 2) if data.has_rank else ():
+            shape_of_rank(self, index, len(data))
+        known_axis(self, 3, data)
         self.set_output_type(0, element_type, data)
 
 
-class ScatterElementsUpdate(_ScatterElementsUpdate, opset=12):
+class ScatterElementsUpdate(ScatterElementsUpdateV3, opset=12):
     """One element written for each index; with axis 1: ``out[i][indices[i][j][k]][k] = updates[i][j][k]``.
 
     With a ``reduction`` all updates of an element are combined, including its original value if ``use_init_val``.
@@ -89,21 +93,16 @@ class ScatterElementsUpdate(_ScatterElementsUpdate, opset=12):
     use_init_val = Attribute(bool, True)
 
 
-class ScatterElementsUpdateV3(_ScatterElementsUpdate, type_name="ScatterElementsUpdate", opset=3):
-    """ScatterElementsUpdate without a reduction."""
+class ScatterNDUpdateV4(Op, type_name="ScatterNDUpdate", opset=4):
+    """ScatterNDUpdate without a reduction."""
 
-
-class _ScatterNDUpdate(Op):
-    inputs = ("data", "indices", "updates")
+    input_names = ("data", "indices", "updates")
     reduction = "none"
 
     def validate_and_infer_types(self) -> None:
         element_type = common_type(self, (0, 2))
         check_type(self, [1], Type.is_integral, "integers")
-        data, indices, updates = (self.get_input_partial_shape(index) for index in range(3))
-        for name, shape in (("data", data), ("indices", indices)):
-            if shape.has_rank and not len(shape):
-                self.fail(f"{name} must have one or more dimensions, but is a scalar")
+        data, indices, updates = non_scalar_shape(self, 0), non_scalar_shape(self, 1), self.get_input_partial_shape(2)
         if data.has_rank and indices.has_rank:
             depth = indices[-1]
             if depth.min_length > len(data):
@@ -122,7 +121,7 @@ class _ScatterNDUpdate(Op):
         return written_value(values[0], indices, values[1]) if self.reduction == "none" else None
 
 
-class ScatterNDUpdate(_ScatterNDUpdate, opset=15):
+class ScatterNDUpdate(ScatterNDUpdateV4, opset=15):
     """The data with the elements or slices at the index vectors replaced by, or reduced with, the updates.
 
     Data ``[D1 … Dk, rest…]``, indices ``[I…, k]``, updates ``[I…, rest…]``.
@@ -135,22 +134,16 @@ class ScatterNDUpdate(_ScatterNDUpdate, opset=15):
         super().validate_and_infer_types()
 
 
-class ScatterNDUpdateV4(_ScatterNDUpdate, type_name="ScatterNDUpdate", opset=4):
-    """ScatterNDUpdate without a reduction."""
-
-
 class SliceScatter(Sliced, opset=15):
     """The data with the slice ``start:stop:step`` along ``axes`` replaced by the updates."""
 
-    inputs = ("data", "updates", "start", "stop", "step", "axes?")
+    input_names = ("data", "updates", "start", "stop", "step", "axes?")
     shape_inputs = (2, 3, 4, 5)
     first_bound = 2
 
     def validate_and_infer_types(self) -> None:
         element_type = common_type(self, (0, 1))
-        data, updates = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
-        if updates.has_rank and not len(updates):
-            self.fail("updates must have one or more dimensions, but are a scalar")
+        data, updates = self.get_input_partial_shape(0), non_scalar_shape(self, 1)
         region = self.sliced_shape()
         if region.has_rank and updates.has_rank and len(region) != len(updates):
             self.fail(f"updates {updates} must have as many dimensions as data {data}")

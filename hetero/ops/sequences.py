@@ -36,7 +36,7 @@ def _with_item(node: Op, sequence: SequenceType, index: int) -> SequenceType:
 class SequenceConstruct(Op):
     """The sequence of its inputs."""
 
-    inputs = ("*nodes",)
+    input_names = ("*nodes",)
 
     def validate_and_infer_types(self) -> None:
         if not self.get_input_size():
@@ -58,7 +58,7 @@ class SequenceEmpty(Op):
 class SequenceInsert(Op):
     """The sequence with a tensor inserted before ``position``, which may be negative; by default appended."""
 
-    inputs = ("sequence", "tensor", "position?")
+    input_names = ("sequence", "tensor", "position?")
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, _with_item(self, _sequence_type(self), 1), [])
@@ -67,7 +67,7 @@ class SequenceInsert(Op):
 class SequenceErase(Op):
     """The sequence without the tensor at ``position``, by default the last one."""
 
-    inputs = ("sequence", "position?")
+    input_names = ("sequence", "position?")
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, _sequence_type(self), [])
@@ -76,7 +76,7 @@ class SequenceErase(Op):
 class SequenceAt(Op):
     """The tensor at ``position``; a negative position counts from the end."""
 
-    inputs = ("sequence", "position")
+    input_names = ("sequence", "position")
 
     def validate_and_infer_types(self) -> None:
         sequence = _sequence_type(self)
@@ -86,7 +86,7 @@ class SequenceAt(Op):
 class SequenceLength(Op):
     """The number of tensors in a sequence, an i64 scalar."""
 
-    inputs = ("sequence",)
+    input_names = ("sequence",)
 
     def validate_and_infer_types(self) -> None:
         _sequence_type(self)
@@ -100,7 +100,7 @@ class SplitToSequence(Op):
     shorter. Without ``split`` the length is 1, and the axis is removed unless ``keep_dims`` is set.
     """
 
-    inputs = ("data", "split?")
+    input_names = ("data", "split?")
     axis = Attribute(int, 0)
     keep_dims = Attribute(bool, True)
 
@@ -116,7 +116,7 @@ class SplitToSequence(Op):
 class ConcatFromSequence(Op):
     """The tensors of a sequence concatenated along an axis, or stacked along a new axis."""
 
-    inputs = ("sequence",)
+    input_names = ("sequence",)
     axis = Attribute(int)
     new_axis = Attribute(bool, False)
 
@@ -133,7 +133,7 @@ class ConcatFromSequence(Op):
 class Optional(Op):
     """An optional that contains its input; without an input, an empty optional of ``content_type``."""
 
-    inputs = ("value?",)
+    input_names = ("value?",)
     content_type = Attribute(element_type_of, Type.dynamic)
 
     def validate_and_infer_types(self) -> None:
@@ -147,7 +147,7 @@ class Optional(Op):
 class OptionalHasElement(Op):
     """Whether an optional is not empty; True for other types, False without an input."""
 
-    inputs = ("optional?",)
+    input_names = ("optional?",)
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, Type.boolean, [])
@@ -162,7 +162,7 @@ class OptionalHasElement(Op):
 class OptionalGetElement(Op):
     """The value in an optional; other types are passed through."""
 
-    inputs = ("optional",)
+    input_names = ("optional",)
 
     def validate_and_infer_types(self) -> None:
         kind: ElementType = self.get_input_element_type(0)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_type, common_type, normalize_axes
+from hetero.ops.checks import check_type, common_type, input_name, non_scalar_shape, normalize_axes, shape_of_rank
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
@@ -19,7 +19,7 @@ class _Fourier(Op):
     ``signal_size`` has the lengths to which the axes are cropped or padded first; -1 keeps the length.
     """
 
-    inputs = ("data", "axes", "signal_size?")
+    input_names = ("data", "axes", "signal_size?")
     shape_inputs = (1, 2)
     complex_input = True
     #: The last dimension of complex outputs.
@@ -31,22 +31,20 @@ class _Fourier(Op):
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), Type.is_real, "a floating-point number")
         check_type(self, tuple(range(1, self.get_input_size())), Type.is_integral, "an integer")
-        data = self.get_input_partial_shape(0)
-        if data.has_rank and self.complex_input and (len(data) < 2 or not data[len(data) - 1].compatible(2)):
+        data = non_scalar_shape(self, 0)
+        if data.has_rank and self.complex_input and (len(data) < 2 or not data[-1].compatible(2)):
             self.fail(f"data must have two dimensions or more, the last of length 2, but has the shape {data}")
-        if data.rank == 0:
-            self.fail("data must have one or more dimensions, but is a scalar")
         shape = self._shape(data) if data.has_rank else PartialShape.dynamic()
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
     def _shape(self, data: PartialShape) -> PartialShape:
         lengths = list(data[:-1] if self.complex_input else data)
-        axes = exact_value(self.input_value(1))
-        if axes is None:
+        known = exact_value(self.input_value(1))
+        if known is None:
             if not self.keeps_lengths or self.has_input("signal_size"):
                 lengths = [Dimension()] * len(lengths)
         else:
-            axes = normalize_axes(self, axes.reshape(-1).tolist(), len(lengths))
+            axes = normalize_axes(self, known.reshape(-1).tolist(), len(lengths))
             if len(axes) < self.min_axes:
                 self.fail("axes must have one or more elements")
             sizes = self._signal_sizes(len(axes))
@@ -118,22 +116,20 @@ class STFT(Op, opset=15):
     The output is ``[batch, frames, frame_size // 2 + 1, 2]``; ``transpose_frames`` swaps frames and bins.
     """
 
-    inputs = ("data", "window", "frame_size", "frame_step")
+    input_names = ("data", "window", "frame_size", "frame_step")
     shape_inputs = (2, 3)
     transpose_frames = Attribute(bool)
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0, 1), Type.is_real, "a floating-point number")
         element_type = common_type(self, (0, 1))
-        signal = self.get_input_partial_shape(0)
-        if signal.has_rank and len(signal) not in (1, 2):
-            self.fail(f"data must be [batch, length] or [length], but has the shape {signal}")
         frame, step = (_known_length(self, index) for index in (2, 3))
         _check_window(self, 1, frame)
-        if not signal.has_rank:
+        if not self.get_input_partial_shape(0).has_rank:
             return self.set_output_type(0, element_type, PartialShape.dynamic())
+        signal = shape_of_rank(self, 0, 1, 2)
         bins = Dimension() if frame is None else Dimension(frame // 2 + 1)
-        frames = self._frames(signal[len(signal) - 1], frame, step)
+        frames = self._frames(signal[-1], frame, step)
         pair = [bins, frames] if self.transpose_frames else [frames, bins]
         self.set_output_type(0, element_type, [*signal[:-1], *pair, 2])
 
@@ -151,7 +147,7 @@ class ISTFT(Op, opset=16):
     With ``center`` half a frame is cropped on each side; ``normalized`` frames are multiplied by √frame_size first.
     """
 
-    inputs = ("data", "window", "frame_size", "frame_step", "signal_length?")
+    input_names = ("data", "window", "frame_size", "frame_step", "signal_length?")
     parameter_order = ("data", "window", "frame_size", "frame_step", "center", "normalized", "signal_length")
     shape_inputs = (2, 3, 4)
     center = Attribute(bool)
@@ -161,7 +157,7 @@ class ISTFT(Op, opset=16):
         check_type(self, (0, 1), Type.is_real, "a floating-point number")
         element_type = common_type(self, (0, 1))
         data = self.get_input_partial_shape(0)
-        if data.has_rank and (len(data) not in (3, 4) or not data[len(data) - 1].compatible(2)):
+        if data.has_rank and (len(data) not in (3, 4) or not data[-1].compatible(2)):
             self.fail(f"data must be [batch, bins, frames, 2] or [bins, frames, 2], but has the shape {data}")
         frame, step = (_known_length(self, index) for index in (2, 3))
         _check_window(self, 1, frame)
@@ -187,7 +183,7 @@ class MelWeightMatrix(Op):
     All inputs are scalars: two counts, the sample rate and the lower and upper edge of the bands in Hz.
     """
 
-    inputs = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
+    input_names = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
     shape_inputs = (0, 1)
     output_type = Attribute(Type, Type.f32)
 
@@ -200,7 +196,7 @@ class MelWeightMatrix(Op):
 def _known_length(node: Op, index: int) -> int | None:
     """Return the number in a scalar input, None if not known. Raises GraphError if it is not positive."""
     shape = node.get_input_partial_shape(index)
-    name = node.inputs_declared[index].strip("?")
+    name = input_name(node, index)
     if not shape.element_count().compatible(1):
         node.fail(f"{name} must be a scalar, but has the shape {shape}")
     value = exact_value(node.input_value(index))
@@ -212,8 +208,6 @@ def _known_length(node: Op, index: int) -> int | None:
 
 
 def _check_window(node: Op, index: int, frame: int | None) -> None:
-    window = node.get_input_partial_shape(index)
-    if window.has_rank and len(window) != 1:
-        node.fail(f"window must have one dimension, but has the shape {window}")
-    if frame is not None and window.has_rank and window[0].min_length > frame:
-        node.fail(f"a window of length {window[0]} does not fit into frames of {frame}")
+    (length,) = shape_of_rank(node, index, 1)
+    if frame is not None and length.min_length > frame:
+        node.fail(f"a window of length {length} does not fit into frames of {frame}")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero.graph import Attribute, Op, Output, integers
 from hetero.graph.node import MAX_OUTPUTS
-from hetero.ops.checks import merge_dimensions, normalize_axes, normalize_axis
-from hetero.ops.movement import divide_evenly
-from hetero.ops.values import exact_value, known_values, tidy
-from hetero.shape import Dimension, PartialShape
+from hetero.ops.checks import known_axis, merge_dimensions, non_scalar_shape, normalize_axes
+from hetero.ops.movement import divide_exactly
+from hetero.ops.values import exact_value, is_exact, known_values, tidy
+from hetero.shape import Dimension, PartialShape, concatenate
 
 # Bounds of at least this size mean "to the end" for any length.
 TO_THE_END = 2**31 - 1
@@ -36,18 +36,16 @@ class Sliced(Op):
 
     def sliced_shape(self) -> PartialShape:
         """Return the shape of the slice of input 0."""
-        data = self.get_input_partial_shape(0)
+        data = non_scalar_shape(self, 0)
         if not data.has_rank:
             return PartialShape.dynamic()
-        if not len(data):
-            self.fail("data must have one or more dimensions, but is a scalar")
         axes = self._axes(len(data))
         if axes is None:
             return PartialShape([Dimension(0, dimension.max_length) for dimension in data])
         columns = [bounds_of(self.input_value(index), len(axes)) for index in self._bounds()]
         for index, column in zip(self._bounds(), columns):
             if len(column) != len(axes):
-                self.fail(f"{self.inputs_declared[index]} has {len(column)} values for {len(axes)} axes")
+                self.fail(f"{self.input_names[index]} has {len(column)} values for {len(axes)} axes")
         dimensions = list(data)
         for axis, start, stop, step in zip(axes, *columns):
             if step == 0:
@@ -83,14 +81,14 @@ class Sliced(Op):
 class Slice(Sliced, opset=8):
     """The slice ``start:stop:step`` of the data along each of ``axes``, by default the first axes."""
 
-    inputs = ("data", "start", "stop", "step", "axes?")
+    input_names = ("data", "start", "stop", "step", "axes?")
     shape_inputs = (1, 2, 3, 4)
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, self.get_input_element_type(0), self.sliced_shape())
 
     def infer_value(self) -> np.ndarray | None:
-        return _indexed_value(self, lambda value, bounds: self.index(value.shape, bounds))
+        return _indexed_value(self)
 
 
 class StridedSlice(Op, opset=1):
@@ -100,7 +98,7 @@ class StridedSlice(Op, opset=1):
     removed (shrink), or an ellipsis stands.
     """
 
-    inputs = ("data", "begin", "end", "strides")
+    input_names = ("data", "begin", "end", "strides")
     shape_inputs = (1, 2, 3)
     begin_mask = Attribute(integers)
     end_mask = Attribute(integers)
@@ -177,12 +175,13 @@ class StridedSlice(Op, opset=1):
         """Return the numpy index for data of this shape and the values of begin, end and strides."""
         index: list[slice | int | None] = []
         axis = 0
-        for item in self.items(len(shape), *(value.reshape(-1).tolist() for value in bounds)):
+        items: list[Any] = self.items(len(shape), *(value.reshape(-1).tolist() for value in bounds))
+        for item in items:
             if item is None:
                 index.append(None)
                 continue
             if isinstance(item, Part):
-                index.append(cut(shape[axis], *item))
+                index.append(cut(shape[axis], *item))  # type: ignore[arg-type]  # all bounds are numbers here
             else:  # an index out of range is clamped to the first or last element
                 length, position = shape[axis], item[0]
                 index.append(min(max(position + length if position < 0 else position, 0), length - 1))
@@ -190,13 +189,25 @@ class StridedSlice(Op, opset=1):
         return tuple(index)
 
     def infer_value(self) -> np.ndarray | None:
-        return _indexed_value(self, lambda value, bounds: self.index(value.shape, bounds))
+        return _indexed_value(self)
 
 
-class Split(Op, opset=1):
+class _Splitting(Op):
+    """Base of splits of the data along the axis in input 1, into one part per output."""
+
+    def infer_values(self) -> list[np.ndarray | None]:
+        values, axis = known_values(self.input_values()[:1]), split_axis(self)
+        shapes = [output.partial_shape for output in self.outputs()]
+        if values is None or axis is None or not all(shape.is_static for shape in shapes):
+            return [None] * len(shapes)
+        ends = np.cumsum([shape[axis].get_length() for shape in shapes])
+        return [tidy(part) for part in np.split(values[0], ends[:-1], axis)]
+
+
+class Split(_Splitting, opset=1):
     """The data split into ``num_splits`` equal parts along ``axis``, one per output."""
 
-    inputs = ("data", "axis")
+    input_names = ("data", "axis")
     shape_inputs = (1,)
     num_splits = Attribute(int)
 
@@ -206,25 +217,19 @@ class Split(Op, opset=1):
         data, axis = self.get_input_partial_shape(0), split_axis(self)
         shape = PartialShape.dynamic(data.rank)
         if axis is not None:
-            dimension = data[axis]
-            if dimension.is_static and dimension.get_length() % self.num_splits:
-                self.fail(f"dimension {axis} of data {data} cannot be split into {self.num_splits} equal parts")
-            shape = PartialShape([*data[:axis], divide_evenly(dimension, self.num_splits), *data[axis + 1 :]])
+            shape = concatenate(data[:axis], [divide_exactly(self, data[axis], self.num_splits)], data[axis + 1 :])
         self.set_output_size(self.num_splits)
         for index in range(self.num_splits):
             self.set_output_type(index, self.get_input_element_type(0), shape)
 
-    def infer_values(self) -> list[np.ndarray | None]:
-        return _split_values(self)
 
-
-class VariadicSplit(Op, opset=1):
+class VariadicSplit(_Splitting, opset=1):
     """The data split into parts of ``split_lengths`` along ``axis``, one per output.
 
     One length may be -1, which stands for the remaining elements.
     """
 
-    inputs = ("data", "axis", "split_lengths")
+    input_names = ("data", "axis", "split_lengths")
     shape_inputs = (1, 2)
 
     def validate_and_infer_types(self) -> None:
@@ -248,15 +253,13 @@ class VariadicSplit(Op, opset=1):
         """Replace -1 by the remaining length. Raises GraphError if the lengths do not add up to the total."""
         if any(isinstance(length, int) and length < -1 for length in lengths) or list(lengths).count(-1) > 1:
             self.fail(f"split_lengths {list(lengths)} must consist of lengths and at most one -1")
-        others = sum((Dimension() if length is None else length for length in lengths if length != -1), Dimension(0))
+        known = [Dimension() if length is None else Dimension.of(length) for length in lengths if length != -1]
+        others = sum(known, Dimension(0))
         if -1 not in lengths:
             merge_dimensions(self, (total, others), "the dimension and the sum of split_lengths")
         elif total.max_length != -1 and others.min_length > total.max_length:
             self.fail(f"split_lengths {list(lengths)} take more than the {total} elements of the axis")
         return [total - others if length == -1 else length for length in lengths]
-
-    def infer_values(self) -> list[np.ndarray | None]:
-        return _split_values(self)
 
 
 def cut(length: int, start: int, stop: int, step: int) -> slice:
@@ -324,35 +327,18 @@ def bounds_of(source: Output, count: int) -> list[Bound]:
 
 def split_axis(node: Op) -> int | None:
     """Return the non-negative axis of a split; None if the axis or the rank is not known."""
-    data, axis = node.get_input_partial_shape(0), exact_value(node.input_value(1))
-    if data.has_rank and not len(data):
-        node.fail("data must have one or more dimensions, but is a scalar")
-    if axis is not None and axis.size != 1:
-        node.fail(f"axis must be one number, but has {axis.size}")
-    if axis is None or not data.has_rank:
-        return None
-    return normalize_axis(node, int(axis.reshape(-1)[0]), len(data))
+    return known_axis(node, 1, non_scalar_shape(node, 0))
 
 
 def _is_set(mask: Sequence[int], position: int) -> bool:
     return position < len(mask) and mask[position] == 1
 
 
-def _indexed_value(node: Op, index) -> np.ndarray | None:
-    """Return the known value of input 0 indexed by ``index(value, bounds)``; None if a bound is not exactly known."""
+def _indexed_value(node: Slice | StridedSlice) -> np.ndarray | None:
+    """Return the known value of the slice; None if the data or a bound is not known."""
     values = known_values(node.input_values()[:1])
-    bounds = [exact_value(source) for source in node.input_values()[1:]]
-    if values is None or any(bound is None for bound in bounds) or not values[0].size:
+    bounds = [source.value for source in node.input_values()[1:] if is_exact(source.value)]
+    if values is None or len(bounds) < node.get_input_size() - 1 or not values[0].size:
         return None
     # The trailing ellipsis gives an array even for a single element.
-    return tidy(values[0][(*index(values[0], bounds), ...)])
-
-
-def _split_values(node: Op) -> list[np.ndarray | None]:
-    """Return the known value of every part, None for those without one."""
-    values, axis = known_values(node.input_values()[:1]), split_axis(node)
-    shapes = [output.partial_shape for output in node.outputs()]
-    if values is None or axis is None or not all(shape.is_static for shape in shapes):
-        return [None] * len(shapes)
-    ends = np.cumsum([shape[axis].get_length() for shape in shapes])
-    return [tidy(part) for part in np.split(values[0], ends[:-1], axis)]
+    return tidy(values[0][(*node.index(values[0].shape, bounds), ...)])

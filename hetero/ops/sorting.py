@@ -10,20 +10,22 @@ from hetero.ops.checks import (
     check_type,
     common_type,
     is_number,
+    known_axis,
+    non_scalar_shape,
     normalize_axis,
+    shape_of_rank,
 )
-from hetero.ops.values import exact_value
-from hetero.shape import Dimension, PartialShape
+from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
 
-class _TopK(Op):
+class TopKV1(Op, type_name="TopK", opset=1):
     """The ``k`` largest (mode max) or smallest elements along ``axis``, and their indices; on ties the first elements.
 
     ``sort``: "value" orders by value, best first, "index" by index; "none" guarantees no order.
     """
 
-    inputs = ("data", "k")
+    input_names = ("data", "k")
     shape_inputs = (1,)
     output_size = 2
     axis = Attribute(int)
@@ -38,7 +40,7 @@ class _TopK(Op):
         check_index_type(self, "index_element_type")
         shape = self.get_input_partial_shape(0)
         if shape.has_rank:
-            axis = normalize_axis(self, self.axis, len(shape)) if len(shape) else self.fail("data must not be a scalar")
+            axis = normalize_axis(self, self.axis, len(non_scalar_shape(self, 0)))
             dimensions = list(shape)
             dimensions[axis] = self._count(shape[axis])
             shape = PartialShape(dimensions)
@@ -57,18 +59,14 @@ class _TopK(Op):
         return Dimension(int(k))
 
 
-class TopK(_TopK, opset=11):
-    __doc__ = _TopK.__doc__
+class TopKV3(TopKV1, type_name="TopK", opset=3):
+    """TopK-1; OpenVINO's factory for that has no ``index_element_type``."""
+
+
+class TopK(TopKV3, opset=11):
+    """TopK-3 with ``stable``, which has no effect: on ties the first elements are always selected."""
 
     stable = Attribute(bool, False)
-
-
-class TopKV3(_TopK, type_name="TopK", opset=3):
-    """TopK without a guarantee which of equal elements are selected."""
-
-
-class TopKV1(_TopK, type_name="TopK", opset=1):
-    """TopK-3; OpenVINO's factory for it has no ``index_element_type``."""
 
 
 class Unique(Op, opset=10):
@@ -78,7 +76,7 @@ class Unique(Op, opset=10):
     its unique value; the number of occurrences of each.
     """
 
-    inputs = ("data", "axis?")
+    input_names = ("data", "axis?")
     shape_inputs = (1,)
     output_size = 4
     sorted = Attribute(bool, True)
@@ -95,13 +93,10 @@ class Unique(Op, opset=10):
             check_type(self, [1], Type.is_integral, "an integer")
             check_scalar_or_one(self, 1)
             total, values = Dimension(), PartialShape.dynamic(data.rank)
-            axis = exact_value(self.input_value(1))
-            if data.has_rank and not len(data):
-                self.fail("data must have one or more dimensions if axis is given, but is a scalar")
-            if axis is not None and data.has_rank:
-                front = normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
-                total = data[front]
-                values = PartialShape([*data[:front], _unique_count(total), *data[front + 1 :]])
+            axis = known_axis(self, 1, non_scalar_shape(self, 0))
+            if axis is not None:
+                total = data[axis]
+                values = concatenate(data[:axis], [_unique_count(total)], data[axis + 1 :])
         else:
             values = PartialShape([_unique_count(total)])
         counts = PartialShape([_unique_count(total)])
@@ -122,16 +117,14 @@ class Bucketize(Op, opset=3):
     A bucket contains its upper bound if ``with_right_bound`` is set, else its lower bound.
     """
 
-    inputs = ("data", "buckets")
+    input_names = ("data", "buckets")
     output_type = Attribute(Type, "i64")
     with_right_bound = Attribute(bool, True)
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0, 1), is_number, "numbers")
         check_index_type(self, "output_type")
-        buckets = self.get_input_partial_shape(1)
-        if buckets.has_rank and len(buckets) != 1:
-            self.fail(f"buckets must have one dimension, but are {buckets}")
+        shape_of_rank(self, 1, 1)
         self.set_output_type(0, self.output_type, self.get_input_partial_shape(0))
 
 
@@ -142,21 +135,18 @@ class SearchSorted(Op, opset=15):
     for each row of the values.
     """
 
-    inputs = ("sorted_sequence", "values")
+    input_names = ("sorted_sequence", "values")
     right_mode = Attribute(bool, False)
     output_type = Attribute(Type, "i64")
 
     def validate_and_infer_types(self) -> None:
         common_type(self, (0, 1))
         check_index_type(self, "output_type")
-        sequence, values = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
+        sequence, values = non_scalar_shape(self, 0), self.get_input_partial_shape(1)
         shape = values
-        if sequence.has_rank and not len(sequence):
-            self.fail("sorted_sequence must have one or more dimensions, but is a scalar")
         if sequence.has_rank and len(sequence) > 1:
-            if not values.has_rank:
-                values = PartialShape.dynamic(len(sequence))
-            if len(values) != len(sequence) or not values[:-1].compatible(sequence[:-1]):
+            values = shape_of_rank(self, 1, len(sequence))
+            if not values[:-1].compatible(sequence[:-1]):
                 self.fail(f"sorted_sequence {sequence} must be a vector or have the rows of values {values}")
             shape = PartialShape([*sequence[:-1].merge(values[:-1]), values[-1]])
         self.set_output_type(0, self.output_type, shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hetero.graph import Attribute, Op, choice, floats, integers, texts
-from hetero.ops.checks import check_type
+from hetero.ops.checks import check_type, is_index
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
@@ -17,10 +17,10 @@ def _is_string(element_type: Type) -> bool:
 class StringTensorPack(Op, opset=15):
     """Strings of the shape of ``begins``, decoded from the UTF-8 bytes ``symbols[begins[i]:ends[i]]``."""
 
-    inputs = ("begins", "ends", "symbols")
+    input_names = ("begins", "ends", "symbols")
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, (0, 1), lambda t: t in (Type.i32, Type.i64), "i32 or i64")
+        check_type(self, (0, 1), is_index, "i32 or i64")
         check_type(self, (2,), lambda t: t is Type.u8, "u8")
         begins, ends = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
         if not begins.compatible(ends):
@@ -33,7 +33,7 @@ class StringTensorPack(Op, opset=15):
 class StringTensorUnpack(Op, opset=15):
     """The begin and end positions of strings (i32, the shape of the data), and their concatenated UTF-8 bytes."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     output_size = 3
 
     def validate_and_infer_types(self) -> None:
@@ -47,7 +47,7 @@ class StringTensorUnpack(Op, opset=15):
 class StringConcat(Op):
     """Element-wise concatenation of strings, with numpy broadcasting."""
 
-    inputs = ("first", "second")
+    input_names = ("first", "second")
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0, 1), _is_string, "a string")
@@ -61,7 +61,7 @@ class StringSplit(Op):
     non-negative ``maxsplit`` limits the number of splits, from the left.
     """
 
-    inputs = ("data",)
+    input_names = ("data",)
     delimiter = Attribute(str, "")
     maxsplit = Attribute(int, -1)
     output_size = 2
@@ -77,7 +77,7 @@ class StringSplit(Op):
 class StringNormalizer(Op):
     """Strings ``[C]`` or ``[1, C]`` without ``stopwords``, in lower or upper case; one empty string if none is left."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     stopwords = Attribute(texts, ())
     case_change_action = Attribute(choice("none", "lower", "upper"), "none")
     is_case_sensitive = Attribute(bool, False)
@@ -96,7 +96,7 @@ class StringNormalizer(Op):
 class RegexFullMatch(Op):
     """Whether each whole string matches the regular expression."""
 
-    inputs = ("data",)
+    input_names = ("data",)
     pattern = Attribute(str)
 
     def validate_and_infer_types(self) -> None:
@@ -112,7 +112,7 @@ class TfIdfVectorizer(Op):
     the output is the count (tf), the weight if the n-gram occurs (idf), or the product of both (tfidf).
     """
 
-    inputs = ("data",)
+    input_names = ("data",)
     mode = Attribute(choice("tf", "idf", "tfidf"))
     min_gram_length = Attribute(int)
     max_gram_length = Attribute(int)
@@ -154,7 +154,7 @@ class SkipGram(Op):
     includes shorter n-grams, each after the longer ones that start with it.
     """
 
-    inputs = ("data",)
+    input_names = ("data",)
     ngram_size = Attribute(int)
     max_skip_size = Attribute(int, 0)
     include_all_ngrams = Attribute(bool, False)

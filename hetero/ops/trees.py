@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_type, common_type, is_number, merge_dimensions
-from hetero.ops.nms import shape_of_rank
+from hetero.ops.checks import check_type, common_type, is_number, merge_dimensions, shape_of_rank
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension
 from hetero.types import Type
@@ -25,7 +24,7 @@ class TreeEnsemble(Op):
     - ``members``: the sets of the nodes with mode "member", one per row, in the order of the nodes, padded with NaN.
     """
 
-    inputs = (
+    input_names = (
         "data", "features", "splits", "modes", "when_true", "when_false", "missing_true", "roots", "leaves", "members",
     )  # fmt: skip
     aggregate = Attribute(choice("average", "sum", "min", "max"), "sum")
@@ -34,10 +33,10 @@ class TreeEnsemble(Op):
         check_type(self, [0], is_number, "numbers")
         check_type(self, (1, 3, 4, 5, 7), Type.is_integral, "integers")
         check_type(self, (2, 8, 9), Type.is_real, "a floating-point type")
-        rows = shape_of_rank(self, 0, 2, name="data")
-        nodes = [shape_of_rank(self, index, 1, name="nodes")[0] for index in range(1, 7)]
+        rows = shape_of_rank(self, 0, 2)
+        nodes = [shape_of_rank(self, index, 1)[0] for index in range(1, 7)]
         merge_dimensions(self, nodes, "the numbers of features, splits, modes and branches")
-        leaves = shape_of_rank(self, 8, 2, name="leaves")
+        leaves = shape_of_rank(self, 8, 2)
         features = exact_value(self.input_value(1))
         if features is not None and features.size and not rows[1].compatible(Dimension(int(features.max()) + 1, -1)):
             self.fail(f"data must have {features.max() + 1} features or more, but has the shape {rows}")
@@ -50,11 +49,11 @@ class LabelEncoder(Op):
     Without a default, an element without a key is an error. NaN is a valid key. Among equal keys the last one counts.
     """
 
-    inputs = ("data", "keys", "values", "default?")
+    input_names = ("data", "keys", "values", "default?")
 
     def validate_and_infer_types(self) -> None:
         common_type(self, (0, 1))
-        keys, values = (shape_of_rank(self, index, 1, name="keys and values")[0] for index in (1, 2))
+        keys, values = (shape_of_rank(self, index, 1)[0] for index in (1, 2))
         merge_dimensions(self, (keys, values), "the numbers of keys and values")
         element_type = common_type(self, range(2, self.get_input_size()))
         self.set_output_type(0, element_type, self.get_input_partial_shape(0))

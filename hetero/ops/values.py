@@ -8,6 +8,7 @@ Slice, Reshape, …), and ``+``, ``-``, ``*`` use Dimension's operators.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeGuard
 
 import numpy as np
 
@@ -31,7 +32,7 @@ def is_short(output: Output) -> bool:
     return output.partial_shape.is_static and output.partial_shape.element_count().get_length() <= MAX_VALUE_SIZE
 
 
-def is_exact(value: np.ndarray | None) -> bool:
+def is_exact(value: np.ndarray | None) -> TypeGuard[np.ndarray]:
     """Return whether every element of the value is known."""
     return value is not None and value.dtype != object
 
@@ -39,6 +40,18 @@ def is_exact(value: np.ndarray | None) -> bool:
 def exact_value(output: Output) -> np.ndarray | None:
     """Return the contents of an output, or None unless every element is known; works for Constants of any type."""
     return output.value if is_exact(output.value) else None
+
+
+def exact_number(output: Output) -> int | None:
+    """Return the first element of an output that holds an integer, or None if it is not known."""
+    value = exact_value(output)
+    return None if value is None or not value.size else int(value.reshape(-1)[0])
+
+
+def exact_length(output: Output) -> Dimension:
+    """Return the length that an output holds, as far as it is known."""
+    length = exact_number(output)
+    return Dimension() if length is None else Dimension(length)
 
 
 def value_of_shape(shape: PartialShape) -> np.ndarray | None:

@@ -35,7 +35,7 @@ class VariableOp(Op):
 class ReadValueV3(VariableOp, type_name="ReadValue", opset=3):
     """The value of a variable, or ``init_value`` before the first Assign."""
 
-    inputs = ("init_value",)
+    input_names = ("init_value",)
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0).without_symbols())
@@ -47,7 +47,7 @@ class ReadValue(VariableOp, opset=6):
     ``variable_type`` and ``variable_shape`` must cover those of ``init_value``, and default to them.
     """
 
-    inputs = ("init_value?",)
+    input_names = ("init_value?",)
     variable_id = Attribute(_identifier, "")  # needs a default because it follows an optional input
     variable_type = Attribute(Type, None)
     variable_shape = Attribute(PartialShape, None)
@@ -85,7 +85,7 @@ class ReadValue(VariableOp, opset=6):
 class AssignV3(VariableOp, type_name="Assign", opset=3):
     """Set a variable for the following inferences; outputs the value."""
 
-    inputs = ("new_value",)
+    input_names = ("new_value",)
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))

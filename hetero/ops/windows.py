@@ -6,9 +6,10 @@ The formulas are those of OpenVINO's Convolution-1 and MaxPool-8: the extent of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from hetero.graph import Node, choice
+from hetero.graph import Op, choice
 from hetero.shape import MAX_RANK, Dimension
 
 auto_pad_choice = choice("explicit", "same_upper", "same_lower", "valid")
@@ -17,12 +18,22 @@ rounding_choice = choice("floor", "ceil")
 torch_rounding_choice = choice("floor", "ceil", "ceil_torch")
 
 
+class WindowOp(Op):
+    """Base of operations with sliding windows, which declare these attributes."""
+
+    strides: Any
+    pads_begin: Any
+    pads_end: Any
+    dilations: Any
+    auto_pad: Any
+
+
 def extent(kernel: Dimension | int, dilation: int) -> Dimension:
     """Return the length that a dilated window covers."""
     return (Dimension.of(kernel) - 1) * dilation + 1
 
 
-def complete_window_attributes(node: Node, count: int, *names: str) -> None:
+def complete_window_attributes(node: Op, count: int, *names: str) -> None:
     """Set missing (None or empty) attributes to their defaults for ``count`` spatial axes, and check the others."""
     if count > MAX_RANK:
         node.fail(f"it has {count} spatial dimensions; the largest number is {MAX_RANK}")
@@ -38,9 +49,9 @@ def complete_window_attributes(node: Node, count: int, *names: str) -> None:
 
 
 def window_positions(
-    node: Node,
-    lengths: Sequence[Dimension],
-    kernel: Sequence[Dimension | int],
+    node: WindowOp,
+    lengths: Iterable[Dimension],
+    kernel: Iterable[Dimension | int],
     dilations: Sequence[int],
     rounding: str = "floor",
 ) -> list[Dimension]:
@@ -49,12 +60,12 @@ def window_positions(
     Raises GraphError if a window is longer than the padded axis.
     """
     return [
-        _positions(node, axis, length, extent(kernel[axis], dilations[axis]), rounding)
-        for axis, length in enumerate(lengths)
+        _positions(node, axis, length, extent(size, dilation), rounding)
+        for axis, (length, size, dilation) in enumerate(zip(lengths, kernel, dilations))
     ]
 
 
-def _positions(node: Node, axis: int, length: Dimension, window: Dimension, rounding: str) -> Dimension:
+def _positions(node: WindowOp, axis: int, length: Dimension, window: Dimension, rounding: str) -> Dimension:
     stride = node.strides[axis]
     if node.auto_pad.startswith("same"):
         return (length + (stride - 1)) // stride
@@ -73,7 +84,7 @@ def _positions(node: Node, axis: int, length: Dimension, window: Dimension, roun
 
 
 def resolve_pads(
-    node: Node, lengths: Sequence[int], kernel: Sequence[int], dilations: Sequence[int] | None = None
+    node: WindowOp, lengths: Sequence[int], kernel: Sequence[int], dilations: Sequence[int] | None = None
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the padding before and after the data on each axis, resolving the node's auto_pad for these lengths.
 

@@ -8,10 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from hetero.errors import GraphError
 from hetero.graph import Model, Node, Output
-from hetero.ops.einsum import Subscript
+from hetero.ops.bodies import MultiSubGraphOp
+from hetero.ops.control_flow import SubGraphOp
+from hetero.ops.convolution import AnyConvolution, BackwardConvolution
+from hetero.ops.einsum import Einsum, parse_equation
+from hetero.ops.matmul import MatMul
+from hetero.ops.pooling import WindowPooling
+from hetero.ops.recurrent import Recurrent
 from hetero.ops.values import is_exact
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
@@ -83,7 +90,7 @@ def work_of(node: Node, shapes: Shapes) -> Work:
     kind = node.type_info.name
     if kind in _FREE or all(is_exact(output.value) for output in node.outputs()):
         return Work()
-    if node.bodies:
+    if isinstance(node, MultiSubGraphOp):
         return _work_of_bodies(node)
     if kind in _PARTLY_READ:
         return Work(0.0, 2 * _bytes(node.outputs(), shapes))
@@ -109,34 +116,28 @@ def _one_for_each_element(node: Node, shapes: Shapes) -> float:
     return float(max(math.prod(shapes[value]) for value in (*node.input_values(), *node.outputs())))
 
 
-def _convolution(node: Node, shapes: Shapes) -> float:
-    filters = shapes[node.input_value(1)]
-    return 2.0 * math.prod(shapes[node.output(0)]) * math.prod(filters[node.filter_axes - 1 :])
-
-
-def _transposed_convolution(node: Node, shapes: Shapes) -> float:
-    """Each element of the data is multiplied with every filter element for its channel."""
-    filters = shapes[node.input_value(1)]
-    return 2.0 * math.prod(shapes[node.input_value(0)]) * math.prod(filters[node.filter_axes - 1 :])
+def _convolution(node: AnyConvolution, shapes: Shapes) -> float:
+    """Each element of the output, or of a transposed convolution's data, takes every filter element for its channel."""
+    elements = shapes[node.input_value(0) if isinstance(node, BackwardConvolution) else node.output(0)]
+    return 2.0 * math.prod(elements) * math.prod(shapes[node.input_value(1)][node.filter_axes - 1 :])
 
 
 def _deformable_convolution(node: Node, shapes: Shapes) -> float:
     return 2.0 * math.prod(shapes[node.output(0)]) * math.prod(shapes[node.input_value(2)][1:])
 
 
-def _matmul(node: Node, shapes: Shapes) -> float:
+def _matmul(node: MatMul, shapes: Shapes) -> float:
     first = shapes[node.input_value(0)]
     summed = first[-2] if node.transpose_a and len(first) > 1 else first[-1]
     return 2.0 * math.prod(shapes[node.output(0)]) * summed
 
 
-def _einsum(node: Node, shapes: Shapes) -> float:
+def _einsum(node: Einsum, shapes: Shapes) -> float:
     """One sum over all labels. Devices usually do less, as they contract two inputs at a time."""
     lengths: dict[str, int] = {}
-    left = node.equation.replace(" ", "").partition("->")[0]
-    for text, value in zip(left.split(","), node.input_values()):
+    for subscript, value in zip(parse_equation(node.equation)[0], node.input_values()):
         shape = shapes[value]
-        labels = Subscript.parse(text).expanded(len(shape), len(shape))
+        labels = subscript.expanded(len(shape), len(shape))
         lengths |= {label: max(length, lengths.get(label, 1)) for label, length in zip(labels, shape)}
     return float(node.get_input_size()) * math.prod(lengths.values())
 
@@ -147,14 +148,14 @@ def _attention(node: Node, shapes: Shapes) -> float:
     return 2.0 * keys * (math.prod(output[:-1]) * query[-1] + math.prod(output))
 
 
-def _recurrent(node: Node, shapes: Shapes) -> float:
+def _recurrent(node: Recurrent, shapes: Shapes) -> float:
     """Each weight of W and R is used once for every step and row of the batch."""
     weights = [shapes[node.input_value(node.input_index(name))] for name in ("W", "R")]
     data = shapes[node.input_value(0)]
     return 2.0 * math.prod(data[:-1]) * sum(map(math.prod, weights))
 
 
-def _pooling(node: Node, shapes: Shapes) -> float:
+def _pooling(node: WindowPooling, shapes: Shapes) -> float:
     return float(math.prod(shapes[node.output(0)]) * math.prod(node.kernel_shape))
 
 
@@ -163,15 +164,13 @@ def _normalization(node: Node, shapes: Shapes) -> float:
     return 4.0 * math.prod(shapes[node.input_value(0)])
 
 
-def _work_of_bodies(node: Node) -> Work:
+def _work_of_bodies(node: MultiSubGraphOp) -> Work:
     """Return the work of an If's larger branch, or of a loop's body times its (known or assumed) iterations."""
-    bodies = [model_work(body) for body in node.bodies if body]
-    if not bodies:
-        return Work()
-    if len(bodies) > 1:
-        return max(bodies, key=lambda work: work.operations + work.bytes)
+    largest = max(map(model_work, node.bodies), key=lambda work: work.operations + work.bytes)
+    if not isinstance(node, SubGraphOp):
+        return largest
     count = node.get_num_iterations()
-    return bodies[0].times(count if count > 0 else ASSUMED_LENGTH)
+    return largest.times(count if count > 0 else ASSUMED_LENGTH)
 
 
 def model_work(model: Model, input_shapes: Mapping[int, Shape] | None = None) -> Work:
@@ -191,18 +190,18 @@ _MOVES = {
     "ReverseSequence", "Roll", "ScatterElementsUpdate", "ScatterNDUpdate", "ScatterUpdate", "ShuffleChannels",
     "SpaceToBatch", "SpaceToDepth", "Tile", "Transpose",
 }  # fmt: skip
-_OPERATIONS: dict[str, Callable[[Node, Shapes], float]] = {
+_OPERATIONS: dict[str, Callable[[Any, Shapes], float]] = {
     "AvgPool": _pooling,
     "BinaryConvolution": _convolution,
     "Convolution": _convolution,
-    "ConvolutionBackpropData": _transposed_convolution,
+    "ConvolutionBackpropData": _convolution,
     "DeformableConvolution": _deformable_convolution,
     "Einsum": _einsum,
     "FusedConvolution": _convolution,
     "GRUCell": _recurrent,
     "GRUSequence": _recurrent,
     "GroupConvolution": _convolution,
-    "GroupConvolutionBackpropData": _transposed_convolution,
+    "GroupConvolutionBackpropData": _convolution,
     "GroupNormalization": _normalization,
     "LSTMCell": _recurrent,
     "LSTMSequence": _recurrent,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, floats, integers
-from hetero.ops.checks import check_type, normalize_axis
-from hetero.ops.nms import shape_of_rank
+from hetero.ops.checks import check_type, normalize_axis, shape_of_rank
+from hetero.ops.movement import divide_exactly
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
@@ -18,7 +18,7 @@ class RegionYolo(Op, opset=1):
     ``anchors`` has no effect.
     """
 
-    inputs = ("input",)
+    input_names = ("input",)
     coords = Attribute(int)
     classes = Attribute(int)
     num = Attribute(int)
@@ -45,7 +45,7 @@ class RegionYolo(Op, opset=1):
         if not self.get_input_partial_shape(0).has_rank:
             self.set_output_type(0, element_type, PartialShape.dynamic())
             return
-        shape = shape_of_rank(self, 0, 4, name="data")
+        shape = shape_of_rank(self, 0, 4)
         if not shape[1].compatible(Dimension.interval(self.boxes * self.box_size, None)):
             self.fail(f"data must have {self.boxes * self.box_size} channels or more, but has the shape {shape}")
         if self.do_softmax:
@@ -65,7 +65,7 @@ class ReorgYolo(Op, opset=2):
     reinterpreted as ``[N, C * stride², H / stride, W / stride]``.
     """
 
-    inputs = ("input",)
+    input_names = ("input",)
     stride = Attribute(integers)
 
     def validate_and_infer_types(self) -> None:
@@ -74,12 +74,8 @@ class ReorgYolo(Op, opset=2):
         shape = self.get_input_partial_shape(0)
         if shape.has_rank:
             stride = self.stride[0]
-            batch, channels, height, width = shape_of_rank(self, 0, 4, name="data")
-            for length, divisor in ((channels, stride**2), (height, stride), (width, stride)):
-                if length.is_static and length.get_length() % divisor:
-                    self.fail(
-                        f"data {shape} must have rows and columns that are multiples of {stride} "
-                        f"and channels that are a multiple of {stride}²"
-                    )
-            shape = PartialShape([batch, channels * stride**2, height // stride, width // stride])
+            batch, channels, height, width = shape_of_rank(self, 0, 4)
+            divide_exactly(self, channels, stride**2)
+            spatial = (divide_exactly(self, length, stride) for length in (height, width))
+            shape = PartialShape([batch, channels * stride**2, *spatial])
         self.set_output_type(0, self.get_input_element_type(0), shape)

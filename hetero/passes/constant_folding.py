@@ -11,6 +11,7 @@ from hetero.containers import ContainerType
 from hetero.errors import HeteroError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
 from hetero.graph.runtime_info import copy_runtime_info
+from hetero.ops.bodies import MISSING_BODY
 from hetero.ops.control_flow import SubGraphOp
 from hetero.ops.values import exact_value
 from hetero.ops.work_estimate import assumed_shape, bytes_of, work_of
@@ -59,14 +60,13 @@ class FoldingBudget:
 
 def _operations_of(node: Node) -> float:
     """Return the arithmetic operations of a node; infinity if the number of iterations of a body is unknown."""
-    bodies = [_operations_of_body(body) for body in node.bodies if body]
-    if len(bodies) < len(node.bodies):
+    if MISSING_BODY in node.bodies:
         return math.inf
     if isinstance(node, SubGraphOp):
         count = node.get_num_iterations()
-        return count * bodies[0] if count >= 0 else math.inf
-    if bodies:
-        return max(bodies)
+        return count * _operations_of_body(node.body) if count >= 0 else math.inf
+    if node.bodies:
+        return max(map(_operations_of_body, node.bodies))
     shapes = {value: assumed_shape(value.partial_shape) for value in (*node.input_values(), *node.outputs())}
     return work_of(node, shapes).operations
 

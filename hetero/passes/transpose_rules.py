@@ -186,7 +186,7 @@ def _pick(node: Op, index: int, positions: Sequence[int | None], default: int = 
     known = exact_value(vector)
     if known is not None:
         numbers = [default if position is None else known[position] for position in positions]
-        return set_constant(node, index, np.array(numbers, known.dtype), node.inputs_declared[index])
+        return set_constant(node, index, np.array(numbers, known.dtype), node.input_names[index])
     if None in positions:
         more = Constant(np.array([default], vector.element_type.to_dtype()))
         positions = [vector.shape[0] if position is None else position for position in positions]

@@ -3,7 +3,7 @@
 An element-wise operation gives an OpenCL C expression. It has one output, of the shape to which its inputs broadcast::
 
     class CustomElu(Op):
-        inputs = ("x",)
+        input_names = ("x",)
         alpha = Attribute(float)
         opencl_expression = "x > 0 ? x : alpha * (exp(x) - 1.0)"
 

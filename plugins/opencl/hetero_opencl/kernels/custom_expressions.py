@@ -61,5 +61,5 @@ def expression_unsupported_reason(node: Op) -> str | None:
 
 def _input_names(node: Op) -> list[str]:
     """Return the declared input names, then ``input0``, ``input1`` … for variadic and undeclared inputs."""
-    declared = [name.strip("?") for name in node.inputs_declared if not name.startswith("*")]
+    declared = [name.strip("?") for name in node.input_names if not name.startswith("*")]
     return [*declared, *(f"input{index}" for index in range(len(declared), node.get_input_size()))]

@@ -74,7 +74,7 @@ def _sum_bags(
     starts: Buffer,
     order: Buffer | None = None,
 ) -> None:
-    values = dict(zip(node.inputs_declared, node.input_values()))
+    values = dict(zip(node.input_names, node.input_values()))
     table, indices = values["emb_table"], values["indices"]
     default, weights = values.get("default_index?"), values.get("per_sample_weights?")
     arguments: list[Argument] = [table, indices, order or starts, starts, default or indices, weights or table]

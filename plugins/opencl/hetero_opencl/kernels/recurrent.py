@@ -40,7 +40,7 @@ _ACTIVATIONS: dict[str, tuple[str, float, float]] = {
 
 @lowers(*get_args(Cells), *get_args(Sequences), unsupported=unsupported_non_float)
 def recurrent(lowering: Lowering, node: Cells | Sequences) -> None:
-    inputs = dict(zip((name.strip("?") for name in node.inputs_declared), node.input_values()))
+    inputs = dict(zip((name.strip("?") for name in node.input_names), node.input_values()))
     is_sequence = isinstance(node, Sequences)
     data, weights, biases = (inputs[name] for name in ("X", "W", "B"))
     text = _text(node, inputs)
