@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.values import arange, int64, length_of, normalize_axis, rank_of, reshape
+from hetero.frontend.values import arange, axis_length, int64, normalize_axis, rank_of, reshape
 from hetero.graph import Output, constant_array
 from hetero.types import Type
 
@@ -28,7 +28,7 @@ def broadcast_along_axis(parameter: Output, value: Output, axis: int, block: int
     rank = rank_of(value)
     axis = normalize_axis(axis, rank)
     if block:
-        blocks = ops.Divide(arange(length_of(value, axis)), int64(block))
+        blocks = ops.Divide(arange(axis_length(value, axis)), int64(block))
         return ops.Gather(parameter, blocks, int64(axis)).output(0)
     return reshape(parameter, (*[1] * axis, -1, *[1] * (rank - axis - 1)))
 
@@ -41,7 +41,7 @@ def as_scalar(parameter: Output) -> Output:
 def quantize(value: Output, scale: Output, zero_point: Output | None, kind: Type, saturate: bool = True) -> Output:
     """Quantize to an integer type or f8: divide by the scale, round half to even, saturate to the range of ``kind``."""
     # f16 cannot represent all 16-bit integers, so the rest is computed in f32.
-    return quantize_scaled(converted(ops.Divide(value, scale).output(0), Type.f32), zero_point, kind, saturate)
+    return quantize_scaled(convert_to(ops.Divide(value, scale).output(0), Type.f32), zero_point, kind, saturate)
 
 
 def quantize_scaled(
@@ -55,7 +55,7 @@ def quantize_scaled(
     if kind.is_integral():
         scaled = ops.Round(scaled, "half_to_even").output(0)
     if zero_point is not None and not is_zero(zero_point):
-        scaled = ops.Add(scaled, converted(zero_point, Type.f32)).output(0)
+        scaled = ops.Add(scaled, convert_to(zero_point, Type.f32)).output(0)
     if kind.is_real():
         return ops.Cast(scaled, kind, saturate).output(0)
     if not kind.is_integral():
@@ -68,19 +68,19 @@ def dequantize(value: Output, scale: Output, zero_point: Output | None, kind: Ty
     """Return (value - zero_point) · scale as real numbers of type ``kind``, computed in f32."""
     # f32 cannot represent all i32 values, so the zero point is subtracted in i32.
     exact = Type.i32 if value.element_type is Type.i32 else Type.f32
-    number = converted(subtract_zero_point(value, zero_point, exact), Type.f32)
-    return converted(ops.Multiply(number, converted(scale, Type.f32)).output(0), kind)
+    number = convert_to(subtract_zero_point(value, zero_point, exact), Type.f32)
+    return convert_to(ops.Multiply(number, convert_to(scale, Type.f32)).output(0), kind)
 
 
 def subtract_zero_point(value: Output, zero_point: Output | None, kind: Type) -> Output:
     """Return integers minus their zero point, computed in the type ``kind``, which must represent them exactly."""
-    number = converted(value, kind)
+    number = convert_to(value, kind)
     if zero_point is None or is_zero(zero_point):
         return number
-    return ops.Subtract(number, converted(zero_point, kind)).output(0)
+    return ops.Subtract(number, convert_to(zero_point, kind)).output(0)
 
 
-def converted(value: Output, kind: Type) -> Output:
+def convert_to(value: Output, kind: Type) -> Output:
     """Return the value with this element type, without an operation if it has the type already."""
     return value if value.element_type is kind else ops.Convert(value, kind).output(0)
 

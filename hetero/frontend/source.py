@@ -15,7 +15,7 @@ from hetero.files import open_regular
 from hetero.frontend.frontend import ModelSource
 
 Stamp = tuple[int, int]
-_noted: ContextVar[dict[str, Stamp] | None] = ContextVar("noted files", default=None)
+_recorded: ContextVar[dict[str, Stamp] | None] = ContextVar("recorded files", default=None)
 
 
 class SourceBytes(NamedTuple):
@@ -54,14 +54,14 @@ def read_source(source: ModelSource, format_name: str, keep_position: bool = Fal
 
 
 @contextlib.contextmanager
-def noting_files() -> Iterator[dict[str, Stamp]]:
+def record_files() -> Iterator[dict[str, Stamp]]:
     """Record the files that are mapped within the ``with`` block: a dict from absolute paths to their stamps."""
-    noted: dict[str, Stamp] = {}
-    token = _noted.set(noted)
+    recorded: dict[str, Stamp] = {}
+    token = _recorded.set(recorded)
     try:
-        yield noted
+        yield recorded
     finally:
-        _noted.reset(token)
+        _recorded.reset(token)
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
@@ -72,9 +72,9 @@ def stamp_of(status: os.stat_result) -> Stamp:
 def map_file(path: Path) -> memoryview:
     """Map a regular file into memory for reading. An empty file gives an empty view. Raises OSError."""
     with open_regular(path) as file:
-        noted = _noted.get()
-        if noted is not None:
-            noted[os.path.abspath(path)] = stamp_of(os.fstat(file.fileno()))
+        recorded = _recorded.get()
+        if recorded is not None:
+            recorded[os.path.abspath(path)] = stamp_of(os.fstat(file.fileno()))
         try:
             return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         except ValueError:

@@ -63,7 +63,7 @@ def int64(numbers: ArrayLike) -> Constant:
     return Constant(np.array(numbers, np.int64))
 
 
-def length_of(value: Output | Node, axis: int | Sequence[int]) -> Output:
+def axis_length(value: Output | Node, axis: int | Sequence[int]) -> Output:
     """Return the length of an axis as an i64 scalar, or of a sequence of axes as a vector, computed at run time."""
     return ops.Gather(ops.ShapeOf(value), int64(axis), int64(0)).output(0)
 

@@ -20,7 +20,7 @@ from hetero.dispatch.report import PlacementReport
 from hetero.dispatch.report import log as placement_log
 from hetero.errors import PropertyError
 from hetero.frontend import ProgressReporterExtension
-from hetero.frontend.source import noting_files
+from hetero.frontend.source import record_files
 from hetero.graph import Model, port_name
 from hetero.plugin import ProfilingInfo
 from hetero.run.config import RunConfig
@@ -106,7 +106,7 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
     core = Core()
     total = config.iterations + 2
     started = time.perf_counter()
-    with noting_files() as files:
+    with record_files() as files:
         model = read_model(core, config.model, config.extensions, progress)
     refuse_overwriting(config.files_written(), map(Path, files))
     read_seconds = time.perf_counter() - started

@@ -20,7 +20,7 @@ from hetero import plugin
 from hetero import properties as props
 from hetero.cache_folder import write_cached
 from hetero.errors import BlobError, HeteroError, NotSupportedError
-from hetero.frontend.source import Stamp, noting_files, stamp_of
+from hetero.frontend.source import Stamp, record_files, stamp_of
 from hetero.graph import Model
 from hetero.messages import get_logger
 from hetero.plugin import Plugin, RemoteContext
@@ -52,7 +52,7 @@ class ModelCache:
             cached = self._load(model_key, str(path), read_model)
             if cached is not None:
                 return cached
-        with noting_files() as files:
+        with record_files() as files:
             model = read_model()
         model_key = model_hash(model)
         compiled = self._compile(model, model_key)

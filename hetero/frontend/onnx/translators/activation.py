@@ -13,7 +13,7 @@ from hetero.frontend.activation import prelu_broadcasting
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import flatten, int64, length_of, normalize_axis, rank_of, scalar_like
+from hetero.frontend.values import axis_length, flatten, int64, normalize_axis, rank_of, scalar_like
 from hetero.graph import Op, Output
 from hetero.ops.values import exact_value
 
@@ -111,7 +111,7 @@ def _hardmax(value: Output, axis: int) -> Op:
     """Return 1 at the first largest element along the axis, 0 elsewhere."""
     axis = normalize_axis(axis, rank_of(value))
     best = ops.TopK(value, int64(1), axis, "max", "value", "i64").output(1)
-    length = length_of(value, axis)
+    length = axis_length(value, axis)
     return ops.OneHot(ops.Squeeze(best, int64([axis])), length, scalar_like(value, 1), scalar_like(value, 0), axis)
 
 

@@ -14,7 +14,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, known_length, length_of, multiply_by, rank_of, scalar_like
+from hetero.frontend.values import arange, axis_length, int64, known_length, multiply_by, rank_of, scalar_like
 from hetero.graph import Output
 from hetero.types import Type
 
@@ -136,9 +136,9 @@ def _mask(node: OnnxNodeContext, query: Output, key: Output) -> Output | None:
         ends = ops.Unsqueeze(ops.Convert(ends, Type.i64), int64([1, 2, 3])).output(0)
         conditions.append(ops.Less(_positions(key), ends).output(0))
     if node.has_input(4):
-        rows = ops.Add(rows, length_of(node.get_input(4), [-2])).output(0)
+        rows = ops.Add(rows, axis_length(node.get_input(4), [-2])).output(0)
     elif ends is not None:
-        rows = ops.Add(rows, ops.Subtract(ends, length_of(query, [-2]))).output(0)
+        rows = ops.Add(rows, ops.Subtract(ends, axis_length(query, [-2]))).output(0)
     if causal:
         conditions.append(_causal(rows, key))
     distance = ops.Subtract(rows, _positions(key))
@@ -161,7 +161,7 @@ def _pad_to_keys(mask: Output, key: Output) -> Output:
     rank, length = rank_of(mask), key.partial_shape[2]
     if mask.partial_shape[-1].is_static and mask.partial_shape[-1] == length:
         return mask
-    missing = ops.Subtract(length_of(key, [-2]), length_of(mask, [rank - 1]))
+    missing = ops.Subtract(axis_length(key, [-2]), axis_length(mask, [rank - 1]))
     pads_end = ops.Concat([int64([0] * (rank - 1)), missing], 0)
     masked = scalar_like(mask, False if mask.element_type == Type.boolean else -np.inf)
     return ops.Pad(mask, int64([0] * rank), pads_end, "constant", masked).output(0)
@@ -177,14 +177,14 @@ def _group_heads(mask: Output, groups: int, members: int) -> Output:
     if mask.partial_shape[rank - 3].is_dynamic:
         ones = int64([1] * (rank - 3) + [groups * members, 1, 1])
         mask = ops.Broadcast(mask, ones, broadcast_spec="BIDIRECTIONAL").output(0)
-    batch = [length_of(mask, [0])] if rank > 3 else []
-    shape = ops.Concat([*batch, int64([groups, members]), length_of(mask, [rank - 2, rank - 1])], 0)
+    batch = [axis_length(mask, [0])] if rank > 3 else []
+    shape = ops.Concat([*batch, int64([groups, members]), axis_length(mask, [rank - 2, rank - 1])], 0)
     return ops.Reshape(mask, shape, False).output(0)
 
 
 def _ungroup_heads(scores: Output, heads: int) -> Output:
     """Reshape scores ``[B, G, N / G, S, T]`` to ``[B, N, S, T]``."""
-    shape = ops.Concat([length_of(scores, [0]), int64([heads]), length_of(scores, [3, 4])], 0)
+    shape = ops.Concat([axis_length(scores, [0]), int64([heads]), axis_length(scores, [3, 4])], 0)
     return ops.Reshape(scores, shape, False).output(0)
 
 
@@ -200,7 +200,7 @@ def _query_positions(query: Output) -> Output:
 
 def _positions(heads: Output) -> Output:
     """Return 0 … S - 1 for heads ``[…, S, H]``."""
-    return arange(length_of(heads, -2))
+    return arange(axis_length(heads, -2))
 
 
 @translator("LinearAttention", since=27)
@@ -213,8 +213,8 @@ def linear_attention(node: OnnxNodeContext) -> Translation:
     if node.has_input(3):
         state = node.get_input(3)
     else:
-        sizes = [ops.Divide(length_of(part, [2]), int64([heads])) for part in (key, value)]
-        shape = ops.Concat([length_of(key, [0]), int64([heads]), *sizes], 0)
+        sizes = [ops.Divide(axis_length(part, [2]), int64([heads])) for part in (key, value)]
+        shape = ops.Concat([axis_length(key, [0]), int64([heads]), *sizes], 0)
         state = ops.Broadcast(scalar_like(query, 0), shape).output(0)
     gates = [node.get_input(index) for index in (4, 5) if node.has_input(index)]
     rule, scale = node.get_attribute("update_rule", "gated_delta"), node.get_attribute("scale", 0.0)

@@ -7,7 +7,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, known_length, length_of, scalar_like
+from hetero.frontend.values import axis_length, int64, known_length, scalar_like
 from hetero.graph import Op, Output
 
 
@@ -30,11 +30,11 @@ def causal_convolution(node: OnnxNodeContext) -> Translation:
     if activation not in ("none", "silu", "swish"):
         raise FrontendError(f"activation must be none, silu or swish, but is {activation}")
     result = result if activation == "none" else ops.Swish(result)
-    length = length_of(padded, [2])
+    length = axis_length(padded, [2])
     state = ops.Slice(padded, ops.Subtract(length, int64(past)), length, int64([1]), int64([2]))
     return [result.output(0), state.output(0)]
 
 
 def _zeros(value: Output, count: int) -> Output:
     """Return zeros ``[B, C, count]``."""
-    return ops.Broadcast(scalar_like(value, 0), ops.Concat([length_of(value, [0, 1]), int64([count])], 0)).output(0)
+    return ops.Broadcast(scalar_like(value, 0), ops.Concat([axis_length(value, [0, 1]), int64([count])], 0)).output(0)

@@ -13,7 +13,7 @@ from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.subgraph import Body, ModelScope, Subgraph
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, normalize_axis
+from hetero.frontend.values import axis_length, int64, normalize_axis
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_constant
 from hetero.ops.control_flow import SubGraphOp
 from hetero.ops.port_maps import (
@@ -129,7 +129,7 @@ def scan_8(node: OnnxNodeContext) -> Translation:
     )
     outputs = inner.outputs()
     if lengths is not None:
-        padded_length = length_of(parts[state_count], [1])
+        padded_length = axis_length(parts[state_count], [1])
         outputs[state_count:] = [_pad_with_zeros(value, padded_length) for value in outputs[state_count:]]
     model = Model(outputs, [*parts, *scope.captured.values()], f"{node.name}/batch")
     _stack_results(model, dict.fromkeys(range(len(outputs)), 0))
@@ -214,7 +214,7 @@ def _first_elements(value: Output, length: Node) -> Output:
 def _pad_with_zeros(value: Output, length: Output) -> Output:
     """Append zeros along axis 0 up to ``length``."""
     shape = ops.ShapeOf(value)
-    missing = ops.Subtract(length, length_of(value, [0]))
+    missing = ops.Subtract(length, axis_length(value, [0]))
     rest = ops.Slice(shape, int64([1]), int64([np.iinfo(np.int64).max]), int64([1]), int64([0]))
     zeros = ops.Broadcast(ops.Convert(np.int64(0), value.element_type), ops.Concat([missing, rest], 0))
     return ops.Concat([value, zeros], 0).output(0)

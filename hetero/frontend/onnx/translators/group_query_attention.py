@@ -17,7 +17,7 @@ from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
 from hetero.frontend.onnx.translators.normalization import rms_norm
 from hetero.frontend.onnx.translators.rotary import rotate
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, known_length, length_of, reshape, scalar_like
+from hetero.frontend.values import arange, axis_length, int64, known_length, reshape, scalar_like
 from hetero.graph import Constant, Op, Output
 from hetero.types import Type
 
@@ -30,8 +30,8 @@ def group_query_attention(node: OnnxNodeContext) -> Translation:
     lengths, total = _int64(node.get_input(5)), _int64(node.get_input(6))
     total = ops.Reshape(total, int64([1]), False).output(0)
     # The number of past tokens of each sequence. ``lengths`` is the number of all its tokens minus 1.
-    past = ops.Maximum(ops.Subtract(ops.Add(lengths, int64(1)), length_of(query, [2])), int64(0))
-    positions = ops.Add(ops.Unsqueeze(past, int64([1])), arange(length_of(query, 2))).output(0)
+    past = ops.Maximum(ops.Subtract(ops.Add(lengths, int64(1)), axis_length(query, [2])), int64(0))
+    positions = ops.Add(ops.Unsqueeze(past, int64([1])), arange(axis_length(query, 2))).output(0)
     if node.get_attribute("do_rotary", 0):
         position_ids = node.get_input(9) if node.has_input(9) else positions
         cos, sin = (ops.Gather(node.get_input(index), position_ids, int64(0)).output(0) for index in (7, 8))

@@ -12,7 +12,7 @@ from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.normalization import divide_by_norm
 from hetero.frontend.onnx.translators.scores import best_labels, binary_classes, class_labels, post_transform
-from hetero.frontend.quantization import converted
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Output
@@ -43,14 +43,14 @@ def binarizer(node: OnnxNodeContext) -> Translation:
 
 @translator("Scaler", domain=_DOMAIN)
 def scaler(node: OnnxNodeContext) -> Translation:
-    value = converted(node.get_input(0), Type.f32)
+    value = convert_to(node.get_input(0), Type.f32)
     return ops.Multiply(ops.Subtract(value, _vector(node, "offset")), _vector(node, "scale"))
 
 
 @translator("Normalizer", domain=_DOMAIN)
 def normalizer(node: OnnxNodeContext) -> Translation:
     norms = {"MAX": ops.ReduceMax, "L1": ops.ReduceL1, "L2": ops.ReduceL2}
-    value, name = converted(node.get_input(0), Type.f32), node.get_attribute("norm", "MAX")
+    value, name = convert_to(node.get_input(0), Type.f32), node.get_attribute("norm", "MAX")
     if name not in norms:
         raise FrontendError(f"norm must be MAX, L1 or L2, but is {name}")
     return divide_by_norm(value, norms[name](value, int64([-1]), True))
@@ -72,7 +72,7 @@ def feature_vectorizer(node: OnnxNodeContext) -> Translation:
     """Concatenate the inputs as rows, each truncated or padded with zeros to its length in inputdimensions."""
     parts = []
     for value, length in zip(node.get_inputs(), node.get_attribute("inputdimensions")):
-        rows = converted(reshape(value, (1, -1) if rank_of(value) == 1 else (0, -1)), Type.f32)
+        rows = convert_to(reshape(value, (1, -1) if rank_of(value) == 1 else (0, -1)), Type.f32)
         padded = ops.Pad(rows, int64([0, 0]), int64([0, length]), "constant", scalar_like(rows, 0))
         parts.append(ops.Slice(padded, int64([0]), int64([length]), int64([1]), int64([1])))
     return ops.Concat(parts, 1)
@@ -136,7 +136,7 @@ def one_hot_encoder(node: OnnxNodeContext) -> Translation:
 def _linear(node: OnnxNodeContext, count: int) -> Output:
     """Return features · coefficients + intercepts, ``[rows, count]``."""
     value = node.get_input(0)
-    value = converted(reshape(value, (1, -1)) if rank_of(value) == 1 else value, Type.f32)
+    value = convert_to(reshape(value, (1, -1)) if rank_of(value) == 1 else value, Type.f32)
     coefficients = np.array(node.get_attribute("coefficients"), np.float32).reshape(count, -1)
     intercepts: Sequence[float] = node.get_attribute("intercepts", ()) or (0.0,) * count
     products = ops.MatMul(value, Constant(coefficients), False, True)

@@ -16,7 +16,7 @@ from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.attention import join_heads, split_heads
 from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN, add_optional
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, known_length, length_of, rank_of, scalar_like
+from hetero.frontend.values import arange, axis_length, int64, known_length, rank_of, scalar_like
 from hetero.graph import Op, Output
 
 # The default mask_filter_value, which is added to masked scores.
@@ -76,7 +76,7 @@ def decoder_masked_multi_head_attention(node: OnnxNodeContext) -> Translation:
     if node.has_input(5) and node.get_attribute("past_present_share_buffer", 0):
         past = ops.Convert(node.get_input(7), "i64").output(0)
         total = ops.Reshape(ops.Add(past, int64(1)), int64([1]), False).output(0)
-        lengths = ops.Broadcast(past, length_of(query, [0]))
+        lengths = ops.Broadcast(past, axis_length(query, [0]))
         caches = (node.get_input(5), node.get_input(6))
         key, content = (ops.CacheUpdate(*pair, lengths, total).output(0) for pair in zip(caches, (key, content)))
         valid_key, valid_content = (
@@ -130,7 +130,7 @@ def _attend(node: OnnxNodeContext, query: Output, key: Output, content: Output, 
 
 def _causal_mask(query: Output, key: Output, masked: float) -> Output:
     """Return ``[S, T]``, ``masked`` for keys after the query, else 0. The last query is aligned with the last key."""
-    queries, keys = length_of(query, 2), length_of(key, 2)
+    queries, keys = axis_length(query, 2), axis_length(key, 2)
     rows = ops.Add(arange(queries), ops.Subtract(keys, queries))
     visible = ops.LessEqual(arange(keys), ops.Unsqueeze(rows, int64([1])))
     return ops.Select(visible, scalar_like(query, 0), scalar_like(query, masked)).output(0)
@@ -162,7 +162,7 @@ def _within_sequences(ends: Output, query: Output, key: Output) -> Op:
     ``ends``: the ends ``[B]``, or the ends and the starts ``[2·B]``.
     """
     batch, count = query.partial_shape[0], ends.partial_shape[0]
-    positions, ends = arange(length_of(key, 2)), ops.Convert(ends, "i64").output(0)
+    positions, ends = arange(axis_length(key, 2)), ops.Convert(ends, "i64").output(0)
     if batch.compatible(count):
         return ops.Less(positions, ops.Unsqueeze(ends, int64([1])))
     if not (batch * 2).compatible(count):

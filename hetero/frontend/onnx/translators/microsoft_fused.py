@@ -18,8 +18,8 @@ from hetero.frontend.onnx.translators.normalization import layer_norm, rms_norm
 from hetero.frontend.translation import Translation, as_outputs
 from hetero.frontend.values import (
     arange,
+    axis_length,
     int64,
-    length_of,
     multiply_by,
     normalize_axis,
     per_channel,
@@ -192,7 +192,7 @@ def embed_layer_normalization(node: OnnxNodeContext) -> Translation:
     """
     ids, words, positions = node.get_input(0), node.get_input(2), node.get_input(3)
     total: Op = ops.Gather(words, ids, int64(0))
-    position_ids = node.get_input(8) if node.has_input(8) else arange(length_of(ids, 1))
+    position_ids = node.get_input(8) if node.has_input(8) else arange(axis_length(ids, 1))
     total = ops.Add(total, ops.Gather(positions, position_ids, int64(0)))
     if node.has_input(1):
         total = ops.Add(total, ops.Gather(node.get_input(4), node.get_input(1), int64(0)))
@@ -205,4 +205,4 @@ def _mask_index(node: OnnxNodeContext, ids: Output) -> Output:
     """Return the number of ones of each row of the mask; 0 without a mask."""
     if node.has_input(7):
         return ops.Convert(ops.ReduceSum(node.get_input(7), int64([1]), False), Type.i32).output(0)
-    return ops.Convert(ops.Broadcast(int64(0), length_of(ids, [0])), Type.i32).output(0)
+    return ops.Convert(ops.Broadcast(int64(0), axis_length(ids, [0])), Type.i32).output(0)

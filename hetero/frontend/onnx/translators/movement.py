@@ -10,7 +10,7 @@ from hetero.frontend.node_context import REQUIRED
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import constant_input, flatten, int64, length_of, normalize_axis, rank_of, scalar_like
+from hetero.frontend.values import axis_length, constant_input, flatten, int64, normalize_axis, rank_of, scalar_like
 from hetero.frontend.values import reshape as reshape_to
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
@@ -81,7 +81,7 @@ def split(node: OnnxNodeContext) -> Translation:
     if not node.has_attribute("num_outputs") or (length.is_static and length.get_length() % count == 0):
         return ops.Split(value, int64(axis), count)
     # The parts have the quotient rounded up as length; the last one has the rest.
-    part_length = ops.Divide(ops.Add(length_of(value, [axis]), int64(count - 1)), int64(count))
+    part_length = ops.Divide(ops.Add(axis_length(value, [axis]), int64(count - 1)), int64(count))
     return ops.VariadicSplit(value, int64(axis), ops.Concat([part_length] * (count - 1) + [int64([-1])], 0))
 
 
@@ -148,7 +148,7 @@ def _pad_wrap(value: Output, begin: Output, end: Output) -> Translation:
     """Pad with the elements from the opposite end, as if the value were repeated."""
     for axis in range(rank_of(value)):
         before, after = (ops.Gather(pads, int64(axis), int64(0)) for pads in (begin, end))
-        length = length_of(value, axis)
+        length = axis_length(value, axis)
         indices = ops.Range(ops.Negative(before), ops.Add(length, after), int64(1), Type.i64)
         value = ops.Gather(value, ops.FloorMod(indices, length), int64(axis)).output(0)
     return value

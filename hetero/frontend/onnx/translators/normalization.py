@@ -10,7 +10,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, multiply_by, normalize_axis, per_channel, rank_of, scalar_like
+from hetero.frontend.values import axis_length, int64, multiply_by, normalize_axis, per_channel, rank_of, scalar_like
 from hetero.graph import Op, Output
 from hetero.types import Type
 
@@ -100,7 +100,7 @@ def rms_normalization(node: OnnxNodeContext) -> Translation:
 def group_normalization_18(node: OnnxNodeContext) -> Translation:
     """Before operator set 21 scale and bias have one number per group, but the operation needs one per channel."""
     data, groups = node.get_input(0), node.get_attribute("num_groups")
-    shape = ops.Concat([int64([groups]), ops.Divide(length_of(data, [1]), int64([groups]))], 0)
+    shape = ops.Concat([int64([groups]), ops.Divide(axis_length(data, [1]), int64([groups]))], 0)
     vectors = [
         ops.Reshape(ops.Broadcast(ops.Unsqueeze(node.get_input(index), int64([1])), shape), int64([-1]), False)
         for index in (1, 2)

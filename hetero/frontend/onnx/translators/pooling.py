@@ -11,7 +11,7 @@ from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.convolution import WindowAttributes, read_window_attributes
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, rank_of, scalar_like
+from hetero.frontend.values import axis_length, int64, rank_of, scalar_like
 from hetero.graph import Op, Output
 
 
@@ -104,7 +104,7 @@ def _pad(value: Output, begin: tuple[int, ...], end: tuple[int, ...] | list[int]
 def _drop_outer_windows(value: Output, windows: WindowAttributes, pooled: Output) -> Output:
     """Remove the results of the windows that begin after the end of the unpadded value."""
     axes, strides = range(2, 2 + len(windows.strides)), np.array(windows.strides)
-    counts = ops.Divide(ops.Add(length_of(value, axes), np.array(windows.pads_begin) + strides - 1), strides)
+    counts = ops.Divide(ops.Add(axis_length(value, axes), np.array(windows.pads_begin) + strides - 1), strides)
     ones = np.ones_like(strides)
     return ops.Slice(pooled, ones - 1, counts, ones, int64(axes)).output(0)
 
@@ -120,13 +120,13 @@ def _power(value: Output, power: float) -> Output:
 def _to_column_major(indices: Output, data: Output, count: int) -> Output:
     """Convert flat indices into the data to column-major ones: the first of ``count`` spatial axes changes fastest."""
     axes = range(2, 2 + count)
-    plane = ops.ReduceProd(length_of(data, axes), int64([0]), False)
+    plane = ops.ReduceProd(axis_length(data, axes), int64([0]), False)
     inner = ops.FloorMod(indices, plane)
     result: Op = ops.Subtract(indices, inner)
     column_stride = int64(1).output(0)
     row_stride = plane.output(0)
     for axis in axes:
-        length = length_of(data, axis)
+        length = axis_length(data, axis)
         row_stride = ops.Divide(row_stride, length).output(0)
         coordinate = ops.FloorMod(ops.Divide(inner, row_stride), length)
         result = ops.Add(result, ops.Multiply(coordinate, column_stride))

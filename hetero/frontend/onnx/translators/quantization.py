@@ -11,7 +11,7 @@ from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.convolution import convolve
 from hetero.frontend.quantization import (
     broadcast_along_axis,
-    converted,
+    convert_to,
     dequantize,
     quantize,
     quantize_scaled,
@@ -88,16 +88,16 @@ def qlinear_matmul(node: OnnxNodeContext) -> Translation:
             dequantize(b, b_scale, broadcast_along_axis(b_zero_point, b, -1), Type.f32),
         )
         product = ops.MatMul(*factors, False, False).output(0)
-        return quantize(product, converted(scale, Type.f32), zero_point, zero_point.element_type)
+        return quantize(product, convert_to(scale, Type.f32), zero_point, zero_point.element_type)
     total = integer_gemm(a, a_zero_point, b, b_zero_point)
     return _requantize(total, a_scale, b_scale, _per_row(scale, total), _per_row(zero_point, total))
 
 
 def _requantize(total: Output, a_scale: Output, b_scale: Output, scale: Output, zero_point: Output) -> Output:
     """Quantize total · a_scale · b_scale, an accumulator of integer products, by another scale and zero point."""
-    a_scale, b_scale, scale = (converted(value, Type.f32) for value in (a_scale, b_scale, scale))
+    a_scale, b_scale, scale = (convert_to(value, Type.f32) for value in (a_scale, b_scale, scale))
     factor = ops.Divide(ops.Multiply(a_scale, b_scale), scale).output(0)
-    scaled = ops.Multiply(converted(total, Type.f32), factor).output(0)
+    scaled = ops.Multiply(convert_to(total, Type.f32), factor).output(0)
     return quantize_scaled(scaled, zero_point, zero_point.element_type)
 
 

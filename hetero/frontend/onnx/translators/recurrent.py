@@ -13,7 +13,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, known_length, length_of, scalar_like
+from hetero.frontend.values import axis_length, int64, known_length, scalar_like
 from hetero.graph import Constant, Op, Output
 from hetero.types import Type
 
@@ -127,7 +127,7 @@ def _read(node: OnnxNodeContext, gates: int, states: Sequence[int], functions: S
     directions = 2 if direction == "bidirectional" else 1
     size = node.get_attribute("hidden_size", None) or known_length(r, -1, "hidden_size or the shape of R")
     x = x if batch_first else _swap_batch(x)
-    batch, time = length_of(x, [0]), length_of(x, [1])
+    batch, time = axis_length(x, [0]), axis_length(x, [1])
     lengths = node.get_input(4) if node.has_input(4) else ops.Broadcast(time, batch).output(0)
     initial = []
     for index in states:

@@ -7,7 +7,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, length_of, rank_of
+from hetero.frontend.values import arange, axis_length, int64, rank_of
 from hetero.graph import Op, Output
 
 
@@ -29,7 +29,7 @@ def rotary_embedding_of_onnxruntime(node: OnnxNodeContext) -> Translation:
     node.check_only_supported(is_packed_batching=0, scale=1.0)
     value, positions = node.get_input(0), node.get_input(1)
     if rank_of(positions) == 1:
-        offsets = arange(length_of(value, rank_of(value) - 2))
+        offsets = arange(axis_length(value, rank_of(value) - 2))
         positions = ops.Unsqueeze(ops.Add(positions, offsets), int64([0])).output(0)
     caches = [ops.Gather(node.get_input(index), positions, int64(0)).output(0) for index in (2, 3)]
     return _rotate_input(node, *caches)

@@ -7,7 +7,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, length_of, normalize_axis, rank_of, reshape, scalar_like
+from hetero.frontend.values import arange, axis_length, int64, normalize_axis, rank_of, reshape, scalar_like
 
 _REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
 
@@ -40,12 +40,12 @@ def tensor_scatter(node: OnnxNodeContext) -> Translation:
     mode = node.get_attribute("mode", "linear")
     if axis == 0 or mode not in ("linear", "circular"):
         raise FrontendError(f"axis must not be 0 and mode must be linear or circular, but they are {axis} and {mode}")
-    positions = arange(length_of(update, axis))
+    positions = arange(axis_length(update, axis))
     if node.has_input(2):
         positions = ops.Add(ops.Unsqueeze(node.get_input(2), int64([1])), positions).output(0)
     if mode == "circular":
-        positions = ops.FloorMod(positions, length_of(cache, axis)).output(0)
-    rows = ops.Unsqueeze(arange(length_of(update, 0)), int64([1]))
+        positions = ops.FloorMod(positions, axis_length(cache, axis)).output(0)
+    rows = ops.Unsqueeze(arange(axis_length(update, 0)), int64([1]))
     # Adding 0 times the other broadcasts both to [batch, positions].
     zero = int64(0)
     pair = (ops.Add(rows, ops.Multiply(positions, zero)), ops.Add(positions, ops.Multiply(rows, zero)))

@@ -7,9 +7,9 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
-from hetero.frontend.quantization import converted
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, normalize_axis, rank_of, reshape, scalar_like
+from hetero.frontend.values import axis_length, int64, normalize_axis, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Node, Output
 from hetero.types import Type
 
@@ -45,7 +45,7 @@ def gather_elements(node: OnnxNodeContext) -> Translation:
     other = [dimension for dimension in range(rank) if dimension != axis]
     if any(_may_differ(value, indices, dimension) for dimension in other):
         zeros, ones = int64([0] * len(other)), int64([1] * len(other))
-        value = ops.Slice(value, zeros, length_of(indices, other), ones, int64(other)).output(0)
+        value = ops.Slice(value, zeros, axis_length(indices, other), ones, int64(other)).output(0)
     return ops.GatherElements(value, indices, axis)
 
 
@@ -66,6 +66,6 @@ def compress(node: OnnxNodeContext) -> Translation:
 
 @translator("OneHot", since=9)
 def one_hot(node: OnnxNodeContext) -> Translation:
-    indices, depth = (converted(node.get_input(index), Type.i64) for index in (0, 1))
+    indices, depth = (convert_to(node.get_input(index), Type.i64) for index in (0, 1))
     off, on = (ops.Gather(node.get_input(2), int64(index), int64(0)) for index in (0, 1))
     return ops.OneHot(indices, reshape(depth, ()), on, off, node.get_attribute("axis", -1), "normalize")

@@ -11,7 +11,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, length_of, rank_of, scalar_like
+from hetero.frontend.values import arange, axis_length, int64, rank_of, scalar_like
 from hetero.graph import Constant, Op, Output
 from hetero.ops.values import exact_value
 from hetero.types import Type
@@ -64,7 +64,7 @@ def stft(node: OnnxNodeContext) -> Translation:
 def _frames(signal: Output, window: Output, frame: Output, step: Output) -> Output:
     """Return the frames ``[batch, frames, frame length, 2]`` of a signal ``[batch, length, 2]``, times the window."""
     length, stride = (ops.Convert(value, "i64") for value in (frame, step))
-    starts = ops.Range(int64(0), ops.Add(ops.Subtract(length_of(signal, 1), length), int64(1)), stride, "i64")
+    starts = ops.Range(int64(0), ops.Add(ops.Subtract(axis_length(signal, 1), length), int64(1)), stride, "i64")
     indices = ops.Add(ops.Unsqueeze(starts, int64([1])), arange(length))
     return ops.Multiply(ops.Gather(signal, indices, int64(1)), ops.Unsqueeze(window, int64([1]))).output(0)
 

@@ -6,7 +6,7 @@ from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, reshape
+from hetero.frontend.values import axis_length, int64, reshape
 
 
 @translator("TopK")
@@ -26,7 +26,7 @@ def arg_max_or_min(node: OnnxNodeContext) -> Translation:
         value = ops.Slice(value, int64([-1]), int64([-(2**63)]), int64([-1]), int64([axis])).output(0)
     index = ops.TopK(value, int64(1), axis, mode, "value", "i64", True).output(1)
     if last:
-        index = ops.Subtract(ops.Subtract(length_of(value, axis), int64(1)), index).output(0)
+        index = ops.Subtract(ops.Subtract(axis_length(value, axis), int64(1)), index).output(0)
     return index if node.get_attribute("keepdims", 1) else ops.Squeeze(index, int64([axis]))
 
 

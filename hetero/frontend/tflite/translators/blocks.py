@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.layouts import channels_last, channels_second
-from hetero.frontend.quantization import converted
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import preserves_quantization
 from hetero.frontend.tflite.registry import translator
@@ -44,7 +44,7 @@ def _block_shape_and_pads(node: TfliteNodeContext) -> tuple[Output, Output, Outp
 
     Inputs 1 and 2 have them for the spatial axes only.
     """
-    blocks, pads = (converted(node.get_input(index), Type.i64) for index in (1, 2))
+    blocks, pads = (convert_to(node.get_input(index), Type.i64) for index in (1, 2))
     begin, end = (ops.Gather(pads, int64(column), int64(1)).output(0) for column in (0, 1))
     axes_after = rank_of(node.get_input(0)) - 1 - blocks.shape[0]
 

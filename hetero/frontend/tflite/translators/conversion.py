@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.quantization import converted, quantize_scaled, subtract_zero_point
+from hetero.frontend.quantization import convert_to, quantize_scaled, subtract_zero_point
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, quantize
 from hetero.frontend.tflite.registry import translator
@@ -26,15 +26,15 @@ def cast(node: TfliteNodeContext) -> Translation:
             return value
         value = real_and_imaginary(value)[0]
     if target.is_complex:
-        real = converted(value, Type.f32)
+        real = convert_to(value, Type.f32)
         return complex_from_parts(real, ops.Multiply(real, scalar_like(real, 0)))
     kind = node.output_type(0)
-    return _truncate(value, kind) if value.element_type.is_real() and kind.is_integral() else converted(value, kind)
+    return _truncate(value, kind) if value.element_type.is_real() and kind.is_integral() else convert_to(value, kind)
 
 
 def _truncate(value: Output, kind: Type) -> Output:
     """Convert real values to integers: truncated and saturated, with NaN as the largest integer."""
-    value = converted(value, Type.f32) if value.element_type.bitwidth < 32 else value
+    value = convert_to(value, Type.f32) if value.element_type.bitwidth < 32 else value
     limits = np.iinfo(kind.to_dtype())
     truncated = ops.Convert(ops.Maximum(value, scalar_like(value, limits.min)), kind).output(0)
     fits = ops.Less(value, scalar_like(value, limits.max))
@@ -71,7 +71,7 @@ def _bit_offsets(wide: int, narrow: int) -> Constant:
 def dequantize_operator(node: TfliteNodeContext) -> Translation:
     """Also converts f16 to f32."""
     params, value = node.input_tensor(0).quantization, node.get_input(0)
-    return converted(value if params is None else dequantize(value, params), node.output_type(0))
+    return convert_to(value if params is None else dequantize(value, params), node.output_type(0))
 
 
 @translator("QUANTIZE")
@@ -85,7 +85,7 @@ def quantize_operator(node: TfliteNodeContext) -> Translation:
         return value
     number = subtract_zero_point(value, old.broadcastable(old.zero_points, rank), Type.i32)
     factor = (old if old.is_per_channel else new).broadcastable(old.scales / new.scales, rank)
-    scaled = ops.Multiply(converted(number, Type.f32), factor).output(0)
+    scaled = ops.Multiply(convert_to(number, Type.f32), factor).output(0)
     # Requantization rounds halves up, unlike quantization of floats, which rounds them to even.
     rounded = ops.Floor(ops.Add(scaled, scalar_like(scaled, 0.5))).output(0)
     return quantize_scaled(rounded, new.broadcastable(new.zero_points, rank), target.element_type)

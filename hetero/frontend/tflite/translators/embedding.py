@@ -6,12 +6,12 @@ import tflite
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.quantization import converted
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import Quantization, dequantize, hybrid_weights
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, dimension_count, int64, length_of, rank_of, reshape, scalar_like
+from hetero.frontend.values import arange, axis_length, dimension_count, int64, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Output
 from hetero.types import Type
 
@@ -33,7 +33,7 @@ def _dequantize_rows(rows: Output, indices: Output, params: Quantization) -> Out
         raise FrontendError("an embedding table must be quantized along axis 0 with zero points of 0")
     scales = ops.Gather(Constant(params.scales), indices, int64(0)).output(0)
     scales = reshape(scales, (-1, *[1] * (rank_of(rows) - 1)))
-    return ops.Multiply(converted(rows, Type.f32), scales).output(0)
+    return ops.Multiply(convert_to(rows, Type.f32), scales).output(0)
 
 
 @translator("EMBEDDING_LOOKUP_SPARSE")
@@ -44,12 +44,12 @@ def embedding_lookup_sparse(node: TfliteNodeContext) -> Translation:
     ``[k]``, weights ``[n]`` and the table. The elements along the last axis of the sparse tensor are one bag.
     """
     rows, coordinates, shape, weights, table = (node.get_input(index) for index in range(5))
-    shape, coordinates = converted(shape, Type.i64), converted(coordinates, Type.i64)
+    shape, coordinates = convert_to(shape, Type.i64), convert_to(coordinates, Type.i64)
     outer_axes = list(range(dimension_count(shape) - 1))
     bags = _bag_indices(coordinates, shape, outer_axes)
     lengths = ops.Gather(shape, int64(outer_axes), int64(0)).output(0)
     count = ops.ReduceProd(lengths, int64([0]), False).output(0)
-    sums = ops.EmbeddingSegmentsSum(table, converted(rows, Type.i64), bags, count, int64(-1), weights).output(0)
+    sums = ops.EmbeddingSegmentsSum(table, convert_to(rows, Type.i64), bags, count, int64(-1), weights).output(0)
     divisor = _divisor(node.get_attribute("combiner"), weights, bags, count)
     if divisor is not None:
         sums = ops.Divide(sums, reshape(divisor, (-1, *[1] * (rank_of(table) - 1)))).output(0)
@@ -76,7 +76,7 @@ def _divisor(combiner: int, weights: Output, bags: Output, count: Output) -> Out
     if combiner not in (kind.MEAN, kind.SQRTN):
         raise FrontendError(f"the combiner {combiner} is not supported")
     addends = weights if combiner == kind.MEAN else ops.Multiply(weights, weights).output(0)
-    indices = arange(length_of(addends, 0))
+    indices = arange(axis_length(addends, 0))
     total = ops.EmbeddingSegmentsSum(reshape(addends, (-1, 1)), indices, bags, count).output(0)
     total = total if combiner == kind.MEAN else ops.Sqrt(total).output(0)
     return ops.Select(ops.Equal(total, scalar_like(total, 0)), scalar_like(total, 1), total).output(0)

@@ -9,7 +9,7 @@ from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, dimension_count, int64, length_of, rank_of, reshape, scalar_like
+from hetero.frontend.values import arange, axis_length, dimension_count, int64, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Output, constant_array
 
 
@@ -97,7 +97,7 @@ def one_hot(node: TfliteNodeContext) -> Translation:
 def matrix_diag(node: TfliteNodeContext) -> Translation:
     """Place ``[…, N]`` on the diagonals of ``[…, N, N]``."""
     diagonal = node.get_input(0)
-    length = length_of(diagonal, -1)
+    length = axis_length(diagonal, -1)
     return ops.Select(_on_diagonal(length, length), ops.Unsqueeze(diagonal, int64([-2])), scalar_like(diagonal, 0))
 
 
@@ -105,9 +105,9 @@ def matrix_diag(node: TfliteNodeContext) -> Translation:
 def matrix_set_diag(node: TfliteNodeContext) -> Translation:
     """Replace the diagonals of matrices ``[…, M, N]`` by ``[…, min(M, N)]``."""
     matrix, diagonal = node.get_input(0), node.get_input(1)
-    rows, columns = (length_of(matrix, axis) for axis in (-2, -1))
+    rows, columns = (axis_length(matrix, axis) for axis in (-2, -1))
     # Columns beyond the diagonal take its last element, which the mask then ignores.
-    last = ops.Subtract(length_of(diagonal, -1), int64(1))
+    last = ops.Subtract(axis_length(diagonal, -1), int64(1))
     per_column = ops.Gather(diagonal, ops.Minimum(arange(columns), last), int64(-1))
     return ops.Select(_on_diagonal(rows, columns), ops.Unsqueeze(per_column, int64([-2])), matrix)
 

@@ -9,7 +9,7 @@ import tflite
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.quantization import converted, quantize_scaled, subtract_zero_point
+from hetero.frontend.quantization import convert_to, quantize_scaled, subtract_zero_point
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, hybrid_weights
 from hetero.frontend.tflite.registry import translator
@@ -47,7 +47,7 @@ class LinearOperator:
         if not self.is_quantized:
             params = tensor.quantization
             numbers = value if params is None else dequantize(*hybrid_weights(value, params._replace(axis=axis)))
-            return converted(numbers, Type.f32)
+            return convert_to(numbers, Type.f32)
         params = tensor.required_quantization._replace(axis=axis)
         return subtract_zero_point(value, params.broadcastable(params.zero_points, rank_of(value)), self._accumulator())
 
@@ -72,7 +72,7 @@ class LinearOperator:
         """
         if self.node.has_input(self._bias):
             bias = reshape(self.node.get_input(self._bias), shape)
-            total = ops.Add(total, converted(bias, total.element_type)).output(0)
+            total = ops.Add(total, convert_to(bias, total.element_type)).output(0)
         return self._requantize(total, shape) if self.is_quantized else apply_activation(self.node, total)
 
     def _requantize(self, total: Output, shape: Sequence[int]) -> Output:

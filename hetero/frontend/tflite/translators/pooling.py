@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.layouts import channels_last, channels_second
-from hetero.frontend.quantization import converted
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
@@ -27,9 +27,9 @@ def max_pool(node: TfliteNodeContext) -> Translation:
 def average_pool(node: TfliteNodeContext) -> Translation:
     """Means exclude the padding. Means of integers are rounded, halves away from zero."""
     data = node.get_input(0)
-    pooled = channels_last(_average(node, converted(channels_second(data), Type.f32)))
+    pooled = channels_last(_average(node, convert_to(channels_second(data), Type.f32)))
     if not data.element_type.is_real():
-        pooled = converted(ops.Round(pooled, "half_away_from_zero").output(0), data.element_type)
+        pooled = convert_to(ops.Round(pooled, "half_away_from_zero").output(0), data.element_type)
     return _apply_activation(node, pooled)
 
 

@@ -10,7 +10,7 @@ from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, reshape, scalar_like
+from hetero.frontend.values import axis_length, int64, reshape, scalar_like
 from hetero.graph import Node, Output
 from hetero.types import Type
 
@@ -58,7 +58,7 @@ def multinomial(node: TfliteNodeContext) -> Translation:
     exponentials = ops.Exp(ops.Subtract(*wide)).output(0)
     weights = ops.Select(is_finite, exponentials, scalar_like(exponentials, 0))
     cumulative = ops.CumSum(weights, int64(1))
-    shape = ops.Concat([reshape(length_of(logits, 0), (1,)), ops.Convert(count, Type.i64)], 0)
+    shape = ops.Concat([reshape(axis_length(logits, 0), (1,)), ops.Convert(count, Type.i64)], 0)
     total = ops.Gather(cumulative, int64([-1]), int64(1))
     samples = ops.Multiply(_uniform(node, shape, Type.f64), total)
     return ops.SearchSorted(cumulative, samples, True, node.output_type(0))

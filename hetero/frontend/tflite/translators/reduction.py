@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.quantization import converted
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float, preserves_quantization
 from hetero.frontend.tflite.registry import translator
@@ -36,7 +36,7 @@ def arg_max_or_min(node: TfliteNodeContext) -> Translation:
     value, axis = node.get_input(0), node.get_values_from_const_input(1, dtype=int)
     axis = axis if isinstance(axis, int) else axis[0]
     mode = "max" if node.get_op_type() == "ARG_MAX" else "min"
-    value = converted(value, Type.u8) if value.element_type is Type.boolean else value
+    value = convert_to(value, Type.u8) if value.element_type is Type.boolean else value
     best = ops.TopK(value, int64(1), axis, mode, "value", node.output_type(0), True)
     return ops.Squeeze(best.output(1), int64([axis]))
 

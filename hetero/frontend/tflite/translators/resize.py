@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.layouts import channels_last, channels_second
-from hetero.frontend.quantization import converted
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
@@ -21,10 +21,10 @@ def resize_bilinear(node: TfliteNodeContext) -> Translation:
     is too coarse for large images.
     """
     data = node.get_input(0)
-    resized = _resize(node, converted(data, Type.f32), "linear_onnx", "half_pixel", "simple")
+    resized = _resize(node, convert_to(data, Type.f32), "linear_onnx", "half_pixel", "simple")
     if data.element_type.is_real():
         return resized
-    return converted(ops.Round(resized, "half_away_from_zero").output(0), data.element_type)
+    return convert_to(ops.Round(resized, "half_away_from_zero").output(0), data.element_type)
 
 
 @translator("RESIZE_NEAREST_NEIGHBOR")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.quantization import converted
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, rank_of, reshape, scalar_like
+from hetero.frontend.values import axis_length, int64, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Node, Output, constant_array
 from hetero.ops.values import exact_value
 from hetero.types import Type
@@ -29,7 +29,7 @@ def sparse_to_dense(node: TfliteNodeContext) -> Translation:
     if rank_of(indices) < 2:
         indices = reshape(indices, (-1, 1))
     if not rank_of(values):
-        values = ops.Broadcast(values, reshape(length_of(indices, 0), (1,))).output(0)
+        values = ops.Broadcast(values, reshape(axis_length(indices, 0), (1,))).output(0)
     return ops.ScatterNDUpdate(ops.Broadcast(reshape(default, ()), shape), indices, values, "none")
 
 
@@ -100,14 +100,14 @@ def update_slice(data: Output, update: Output, starts: Output) -> Output:
         return ops.ScatterUpdate(data, rows, update, int64(shorter[0])).output(0)
     ones = Constant(np.ones(rank_of(data), starts.element_type.to_dtype()))
     return ops.SliceScatter(
-        data, update, starts, ops.Add(starts, converted(lengths, starts.element_type)), ones
+        data, update, starts, ops.Add(starts, convert_to(lengths, starts.element_type)), ones
     ).output(0)
 
 
 def clamp_starts(data: Output, starts: Output, lengths: Output) -> Output:
     """Clamp the starts of a slice of these lengths so that it lies within the data."""
     kind = starts.element_type
-    last_starts = ops.Subtract(converted(ops.ShapeOf(data).output(0), kind), converted(lengths, kind))
+    last_starts = ops.Subtract(convert_to(ops.ShapeOf(data).output(0), kind), convert_to(lengths, kind))
     return ops.Maximum(ops.Minimum(starts, last_starts), scalar_like(starts, 0)).output(0)
 
 

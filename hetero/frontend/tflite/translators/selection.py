@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.quantization import converted
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, reshape, scalar_like
+from hetero.frontend.values import axis_length, int64, reshape, scalar_like
 from hetero.graph import Constant, Output
 from hetero.types import Type
 
@@ -19,7 +19,7 @@ def gather(node: TfliteNodeContext) -> Translation:
     """The output of 4-bit integers may be wider ones."""
     axis, batch = node.get_attribute("axis", 0), node.get_attribute("batch_dims", 0)
     gathered = ops.Gather(node.get_input(0), node.get_input(1), int64(axis), batch).output(0)
-    return converted(gathered, node.output_type(0))
+    return convert_to(gathered, node.output_type(0))
 
 
 @translator("WHERE")
@@ -54,7 +54,7 @@ def hashtable_lookup(node: TfliteNodeContext) -> Translation:
     """Return the rows of keys, zeros for missing keys, and whether each key was found. The table's keys are sorted."""
     wanted, keys, rows = (node.get_input(index) for index in range(3))
     position = ops.SearchSorted(keys, wanted, False, Type.i64)
-    index = ops.Minimum(position, ops.Subtract(length_of(keys, 0), int64(1)))
+    index = ops.Minimum(position, ops.Subtract(axis_length(keys, 0), int64(1)))
     found = ops.Equal(ops.Gather(keys, index, int64(0)), wanted)
     gathered = ops.Gather(rows, index, int64(0)).output(0)
     row_rank = len(gathered.partial_shape) - 1

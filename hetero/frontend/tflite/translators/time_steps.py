@@ -11,7 +11,7 @@ from hetero.frontend.control_flow import connect
 from hetero.frontend.subgraph import Body, ModelScope
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, rank_of, reshape
+from hetero.frontend.values import axis_length, int64, rank_of, reshape
 from hetero.graph import Model, Op, Output, Parameter
 from hetero.ops.port_maps import (
     BodyOutputDescription,
@@ -76,7 +76,7 @@ def run_sequence(
     sequence = operation(
         data,
         *(_unsqueeze(state, 1) for state in states),
-        ops.Broadcast(length_of(data, 1), reshape(length_of(data, 0), (1,))),
+        ops.Broadcast(axis_length(data, 1), reshape(axis_length(data, 0), (1,))),
         *(_unsqueeze(part, 0) for part in weights),
         hidden_size=states[0].partial_shape[-1].get_length(),
         direction="reverse" if reverse else "forward",

@@ -9,7 +9,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import length_of
+from hetero.frontend.values import axis_length
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
 
@@ -52,7 +52,7 @@ def find_in_hash_table(node: TfliteNodeContext) -> Translation:
 @translator("HASHTABLE_SIZE")
 def hash_table_size(node: TfliteNodeContext) -> Translation:
     keys, _ = _table(node)
-    return ops.Unsqueeze(length_of(keys, 0), np.int64(0))
+    return ops.Unsqueeze(axis_length(keys, 0), np.int64(0))
 
 
 def _name(node: TfliteNodeContext) -> str:

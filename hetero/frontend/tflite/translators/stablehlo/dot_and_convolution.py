@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.quantization import converted
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
@@ -44,7 +44,7 @@ def _operands(node: TfliteNodeContext) -> tuple[Output, Output]:
     kind = node.output_tensor(0).element_type
     if not left.element_type.is_integral() or kind.is_dynamic():
         return left, right
-    return converted(left, kind), converted(right, kind)
+    return convert_to(left, kind), convert_to(right, kind)
 
 
 def _axes(node: TfliteNodeContext, name: str, value: Output) -> list[int]:

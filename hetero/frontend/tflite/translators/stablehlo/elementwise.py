@@ -8,7 +8,7 @@ from tflite import StablehloComparisonType as Comparison
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.quantization import converted
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float, preserves_quantization
 from hetero.frontend.tflite.registry import translator
@@ -114,7 +114,7 @@ def select(node: TfliteNodeContext) -> Translation:
 @computes_in_float
 def convert(node: TfliteNodeContext) -> Translation:
     value, kind = node.get_input(0), node.output_type(0)
-    return value if node.output_tensor(0).quantization else converted(value, kind)
+    return value if node.output_tensor(0).quantization else convert_to(value, kind)
 
 
 @translator("STABLEHLO_COMPARE")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.quantization import converted
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.values import int64, normalize_axis, rank_of
 from hetero.graph import Output, as_output
 from hetero.types import Type
@@ -21,7 +21,7 @@ def index_columns(indices: Output, vector_axis: int, count: int) -> list[Output]
     rank = rank_of(indices)
     if not count:
         raise FrontendError("its index vectors must have at least one element")
-    indices = converted(indices, Type.i64)
+    indices = convert_to(indices, Type.i64)
     if vector_axis == rank:
         columns = 1
         elements = [indices]

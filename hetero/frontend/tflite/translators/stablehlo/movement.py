@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.quantization import converted
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import preserves_quantization
 from hetero.frontend.tflite.registry import translator
@@ -111,7 +111,7 @@ def _starts(node: TfliteNodeContext, first: int, value: Output) -> Output:
     rank = rank_of(value)
     if node.get_input_size() != first + rank:
         raise FrontendError(f"it has {node.get_input_size() - first} starts for {rank} dimensions")
-    starts = [reshape(converted(node.get_input(first + axis), Type.i64), (1,)) for axis in range(rank)]
+    starts = [reshape(convert_to(node.get_input(first + axis), Type.i64), (1,)) for axis in range(rank)]
     return ops.Concat(starts, 0).output(0)
 
 

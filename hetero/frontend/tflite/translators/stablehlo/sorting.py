@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.quantization import converted
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarBody, same_function
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, normalize_axis, rank_of
+from hetero.frontend.values import axis_length, int64, normalize_axis, rank_of
 from hetero.graph import Node, Output
 from hetero.types import Type
 
@@ -50,8 +50,8 @@ def _sort_by_key(values: Sequence[Output], axis: int, precedes: ScalarBody) -> O
     if key.partial_shape != values[0].partial_shape:
         return None
     if key.element_type is Type.boolean:
-        key = converted(key, Type.u8)
-    length = length_of(values[0], axis)
+        key = convert_to(key, Type.u8)
+    length = axis_length(values[0], axis)
     return ops.TopK(key, length, axis, mode, "value", Type.i64, True).output(1)
 
 
