@@ -42,8 +42,9 @@ class Tensor:
     @overload
     def __init__(self, other: Tensor, begin: Sequence[int], end: Sequence[int]) -> None: ...
 
-    def __init__(self, source, shape=None, end=None, *, begin=None, shared_memory=False) -> None:
-        # The names of the second and third arguments depend on the first, as in OpenVINO.
+    def __init__(  # type: ignore[misc]  # the names of the arguments depend on the type of the first, as in OpenVINO
+        self, source: Any, shape: Any = None, end: Any = None, *, begin: Any = None, shared_memory: bool = False
+    ) -> None:
         if isinstance(shape, bool):
             shape, shared_memory = None, shape
         begin = shape if begin is None else begin
@@ -182,7 +183,7 @@ class Tensor:
         else:
             self.copy_from(array)
 
-    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.data, dtype=dtype, copy=copy)
 
     def __dlpack__(self, **arguments: Any) -> Any:

@@ -87,8 +87,8 @@ class BoundPlan:
             writer = self.plan.steps[self.plan.ports[value][0].step]
             with step_errors(writer.device):
                 tensor = self._boundary_tensor(value, boundary, slots)
-            if boundary.memory.is_remote and boundary.copies:
-                self._bind_mixed(value, tensor, BoundaryTensor(tensor.element_type, tensor.shape))
+            if isinstance(tensor, RemoteTensor) and boundary.copies:
+                self._bind_mixed(value, tensor, BoundaryTensor(value.element_type, tensor.shape))
             else:
                 self._bind_value(value, tensor)
 

@@ -31,11 +31,14 @@ class HeteroInferRequest(SyncInferRequest):
 
     def __init__(self, compiled_model: HeteroCompiledModel) -> None:
         super().__init__(compiled_model)
-        self.bound: BoundPlan | None = None
         self._failover = Failover(compiled_model.fallback, compiled_model.adopt)
         self._unbound: set[Output] = set()  # ports whose tensor a step did not take
         self._is_stale = False  # whether the last inference failed, so that variables may be half assigned
-        self._use_current_plan()
+        self._failover.begin()
+        try:
+            self.bound = self._bind(compiled_model.plan, None)
+        except StepError as failure:
+            self.bound = self._bind_without(failure, None)
         self._failover.commit()
 
     def _use_current_plan(self) -> None:
@@ -43,36 +46,37 @@ class HeteroInferRequest(SyncInferRequest):
         self._failover.begin()
         plan = self.compiled_model.plan
         try:
-            if self.bound is None or self.bound.plan is not plan or self.bound.is_abandoned:
-                self._bind(plan)
+            if self.bound.plan is not plan or self.bound.is_abandoned:
+                self.bound = self._bind(plan, self.bound)
             elif self._is_stale:
                 self.bound.restore()
             for port in list(self._unbound):
                 self.bound.bind(port, self.get_tensor(port))
                 self._unbound.discard(port)
         except StepError as failure:
-            self._bind_without(failure)
+            self.bound = self._bind_without(failure, self.bound)
         self._is_stale = False
 
-    def _bind(self, plan: Plan) -> None:
-        """Bind a plan to the tensors and variables of the request. Raise StepError if a device fails."""
-        for port in self.compiled_model.outputs if self.bound is not None else ():
-            _repair(port, self.get_tensor(port))
+    def _bind(self, plan: Plan, before: BoundPlan | None) -> BoundPlan:
+        """Bind a plan, with the variables of the one that was bound before. Raise StepError if a device fails."""
         compiled = self.compiled_model
+        if before is not None:
+            for port, tensor in zip(compiled.outputs, self.output_tensors()):
+                _repair(port, tensor)
         bound = BoundPlan(plan, self, compiled.timeout > 0, compiled.keeps_snapshots)
-        if self.bound is not None:
-            bound.resume_from(self.bound)
-        self.bound = bound
+        if before is not None:
+            bound.resume_from(before)
         self._unbound.clear()
+        return bound
 
-    def _bind_without(self, failure: StepError) -> None:
+    def _bind_without(self, failure: StepError, before: BoundPlan | None) -> BoundPlan:
         """Bind a plan without the device that failed. Raise the error for the user if there is none."""
         while True:
             self.check_cancelled()
             plan = self._failover.plan_without(failure)
             self.compiled_model.scheduler.admit(plan.slots)
             try:
-                return self._bind(plan)
+                return self._bind(plan, before)
             except StepError as another:
                 failure = another
 
@@ -113,7 +117,7 @@ class HeteroInferRequest(SyncInferRequest):
             self.bound.write_outputs()
         except StepError as failure:
             self._is_stale = True
-            self._bind_without(failure)
+            self.bound = self._bind_without(failure, self.bound)
             self.bound.prepare()
             self._is_stale = False
             return False

@@ -25,7 +25,7 @@ class ReadOnlyTensor(Tensor):
     @property
     def data(self) -> np.ndarray:
         view = self._tensor.data.view()
-        view.setflags(False)
+        view.setflags(write=False)
         return view
 
     @property

@@ -36,7 +36,7 @@ class Inference:
         plan: Plan,
         run_step: Callable[[int], None],
         on_end: OnEnd,
-        on_timeout: Callable[[int], None] | None = None,
+        on_timeout: Callable[[int], None] = lambda index: None,
     ) -> None:
         self.plan = plan
         self.run_step = run_step

@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -136,7 +136,7 @@ class RemoteContext(ABC):
         """
         return Tensor(type, shape)
 
-    def holds(self, tensor: Tensor) -> TypeGuard[RemoteTensor | SharedTensor]:
+    def holds(self, tensor: Tensor) -> bool:
         """Return whether the device can use the memory of a tensor without a copy (optional).
 
         By default it can for remote and shared tensors of an equal context.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import io
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, overload
 
 from hetero import plugin
 from hetero.errors import device_errors
@@ -67,6 +67,11 @@ class CompiledModel:
     def get_context(self) -> plugin.RemoteContext:
         """Return the context in which remote tensors are created. Raises NotSupportedError if the device has none."""
         return self._compiled.context
+
+    @overload
+    def export_model(self) -> io.BytesIO: ...
+    @overload
+    def export_model(self, model_stream: BinaryIO) -> None: ...
 
     @traced("CompiledModel::export_model")
     def export_model(self, model_stream: BinaryIO | None = None) -> io.BytesIO | None:

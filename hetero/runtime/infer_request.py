@@ -118,11 +118,11 @@ class InferRequest:
 
     @property
     def input_tensors(self) -> list[Tensor]:
-        return self._request.request.input_tensors()
+        return list(self._request.request.input_tensors())
 
     @property
     def output_tensors(self) -> list[Tensor]:
-        return self._request.request.output_tensors()
+        return list(self._request.request.output_tensors())
 
     @property
     def results(self) -> Results:
@@ -147,8 +147,8 @@ class InferRequest:
 
     def set_input_tensor(self, index: int | Tensor, tensor: Tensor | None = None) -> None:
         """Use a tensor for an input: ``set_input_tensor(index, tensor)``, or ``(tensor)`` for the only input."""
-        index, tensor = (None, index) if tensor is None else (index, tensor)
-        self.set_tensor(self._compiled_model.input(index), tensor)
+        key, value = _key_and_value(index, tensor)
+        self.set_tensor(self._compiled_model.input(key), value)
 
     def set_tensors(
         self, inputs: Mapping[PortKey, Tensor] | str | Output, tensors: Sequence[Tensor] | None = None
@@ -162,7 +162,7 @@ class InferRequest:
             for key, tensor in inputs.items():
                 self.set_tensor(self._compiled_model.input(key) if isinstance(key, int) else key, tensor)
         else:
-            self._set_batch(inputs, tensors)
+            self._set_batch(inputs, tensors or ())
 
     def set_input_tensors(
         self, inputs: Mapping[PortKey, Tensor] | int | Sequence[Tensor], tensors: Sequence[Tensor] | None = None
@@ -175,8 +175,8 @@ class InferRequest:
             for key, tensor in inputs.items():
                 self.set_tensor(self._compiled_model.input(key), tensor)
         else:
-            index, tensors = (None, inputs) if tensors is None else (inputs, tensors)
-            self._set_batch(self._compiled_model.input(index), tensors)
+            key, batch = _key_and_value(inputs, tensors)
+            self._set_batch(self._compiled_model.input(key), batch)
 
     def set_output_tensors(self, tensors: Mapping[PortKey, Tensor]) -> None:
         """Use tensors for outputs: a dictionary by index, name or port."""
@@ -185,8 +185,8 @@ class InferRequest:
 
     def set_output_tensor(self, index: int | Tensor, tensor: Tensor | None = None) -> None:
         """Use a tensor for an output: ``set_output_tensor(index, tensor)``, or ``(tensor)`` for the only output."""
-        index, tensor = (None, index) if tensor is None else (index, tensor)
-        self.set_tensor(self._compiled_model.output(index), tensor)
+        key, value = _key_and_value(index, tensor)
+        self.set_tensor(self._compiled_model.output(key), value)
 
     def get_profiling_info(self) -> list[plugin.ProfilingInfo]:
         """Return the time of each operation in the last inference; needs PERF_COUNT."""
@@ -244,6 +244,11 @@ class InferRequest:
                 request.set_tensor(port, value)
             else:
                 request.write_input(port, value)
+
+
+def _key_and_value(key: Any, value: Any) -> tuple[Any, Any]:
+    """Return the arguments of ``set(key, value)``, or those of ``set(value)``, which sets the only port."""
+    return (None, key) if value is None else (key, value)
 
 
 def _value_of(tensor: Tensor, share: bool) -> Any:

@@ -9,7 +9,7 @@ from onnx import ModelProto, TensorProto, helper
 from hetero import Core, Model, Parameter, Type, ops, serialize
 from hetero.errors import FrontendError
 from hetero.frontend import DecoderTransformationExtension, ProgressReporterExtension
-from tests.frontend.tflite.models import chain, given
+from tests.frontend.tflite.models import chain, feed
 from tests.frontend.toy import ToyFrontEnd, toy
 
 X = np.float32([-2, -0.5, 0, 0.5, 2])
@@ -53,7 +53,7 @@ def test_nodes_of_bodies_are_not_steps():
 
 
 def test_progress_of_tensorflow_lite():
-    assert reports_of(chain(given((2, 3)), *[("ZEROS_LIKE", {})] * 3).content) == THREE
+    assert reports_of(chain(feed((2, 3)), *[("ZEROS_LIKE", {})] * 3).content) == THREE
 
 
 def test_progress_of_ir(tmp_path):
@@ -99,7 +99,7 @@ def test_a_decoded_tensorflow_lite_model_is_changed():
     def clear(decoded):
         decoded.graphs[0].operators[0].op_type = "ZEROS_LIKE"
 
-    model = chain(given(np.float32([[1, -2]])), ("RELU", {}))
+    model = chain(feed(np.float32([[1, -2]])), ("RELU", {}))
     found = Core().compile_model(read(model.content, DecoderTransformationExtension(clear)), "TEMPLATE")(model.inputs)
     np.testing.assert_array_equal(found[0], [[0, 0]])
 
@@ -123,7 +123,7 @@ def test_they_may_be_meant_for_one_frontend():
     extension = DecoderTransformationExtension(raises, framework="tflite")
     read(onnx_model("Relu"), extension)
     with pytest.raises(FrontendError, match=r"DecoderTransformationExtension \(.*extensions.py:\d+\): ValueError: not"):
-        read(chain(given((2, 3)), ("RELU", {})).content, extension)
+        read(chain(feed((2, 3)), ("RELU", {})).content, extension)
 
 
 def test_any_frontend_has_both():

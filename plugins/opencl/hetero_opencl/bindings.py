@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pyopencl as cl
 
-from hetero.plugin import Region
+from hetero.plugin import Region, RemoteTensor, SharedTensor
 from hetero.tensor import Tensor
 from hetero_opencl.device import SLACK
 from hetero_opencl.remote import OpenCLContext, OpenCLMemory
@@ -28,9 +28,10 @@ class DeviceRegion:
     @classmethod
     def of(cls, tensor: Tensor, context: OpenCLContext) -> DeviceRegion | None:
         """Return the region of a tensor, or None if the tensor is not in the context's memory."""
-        if not context.holds(tensor) or not isinstance(tensor.memory, OpenCLMemory):
+        if not isinstance(tensor, (RemoteTensor, SharedTensor)) or not context.holds(tensor):
             return None
-        return cls(tensor.memory, tensor.memory.buffer, tensor.region)
+        memory = cast(OpenCLMemory, tensor.memory)
+        return cls(memory, memory.buffer, tensor.region)
 
     def overlaps(self, other: DeviceRegion) -> bool:
         return self.memory.overlaps(self.region, other.memory, other.region)

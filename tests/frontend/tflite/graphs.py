@@ -37,7 +37,7 @@ class Tensor:
     sparsity: SparsityParametersT | None = None
 
 
-def given(contents: Shape | np.ndarray | list, dtype: ElementType | None = None, **more: Any) -> Tensor:
+def feed(contents: Shape | np.ndarray | list, dtype: ElementType | None = None, **more: Any) -> Tensor:
     """Return an input. ``contents``: a tuple is the shape of random contents; anything else is the contents.
 
     The default element type is float32, or int8 with a ``scale``.
@@ -55,7 +55,7 @@ def constant(contents: np.ndarray | list | float, dtype: ElementType | None = No
     return Tensor(array, array.dtype, array.shape, is_constant=True, **more)
 
 
-def made(dtype: ElementType | None = None, shape: Shape | None = None, **more: Any) -> Tensor:
+def out(dtype: ElementType | None = None, shape: Shape | None = None, **more: Any) -> Tensor:
     """Return an output of an operator."""
     return Tensor(None, dtype, shape, **more)
 
@@ -95,7 +95,7 @@ class Op:
     ) -> None:
         self.kind, self.inputs, self.version, self.raw, self.options = kind, list(inputs), version, raw, options
         self.intermediates = list(intermediates)
-        self.outputs = [made() for _ in range(outputs)] if isinstance(outputs, int) else list(outputs)
+        self.outputs = [out() for _ in range(outputs)] if isinstance(outputs, int) else list(outputs)
         types = [np.dtype(bool)] if kind in COMPARISONS else [t.dtype for t in self.inputs if t is not None]
         for tensor in self.outputs:
             tensor.dtype = tensor.dtype or next(iter(types), None)

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 
 from tests.frontend.tflite.agreement import CORE, assert_as_litert
-from tests.frontend.tflite.graphs import ElementType, Shape, Tensor, constant, given, made
+from tests.frontend.tflite.graphs import ElementType, Shape, Tensor, constant, feed, out
 from tests.frontend.tflite.litert import LiteRT, assert_close
 from tests.frontend.tflite.models import LiteModel
 
@@ -39,12 +39,12 @@ class QuantizedLayer:
         values = integers(generator, weights, weights_dtype)
         # Data and weights are distributed uniformly.
         deviation = np.sqrt(count / 3) * largest * np.std(values.astype(np.float32)) * scale * _SCALE_OF_WEIGHTS
-        self.data = given(data, dtype, scale=scale, zero_point=zero_points[0])
+        self.data = feed(data, dtype, scale=scale, zero_point=zero_points[0])
         self.weights = constant(values, scale=scales.tolist(), axis=axis or 0, zero_point=zero_points[1])
         channels = weights[axis or 0] if channels is None else channels
         bias = generator.integers(-2000, 2000, channels).astype(bias_dtype)
         self.bias = constant(bias, scale=(scale * scales).tolist())
-        self.result = made(dtype, scale=float(3 * deviation / largest), zero_point=zero_points[2])
+        self.result = out(dtype, scale=float(3 * deviation / largest), zero_point=zero_points[2])
 
 
 def integers(generator: np.random.Generator, shape: Shape, dtype: ElementType) -> np.ndarray:

@@ -2,9 +2,9 @@
 
 A model of one operator is one line::
 
-    one("ADD", given((2, 3)), given((3,)), fused_activation_function="RELU")
-    one("CONV_2D", given((1, 4, 4, 2), scale=0.1), constant(weights, scale=scales, axis=0), None,
-        outputs=[made(np.int8, scale=0.2, zero_point=3)], padding="SAME", stride_w=1, stride_h=1)
+    model_of("ADD", feed((2, 3)), feed((3,)), fused_activation_function="RELU")
+    model_of("CONV_2D", feed((1, 4, 4, 2), scale=0.1), constant(weights, scale=scales, axis=0), None,
+        outputs=[out(np.int8, scale=0.2, zero_point=3)], padding="SAME", stride_w=1, stride_h=1)
 
 Options have their names in schema.fbs. A value of an enumeration may be its name, and the index of a subgraph may be
 the Graph itself. Larger models are Graphs of Ops that share tensors.
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.frontend.tflite.graphs import Graph, Op, Signature, Tensor, constant, given, made, variable
+from tests.frontend.tflite.graphs import Graph, Op, Signature, Tensor, constant, feed, out, variable
 from tests.frontend.tflite.litert import FAST, Arrays, LiteRT
 from tests.frontend.tflite.writer import write
 
@@ -30,10 +30,10 @@ __all__ = [
     "build",
     "chain",
     "constant",
+    "feed",
     "further_inputs",
-    "given",
-    "made",
-    "one",
+    "model_of",
+    "out",
     "variable",
 ]
 
@@ -47,7 +47,7 @@ class LiteModel:
     quantized: set[str]
 
 
-def one(kind: str, *inputs: Tensor | None, outputs: Sequence[Tensor] | int = 1, **more: Any) -> LiteModel:
+def model_of(kind: str, *inputs: Tensor | None, outputs: Sequence[Tensor] | int = 1, **more: Any) -> LiteModel:
     """Return a model of one operator."""
     return build(Graph([Op(kind, inputs, outputs, **more)]))
 

@@ -5,7 +5,7 @@ import pytest
 
 from tests.frontend.tflite.agreement import DEVICES, assert_as_litert
 from tests.frontend.tflite.litert import FAST, REFERENCE
-from tests.frontend.tflite.models import constant, given, made, one
+from tests.frontend.tflite.models import constant, feed, model_of, out
 
 RANDOM = np.random.default_rng(1)
 REALS = np.linspace(-4.3, 4.3, 48, dtype=np.float32).reshape(2, 6, 4)
@@ -21,63 +21,64 @@ WITHOUT_REFERENCE = ("CEIL", "ROUND")
 def integers(dtype, scale, zero_point, shape, low=None):
     limits = np.iinfo(dtype)
     data = RANDOM.integers(limits.min if low is None else low, limits.max, shape, dtype, endpoint=True)
-    return given(data, scale=scale, zero_point=zero_point)
+    return feed(data, scale=scale, zero_point=zero_point)
 
 
 def to(dtype, scale, zero_point=0):
-    return [made(dtype, scale=scale, zero_point=zero_point)]
+    return [out(dtype, scale=scale, zero_point=zero_point)]
 
 
 def quantized(kind, dtype, zero_point, scale=0.15, low=None, **options):
     """Return a model of two inputs of different scales; the second is broadcast and not below ``low``."""
     second = integers(dtype, 0.07, -zero_point if dtype == np.int8 else zero_point, (20,), low)
-    return one(
+    return model_of(
         kind, integers(dtype, 0.1, zero_point, (50, 20)), second, outputs=to(dtype, scale, zero_point), **options
     )
 
 
 def whole(kind, dtype):
-    return one(kind, given(LEFT.astype(dtype)), given(RIGHT.astype(dtype)))
+    return model_of(kind, feed(LEFT.astype(dtype)), feed(RIGHT.astype(dtype)))
 
 
 UNARY = {
     **{
-        kind: one(kind, given(REALS)) for kind in ("ABS", "CEIL", "COS", "EXP", "FLOOR", "NEG", "SIGN", "SIN", "SQUARE")
+        kind: model_of(kind, feed(REALS))
+        for kind in ("ABS", "CEIL", "COS", "EXP", "FLOOR", "NEG", "SIGN", "SIN", "SQUARE")
     },
-    **{kind: one(kind, given(POSITIVE)) for kind in ("LOG", "SQRT", "RSQRT")},
-    "ROUND": one("ROUND", given(np.array([-2.5, -1.5, -0.5, -0.1, 0.5, 0.7, 1.5, 2.5], np.float32))),
-    "ABS, i32": one("ABS", given(LEFT.astype(np.int32))),
-    "NEG, i32": one("NEG", given(LEFT.astype(np.int32))),
-    "NEG, i64": one("NEG", given(LEFT.astype(np.int64))),
-    "SIGN, i32": one("SIGN", given(LEFT.astype(np.int32))),
-    "SIGN, f64": one("SIGN", given(REALS.astype(np.float64))),
-    "ABS, quantized": one("ABS", given(BYTES, scale=0.1, zero_point=3), outputs=to(np.int8, 0.1, -5)),
-    "ABS, i16": one("ABS", given(WORDS, scale=0.1), outputs=to(np.int16, 0.2)),
-    "NEG, integers as they are": one("NEG", given(BYTES, scale=0.1, zero_point=3), outputs=to(np.int8, 0.1, 3)),
-    "EXP, quantized": one("EXP", given(BYTES, scale=0.01, zero_point=3), outputs=to(np.int8, 0.02, -128)),
-    "LOG, quantized": one("LOG", given(BYTES, scale=0.1, zero_point=-5), outputs=to(np.int8, 0.05)),
-    "SQRT, quantized": one(
-        "SQRT", given(np.maximum(BYTES, -5), scale=0.1, zero_point=-5), outputs=to(np.int8, 0.02, -128)
+    **{kind: model_of(kind, feed(POSITIVE)) for kind in ("LOG", "SQRT", "RSQRT")},
+    "ROUND": model_of("ROUND", feed(np.array([-2.5, -1.5, -0.5, -0.1, 0.5, 0.7, 1.5, 2.5], np.float32))),
+    "ABS, i32": model_of("ABS", feed(LEFT.astype(np.int32))),
+    "NEG, i32": model_of("NEG", feed(LEFT.astype(np.int32))),
+    "NEG, i64": model_of("NEG", feed(LEFT.astype(np.int64))),
+    "SIGN, i32": model_of("SIGN", feed(LEFT.astype(np.int32))),
+    "SIGN, f64": model_of("SIGN", feed(REALS.astype(np.float64))),
+    "ABS, quantized": model_of("ABS", feed(BYTES, scale=0.1, zero_point=3), outputs=to(np.int8, 0.1, -5)),
+    "ABS, i16": model_of("ABS", feed(WORDS, scale=0.1), outputs=to(np.int16, 0.2)),
+    "NEG, integers as they are": model_of("NEG", feed(BYTES, scale=0.1, zero_point=3), outputs=to(np.int8, 0.1, 3)),
+    "EXP, quantized": model_of("EXP", feed(BYTES, scale=0.01, zero_point=3), outputs=to(np.int8, 0.02, -128)),
+    "LOG, quantized": model_of("LOG", feed(BYTES, scale=0.1, zero_point=-5), outputs=to(np.int8, 0.05)),
+    "SQRT, quantized": model_of(
+        "SQRT", feed(np.maximum(BYTES, -5), scale=0.1, zero_point=-5), outputs=to(np.int8, 0.02, -128)
     ),
-    "RSQRT, quantized": one(
-        "RSQRT", given(np.maximum(BYTES, 0), scale=0.1, zero_point=-5), outputs=to(np.int8, 0.02, -128)
+    "RSQRT, quantized": model_of(
+        "RSQRT", feed(np.maximum(BYTES, 0), scale=0.1, zero_point=-5), outputs=to(np.int8, 0.02, -128)
     ),
-    "SIN, of any shape": one("SIN", given(REALS, signature=(-1, 6, -1))),
-    "NEG, of nothing": one("NEG", given((0, 3))),
+    "SIN, of any shape": model_of("SIN", feed(REALS, signature=(-1, 6, -1))),
+    "NEG, of nothing": model_of("NEG", feed((0, 3))),
 }
 
 BINARY = {
     **{
-        kind: one(kind, given(REALS), given(np.array([1, 2.5, -3, 0.1], np.float32)))
+        kind: model_of(kind, feed(REALS), feed(np.array([1, 2.5, -3, 0.1], np.float32)))
         for kind in ("ADD", "SUB", "MUL", "DIV", "SQUARED_DIFFERENCE", "MAXIMUM", "MINIMUM", "FLOOR_DIV", "FLOOR_MOD")
     },
     **{
-        f"{kind}, both broadcast": one(kind, given((2, 1, 4)), given((3, 1)))
+        f"{kind}, both broadcast": model_of(kind, feed((2, 1, 4)), feed((3, 1)))
         for kind in ("ADD", "SUB", "MUL", "DIV", "SQUARED_DIFFERENCE", "MAXIMUM", "FLOOR_DIV", "FLOOR_MOD")
     },
-    "POW": one("POW", given(POSITIVE), given(np.array([1, 2.5, -3, 0.1], np.float32))),
-    "POW, i32": one("POW", given(np.array([2, 3, -3], np.int32)), given(np.array([10, 19, 3], np.int32))),
-    "POW, a square": one("POW", given(REALS), constant(2.0)),
+    "POW": model_of("POW", feed(POSITIVE), feed(np.array([1, 2.5, -3, 0.1], np.float32))),
+    "POW, i32": model_of("POW", feed(np.array([2, 3, -3], np.int32)), feed(np.array([10, 19, 3], np.int32))),
+    "POW, a square": model_of("POW", feed(REALS), constant(2.0)),
     **{
         f"{kind}, {np.dtype(dtype)}": whole(kind, dtype)
         for kind, dtypes in {
@@ -94,20 +95,20 @@ BINARY = {
         for dtype in dtypes
     },
     **{
-        f"{kind}, {function}": one(kind, given((2, 3)), given((3,)), fused_activation_function=function)
+        f"{kind}, {function}": model_of(kind, feed((2, 3)), feed((3,)), fused_activation_function=function)
         for kind in ("ADD", "SUB", "MUL", "DIV")
         for function in ("RELU", "RELU6", "RELU_N1_TO_1")
     },
     **{
-        f"{kind}, i32, {function}": one(
-            kind, given(LEFT, np.int32), given(RIGHT, np.int32), fused_activation_function=function
+        f"{kind}, i32, {function}": model_of(
+            kind, feed(LEFT, np.int32), feed(RIGHT, np.int32), fused_activation_function=function
         )
         for kind in ("ADD", "SUB", "MUL", "DIV")
         for function in ("RELU", "RELU6")
     },
-    "ADD_N": one("ADD_N", given((2, 3)), given((2, 3)), given((2, 3))),
-    "ADD_N, i32": one("ADD_N", given(LEFT, np.int32), given(LEFT, np.int32)),
-    "ADD, of any shape": one("ADD", given((2, 3), signature=(-1, 3)), given((2, 1), signature=(-1, 1))),
+    "ADD_N": model_of("ADD_N", feed((2, 3)), feed((2, 3)), feed((2, 3))),
+    "ADD_N, i32": model_of("ADD_N", feed(LEFT, np.int32), feed(LEFT, np.int32)),
+    "ADD, of any shape": model_of("ADD", feed((2, 3), signature=(-1, 3)), feed((2, 1), signature=(-1, 1))),
     **{f"{kind}, i8": quantized(kind, np.int8, 3) for kind in ("ADD", "SUB", "SQUARED_DIFFERENCE")},
     **{f"{kind}, u8": quantized(kind, np.uint8, 110) for kind in ("ADD", "SUB")},
     **{f"{kind}, i16": quantized(kind, np.int16, 0) for kind in ("ADD", "SUB")},
@@ -119,7 +120,7 @@ BINARY = {
     "FLOOR_MOD, integers as they are": quantized("FLOOR_MOD", np.int8, 3, low=1),
     "FLOOR_DIV, integers as they are": quantized("FLOOR_DIV", np.int16, 0, low=1),
     **{
-        f"{kind}, quantized {np.dtype(dtype)}": one(
+        f"{kind}, quantized {np.dtype(dtype)}": model_of(
             kind, integers(dtype, 0.1, 0, (50, 20)), integers(dtype, 0.1, 0, (20,)), outputs=to(dtype, 0.1)
         )
         for kind in ("MAXIMUM", "MINIMUM")
@@ -127,10 +128,10 @@ BINARY = {
     },
     **{
         # LiteRT's factor overflows where the quotient is small beside the scale of the results.
-        f"DIV, {np.dtype(dtype)}": one(
+        f"DIV, {np.dtype(dtype)}": model_of(
             "DIV",
-            given(dividend.astype(dtype), scale=0.1),
-            given(divisor.astype(dtype), scale=0.07),
+            feed(dividend.astype(dtype), scale=0.1),
+            feed(divisor.astype(dtype), scale=0.07),
             outputs=to(dtype, 0.05),
         )
         for dtype in (np.int8, np.uint8, np.int16)
@@ -140,17 +141,19 @@ BINARY = {
 
 EDGES = np.array([0.0, 1, -1, 2, -0.0, np.inf, -np.inf, 3, -3, 1e-20])
 ANGLES = {
-    f"ATAN2, {dtype}": one("ATAN2", given(np.repeat(EDGES, 10).astype(dtype)), given(np.tile(EDGES, 10).astype(dtype)))
+    f"ATAN2, {dtype}": model_of(
+        "ATAN2", feed(np.repeat(EDGES, 10).astype(dtype)), feed(np.tile(EDGES, 10).astype(dtype))
+    )
     for dtype in ("float32", "float64")
 }
 # LiteRT takes few operators of halves.
 HALVES = {
     **{
-        f"{kind}, float16": one(kind, given(REALS.astype(np.float16)))
+        f"{kind}, float16": model_of(kind, feed(REALS.astype(np.float16)))
         for kind in ("NEG", "FLOOR", "ROUND", "SIN", "COS")
     },
     **{
-        f"{kind}, float16": one(kind, given(REALS.astype(np.float16)), given(POSITIVE.astype(np.float16)))
+        f"{kind}, float16": model_of(kind, feed(REALS.astype(np.float16)), feed(POSITIVE.astype(np.float16)))
         for kind in ("ADD", "MUL", "MAXIMUM", "MINIMUM")
     },
 }
@@ -165,8 +168,8 @@ def test_arithmetic(name, device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_one_shape_after_another(device):
-    rows, row = given((2, 3), signature=(-1, 3), name="rows"), given((1, 3), name="row")
+    rows, row = feed((2, 3), signature=(-1, 3), name="rows"), feed((1, 3), name="row")
     calls = [
         {"rows": np.full((count, 3), count, np.float32), "row": np.ones((1, 3), np.float32)} for count in (1, 5, 0)
     ]
-    assert_as_litert(one("SUB", rows, row, outputs=[made(signature=(-1, 3))]), device, calls=calls)
+    assert_as_litert(model_of("SUB", rows, row, outputs=[out(signature=(-1, 3))]), device, calls=calls)

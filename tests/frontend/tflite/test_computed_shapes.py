@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from tests.frontend.tflite.agreement import CORE
-from tests.frontend.tflite.models import Graph, Op, build, constant, given, made
+from tests.frontend.tflite.models import Graph, Op, build, constant, feed, out
 
 I32 = np.int32
 
 
 def numbers(count):
-    return [made(I32) for _ in range(count)]
+    return [out(I32) for _ in range(count)]
 
 
 def reshaped(data, shape):
@@ -68,7 +68,7 @@ CASES = [
 
 
 def model_of(make, **more):
-    data, shape = given((1, 3, 4), **more), made(I32)
+    data, shape = feed((1, 3, 4), **more), out(I32)
     operators = [Op("SHAPE", [data], [shape], out_type="INT32"), *make(data, shape)]
     return CORE.read_model(build(Graph(operators, outputs=operators[-1].outputs)).content)
 

@@ -6,7 +6,7 @@ import pytest
 import hetero
 from hetero.errors import FrontendError
 from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, assert_gives
-from tests.frontend.tflite.models import Graph, Op, build, constant, given, made
+from tests.frontend.tflite.models import Graph, Op, build, constant, feed, out
 
 YES, NO = np.array(True), np.array(False)
 
@@ -18,20 +18,20 @@ def body_of(kind, *inputs, **options):
 def choice(condition, then, otherwise, *inputs, shape=(2, 3)):
     """A model of IF."""
     op = Op(
-        "IF", [condition, *inputs], [made(np.float32, shape)], then_subgraph_index=then, else_subgraph_index=otherwise
+        "IF", [condition, *inputs], [out(np.float32, shape)], then_subgraph_index=then, else_subgraph_index=otherwise
     )
     return build(Graph([op]))
 
 
 def sum_or_product(condition):
-    branches = [body_of(kind, given((2, 3)), given((2, 3))) for kind in ("ADD", "MUL")]
-    return choice(condition, *branches, given((2, 3)), given((2, 3)))
+    branches = [body_of(kind, feed((2, 3)), feed((2, 3))) for kind in ("ADD", "MUL")]
+    return choice(condition, *branches, feed((2, 3)), feed((2, 3)))
 
 
 @pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("shape", [(), (1,)])
 def test_if(shape, device):
-    model = sum_or_product(given(YES.reshape(shape), name="condition"))
+    model = sum_or_product(feed(YES.reshape(shape), name="condition"))
     assert_as_litert(model, device, calls=[model.inputs | {"condition": NO.reshape(shape)}])
 
 
@@ -44,15 +44,15 @@ def test_if_of_a_constant_is_its_branch(taken):
 
 
 def test_branches_of_other_shapes():
-    value = given((2,))
+    value = feed((2,))
     longer = body_of("CONCATENATION", value, value, axis=0)
-    model = choice(given(YES, name="condition"), longer, body_of("MUL", x := given((2,)), x), given((2,)), shape=(4,))
+    model = choice(feed(YES, name="condition"), longer, body_of("MUL", x := feed((2,)), x), feed((2,)), shape=(4,))
     assert_as_litert(model, calls=[model.inputs | {"condition": NO}])
 
 
 def test_a_constant_that_a_branch_needs_to_know():
-    bodies = [body_of("RESHAPE", given((2, 3)), given((2,), np.int32)) for _ in range(2)]
-    model = choice(given(YES), *bodies, given((2, 3)), constant([3, 2]), shape=(3, 2))
+    bodies = [body_of("RESHAPE", feed((2, 3)), feed((2,), np.int32)) for _ in range(2)]
+    model = choice(feed(YES), *bodies, feed((2, 3)), constant([3, 2]), shape=(3, 2))
     assert_as_litert(model)
     assert hetero.Core().read_model(model.content).output(0).shape == (3, 2)
 
@@ -62,15 +62,15 @@ CALLS = {"CALL": "subgraph", "STABLEHLO_COMPOSITE": "decomposition_subgraph_inde
 
 @pytest.mark.parametrize("kind", CALLS)
 def test_calls(kind):
-    a, b = given((2, 3)), given((2, 3))
-    called = body_of("SUB", given((2, 3)), given((2, 3)))
-    model = build(Graph([Op(kind, [a, b], [made(np.float32, (2, 3))], **{CALLS[kind]: called})]))
+    a, b = feed((2, 3)), feed((2, 3))
+    called = body_of("SUB", feed((2, 3)), feed((2, 3)))
+    model = build(Graph([Op(kind, [a, b], [out(np.float32, (2, 3))], **{CALLS[kind]: called})]))
     assert_gives(model, [a.data - b.data], "TEMPLATE")
 
 
 def test_names_within_a_call_begin_with_its_own():
-    called = Graph([Op("SUB", [x := given((2,)), x], [y := made(np.float32, (2,))]), Op("ADD", [y, y])], name="called")
-    outer = Op("CALL", [given((2,))], [made(np.float32, (2,), name="result")], subgraph=called)
+    called = Graph([Op("SUB", [x := feed((2,)), x], [y := out(np.float32, (2,))]), Op("ADD", [y, y])], name="called")
+    outer = Op("CALL", [feed((2,))], [out(np.float32, (2,), name="result")], subgraph=called)
     names = {
         node.get_type_name(): node.friendly_name
         for node in hetero.Core().read_model(build(Graph([outer])).content).get_ordered_ops()
@@ -79,17 +79,17 @@ def test_names_within_a_call_begin_with_its_own():
 
 
 def test_a_graph_that_runs_itself():
-    body = Graph([Op("CALL", [given((2,))], [made(np.float32, (2,))])], name="round")
+    body = Graph([Op("CALL", [feed((2,))], [out(np.float32, (2,))])], name="round")
     body.ops[0].options["subgraph"] = body
-    model = build(Graph([Op("CALL", [given((2,))], [made(np.float32, (2,))], subgraph=body)]))
+    model = build(Graph([Op("CALL", [feed((2,))], [out(np.float32, (2,))], subgraph=body)]))
     with pytest.raises(FrontendError, match="'round' calls itself"):
         hetero.Core().read_model(model.content)
 
 
-TWO = Graph([Op("ADD", [x := given((2,)), x]), Op("MUL", [x, x])], name="two")
-SUM = Graph([Op("ADD", [given((2,)), given((2,))])], name="sum")
-SAME = Graph([Op("NEG", [given((2,))])], name="same")
-BELOW = Graph([Op("LESS", [given((2,)), constant(1.0)])], name="below")
+TWO = Graph([Op("ADD", [x := feed((2,)), x]), Op("MUL", [x, x])], name="two")
+SUM = Graph([Op("ADD", [feed((2,)), feed((2,))])], name="sum")
+SAME = Graph([Op("NEG", [feed((2,))])], name="same")
+BELOW = Graph([Op("LESS", [feed((2,)), constant(1.0)])], name="below")
 WRONG = {
     "a branch gives too much": ("IF", SAME, TWO, "its graph 'two' has 2 outputs, but 1 are needed"),
     "a branch takes too much": ("IF", SAME, SUM, "its graph 'sum' has 2 inputs, but is given 1"),
@@ -106,7 +106,7 @@ def test_graphs_that_do_not_fit(case):
     kind, first, second, message = WRONG[case]
     names = {"IF": ("then", "else"), "WHILE": ("cond", "body")}[kind]
     graphs = {f"{name}_subgraph_index": graph for name, graph in zip(names, (first, second))}
-    condition = [given(YES)] if kind == "IF" else []
-    model = build(Graph([Op(kind, [*condition, given((2,))], [made(np.float32, (2,), name="y")], **graphs)]))
+    condition = [feed(YES)] if kind == "IF" else []
+    model = build(Graph([Op(kind, [*condition, feed((2,))], [out(np.float32, (2,), name="y")], **graphs)]))
     with pytest.raises(FrontendError, match=f"{kind} node 'y': .*{message}"):
         hetero.Core().read_model(model.content)

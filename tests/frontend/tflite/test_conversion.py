@@ -8,7 +8,7 @@ from hetero import Core
 from hetero.errors import FrontendError
 from tests.frontend.tflite.agreement import DEVICES, assert_gives, operator_test
 from tests.frontend.tflite.litert import FAST
-from tests.frontend.tflite.models import constant, given, made, one
+from tests.frontend.tflite.models import constant, feed, model_of, out
 
 RANDOM = np.random.default_rng(1)
 FLOATS = (np.float32, np.float64, np.float16)
@@ -35,8 +35,8 @@ def zero_point(dtype):
 
 def casts(sources, targets, contents):
     return {
-        f"CAST, {np.dtype(source)} to {np.dtype(target)}": one(
-            "CAST", given(contents.astype(source)), outputs=[made(target)]
+        f"CAST, {np.dtype(source)} to {np.dtype(target)}": model_of(
+            "CAST", feed(contents.astype(source)), outputs=[out(target)]
         )
         for source in sources
         for target in targets
@@ -49,7 +49,10 @@ def bitcasts(*pairs):
         count = max(1, np.dtype(target).itemsize // np.dtype(source).itemsize)
         contents = (integers(np.uint8, 2 * count * np.dtype(source).itemsize) & 0x7B).view(source)
         data = contents.reshape(2, count) if count > 1 else contents
-        yield f"BITCAST, {np.dtype(source)} to {np.dtype(target)}", one("BITCAST", given(data), outputs=[made(target)])
+        yield (
+            f"BITCAST, {np.dtype(source)} to {np.dtype(target)}",
+            model_of("BITCAST", feed(data), outputs=[out(target)]),
+        )
 
 
 with np.errstate(all="ignore"):
@@ -60,7 +63,7 @@ with np.errstate(all="ignore"):
         **{f"{name}, great": case for name, case in casts((np.int32, np.int64), INTEGERS, GREAT[:7]).items()},
     }
 CASES |= {
-    "CAST, quantized": one("CAST", given(integers(np.int8, 9), scale=0.1, zero_point=4), outputs=[made(np.float32)]),
+    "CAST, quantized": model_of("CAST", feed(integers(np.int8, 9), scale=0.1, zero_point=4), outputs=[out(np.float32)]),
     **dict(
         bitcasts(
             (np.float32, np.int32),
@@ -74,38 +77,38 @@ CASES |= {
         )
     ),
     **{
-        f"QUANTIZE, to {np.dtype(dtype)}": one(
-            "QUANTIZE", given((50, 20)), outputs=[made(dtype, scale=0.03, zero_point=zero_point(dtype))]
+        f"QUANTIZE, to {np.dtype(dtype)}": model_of(
+            "QUANTIZE", feed((50, 20)), outputs=[out(dtype, scale=0.03, zero_point=zero_point(dtype))]
         )
         for dtype in (np.int8, np.uint8, np.int16)
     },
     **{
-        f"DEQUANTIZE, {np.dtype(dtype)}": one(
+        f"DEQUANTIZE, {np.dtype(dtype)}": model_of(
             "DEQUANTIZE",
-            given(integers(dtype, 50, 20), scale=0.03, zero_point=zero_point(dtype)),
-            outputs=[made(np.float32)],
+            feed(integers(dtype, 50, 20), scale=0.03, zero_point=zero_point(dtype)),
+            outputs=[out(np.float32)],
         )
         for dtype in (np.int8, np.uint8, np.int16)
     },
-    "DEQUANTIZE, f16": one("DEQUANTIZE", constant(PLAIN.astype(np.float16)), outputs=[made(np.float32)]),
-    "DEQUANTIZE, f16 that is given": one("DEQUANTIZE", given(PLAIN.astype(np.float16)), outputs=[made(np.float32)]),
-    "DEQUANTIZE, i4": one(
-        "DEQUANTIZE", constant(RANDOM.integers(-8, 8, 9).astype(ml_dtypes.int4), scale=0.1), outputs=[made(np.float32)]
+    "DEQUANTIZE, f16": model_of("DEQUANTIZE", constant(PLAIN.astype(np.float16)), outputs=[out(np.float32)]),
+    "DEQUANTIZE, f16 that is given": model_of("DEQUANTIZE", feed(PLAIN.astype(np.float16)), outputs=[out(np.float32)]),
+    "DEQUANTIZE, i4": model_of(
+        "DEQUANTIZE", constant(RANDOM.integers(-8, 8, 9).astype(ml_dtypes.int4), scale=0.1), outputs=[out(np.float32)]
     ),
-    "DEQUANTIZE, a scale for each channel": one(
+    "DEQUANTIZE, a scale for each channel": model_of(
         "DEQUANTIZE",
-        given(integers(np.int8, 2, 3, 4), scale=[0.1, 0.2, 0.3], zero_point=[1, 2, 3], axis=1),
-        outputs=[made(np.float32)],
+        feed(integers(np.int8, 2, 3, 4), scale=[0.1, 0.2, 0.3], zero_point=[1, 2, 3], axis=1),
+        outputs=[out(np.float32)],
     ),
-    "QUANTIZE, a scale for each channel": one(
-        "QUANTIZE", given((2, 3, 4)), outputs=[made(np.int8, scale=[0.1, 0.02, 0.03], zero_point=[0, 0, 0], axis=1)]
+    "QUANTIZE, a scale for each channel": model_of(
+        "QUANTIZE", feed((2, 3, 4)), outputs=[out(np.int8, scale=[0.1, 0.02, 0.03], zero_point=[0, 0, 0], axis=1)]
     ),
-    "QUANTIZE, of any shape": one(
-        "QUANTIZE", given((2, 3), signature=(-1, 3)), outputs=[made(np.int8, scale=0.03, signature=(-1, 3))]
+    "QUANTIZE, of any shape": model_of(
+        "QUANTIZE", feed((2, 3), signature=(-1, 3)), outputs=[out(np.int8, scale=0.03, signature=(-1, 3))]
     ),
     **{
-        f"FAKE_QUANT, {bits} bits of {low} to {high}": one(
-            "FAKE_QUANT", given((50, 20)), min=low, max=high, num_bits=bits
+        f"FAKE_QUANT, {bits} bits of {low} to {high}": model_of(
+            "FAKE_QUANT", feed((50, 20)), min=low, max=high, num_bits=bits
         )
         for bits in (8, 4)
         for low, high in ((-3, 4), (0, 6), (0.5, 3), (-4, -1))
@@ -113,12 +116,12 @@ CASES |= {
 }
 # Of halves, too, LiteRT's rounding: that of its fast kernels, which for numbers is not the reference's.
 EXACT = {
-    "QUANTIZE, halves": one("QUANTIZE", given(HALVES), outputs=[made(np.int8, scale=1.0)]),
+    "QUANTIZE, halves": model_of("QUANTIZE", feed(HALVES), outputs=[out(np.int8, scale=1.0)]),
     **{
-        f"QUANTIZE, {np.dtype(source)} to {np.dtype(target)}, {scale}": one(
+        f"QUANTIZE, {np.dtype(source)} to {np.dtype(target)}, {scale}": model_of(
             "QUANTIZE",
-            given(integers(source, 50, 20), scale=0.03, zero_point=zero_point(source)),
-            outputs=[made(target, scale=scale, zero_point=-zero_point(target) if target == np.int8 else 0)],
+            feed(integers(source, 50, 20), scale=0.03, zero_point=zero_point(source)),
+            outputs=[out(target, scale=scale, zero_point=-zero_point(target) if target == np.int8 else 0)],
         )
         for source, targets in RESCALED.items()
         for target in targets
@@ -135,8 +138,8 @@ test_exact_conversion = operator_test(EXACT, steps=0, resolver=FAST)
 def test_narrow_range(device):
     """LiteRT refuses narrow_range. Without the lowest level there are 254 steps, from -127 to 127."""
     data = np.array([-2, -1.27, -0.014, 0.006, 1, 1.4], np.float32)
-    model = one(
-        "FAKE_QUANT", given(data), outputs=[made(np.float32, (6,))], min=-1.27, max=1.27, num_bits=8, narrow_range=True
+    model = model_of(
+        "FAKE_QUANT", feed(data), outputs=[out(np.float32, (6,))], min=-1.27, max=1.27, num_bits=8, narrow_range=True
     )
     assert_gives(model, [np.array([-1.27, -1.27, -0.01, 0.01, 1, 1.27], np.float32)], device)
 
@@ -149,6 +152,6 @@ def test_narrow_range(device):
     ],
 )
 def test_ranges_that_are_none(options, message):
-    model = one("FAKE_QUANT", given((6,)), outputs=[made(np.float32, (6,), name="levels")], **options)
+    model = model_of("FAKE_QUANT", feed((6,)), outputs=[out(np.float32, (6,), name="levels")], **options)
     with pytest.raises(FrontendError, match=f"FAKE_QUANT node 'levels': {message}"):
         Core().read_model(model.content)

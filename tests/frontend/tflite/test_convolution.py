@@ -9,7 +9,7 @@ import pytest
 from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, operator_test
 from tests.frontend.tflite.layers import QuantizedLayer, assert_as_with_floats, of_weights, random
 from tests.frontend.tflite.litert import DEFAULT
-from tests.frontend.tflite.models import given, one
+from tests.frontend.tflite.models import feed, model_of
 
 
 def options(padding="SAME", strides=(1, 1), dilations=(1, 1), activation="NONE"):
@@ -20,13 +20,13 @@ def options(padding="SAME", strides=(1, 1), dilations=(1, 1), activation="NONE")
 
 
 def convolution(data=(1, 9, 8, 4), filters=(6, 3, 3, 4), **more):
-    return one("CONV_2D", given(data), random(*filters), random(filters[0]), **options(**more))
+    return model_of("CONV_2D", feed(data), random(*filters), random(filters[0]), **options(**more))
 
 
 def depthwise(data=(1, 9, 8, 4), filters=(1, 3, 3, 8), **more):
-    return one(
+    return model_of(
         "DEPTHWISE_CONV_2D",
-        given(data),
+        feed(data),
         random(*filters),
         random(filters[3]),
         **options(**more),
@@ -36,13 +36,13 @@ def depthwise(data=(1, 9, 8, 4), filters=(1, 3, 3, 8), **more):
 
 def quantized(data=(1, 9, 8, 4), filters=(6, 3, 3, 4), axis=0, dtype=np.int8, more=None, **how):
     layer = QuantizedLayer(data, filters, int(np.prod(filters[1:])), axis, dtype, **how)
-    return one("CONV_2D", layer.data, layer.weights, layer.bias, outputs=[layer.result], **options(**more or {}))
+    return model_of("CONV_2D", layer.data, layer.weights, layer.bias, outputs=[layer.result], **options(**more or {}))
 
 
 def quantized_depthwise(data=(1, 9, 8, 4), filters=(1, 3, 3, 8), axis=3, dtype=np.int8, more=None, **how):
     layer = QuantizedLayer(data, filters, filters[1] * filters[2], axis, dtype, channels=filters[3], **how)
     tensors = layer.data, layer.weights, layer.bias
-    return one(
+    return model_of(
         "DEPTHWISE_CONV_2D",
         *tensors,
         outputs=[layer.result],
@@ -123,14 +123,14 @@ test_quantized_to_the_last_bit = operator_test(QUANTIZED, EACH_GPU, steps=0, res
 def test_integers_as_weights_of_floats(kind, filters, axis, dtype, device):
     pair = of_weights(filters, axis, dtype)
     bias = random(filters[0 if kind == "CONV_2D" else 3])
-    dynamic, floats = (one(kind, given((2, 9, 8, 4)), weights, bias, **options()) for weights in pair)
+    dynamic, floats = (model_of(kind, feed((2, 9, 8, 4)), weights, bias, **options()) for weights in pair)
     assert_as_with_floats(dynamic, floats, device)
 
 
 def test_dimensions_that_change():
-    model = one(
+    model = model_of(
         "CONV_2D",
-        given((1, 6, 6, 2), signature=(-1, -1, -1, 2)),
+        feed((1, 6, 6, 2), signature=(-1, -1, -1, 2)),
         random(3, 3, 3, 2),
         random(3),
         **options(strides=(2, 2)),

@@ -11,26 +11,26 @@ from flatbuffers import Builder
 from hetero.errors import FrontendError
 from hetero.frontend.tflite import TfliteFrontEnd
 from tests import peak_memory
-from tests.frontend.tflite.graphs import Graph, Op, Signature, constant, given, made, variable
+from tests.frontend.tflite.graphs import Graph, Op, Signature, constant, feed, out, variable
 from tests.frontend.tflite.writer import packed, write
 
 
 def scalars(kind, dtype=np.float32, result=None, **options):
     """A graph of one operator on two scalars."""
-    inputs = [given((), dtype), given((), dtype)]
-    return Graph([Op(kind, inputs, [made(result or dtype, ())], **options)], inputs, name=f"{kind} of scalars")
+    inputs = [feed((), dtype), feed((), dtype)]
+    return Graph([Op(kind, inputs, [out(result or dtype, ())], **options)], inputs, name=f"{kind} of scalars")
 
 
 def of_vectors(kind, dtype=np.float32, result=None):
     """A graph of one operator on a vector of four and a constant."""
-    x = given((4,), dtype)
-    return Graph([Op(kind, [x, constant(np.ones(4, dtype))], [made(result or dtype, (4,))])], [x], name=kind)
+    x = feed((4,), dtype)
+    return Graph([Op(kind, [x, constant(np.ones(4, dtype))], [out(result or dtype, (4,))])], [x], name=kind)
 
 
 def below():
-    x = given((4,))
-    total = made(np.float32, ())
-    steps = [Op("SUM", [x, constant(np.int32([0]))], [total]), Op("LESS", [total, constant(9.0)], [made(bool, ())])]
+    x = feed((4,))
+    total = out(np.float32, ())
+    steps = [Op("SUM", [x, constant(np.int32([0]))], [total]), Op("LESS", [total, constant(9.0)], [out(bool, ())])]
     return Graph(steps, [x], [steps[1].outputs[0]], name="below")
 
 
@@ -42,59 +42,59 @@ PARTS = range(4)
 def sample(part: int, parts: int = len(PARTS)) -> bytes:
     """Return a model with operators of many kinds; each part has some of them."""
     ints = functools.partial(constant, dtype=np.int32)
-    x, vector, q = given((1, 8, 8, 2), name="x"), given((4,), name="vector"), given((1, 4), scale=0.1, name="q")
+    x, vector, q = feed((1, 8, 8, 2), name="x"), feed((4,), name="vector"), feed((1, 4), scale=0.1, name="q")
     f32 = np.float32
-    places = made(np.int32, (4,))
+    places = out(np.int32, (4,))
     q_weights = constant(np.ones((3, 4), np.int8), scale=[0.5, 1, 2], axis=0)
     words, two = constant(np.array(["a", "longer"], object)), dict(stride_w=2, stride_h=2, padding="SAME")
     steps = [
-        Op("CONV_2D", [x, constant(np.ones((4, 3, 3, 2), f32)), None], [made(f32, (1, 4, 4, 4), name="c")], **two),
-        Op("RESHAPE", [vector, ints([2, 2])], [made(f32, (2, 2), name="r")], new_shape=[2, 2]),
-        Op("MAX_POOL_2D", [x], [made(f32, (1, 4, 4, 2))], filter_width=2, filter_height=2, **two),
+        Op("CONV_2D", [x, constant(np.ones((4, 3, 3, 2), f32)), None], [out(f32, (1, 4, 4, 4), name="c")], **two),
+        Op("RESHAPE", [vector, ints([2, 2])], [out(f32, (2, 2), name="r")], new_shape=[2, 2]),
+        Op("MAX_POOL_2D", [x], [out(f32, (1, 4, 4, 2))], filter_width=2, filter_height=2, **two),
         Op("STRIDED_SLICE", [x, ints([0, 1, 0, 0]), ints([1, 7, 8, 1]), ints([1, 2, 1, 1])],
-           [made(f32, (1, 3, 8))], begin_mask=2, shrink_axis_mask=8),
-        Op("GATHER", [x, ints([1, 0])], [made(f32, (1, 8, 8, 2))], axis=3),
-        Op("PAD", [x, ints([[0, 0], [1, 1], [0, 2], [0, 0]])], [made(f32, (1, 10, 10, 2))]),
-        Op("CONCATENATION", [vector, vector], [made(f32, (8,))], axis=0),
-        Op("FILL", [ints([2, 3]), constant(1.0)], [made(f32, (2, 3))]),
+           [out(f32, (1, 3, 8))], begin_mask=2, shrink_axis_mask=8),
+        Op("GATHER", [x, ints([1, 0])], [out(f32, (1, 8, 8, 2))], axis=3),
+        Op("PAD", [x, ints([[0, 0], [1, 1], [0, 2], [0, 0]])], [out(f32, (1, 10, 10, 2))]),
+        Op("CONCATENATION", [vector, vector], [out(f32, (8,))], axis=0),
+        Op("FILL", [ints([2, 3]), constant(1.0)], [out(f32, (2, 3))]),
         Op("RANGE", [ints(0), ints(4), ints(1)], [places]),
-        Op("TILE", [vector, ints([3])], [made(f32, (12,))]),
-        Op("BROADCAST_TO", [vector, ints([3, 4])], [made(f32, (3, 4))]),
-        Op("ONE_HOT", [places, ints(5), constant(1.0), constant(0.0)], [made(f32, (4, 5))], axis=-1),
-        Op("TOPK_V2", [vector, ints(2)], [made(f32, (2,)), made(np.int32, (2,))]),
-        Op("SPLIT", [ints(0), vector], [made(f32, (2,)), made(f32, (2,))], num_splits=2),
-        Op("RESIZE_BILINEAR", [x, ints([3, 5])], [made(f32, (1, 3, 5, 2))], half_pixel_centers=True),
-        Op("FULLY_CONNECTED", [q, q_weights, None], [made(np.int8, (1, 3), scale=0.2)]),
-        Op("SUM", [x, ints([1, 2])], [made(f32, (1, 2))]),
-        Op("IF", [constant(np.array(True)), vector], [made(f32, (4,))],
+        Op("TILE", [vector, ints([3])], [out(f32, (12,))]),
+        Op("BROADCAST_TO", [vector, ints([3, 4])], [out(f32, (3, 4))]),
+        Op("ONE_HOT", [places, ints(5), constant(1.0), constant(0.0)], [out(f32, (4, 5))], axis=-1),
+        Op("TOPK_V2", [vector, ints(2)], [out(f32, (2,)), out(np.int32, (2,))]),
+        Op("SPLIT", [ints(0), vector], [out(f32, (2,)), out(f32, (2,))], num_splits=2),
+        Op("RESIZE_BILINEAR", [x, ints([3, 5])], [out(f32, (1, 3, 5, 2))], half_pixel_centers=True),
+        Op("FULLY_CONNECTED", [q, q_weights, None], [out(np.int8, (1, 3), scale=0.2)]),
+        Op("SUM", [x, ints([1, 2])], [out(f32, (1, 2))]),
+        Op("IF", [constant(np.array(True)), vector], [out(f32, (4,))],
            then_subgraph_index=of_vectors("ADD"), else_subgraph_index=of_vectors("SUB")),
-        Op("WHILE", [vector], [made(f32, (4,))], cond_subgraph_index=below(), body_subgraph_index=of_vectors("ADD")),
-        Op("CALL", [vector], [made(f32, (4,))], subgraph=of_vectors("MUL")),
-        Op("STABLEHLO_COMPOSITE", [vector], [made(f32, (4,))], name="mine",
+        Op("WHILE", [vector], [out(f32, (4,))], cond_subgraph_index=below(), body_subgraph_index=of_vectors("ADD")),
+        Op("CALL", [vector], [out(f32, (4,))], subgraph=of_vectors("MUL")),
+        Op("STABLEHLO_COMPOSITE", [vector], [out(f32, (4,))], name="mine",
            decomposition_subgraph_index=of_vectors("DIV"), composite_attributes=[1, 2, 3]),
-        Op("STABLEHLO_REDUCE", [vector, constant(0.0)], [made(f32, ())], dimensions=[0],
+        Op("STABLEHLO_REDUCE", [vector, constant(0.0)], [out(f32, ())], dimensions=[0],
            body_subgraph_index=scalars("STABLEHLO_ADD")),
-        Op("STABLEHLO_REDUCE_WINDOW", [vector, constant(0.0)], [made(f32, (3,))], window_dimensions=[2],
+        Op("STABLEHLO_REDUCE_WINDOW", [vector, constant(0.0)], [out(f32, (3,))], window_dimensions=[2],
            body_subgraph_index=scalars("STABLEHLO_MAXIMUM")),
-        Op("STABLEHLO_SORT", [vector], [made(f32, (4,))], dimension=0, is_stable=True,
+        Op("STABLEHLO_SORT", [vector], [out(f32, (4,))], dimension=0, is_stable=True,
            comparator_subgraph_index=scalars("STABLEHLO_COMPARE", result=bool, comparison_direction=5)),
-        Op("STABLEHLO_GATHER", [x, ints([[1, 2]])], [made(f32, (1, 3, 3, 2))], offset_dims=[1, 2, 3],
+        Op("STABLEHLO_GATHER", [x, ints([[1, 2]])], [out(f32, (1, 3, 3, 2))], offset_dims=[1, 2, 3],
            collapsed_slice_dims=[0], start_index_map=[1, 2], index_vector_dim=1, slice_sizes=[1, 3, 3, 2]),
-        Op("STABLEHLO_SCATTER", [vector, ints([[1], [2]]), constant([1.0, 2.0])], [made(f32, (4,))],
+        Op("STABLEHLO_SCATTER", [vector, ints([[1], [2]]), constant([1.0, 2.0])], [out(f32, (4,))],
            inserted_window_dims=[0], scatter_dims_to_operand_dims=[0], index_vector_dim=1,
            update_computation_subgraph_index=scalars("STABLEHLO_ADD")),
-        Op("STABLEHLO_PAD", [vector, constant(0.0)], [made(f32, (9,))],
+        Op("STABLEHLO_PAD", [vector, constant(0.0)], [out(f32, (9,))],
            edge_padding_low=[1], edge_padding_high=[1], interior_padding=[1]),
-        Op("STABLEHLO_DOT_GENERAL", [vector, vector], [made(f32, ())],
+        Op("STABLEHLO_DOT_GENERAL", [vector, vector], [out(f32, ())],
            lhs_contracting_dimensions=[0], rhs_contracting_dimensions=[0]),
-        Op("STABLEHLO_IOTA", [], [made(f32, (3, 4))], iota_dimension=1),
-        Op("STABLEHLO_DYNAMIC_SLICE", [vector, given((), np.int32, name="start")], [made(f32, (2,))], slice_sizes=[2]),
+        Op("STABLEHLO_IOTA", [], [out(f32, (3, 4))], iota_dimension=1),
+        Op("STABLEHLO_DYNAMIC_SLICE", [vector, feed((), np.int32, name="start")], [out(f32, (2,))], slice_sizes=[2]),
         Op("STABLEHLO_RNG_BIT_GENERATOR", [constant(np.array([1, 2], np.uint64))],
-           [made(np.uint64, (2,)), made(np.uint32, (3,))], algorithm="PHILOX"),
-        Op("GATHER", [words, ints([1])], [made(object, (1,))], axis=0),
-        Op("VAR_HANDLE", [], [made("RESOURCE", (), name="handle")], shared_name="v"),
-        Op("RNN", [given((1, 4), name="step"), constant(np.ones((3, 4), f32)), constant(np.ones((3, 3), f32)),
-           constant(np.ones(3, f32)), variable((1, 3))], [made(f32, (1, 3))], fused_activation_function="TANH"),
+           [out(np.uint64, (2,)), out(np.uint32, (3,))], algorithm="PHILOX"),
+        Op("GATHER", [words, ints([1])], [out(object, (1,))], axis=0),
+        Op("VAR_HANDLE", [], [out("RESOURCE", (), name="handle")], shared_name="v"),
+        Op("RNN", [feed((1, 4), name="step"), constant(np.ones((3, 4), f32)), constant(np.ones((3, 3), f32)),
+           constant(np.ones(3, f32)), variable((1, 3))], [out(f32, (1, 3))], fused_activation_function="TANH"),
     ]  # fmt: skip
     steps = steps[part::parts]
     (first, *_), (result, *_) = steps[0].inputs, steps[0].outputs
@@ -124,12 +124,12 @@ def unpacked(graph: Graph) -> schema.ModelT:
 
 def nested(kind: str, deep: int, **options: str) -> schema.ModelT:
     """Return a model whose graph calls a graph twice, which calls a graph twice, and so on."""
-    x = given((4,))
+    x = feed((4,))
     graph = of_vectors("ADD")
     for _ in range(deep):
-        steps = [Op(kind, [x], [made(np.float32, (4,))], **dict.fromkeys(options, graph))]
-        steps.append(Op(kind, steps[0].outputs, [made(np.float32, (4,))], **dict.fromkeys(options, graph)))
-        x = given((4,))
+        steps = [Op(kind, [x], [out(np.float32, (4,))], **dict.fromkeys(options, graph))]
+        steps.append(Op(kind, steps[0].outputs, [out(np.float32, (4,))], **dict.fromkeys(options, graph)))
+        x = feed((4,))
         steps[0].inputs = [x]
         graph = Graph(steps, [x], name=f"twice {kind}")
     return unpacked(graph)
@@ -155,8 +155,8 @@ def test_graphs_that_run_each_other_again_and_again(kind):
 
 
 def one_constant(array: np.ndarray) -> schema.ModelT:
-    x = given((4,))
-    return unpacked(Graph([Op("ADD", [x, constant(array)], [made(array.dtype, (4,))])]))
+    x = feed((4,))
+    return unpacked(Graph([Op("ADD", [x, constant(array)], [out(array.dtype, (4,))])]))
 
 
 @pytest.mark.parametrize("shape", [[5], [3], [1 << 30, 1 << 30, 1 << 30], [-4, -1], [-1]])
@@ -187,7 +187,7 @@ def test_many_strings_beside_a_long_one():
 def recurrent(batch: int, state: tuple[int, int]) -> bytes:
     """Return a model of an operator with a state of this shape and data of this batch size."""
     ones = [constant(np.ones(shape, np.float32)) for shape in ((3, 4), (3, 3), 3)]
-    return write(Graph([Op("RNN", [given((batch, 4)), *ones, variable(state)], [made(np.float32, (batch, 3))])]))
+    return write(Graph([Op("RNN", [feed((batch, 4)), *ones, variable(state)], [out(np.float32, (batch, 3))])]))
 
 
 def test_a_state_that_changes_its_shape():
@@ -205,23 +205,23 @@ def test_a_state_of_any_size():
 
 @pytest.mark.parametrize("kind", ["STRIDED_SLICE", "SLICE", "BROADCAST_ARGS"])
 def test_numbers_for_many_dimensions(kind):
-    x, places = given((2, 3)), [given((1 << 30,), np.int32) for _ in range(3)]
+    x, places = feed((2, 3)), [feed((1 << 30,), np.int32) for _ in range(3)]
     inputs = {"STRIDED_SLICE": [x, *places], "SLICE": [x, *places[:2]]}.get(kind, places[:2])
     refused(
-        write(Graph([Op(kind, inputs, [made(np.float32, (2, 3))])])),
+        write(Graph([Op(kind, inputs, [out(np.float32, (2, 3))])])),
         r"\[1073741824\] must be for 64 dimensions at most",
     )
 
 
 def test_scales_along_an_axis_that_is_not_there():
-    x = given((2, 3), scale=[0.5, 0.25], axis=1 << 24)
-    model = write(Graph([Op("DEQUANTIZE", [x], [made(np.float32, (2, 3))])]))
+    x = feed((2, 3), scale=[0.5, 0.25], axis=1 << 24)
+    model = write(Graph([Op("DEQUANTIZE", [x], [out(np.float32, (2, 3))])]))
     refused(model, "has scales along axis 16777216, but 2 dimensions")
 
 
 @pytest.mark.parametrize("scale", [float("nan"), float("inf"), [0.5, float("-inf")]])
 def test_scales_that_are_no_numbers(scale):
-    model = write(Graph([Op("DEQUANTIZE", [given((2, 3), scale=scale)], [made(np.float32, (2, 3))])]))
+    model = write(Graph([Op("DEQUANTIZE", [feed((2, 3), scale=scale)], [out(np.float32, (2, 3))])]))
     refused(model, "has scales that are not finite")
 
 
@@ -241,7 +241,7 @@ def test_options_that_stand_for_ever_more():
     values = len(content)
     content += bytes([values - last, 40])
     content += bytes([len(content) - values, 36, 1])
-    model = write(Graph([Op("Mine", [given((4,))], [made(np.float32, (4,))], raw=bytes(content))]))
+    model = write(Graph([Op("Mine", [feed((4,))], [out(np.float32, (4,))], raw=bytes(content))]))
     refused(model, "there is no translation of the custom Mine")
 
 

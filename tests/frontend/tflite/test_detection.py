@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.frontend.tflite.agreement import WITHOUT_FALLBACK, operator_test
-from tests.frontend.tflite.models import constant, given, made, one
+from tests.frontend.tflite.models import constant, feed, model_of, out
 
 
 def boxes():
@@ -18,20 +18,20 @@ def boxes():
 def suppress(most, overlap, *sigma, least=0.2):
     scores = np.random.default_rng(2).random(40).astype(np.float32)
     numbers = [constant(number) for number in (overlap, least, *sigma)]
-    outputs = [made(np.int32), *(made(np.float32) for _ in sigma), made(np.int32)]
+    outputs = [out(np.int32), *(out(np.float32) for _ in sigma), out(np.int32)]
     kind = "NON_MAX_SUPPRESSION_V5" if sigma else "NON_MAX_SUPPRESSION_V4"
-    return one(kind, given(boxes()), given(scores), most, *numbers, outputs=outputs)
+    return model_of(kind, feed(boxes()), feed(scores), most, *numbers, outputs=outputs)
 
 
 HALVES = np.float32([[0, 0, 1, 1], [0, 0, 1, 0.5], [0, 0.5, 1, 1]])
 CASES = {
     "V4": lambda: suppress(constant(10), 0.5),
     "V4 of all": lambda: suppress(constant(60), 0.3),
-    "V4 of a computed number": lambda: suppress(given(7, np.int32), 0.3),
+    "V4 of a computed number": lambda: suppress(feed(7, np.int32), 0.3),
     "V4 of those that do not overlap": lambda: suppress(constant(10), 0.0),
-    "V4 of those that overlap by just the threshold": lambda: one(
-        "NON_MAX_SUPPRESSION_V4", given(HALVES), given([0.9, 0.8, 0.7]), constant(3), constant(0.5), constant(0.0),
-        outputs=[made(np.int32), made(np.int32)],
+    "V4 of those that overlap by just the threshold": lambda: model_of(
+        "NON_MAX_SUPPRESSION_V4", feed(HALVES), feed([0.9, 0.8, 0.7]), constant(3), constant(0.5), constant(0.0),
+        outputs=[out(np.int32), out(np.int32)],
     ),
     "V5": lambda: suppress(constant(10), 0.5, 0.0),
     "V5, softly": lambda: suppress(constant(60), 0.5, 0.5),

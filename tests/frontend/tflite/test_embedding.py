@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 
 from tests.frontend.tflite.agreement import EACH_GPU, operator_test
-from tests.frontend.tflite.models import constant, given, made, one
+from tests.frontend.tflite.models import constant, feed, model_of, out
 
 TABLE = np.random.default_rng(0).standard_normal((7, 4)).astype(np.float32)
 INTEGERS = np.random.default_rng(0).integers(-127, 128, (7, 4)).astype(np.int8)
@@ -12,15 +12,15 @@ SCALES = np.linspace(0.1, 0.4, 7).tolist()
 
 
 def lookup(table, **output):
-    return one("EMBEDDING_LOOKUP", given(np.int32([3, 0, 6, 3])), table, outputs=[made(**output)])
+    return model_of("EMBEDDING_LOOKUP", feed(np.int32([3, 0, 6, 3])), table, outputs=[out(**output)])
 
 
 def sparse(combiner, places, shape, table=TABLE, weights=(0.5, 2, -1, 3, 1.5), **kinds):
     """Return a model that combines five rows of the table at these coordinates of a sparse tensor of this shape."""
-    rows, weights = given(np.int32([3, 0, 6, 3, 1])), given(np.float32(weights))
-    return one(
+    rows, weights = feed(np.int32([3, 0, 6, 3, 1])), feed(np.float32(weights))
+    return model_of(
         "EMBEDDING_LOOKUP_SPARSE", rows, constant(places), constant(shape), weights, constant(table),
-        outputs=[made(np.float32)], combiner=combiner,
+        outputs=[out(np.float32)], combiner=combiner,
     )  # fmt: skip
 
 

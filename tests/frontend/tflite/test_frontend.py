@@ -10,7 +10,7 @@ from hetero import Core, Type, ops
 from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension, DecoderTransformationExtension, OpExtension, ProgressReporterExtension
 from tests.frontend.tflite.agreement import assert_as_litert
-from tests.frontend.tflite.models import Graph, Op, Signature, build, constant, given, made, one
+from tests.frontend.tflite.models import Graph, Op, Signature, build, constant, feed, model_of, out
 
 X = np.float32([[-2, -0.5, 0.5, 2]])
 BIAS = np.float32([1, 2, 3, 4])
@@ -19,7 +19,7 @@ BIAS = np.float32([1, 2, 3, 4])
 @pytest.fixture(scope="module")
 def content() -> bytes:
     """y = relu(x + BIAS)"""
-    return one("ADD", given(X), constant(BIAS), fused_activation_function="RELU").content
+    return model_of("ADD", feed(X), constant(BIAS), fused_activation_function="RELU").content
 
 
 def test_files_are_known_by_their_content(content, tmp_path):
@@ -39,8 +39,8 @@ def test_weights_are_used_where_they_are(content):
 
 
 def test_names():
-    data = given((1, 4))
-    hidden, result = Op("ADD", [data, data], [made(np.float32, name="hidden")]), made(np.float32, name="result")
+    data = feed((1, 4))
+    hidden, result = Op("ADD", [data, data], [out(np.float32, name="hidden")]), out(np.float32, name="result")
     graph = Graph([hidden, Op("MUL", [data, *hidden.outputs], [result])])
     signature = Signature("serving_default", {"image": data}, {"score": result})
     model = Core().read_model(build(graph, [signature]).content)
@@ -51,15 +51,15 @@ def test_names():
 
 
 def test_quantized_inputs_and_outputs_are_integers():
-    data = given((2, 3), np.int8, scale=0.1, zero_point=2)
-    model = one("ADD", data, data, outputs=[made(np.int8, scale=0.1)])
+    data = feed((2, 3), np.int8, scale=0.1, zero_point=2)
+    model = model_of("ADD", data, data, outputs=[out(np.int8, scale=0.1)])
     read = Core().read_model(model.content)
     assert (read.input(0).element_type, read.output(0).element_type) == (Type.i8, Type.i8)
 
 
 def test_a_scale_of_0_is_none():
-    data = given(np.int32([5, -7]), scale=0.0)
-    assert_as_litert(one("ADD", data, data, outputs=[made(np.int32, (2,), scale=0.0)]), steps=0)
+    data = feed(np.int32([5, -7]), scale=0.0)
+    assert_as_litert(model_of("ADD", data, data, outputs=[out(np.int32, (2,), scale=0.0)]), steps=0)
 
 
 def test_weights_beside_the_model_are_refused(content):
@@ -68,8 +68,8 @@ def test_weights_beside_the_model_are_refused(content):
 
 
 def test_all_unknown_operators_are_told_at_once():
-    first = Op("Mine", [given((1, 4))], [made(np.float32, (1, 4), name="a")])
-    second = Op("Yours", first.outputs, [made(np.float32, (1, 4), name="b")])
+    first = Op("Mine", [feed((1, 4))], [out(np.float32, (1, 4), name="a")])
+    second = Op("Yours", first.outputs, [out(np.float32, (1, 4), name="b")])
     message = r"there is no translation of the custom Mine \(node a\); the custom Yours \(node b\)"
     with pytest.raises(FrontendError, match=message):
         Core().read_model(build(Graph([first, second])).content)
@@ -87,7 +87,7 @@ def clipped(node):
     ],
 )
 def test_custom_operators_by_extensions(extension):
-    model = one("Clip", given(X), outputs=[made(np.float32, X.shape)], limit=1.0)
+    model = model_of("Clip", feed(X), outputs=[out(np.float32, X.shape)], limit=1.0)
     core = Core()
     core.add_extension(extension)
     np.testing.assert_array_equal(core.compile_model(model.content, "TEMPLATE")(X)[0], X.clip(-1, 1))
@@ -117,7 +117,7 @@ def test_attributes_and_version_as_the_schema_has_them(content):
 
 def test_errors_name_file_operator_and_extension(tmp_path):
     path = tmp_path / "model.tflite"
-    path.write_bytes(one("Mine", given(X), outputs=[made(np.float32, X.shape, name="mine")]).content)
+    path.write_bytes(model_of("Mine", feed(X), outputs=[out(np.float32, X.shape, name="mine")]).content)
     core = Core()
     core.add_extension(ConversionExtension("Mine", lambda node: node.get_attribute("alpha")))
     with pytest.raises(
@@ -148,7 +148,7 @@ def test_extensions_see_what_was_decoded_and_how_far_the_reading_is(content):
 def test_transposes_stay_at_inputs_and_outputs_only():
     weights = np.random.default_rng(0).standard_normal((4, 3, 3, 4)).astype(np.float32)
     options = {"padding": "SAME", "stride_w": 1, "stride_h": 1}
-    first = Op("CONV_2D", [given((1, 8, 8, 4)), constant(weights), constant(BIAS)], **options)
+    first = Op("CONV_2D", [feed((1, 8, 8, 4)), constant(weights), constant(BIAS)], **options)
     second = Op("CONV_2D", [*first.outputs, constant(weights), constant(BIAS)], **options)
     third = Op("ADD", [*first.outputs, *second.outputs])
     model = Core().read_model(build(Graph([first, second, third])).content)

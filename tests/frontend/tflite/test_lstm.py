@@ -8,7 +8,7 @@ import pytest
 from tests.devices import GPUS
 from tests.frontend.tflite.agreement import CORE, assert_as_litert
 from tests.frontend.tflite.litert import LiteRT, assert_close
-from tests.frontend.tflite.models import constant, further_inputs, given, made, one, variable
+from tests.frontend.tflite.models import constant, feed, further_inputs, model_of, out, variable
 
 GENERATOR = np.random.default_rng(0)
 
@@ -44,23 +44,23 @@ def weights(features=3, cells=4, outputs=None, coupled=False, peepholes=False, b
 
 
 def sequence(time_major=False, steps=5, signature=None):
-    return given((steps, 2, 3) if time_major else (2, steps, 3), signature=signature)
+    return feed((steps, 2, 3) if time_major else (2, steps, 3), signature=signature)
 
 
 def lstm(kind="LSTM", function="TANH", norm=False, clip=(0.0, 0.0), time_major=False, steps=5, signature=None, **more):
     outputs, coupled = more.get("outputs") or 4, more.get("coupled", False)
-    data = given((2, 3)) if kind == "LSTM" else sequence(time_major, steps, signature)
+    data = feed((2, 3)) if kind == "LSTM" else sequence(time_major, steps, signature)
     norms = gates(lambda: random(4), coupled=coupled) if norm else []
     options = {"fused_activation_function": function, "cell_clip": clip[0], "proj_clip": clip[1]}
     options |= {} if kind == "LSTM" else {"time_major": time_major}
-    return one(kind, data, *weights(**more), variable((2, outputs)), variable((2, 4)), *norms, **options)
+    return model_of(kind, data, *weights(**more), variable((2, outputs)), variable((2, 4)), *norms, **options)
 
 
 def bidirectional(time_major=False, merge=False, auxiliary=False, of_auxiliary=None, **more):
     """``of_auxiliary``: a function that returns the auxiliary weights of a gate, or None."""
     coupled = more.get("coupled", False)
     others = [gates(of_auxiliary, coupled=coupled) if of_auxiliary else [None] * 4 for _ in range(2)]
-    return one(
+    return model_of(
         "BIDIRECTIONAL_SEQUENCE_LSTM", sequence(time_major), *weights(**more), *weights(**more),
         *(variable((2, 4)) for _ in range(4)), sequence(time_major) if auxiliary else None, *others[0], *others[1],
         outputs=1 if merge else 2, fused_activation_function="TANH", time_major=time_major, merge_outputs=merge,
@@ -68,10 +68,10 @@ def bidirectional(time_major=False, merge=False, auxiliary=False, of_auxiliary=N
 
 
 def basic(make_state):
-    outputs = [made(np.float32, shape) for shape in ((2, 4), (2, 4), (2, 7), (2, 16))]
+    outputs = [out(np.float32, shape) for shape in ((2, 4), (2, 4), (2, 7), (2, 16))]
     state, cells = make_state((2, 4)), make_state((2, 4))
     options = {"kernel_type": "BASIC", "fused_activation_function": "TANH"}
-    return one("LSTM", given((2, 3)), state, random(16, 7), random(16), cells, outputs=outputs, **options)
+    return model_of("LSTM", feed((2, 3)), state, random(16, 7), random(16), cells, outputs=outputs, **options)
 
 
 KINDS = {
@@ -101,7 +101,7 @@ MODELS |= {
     "auxiliary data, coupled": bidirectional(auxiliary=True, of_auxiliary=lambda: random(4, 3), coupled=True),
     "auxiliary data backwards": bidirectional(auxiliary=True),
     "auxiliary data backwards, times first": bidirectional(True, auxiliary=True),
-    "basic": basic(given),
+    "basic": basic(feed),
     "basic, states that are kept": basic(variable),
 }
 
@@ -147,7 +147,7 @@ def test_integers_as_weights():
 
     tensors = [*gates(lambda: make(4, 3)), *gates(lambda: make(4, 4)), *[None] * 3, *gates(lambda: random(4))]
     states = variable((2, 4)), variable((2, 4))
-    model = one(SEQUENCE, sequence(), *tensors, None, None, *states, fused_activation_function="TANH")
+    model = model_of(SEQUENCE, sequence(), *tensors, None, None, *states, fused_activation_function="TANH")
     # LiteRT quantizes data and states.
     assert_as_litert(model, tolerance=2e-2, calls=further_inputs(model))
 
@@ -175,10 +175,10 @@ def quantized(outputs=None, steps=5, coupled=False, peepholes=False, norm=False,
         variable((2, cells), np.int16, scale=2.0**-11),
         *(gates(lambda: of_16_bits(cells), coupled=coupled) if norm else []),
     ]  # fmt: skip
-    return one(
-        SEQUENCE, given((2, steps, 8), scale=0.03, zero_point=3), *tensors,
-        outputs=[made(np.int8, (2, steps, size), **result)],
-        intermediates=[*gates(lambda: made(np.int16, (1,), scale=2.0**-11)), made(np.int8, (1,), **hidden)],
+    return model_of(
+        SEQUENCE, feed((2, steps, 8), scale=0.03, zero_point=3), *tensors,
+        outputs=[out(np.int8, (2, steps, size), **result)],
+        intermediates=[*gates(lambda: out(np.int16, (1,), scale=2.0**-11)), out(np.int8, (1,), **hidden)],
         fused_activation_function="TANH", cell_clip=clip[0], proj_clip=clip[1],
     )  # fmt: skip
 
@@ -203,13 +203,13 @@ def test_quantized_basic():
     generator = np.random.default_rng(0)
     bytes_ = {"scale": 1 / 128, "zero_point": 128}
     weights_, bias = generator.integers(0, 256, (16, 7)), generator.integers(-5000, 5000, 16)
-    model = one(
-        "LSTM", given((2, 3), np.uint8, **bytes_), given((2, 4), np.uint8, **bytes_),
+    model = model_of(
+        "LSTM", feed((2, 3), np.uint8, **bytes_), feed((2, 4), np.uint8, **bytes_),
         constant(weights_.astype(np.uint8), scale=0.01, zero_point=120),
-        constant(bias.astype(np.int32), scale=0.01 / 128), given((2, 4), np.int16, scale=2.0**-11),
+        constant(bias.astype(np.int32), scale=0.01 / 128), feed((2, 4), np.int16, scale=2.0**-11),
         outputs=[
-            made(np.uint8, (2, 4), **bytes_), made(np.int16, (2, 4), scale=2.0**-11),
-            made(np.uint8, (2, 7), **bytes_), made(np.int16, (2, 16), scale=2.0**-12),
+            out(np.uint8, (2, 4), **bytes_), out(np.int16, (2, 4), scale=2.0**-11),
+            out(np.uint8, (2, 7), **bytes_), out(np.int16, (2, 16), scale=2.0**-12),
         ],
         kernel_type="BASIC", fused_activation_function="TANH",
     )  # fmt: skip

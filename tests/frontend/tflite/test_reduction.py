@@ -7,7 +7,7 @@ from hetero import Core
 from hetero.errors import FrontendError
 from tests.frontend.tflite.agreement import DEVICES, assert_as_litert
 from tests.frontend.tflite.litert import FAST, REFERENCE
-from tests.frontend.tflite.models import constant, given, made, one
+from tests.frontend.tflite.models import constant, feed, model_of, out
 
 RANDOM = np.random.default_rng(1)
 NUMBERS = ("MEAN", "SUM", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN")
@@ -25,43 +25,45 @@ def axes(numbers):
 def quantized(kind, dtype, zero_point, scale, to_zero_point, **options):
     limits = np.iinfo(dtype)
     data = RANDOM.integers(limits.min, limits.max, (2, 5, 6, 7), dtype, endpoint=True)
-    return one(
+    return model_of(
         kind,
-        given(data, scale=0.1, zero_point=zero_point),
+        feed(data, scale=0.1, zero_point=zero_point),
         axes([1, 2]),
-        outputs=[made(dtype, scale=scale, zero_point=to_zero_point)],
+        outputs=[out(dtype, scale=scale, zero_point=to_zero_point)],
         **options,
     )
 
 
 def place(kind, dtype, axis=-1, index=np.int32, **more):
-    data = given(WHOLE.astype(dtype), **more)
-    return one(kind, data, constant(axis), outputs=[made(index)], output_type=np.dtype(index).name.upper())
+    data = feed(WHOLE.astype(dtype), **more)
+    return model_of(kind, data, constant(axis), outputs=[out(index)], output_type=np.dtype(index).name.upper())
 
 
 CASES = {
-    **{f"{kind}, {a}": one(kind, given((2, 3, 4)), axes(a)) for kind in NUMBERS for a in AXES},
-    **{f"{kind}, {a}": one(kind, given(TRUE), axes(a)) for kind in LOGICAL for a in AXES},
-    **{f"{kind}, kept": one(kind, given((2, 3, 4)), axes([0, 2]), keep_dims=True) for kind in NUMBERS},
-    **{f"{kind}, kept": one(kind, given(TRUE), axes([0, 2]), keep_dims=True) for kind in LOGICAL},
+    **{f"{kind}, {a}": model_of(kind, feed((2, 3, 4)), axes(a)) for kind in NUMBERS for a in AXES},
+    **{f"{kind}, {a}": model_of(kind, feed(TRUE), axes(a)) for kind in LOGICAL for a in AXES},
+    **{f"{kind}, kept": model_of(kind, feed((2, 3, 4)), axes([0, 2]), keep_dims=True) for kind in NUMBERS},
+    **{f"{kind}, kept": model_of(kind, feed(TRUE), axes([0, 2]), keep_dims=True) for kind in LOGICAL},
     **{
-        f"{kind}, {np.dtype(dtype)}": one(kind, given(WHOLE.astype(dtype)), axes([1]))
+        f"{kind}, {np.dtype(dtype)}": model_of(kind, feed(WHOLE.astype(dtype)), axes([1]))
         for kind in NUMBERS
         for dtype in (np.int32, np.int64)
     },
     **{
-        f"{kind}, {np.dtype(dtype)}": one(kind, given(WHOLE.astype(dtype)), axes([1]))
+        f"{kind}, {np.dtype(dtype)}": model_of(kind, feed(WHOLE.astype(dtype)), axes([1]))
         for kind in EXTREMES
         for dtype in (np.int8, np.uint8, np.int16)
     },
-    **{f"{kind}, of nothing": one(kind, given((0, 3)), axes([0])) for kind in NUMBERS},
+    **{f"{kind}, of nothing": model_of(kind, feed((0, 3)), axes([0])) for kind in NUMBERS},
     **{
-        f"{kind}, of any shape": one(kind, given((2, 3), signature=(-1, 3)), axes([1]), outputs=[made(signature=(-1,))])
+        f"{kind}, of any shape": model_of(
+            kind, feed((2, 3), signature=(-1, 3)), axes([1]), outputs=[out(signature=(-1,))]
+        )
         for kind in NUMBERS
     },
     **{
-        f"{kind}, axes that are given": one(
-            kind, given((2, 3)), given(np.array([0], np.int32)), outputs=[made(shape=(3,))]
+        f"{kind}, axes that are given": model_of(
+            kind, feed((2, 3)), feed(np.array([0], np.int32)), outputs=[out(shape=(3,))]
         )
         for kind in NUMBERS
     },
@@ -75,14 +77,14 @@ CASES = {
     "SUM, i8": quantized("SUM", np.int8, 3, 0.5, 3),
     "SUM, u8": quantized("SUM", np.uint8, 120, 0.5, 120),
     "SUM, i16": quantized("SUM", np.int16, 0, 0.5, 0),
-    "REDUCE_PROD, i8": one(
+    "REDUCE_PROD, i8": model_of(
         "REDUCE_PROD",
-        given(WHOLE.astype(np.int8), scale=0.2),
+        feed(WHOLE.astype(np.int8), scale=0.2),
         axes([1]),
-        outputs=[made(np.int8, scale=0.1, zero_point=4)],
+        outputs=[out(np.int8, scale=0.1, zero_point=4)],
     ),
-    "REDUCE_PROD, i16": one(
-        "REDUCE_PROD", given(WHOLE.astype(np.int16), scale=0.2), axes([1]), outputs=[made(np.int16, scale=0.1)]
+    "REDUCE_PROD, i16": model_of(
+        "REDUCE_PROD", feed(WHOLE.astype(np.int16), scale=0.2), axes([1]), outputs=[out(np.int16, scale=0.1)]
     ),
     **{
         f"{kind}, {np.dtype(dtype)}": place(kind, dtype)
@@ -93,8 +95,8 @@ CASES = {
     **{f"{kind}, along [0]": place(kind, np.float32, [0]) for kind in ("ARG_MAX", "ARG_MIN")},
     **{f"{kind}, quantized": place(kind, np.int8, 0, scale=0.1, zero_point=4) for kind in ("ARG_MAX", "ARG_MIN")},
     **{
-        f"CUMSUM, {np.dtype(dtype)}{', exclusive' * exclusive}{', reverse' * reverse}": one(
-            "CUMSUM", given(WHOLE.astype(dtype)), constant(-2), exclusive=bool(exclusive), reverse=bool(reverse)
+        f"CUMSUM, {np.dtype(dtype)}{', exclusive' * exclusive}{', reverse' * reverse}": model_of(
+            "CUMSUM", feed(WHOLE.astype(dtype)), constant(-2), exclusive=bool(exclusive), reverse=bool(reverse)
         )
         for exclusive in (0, 1)
         for reverse in (0, 1)
@@ -112,7 +114,7 @@ def test_reduction(name, device):
 
 def test_axis_that_is_given():
     """The axis of an arg-max must be constant, because TopK's is an attribute."""
-    axis = given(np.array(0, np.int32))
-    model = one("ARG_MAX", given((2, 3)), axis, outputs=[made(np.int32, (3,), name="best")], output_type="INT32")
+    axis = feed(np.array(0, np.int32))
+    model = model_of("ARG_MAX", feed((2, 3)), axis, outputs=[out(np.int32, (3,), name="best")], output_type="INT32")
     with pytest.raises(FrontendError, match="ARG_MAX node 'best': input 1 must be constant"):
         Core().read_model(model.content)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert
 from tests.frontend.tflite.layers import integers
-from tests.frontend.tflite.models import constant, further_inputs, given, one, variable
+from tests.frontend.tflite.models import constant, feed, further_inputs, model_of, variable
 
 GENERATOR = np.random.default_rng(0)
 
@@ -22,21 +22,21 @@ def weights():
 
 
 def sequence(time_major, steps=5):
-    return given((steps, 2, 3) if time_major else (2, steps, 3))
+    return feed((steps, 2, 3) if time_major else (2, steps, 3))
 
 
 def rnn(function):
-    return one("RNN", given((2, 3)), *weights(), fused_activation_function=function)
+    return model_of("RNN", feed((2, 3)), *weights(), fused_activation_function=function)
 
 
 def sequence_rnn(function, time_major=False, steps=5):
     data = sequence(time_major, steps)
     options = {"fused_activation_function": function, "time_major": time_major}
-    return one("UNIDIRECTIONAL_SEQUENCE_RNN", data, *weights(), **options)
+    return model_of("UNIDIRECTIONAL_SEQUENCE_RNN", data, *weights(), **options)
 
 
 def bidirectional(function="TANH", time_major=False, merge=False, auxiliary=(None, None, None)):
-    return one(
+    return model_of(
         "BIDIRECTIONAL_SEQUENCE_RNN", sequence(time_major), *weights(), *weights(), *auxiliary,
         outputs=1 if merge else 2, fused_activation_function=function, time_major=time_major, merge_outputs=merge,
     )  # fmt: skip
@@ -70,8 +70,8 @@ def test_over_several_inferences(name, device):
 def test_integers_as_weights(kind, dtype):
     """u8 weights really are i8."""
     generator = np.random.default_rng(0)
-    data = given((2, 3) if kind == "RNN" else (2, 5, 3))
+    data = feed((2, 3) if kind == "RNN" else (2, 5, 3))
     of_data, of_state = (constant(integers(generator, (4, n), np.int8).view(dtype), scale=0.003) for n in (3, 4))
-    model = one(kind, data, of_data, of_state, random(4), variable((2, 4)), fused_activation_function="TANH")
+    model = model_of(kind, data, of_data, of_state, random(4), variable((2, 4)), fused_activation_function="TANH")
     # LiteRT quantizes data and states.
     assert_as_litert(model, tolerance=1e-2, calls=further_inputs(model))

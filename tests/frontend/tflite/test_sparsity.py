@@ -6,7 +6,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from tests.frontend.tflite.agreement import assert_as_litert, assert_gives
 from tests.frontend.tflite.graphs import Graph, Op, Tensor
-from tests.frontend.tflite.models import build, constant, given, made, one
+from tests.frontend.tflite.models import build, constant, feed, model_of, out
 
 VECTORS = {
     np.uint8: (schema.SparseIndexVector.Uint8Vector, schema.Uint8VectorT),
@@ -68,17 +68,17 @@ CASES = {
 def test_densify(name):
     densify = Op("DENSIFY", [CASES[name]])
     # LiteRT calls the output of a DENSIFY as it likes.
-    assert_as_litert(build(Graph([densify, Op("CAST", densify.outputs, [made(np.int32)])])))
+    assert_as_litert(build(Graph([densify, Op("CAST", densify.outputs, [out(np.int32)])])))
 
 
 def test_what_is_written_out():
     """Compare with the dense array, independently of LiteRT."""
-    assert_gives(one("DENSIFY", sparse(BLOCKS, block=(2, 2))), [BLOCKS], "TEMPLATE", 0)
+    assert_gives(model_of("DENSIFY", sparse(BLOCKS, block=(2, 2))), [BLOCKS], "TEMPLATE", 0)
 
 
 def test_sparse_halves_as_weights():
     """As in MediaPipe's models: sparse f16 weights, DENSIFY, then DEQUANTIZE to f32."""
-    densify = Op("DENSIFY", [sparse(matrix(np.float16))], [made(np.float16)])
-    dequantize = Op("DEQUANTIZE", densify.outputs, [made(np.float32)])
-    product = Op("FULLY_CONNECTED", [given((2, 8)), dequantize.outputs[0], constant(np.ones(6, np.float32))])
+    densify = Op("DENSIFY", [sparse(matrix(np.float16))], [out(np.float16)])
+    dequantize = Op("DEQUANTIZE", densify.outputs, [out(np.float32)])
+    product = Op("FULLY_CONNECTED", [feed((2, 8)), dequantize.outputs[0], constant(np.ones(6, np.float32))])
     assert_as_litert(build(Graph([densify, dequantize, product])))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, assert_gives
-from tests.frontend.tflite.models import constant, given, made, one
+from tests.frontend.tflite.models import constant, feed, model_of, out
 
 X = np.float32([[-2.5, -1.0, 0.0], [0.5, 1.0, 7.25]])
 POSITIVE = np.float32([0.25, 1, 2, 100, 1e-10])
@@ -16,7 +16,7 @@ YES, NO = np.array([True, True, False, False]), np.array([True, False, True, Fal
 @pytest.mark.parametrize("kind", ["ADD", "MULTIPLY", "MAXIMUM", "MINIMUM"])
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.int64])
 def test_as_litert(kind, dtype, device):
-    model = one(f"STABLEHLO_{kind}", given((2, 3), dtype), given((2, 3), dtype))
+    model = model_of(f"STABLEHLO_{kind}", feed((2, 3), dtype), feed((2, 3), dtype))
     assert_as_litert(model, device)
 
 
@@ -68,8 +68,8 @@ FORMULAS = {
 @pytest.mark.parametrize("name", FORMULAS)
 def test_formula(name, device):
     kind, inputs, expected = FORMULAS[name]
-    output = made(expected.dtype, expected.shape)
-    model = one(f"STABLEHLO_{kind}", *map(given, inputs), outputs=[output])
+    output = out(expected.dtype, expected.shape)
+    model = model_of(f"STABLEHLO_{kind}", *map(feed, inputs), outputs=[output])
     assert_gives(model, [expected], device)
 
 
@@ -81,8 +81,8 @@ ORDERED = np.float32([-np.nan, -np.inf, -1, -0.0, 0.0, 1, np.inf, np.nan])
 
 
 def compared(left, right, expected, direction, kind, device):
-    model = one(
-        "STABLEHLO_COMPARE", given(left), given(right), outputs=[made(bool, expected.shape)],
+    model = model_of(
+        "STABLEHLO_COMPARE", feed(left), feed(right), outputs=[out(bool, expected.shape)],
         comparison_direction=f"STABLEHLO_COMPARISON_DIRECTION_{direction}",
         compare_type=f"STABLEHLO_COMPARISON_TYPE_{kind}",
     )  # fmt: skip
@@ -103,7 +103,7 @@ def test_compare(direction, device):
 
 
 def quantized(values, **more):
-    return given(np.int8(values), scale=0.5, zero_point=3, **more)
+    return feed(np.int8(values), scale=0.5, zero_point=3, **more)
 
 
 # Numbers are (integer - 3) / 2; the spec computes with them.
@@ -118,18 +118,18 @@ def quantized(values, **more):
     ],
 )
 def test_quantized(kind, inputs, expected):
-    output = made(np.int8, (2,), scale=0.5, zero_point=3)
-    model = one(f"STABLEHLO_{kind}", *map(quantized, inputs), outputs=[output])
+    output = out(np.int8, (2,), scale=0.5, zero_point=3)
+    model = model_of(f"STABLEHLO_{kind}", *map(quantized, inputs), outputs=[output])
     assert_gives(model, [np.int8(expected)], "TEMPLATE")
 
 
 def test_quantize_and_dequantize():
     x, integers = np.float32([-1, 0, 2.5]), np.int8([1, 3, 8])
-    made_integers = made(np.int8, (3,), scale=0.5, zero_point=3)
-    assert_gives(one("STABLEHLO_CONVERT", given(x), outputs=[made_integers]), [integers], "TEMPLATE")
-    assert_gives(one("STABLEHLO_CONVERT", quantized([1, 3, 8]), outputs=[made(np.float32, (3,))]), [x], "TEMPLATE")
+    made_integers = out(np.int8, (3,), scale=0.5, zero_point=3)
+    assert_gives(model_of("STABLEHLO_CONVERT", feed(x), outputs=[made_integers]), [integers], "TEMPLATE")
+    assert_gives(model_of("STABLEHLO_CONVERT", quantized([1, 3, 8]), outputs=[out(np.float32, (3,))]), [x], "TEMPLATE")
 
 
 def test_constants():
-    model = one("STABLEHLO_SUBTRACT", given(X), constant(X), outputs=[made(np.float32, X.shape)])
+    model = model_of("STABLEHLO_SUBTRACT", feed(X), constant(X), outputs=[out(np.float32, X.shape)])
     assert_gives(model, [np.zeros_like(X)], "TEMPLATE")

@@ -9,7 +9,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension, OpExtension
 from tests.frontend.tflite.agreement import assert_as_litert
-from tests.frontend.tflite.models import Graph, Op, given, made, one
+from tests.frontend.tflite.models import Graph, Op, feed, model_of, out
 
 X = np.float32([1, -2, 3])
 
@@ -19,17 +19,17 @@ def attributes(**named):
 
 
 def custom_call():
-    return one(
-        "STABLEHLO_CUSTOM_CALL", given(X), outputs=[made(np.float32, (3,))], call_target_name="my.scale",
+    return model_of(
+        "STABLEHLO_CUSTOM_CALL", feed(X), outputs=[out(np.float32, (3,))], call_target_name="my.scale",
         custom_attributes=attributes(factor=2.5, call_target_name="other"),
     )  # fmt: skip
 
 
 def composite():
-    x = given((3,))
-    decomposition = Graph([Op("STABLEHLO_ADD", [x, x], [made(np.float32, (3,))])], name="decomposition")
-    return one(
-        "STABLEHLO_COMPOSITE", given(X), outputs=[made(np.float32, (3,))], name="my.twice",
+    x = feed((3,))
+    decomposition = Graph([Op("STABLEHLO_ADD", [x, x], [out(np.float32, (3,))])], name="decomposition")
+    return model_of(
+        "STABLEHLO_COMPOSITE", feed(X), outputs=[out(np.float32, (3,))], name="my.twice",
         decomposition_subgraph_index=decomposition, composite_attributes=attributes(alpha=0.5),
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ import pytest
 
 from hetero.errors import HeteroError
 from tests.frontend.tflite.agreement import CORE, EACH_GPU, assert_gives
-from tests.frontend.tflite.models import constant, given, made, one
+from tests.frontend.tflite.models import constant, feed, model_of, out
 
 RANDOM = np.random.default_rng(0)
 
@@ -34,8 +34,8 @@ DOTS = {
 
 
 def dot(x, y, batches, summed, expected, **more):
-    return one(
-        "STABLEHLO_DOT_GENERAL", given(x, **more), given(y), outputs=[made(expected.dtype, expected.shape)],
+    return model_of(
+        "STABLEHLO_DOT_GENERAL", feed(x, **more), feed(y), outputs=[out(expected.dtype, expected.shape)],
         lhs_batching_dimensions=batches[0], rhs_batching_dimensions=batches[1],
         lhs_contracting_dimensions=summed[0], rhs_contracting_dimensions=summed[1],
     )  # fmt: skip
@@ -66,9 +66,9 @@ def test_dot_general_of_integers():
 def test_dot_general_of_quantized_weights():
     x, weights, scale = numbers(2, 3), RANDOM.integers(-128, 128, (3, 4)).astype(np.int8), np.float32([0.1, 1, 2, 3])
     expected = x @ (weights * scale)
-    model = one(
-        "STABLEHLO_DOT_GENERAL", given(x), constant(weights, scale=scale, axis=1), lhs_contracting_dimensions=[1],
-        outputs=[made(np.float32, (2, 4))], rhs_contracting_dimensions=[0],
+    model = model_of(
+        "STABLEHLO_DOT_GENERAL", feed(x), constant(weights, scale=scale, axis=1), lhs_contracting_dimensions=[1],
+        outputs=[out(np.float32, (2, 4))], rhs_contracting_dimensions=[0],
     )  # fmt: skip
     assert_gives(model, [expected], "TEMPLATE")
 
@@ -133,8 +133,8 @@ def test_convolution(name, last, device):
     if last:
         x, expected = np.moveaxis(x, 1, -1).copy(), np.moveaxis(expected, 1, -1)
         w = np.moveaxis(w, (0, 1), (-1, -2)).copy()
-    model = one(
-        "STABLEHLO_CONVOLUTION", given(x), constant(w), outputs=[made(np.float32, expected.shape)],
+    model = model_of(
+        "STABLEHLO_CONVOLUTION", feed(x), constant(w), outputs=[out(np.float32, expected.shape)],
         window_strides=steps, padding=np.ravel(pads).astype(int), lhs_dilation=spread, rhs_dilation=dilations,
         window_reversal=turned, feature_group_count=groups, batch_group_count=batch_groups,
         input_batch_dimension=places[0], input_feature_dimension=places[1], input_spatial_dimensions=places[2],
@@ -159,7 +159,7 @@ def test_convolution(name, last, device):
     ],
 )
 def test_refused(kind, shapes, options, message):
-    inputs = [given(shape) for shape in shapes]
-    content = one(f"STABLEHLO_{kind}", *inputs, outputs=[made(np.float32, (1,))], **options).content
+    inputs = [feed(shape) for shape in shapes]
+    content = model_of(f"STABLEHLO_{kind}", *inputs, outputs=[out(np.float32, (1,))], **options).content
     with pytest.raises(HeteroError, match=message):
         CORE.read_model(content)

@@ -5,7 +5,7 @@ import pytest
 
 from hetero.errors import HeteroError
 from tests.frontend.tflite.agreement import CORE, EACH_GPU, assert_as_litert, assert_gives
-from tests.frontend.tflite.models import Graph, Op, constant, given, made, one
+from tests.frontend.tflite.models import Graph, Op, constant, feed, model_of, out
 
 X = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
 
@@ -18,10 +18,10 @@ def lengths_of(x, indices, offsets, collapsed, sizes, vector_axis):
     return tuple(next(kept) if place in offsets else next(batch) for place in range(rank))
 
 
-def gathered(x, indices, offsets, collapsed, named, vector_axis, sizes, indices_are=given):
+def gathered(x, indices, offsets, collapsed, named, vector_axis, sizes, indices_are=feed):
     shape = lengths_of(x, indices, offsets, collapsed, sizes, vector_axis)
-    return one(
-        "STABLEHLO_GATHER", given(x), indices_are(indices), outputs=[made(x.dtype, shape)], offset_dims=offsets,
+    return model_of(
+        "STABLEHLO_GATHER", feed(x), indices_are(indices), outputs=[out(x.dtype, shape)], offset_dims=offsets,
         collapsed_slice_dims=collapsed, start_index_map=named, index_vector_dim=vector_axis, slice_sizes=sizes,
     )  # fmt: skip
 
@@ -66,15 +66,15 @@ def test_gather_at_constants():
 
 def writing(kind, dtype=np.float32):
     """Return the graph that combines an element and its update."""
-    inputs = [given((), dtype), given((), dtype)]
+    inputs = [feed((), dtype), feed((), dtype)]
     if kind in ("first", "second"):
         return Graph([], inputs, inputs[:1] if kind == "first" else inputs[1:], name=kind)
-    return Graph([Op(f"STABLEHLO_{kind}", inputs, [made(dtype, ())])], inputs, name=kind)
+    return Graph([Op(f"STABLEHLO_{kind}", inputs, [out(dtype, ())])], inputs, name=kind)
 
 
-def scattered(x, indices, updates, kind, windows, inserted, named, vector_axis, indices_are=given):
-    return one(
-        "STABLEHLO_SCATTER", given(x), indices_are(indices), given(updates), outputs=[made(x.dtype, x.shape)],
+def scattered(x, indices, updates, kind, windows, inserted, named, vector_axis, indices_are=feed):
+    return model_of(
+        "STABLEHLO_SCATTER", feed(x), indices_are(indices), feed(updates), outputs=[out(x.dtype, x.shape)],
         update_window_dims=windows, inserted_window_dims=inserted, scatter_dims_to_operand_dims=named,
         index_vector_dim=vector_axis, update_computation_subgraph_index=writing(kind, x.dtype),
     )  # fmt: skip

@@ -6,7 +6,7 @@ import pytest
 from hetero.errors import HeteroError
 from tests.devices import GPUS
 from tests.frontend.tflite.agreement import CORE, assert_as_litert
-from tests.frontend.tflite.models import given, made, one
+from tests.frontend.tflite.models import feed, model_of, out
 
 KEY = 5 << 33 | 7
 # The last two counters wrap around.
@@ -14,8 +14,10 @@ STATES = [[0, 0], [KEY, 3 << 40 | 1], [KEY, 2**64 - 1]]
 
 
 def bits(algorithm, state, dtype, shape):
-    outputs = [made(np.uint64, (len(state),)), made(dtype, shape)]
-    return one("STABLEHLO_RNG_BIT_GENERATOR", given(np.array(state, np.uint64)), outputs=outputs, algorithm=algorithm)
+    outputs = [out(np.uint64, (len(state),)), out(dtype, shape)]
+    return model_of(
+        "STABLEHLO_RNG_BIT_GENERATOR", feed(np.array(state, np.uint64)), outputs=outputs, algorithm=algorithm
+    )
 
 
 @pytest.mark.parametrize("state", [*STATES, *([*state, 3 << 50 | 9] for state in STATES)])

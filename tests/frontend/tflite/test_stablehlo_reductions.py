@@ -5,7 +5,7 @@ import pytest
 
 from hetero.errors import HeteroError
 from tests.frontend.tflite.agreement import CORE, EACH_GPU, assert_as_litert, assert_gives
-from tests.frontend.tflite.models import Graph, Op, constant, given, made, one
+from tests.frontend.tflite.models import Graph, Op, constant, feed, model_of, out
 
 X = np.random.default_rng(0).standard_normal((3, 5, 4)).astype(np.float32)
 YES = X > 0.5
@@ -13,15 +13,15 @@ YES = X > 0.5
 
 def body(kind, dtype=np.float32, swapped=False):
     """Return a graph that combines two scalars."""
-    inputs = [given((), dtype), given((), dtype)]
-    return Graph([Op(kind, inputs[::-1] if swapped else inputs, [made(dtype, ())])], inputs, name="body")
+    inputs = [feed((), dtype), feed((), dtype)]
+    return Graph([Op(kind, inputs[::-1] if swapped else inputs, [out(dtype, ())])], inputs, name="body")
 
 
 def arg_max():
     """Return a graph that keeps the larger of two values and its index."""
-    left, left_place, right, right_place = inputs = [given((), kind) for kind in (np.float32, np.int32) * 2]
-    chosen = made(bool, ())
-    larger, place = made(np.float32, ()), made(np.int32, ())
+    left, left_place, right, right_place = inputs = [feed((), kind) for kind in (np.float32, np.int32) * 2]
+    chosen = out(bool, ())
+    larger, place = out(np.float32, ()), out(np.int32, ())
     steps = [
         Op("STABLEHLO_COMPARE", [left, right], [chosen], comparison_direction="STABLEHLO_COMPARISON_DIRECTION_GE"),
         Op("STABLEHLO_SELECT", [chosen, left, right], [larger]),
@@ -32,17 +32,17 @@ def arg_max():
 
 def sum_in_steps():
     """Return a graph that adds in two steps, so that it is not recognized as one operation."""
-    left, right = inputs = [given((), np.float32) for _ in range(2)]
-    total = made(np.float32, ())
-    steps = [Op("STABLEHLO_MULTIPLY", [left, constant(np.float32(1))], [made(np.float32, ())])]
+    left, right = inputs = [feed((), np.float32) for _ in range(2)]
+    total = out(np.float32, ())
+    steps = [Op("STABLEHLO_MULTIPLY", [left, constant(np.float32(1))], [out(np.float32, ())])]
     steps.append(Op("STABLEHLO_ADD", [steps[0].outputs[0], right], [total]))
     return Graph(steps, inputs, [total], "sum")
 
 
 def reduced(x, graph, axes, first, expected, device, **more):
-    model = one(
-        "STABLEHLO_REDUCE", given(x), constant(np.array(first, x.dtype)),
-        outputs=[made(x.dtype, expected.shape)], dimensions=axes, body_subgraph_index=graph,
+    model = model_of(
+        "STABLEHLO_REDUCE", feed(x), constant(np.array(first, x.dtype)),
+        outputs=[out(x.dtype, expected.shape)], dimensions=axes, body_subgraph_index=graph,
     )  # fmt: skip
     assert_gives(model, [expected], device)
 
@@ -81,9 +81,9 @@ def test_arg_max(axis, device):
         np.broadcast_to(np.arange(X.shape[axis], dtype=np.int32), np.moveaxis(X, axis, -1).shape), -1, axis
     )
     expected = X.max(axis), X.argmax(axis).astype(np.int32)
-    model = one(
-        "STABLEHLO_REDUCE", given(X), given(places), constant(np.float32(-np.inf)), constant(np.int32(0)),
-        outputs=[made(array.dtype, array.shape) for array in expected], dimensions=[axis],
+    model = model_of(
+        "STABLEHLO_REDUCE", feed(X), feed(places), constant(np.float32(-np.inf)), constant(np.int32(0)),
+        outputs=[out(array.dtype, array.shape) for array in expected], dimensions=[axis],
         body_subgraph_index=arg_max(),
     )  # fmt: skip
     assert_gives(model, expected, device)
@@ -115,8 +115,8 @@ WINDOWED = [
 
 def in_windows(name, kind, x, first):
     sizes, steps, spread, dilations, padding = WINDOWS[name]
-    return one(
-        "STABLEHLO_REDUCE_WINDOW", given(x), constant(np.array(first, x.dtype)), window_dimensions=sizes,
+    return model_of(
+        "STABLEHLO_REDUCE_WINDOW", feed(x), constant(np.array(first, x.dtype)), window_dimensions=sizes,
         window_strides=steps, base_dilations=spread, window_dilations=dilations, padding=padding,
         body_subgraph_index=body(kind, x.dtype),
     )  # fmt: skip
@@ -149,7 +149,7 @@ def test_reduce_window_of_integers(dtype):
 @pytest.mark.parametrize("kind", ["ADD", "MUL", "MINIMUM", "MAXIMUM"])
 def test_reduce_window_of_tensorflow_lite(kind, device):
     shape, steps, dilations = (constant(np.int64(numbers)) for numbers in ([2, 3, 1], [1, 1, 2], [2, 1, 1]))
-    model = one("REDUCE_WINDOW", given(X), constant(np.float32(0.5)), shape, steps, dilations, reduce_function=kind)
+    model = model_of("REDUCE_WINDOW", feed(X), constant(np.float32(0.5)), shape, steps, dilations, reduce_function=kind)
     assert_as_litert(model, device)
 
 
@@ -157,13 +157,13 @@ def test_reduce_window_of_tensorflow_lite(kind, device):
 def test_reduce_window_of_booleans(kind):
     shape, steps, dilations = (constant(np.int64(numbers)) for numbers in ([2, 3, 1], [1, 1, 2], [2, 1, 1]))
     first = constant(np.array(kind == "ALL"))
-    assert_as_litert(one("REDUCE_WINDOW", given(YES), first, shape, steps, dilations, reduce_function=kind))
+    assert_as_litert(model_of("REDUCE_WINDOW", feed(YES), first, shape, steps, dilations, reduce_function=kind))
 
 
 def with_shapes():
     """Return a graph with an operator that is not element-wise."""
-    inputs = [given((), np.float32), given((), np.float32)]
-    return Graph([Op("STABLEHLO_CONCATENATE", inputs, [made(np.float32, ())], dimension=0)], inputs, name="joining")
+    inputs = [feed((), np.float32), feed((), np.float32)]
+    return Graph([Op("STABLEHLO_CONCATENATE", inputs, [out(np.float32, ())], dimension=0)], inputs, name="joining")
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def with_shapes():
     ],
 )
 def test_refused(graph, options, message):
-    model = one(
-        "STABLEHLO_REDUCE", given(X), constant(np.float32(0)), outputs=[made(np.float32, (5, 4))],
+    model = model_of(
+        "STABLEHLO_REDUCE", feed(X), constant(np.float32(0)), outputs=[out(np.float32, (5, 4))],
         body_subgraph_index=graph(), **options,
     )  # fmt: skip
     with pytest.raises(HeteroError, match=message):
@@ -184,8 +184,8 @@ def test_refused(graph, options, message):
 
 
 def test_a_window_that_does_not_fit():
-    model = one(
-        "STABLEHLO_REDUCE_WINDOW", given(X), constant(np.float32(0)), outputs=[made(np.float32, (1, 1, 1))],
+    model = model_of(
+        "STABLEHLO_REDUCE_WINDOW", feed(X), constant(np.float32(0)), outputs=[out(np.float32, (1, 1, 1))],
         window_dimensions=[4, 1, 1], body_subgraph_index=body("ADD"),
     )  # fmt: skip
     with pytest.raises(HeteroError, match="a window of 4 elements, 1 apart, does not fit on axis 0: 3"):

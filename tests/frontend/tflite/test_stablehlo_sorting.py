@@ -5,21 +5,21 @@ import pytest
 
 from hetero.errors import HeteroError
 from tests.frontend.tflite.agreement import CORE, EACH_GPU, assert_gives
-from tests.frontend.tflite.models import Graph, Op, constant, given, made, one
+from tests.frontend.tflite.models import Graph, Op, constant, feed, model_of, out
 
 X = np.random.default_rng(0).integers(-5, 5, (3, 40, 2))
 
 
 def compare(left, right, direction, kind="NOTYPE"):
     return Op(
-        "STABLEHLO_COMPARE", [left, right], [made(bool, ())], compare_type=f"STABLEHLO_COMPARISON_TYPE_{kind}",
+        "STABLEHLO_COMPARE", [left, right], [out(bool, ())], compare_type=f"STABLEHLO_COMPARISON_TYPE_{kind}",
         comparison_direction=f"STABLEHLO_COMPARISON_DIRECTION_{direction}",
     )  # fmt: skip
 
 
 def scalars(arrays):
     """Return the inputs of a comparator: two per tensor."""
-    return [given((), array.dtype.type) for array in arrays for _ in range(2)]
+    return [feed((), array.dtype.type) for array in arrays for _ in range(2)]
 
 
 def by_key(arrays, place=0, direction="LT", swapped=False, kind="NOTYPE"):
@@ -42,21 +42,21 @@ def by_two_keys(arrays):
     inputs = scalars(arrays)
     steps = [compare(*inputs[:2], "LT"), compare(*inputs[:2], "EQ"), compare(*inputs[2:4], "GT")]
     less, equal, other = (step.outputs[0] for step in steps)
-    steps.append(Op("STABLEHLO_AND", [equal, other], [made(bool, ())]))
-    steps.append(Op("STABLEHLO_OR", [less, steps[-1].outputs[0]], [made(bool, ())]))
+    steps.append(Op("STABLEHLO_AND", [equal, other], [out(bool, ())]))
+    steps.append(Op("STABLEHLO_OR", [less, steps[-1].outputs[0]], [out(bool, ())]))
     return Graph(steps, inputs, name="comparator")
 
 
 def never(arrays):
     inputs = scalars(arrays)
     nothing = constant(np.array(False))
-    return Graph([Op("STABLEHLO_AND", [nothing, nothing], [made(bool, ())])], inputs, name="comparator")
+    return Graph([Op("STABLEHLO_AND", [nothing, nothing], [out(bool, ())])], inputs, name="comparator")
 
 
 def check(arrays, comparator, axis, places, device):
-    outputs = [made(array.dtype, array.shape) for array in arrays]
-    model = one(
-        "STABLEHLO_SORT", *map(given, arrays), outputs=outputs, dimension=axis, is_stable=True,
+    outputs = [out(array.dtype, array.shape) for array in arrays]
+    model = model_of(
+        "STABLEHLO_SORT", *map(feed, arrays), outputs=outputs, dimension=axis, is_stable=True,
         comparator_subgraph_index=comparator,
     )  # fmt: skip
     assert_gives(model, [np.take_along_axis(array, places, axis) for array in arrays], device)
@@ -109,8 +109,8 @@ def test_of_booleans_and_of_nothing_to_sort_by(device):
 
 def test_too_long_for_a_graph_of_two_keys():
     arrays = [np.zeros(5000, np.float32)] * 2
-    model = one(
-        "STABLEHLO_SORT", *map(given, arrays), outputs=[made(np.float32, (5000,))] * 2, dimension=0,
+    model = model_of(
+        "STABLEHLO_SORT", *map(feed, arrays), outputs=[out(np.float32, (5000,))] * 2, dimension=0,
         comparator_subgraph_index=by_two_keys(arrays),
     )  # fmt: skip
     with pytest.raises(HeteroError, match="an axis of 5000 elements cannot be sorted by its graph"):

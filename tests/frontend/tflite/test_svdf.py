@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert
-from tests.frontend.tflite.models import constant, further_inputs, given, made, one, variable
+from tests.frontend.tflite.models import constant, feed, further_inputs, model_of, out, variable
 
 GENERATOR = np.random.default_rng(0)
 FILTERS = 6
@@ -19,8 +19,8 @@ def integers(*shape, scale, dtype=np.int8, limit=127):
 
 
 def svdf(rank=1, times=5, bias=True, activation="NONE"):
-    tensors = given((2, 3)), random(FILTERS, 3), random(FILTERS, times), random(FILTERS // rank) if bias else None
-    return one("SVDF", *tensors, variable((2, FILTERS * times)), rank=rank, fused_activation_function=activation)
+    tensors = feed((2, 3)), random(FILTERS, 3), random(FILTERS, times), random(FILTERS // rank) if bias else None
+    return model_of("SVDF", *tensors, variable((2, FILTERS * times)), rank=rank, fused_activation_function=activation)
 
 
 def quantized(rank=2, times=5, bias=True):
@@ -31,14 +31,14 @@ def quantized(rank=2, times=5, bias=True):
         {"scale": 0.08, "zero_point": -128},
     )
     tensors = [
-        given((2, 8), **data),
+        feed((2, 8), **data),
         integers(FILTERS, 8, scale=0.01),
         integers(FILTERS, times, scale=2e-5, dtype=np.int16, limit=30000),
         integers(FILTERS // rank, scale=3e-4 * 2e-5, dtype=np.int32, limit=3000) if bias else None,
         variable((2, FILTERS * times), **state),
     ]
-    outputs = [made(np.int8, (2, FILTERS // rank), **result)]
-    return one("SVDF", *tensors, outputs=outputs, rank=rank, fused_activation_function="RELU")
+    outputs = [out(np.int8, (2, FILTERS // rank), **result)]
+    return model_of("SVDF", *tensors, outputs=outputs, rank=rank, fused_activation_function="RELU")
 
 
 FLOAT = {
@@ -65,6 +65,6 @@ def test_quantized(name):
 def test_integers_as_weights():
     weights = integers(FILTERS, 3, scale=0.01), integers(FILTERS, 5, scale=0.01)
     state = variable((2, FILTERS * 5))
-    model = one("SVDF", given((2, 3)), *weights, random(3), state, rank=2, fused_activation_function="NONE")
+    model = model_of("SVDF", feed((2, 3)), *weights, random(3), state, rank=2, fused_activation_function="NONE")
     # LiteRT quantizes the data.
     assert_as_litert(model, tolerance=2e-2)

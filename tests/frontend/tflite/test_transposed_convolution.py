@@ -4,14 +4,14 @@ import numpy as np
 
 from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, operator_test
 from tests.frontend.tflite.layers import QuantizedLayer, assert_as_with_floats, of_weights, random
-from tests.frontend.tflite.models import constant, given, made, one
+from tests.frontend.tflite.models import constant, feed, model_of, out
 
 
 def transposed(result, filters=(3, 3, 3, 4), padding="SAME", strides=(2, 2), activation="NONE", bias=True):
     """Return a TRANSPOSE_CONV of a 5×5 image to this height and width."""
-    tensors = [constant([1, *result, filters[0]], np.int32), random(*filters), given((1, 5, 5, 4))]
-    return one(
-        "TRANSPOSE_CONV", *tensors, *([random(filters[0])] if bias else []), outputs=[made(np.float32)],
+    tensors = [constant([1, *result, filters[0]], np.int32), random(*filters), feed((1, 5, 5, 4))]
+    return model_of(
+        "TRANSPOSE_CONV", *tensors, *([random(filters[0])] if bias else []), outputs=[out(np.float32)],
         padding=padding, stride_h=strides[0], stride_w=strides[1], fused_activation_function=activation,
     )  # fmt: skip
 
@@ -19,7 +19,7 @@ def transposed(result, filters=(3, 3, 3, 4), padding="SAME", strides=(2, 2), act
 def quantized(result=(10, 9), padding="SAME", axis=0, bias=True, activation="NONE", **how):
     layer = QuantizedLayer((1, 5, 5, 4), (3, 3, 3, 4), 9, axis, channels=3, **how)
     tensors = [constant([1, *result, 3], np.int32), layer.weights, layer.data, *([layer.bias] if bias else [])]
-    return one(
+    return model_of(
         "TRANSPOSE_CONV", *tensors, outputs=[layer.result],
         padding=padding, stride_h=2, stride_w=2, fused_activation_function=activation,
     )  # fmt: skip
@@ -32,13 +32,13 @@ def windows(padding="SAME", strides=(1, 1, 1), dilations=(1, 1, 1), activation="
 
 
 def deep(bias=True, **more):
-    tensors = given((2, 5, 6, 7, 3)), random(2, 3, 2, 3, 4), *([random(4)] if bias else [])
-    return one("CONV_3D", *tensors, **windows(**more))
+    tensors = feed((2, 5, 6, 7, 3)), random(2, 3, 2, 3, 4), *([random(4)] if bias else [])
+    return model_of("CONV_3D", *tensors, **windows(**more))
 
 
 def deep_transposed(*result, **more):
-    tensors = constant([1, *result, 3], np.int32), random(2, 3, 2, 3, 4), given((1, 5, 6, 7, 4)), random(3)
-    return one("CONV_3D_TRANSPOSE", *tensors, outputs=[made(np.float32)], **windows(**more))
+    tensors = constant([1, *result, 3], np.int32), random(2, 3, 2, 3, 4), feed((1, 5, 6, 7, 4)), random(3)
+    return model_of("CONV_3D_TRANSPOSE", *tensors, outputs=[out(np.float32)], **windows(**more))
 
 
 FLOAT = {
@@ -82,14 +82,14 @@ test_quantized = operator_test(QUANTIZED, EACH_GPU)
 
 
 def test_integers_as_weights_of_floats():
-    tensors, shape = (given((1, 5, 5, 4)), random(3)), constant([1, 10, 9, 3], np.int32)
+    tensors, shape = (feed((1, 5, 5, 4)), random(3)), constant([1, 10, 9, 3], np.int32)
     dynamic, floats = (
-        one(
+        model_of(
             "TRANSPOSE_CONV",
             shape,
             weights,
             *tensors,
-            outputs=[made(np.float32)],
+            outputs=[out(np.float32)],
             padding="SAME",
             stride_h=2,
             stride_w=2,
@@ -100,9 +100,9 @@ def test_integers_as_weights_of_floats():
 
 
 def test_shape_that_is_known_late():
-    shape = given(np.int32([1, 10, 9, 3]))
-    model = one(
-        "TRANSPOSE_CONV", shape, random(3, 3, 3, 4), given((1, 5, 5, 4)), outputs=[made(np.float32)],
+    shape = feed(np.int32([1, 10, 9, 3]))
+    model = model_of(
+        "TRANSPOSE_CONV", shape, random(3, 3, 3, 4), feed((1, 5, 5, 4)), outputs=[out(np.float32)],
         padding="SAME", stride_h=2, stride_w=2,
     )  # fmt: skip
     assert_as_litert(model)

@@ -4,7 +4,7 @@ import numpy as np
 
 from hetero import Core, ops
 from tests.frontend.tflite.agreement import assert_as_litert
-from tests.frontend.tflite.models import Graph, Op, build, constant, given, made
+from tests.frontend.tflite.models import Graph, Op, build, constant, feed, out
 
 STRIDE = {"padding": "SAME", "stride_h": 1, "stride_w": 1}
 POOL = {"padding": "VALID", "stride_h": 2, "stride_w": 2, "filter_height": 2, "filter_width": 2}
@@ -15,13 +15,13 @@ def network():
     rng = np.random.default_rng(0)
     first, second = (constant(rng.standard_normal((6, 3, 3, n)).astype(np.float32)) for n in (3, 6))
     bias = constant(rng.standard_normal(6).astype(np.float32))
-    stem = Op("CONV_2D", [given((1, 8, 8, 3), name="image"), first, bias], [made(name="stem")], **STRIDE,
+    stem = Op("CONV_2D", [feed((1, 8, 8, 3), name="image"), first, bias], [out(name="stem")], **STRIDE,
               fused_activation_function="RELU")  # fmt: skip
-    block = Op("CONV_2D", [stem.outputs[0], second, bias], [made(name="block")], **STRIDE)
-    both = Op("ADD", [block.outputs[0], stem.outputs[0]], [made(name="both")])
-    pooled = Op("MAX_POOL_2D", [both.outputs[0]], [made(name="pooled")], **POOL)
-    again = Op("CONV_2D", [pooled.outputs[0], second, bias], [made(name="again")], **STRIDE)
-    rows = Op("RESHAPE", [again.outputs[0], constant([1, -1])], [made(name="rows")], new_shape=[1, -1])
+    block = Op("CONV_2D", [stem.outputs[0], second, bias], [out(name="block")], **STRIDE)
+    both = Op("ADD", [block.outputs[0], stem.outputs[0]], [out(name="both")])
+    pooled = Op("MAX_POOL_2D", [both.outputs[0]], [out(name="pooled")], **POOL)
+    again = Op("CONV_2D", [pooled.outputs[0], second, bias], [out(name="again")], **STRIDE)
+    rows = Op("RESHAPE", [again.outputs[0], constant([1, -1])], [out(name="rows")], new_shape=[1, -1])
     return build(Graph([stem, block, both, pooled, again, rows]))
 
 

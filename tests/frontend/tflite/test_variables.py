@@ -9,7 +9,7 @@ from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension
 from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, assert_gives
 from tests.frontend.tflite.litert import LiteRT, assert_close
-from tests.frontend.tflite.models import Graph, Op, build, constant, given, made, variable
+from tests.frontend.tflite.models import Graph, Op, build, constant, feed, out, variable
 
 TENS = np.float32([10, 20])
 Q = {"scale": 0.1, "zero_point": 3}
@@ -19,12 +19,12 @@ class Variable:
     """A variable of a graph, with helpers that create the operators on it."""
 
     def __init__(self, name, like, container=None):
-        self.handle, self.like = made("RESOURCE", (1,)), like
+        self.handle, self.like = out("RESOURCE", (1,)), like
         self.make = Op("VAR_HANDLE", [], [self.handle], shared_name=name, container=container)
 
     def read(self):
         quantization = {"scale": self.like.scale, "zero_point": self.like.zero_point}
-        return Op("READ_VARIABLE", [self.handle], [made(self.like.dtype, self.like.shape, **quantization)])
+        return Op("READ_VARIABLE", [self.handle], [out(self.like.dtype, self.like.shape, **quantization)])
 
     def assign(self, value):
         return Op("ASSIGN_VARIABLE", [self.handle, value], [])
@@ -43,7 +43,7 @@ def running_total(first):
     """Return a model that accumulates its inputs."""
     variable = Variable("total", first)
     before = variable.read()
-    total = Op("ADD", [given((2,)), before.outputs[0]])
+    total = Op("ADD", [feed((2,)), before.outputs[0]])
     ops = [begin_with(total=first), variable.make, before, total, variable.assign(total.outputs[0])]
     return build(Graph(ops, outputs=total.outputs))
 
@@ -70,11 +70,11 @@ def test_state_is_named_and_can_be_reset():
 def test_quantized_variables(device):
     """A queue: the newest input replaces the oldest."""
     kept = constant(np.array([[1, 2], [3, 4], [5, 6]], np.int8), **Q)
-    variable, newest = Variable("window", kept), given((1, 2), **Q)
+    variable, newest = Variable("window", kept), feed((1, 2), **Q)
     before = variable.read()
-    both = Op("CONCATENATION", [before.outputs[0], newest], [made(np.int8, (4, 2), **Q)], axis=0)
+    both = Op("CONCATENATION", [before.outputs[0], newest], [out(np.int8, (4, 2), **Q)], axis=0)
     begin, end = constant([1, 0]), constant([4, 2])
-    last = Op("STRIDED_SLICE", [both.outputs[0], begin, end, constant([1, 1])], [made(np.int8, (3, 2), **Q)])
+    last = Op("STRIDED_SLICE", [both.outputs[0], begin, end, constant([1, 1])], [out(np.int8, (3, 2), **Q)])
     ops = [begin_with(window=kept), variable.make, before, both, last, variable.assign(last.outputs[0])]
     model = build(Graph(ops, outputs=both.outputs))
     others = [{name: array + 1 for name, array in model.inputs.items()}] * 4
@@ -82,7 +82,7 @@ def test_quantized_variables(device):
 
 
 def test_what_was_assigned_before_is_read():
-    value = given((2,))
+    value = feed((2,))
     variable = Variable("v", value)
     after = variable.read()
     model = build(Graph([variable.make, variable.assign(value), after], outputs=after.outputs))
@@ -95,7 +95,7 @@ def test_two_variables_and_two_handles_of_one():
     reads = [a.read(), b.read()]
     total = Op("ADD", [reads[0].outputs[0], reads[1].outputs[0]])
     later = again.read()
-    step = Op("ADD", [total.outputs[0], given((2,))])
+    step = Op("ADD", [total.outputs[0], feed((2,))])
     ops = [begin_with(a=first, b=second), a.make, again.make, b.make, *reads, total, step, a.assign(step.outputs[0])]
     ops += [b.assign(total.outputs[0]), later]
     model = build(Graph(ops, outputs=[total.outputs[0], later.outputs[0]]))
@@ -103,17 +103,15 @@ def test_two_variables_and_two_handles_of_one():
 
 
 def test_a_variable_that_nothing_gives_a_value():
-    variable = Variable("v", given((2,)))
-    model = Graph(
-        [variable.make, read := variable.read(), Op("ADD", [read.outputs[0], given((2,))], [made(shape=(2,))])]
-    )
+    variable = Variable("v", feed((2,)))
+    model = Graph([variable.make, read := variable.read(), Op("ADD", [read.outputs[0], feed((2,))], [out(shape=(2,))])])
     with pytest.raises(FrontendError, match="READ_VARIABLE.*variable 'v' is read, but has no initial value"):
         hetero.Core().read_model(build(model).content)
 
 
 def test_a_first_value_that_comes_too_late():
     first = constant([1.0, 2.0])
-    variable, value = Variable("v", first), given((2,))
+    variable, value = Variable("v", first), feed((2,))
     model = Graph(
         [variable.make, variable.assign(value), begin_with(v=first), read := variable.read()], outputs=read.outputs
     )
@@ -123,7 +121,7 @@ def test_a_first_value_that_comes_too_late():
 
 def step_of(first):
     """Return a graph that adds its input to a variable and returns the sum."""
-    variable, value = Variable("total", first), given((2,))
+    variable, value = Variable("total", first), feed((2,))
     before = variable.read()
     total = Op("ADD", [before.outputs[0], value])
     return Graph([variable.make, before, total, variable.assign(total.outputs[0])], [value], total.outputs, "step")
@@ -131,10 +129,10 @@ def step_of(first):
 
 @pytest.mark.parametrize("device", EACH_GPU)
 def test_variables_that_one_branch_sets(device):
-    first, value = constant([1.0, 2.0]), given((2,))
-    other = Graph([Op("SUB", [x := given((2,)), constant(5.0)])], [x], name="other")
-    condition = given(np.array(True), name="condition")
-    op = Op("IF", [condition, value], [made(shape=(2,), dtype=np.float32)])
+    first, value = constant([1.0, 2.0]), feed((2,))
+    other = Graph([Op("SUB", [x := feed((2,)), constant(5.0)])], [x], name="other")
+    condition = feed(np.array(True), name="condition")
+    op = Op("IF", [condition, value], [out(shape=(2,), dtype=np.float32)])
     op.options = {"then_subgraph_index": step_of(first), "else_subgraph_index": other}
     model = build(Graph([begin_with(total=first), op]))
     calls = [model.inputs | {"condition": np.array(taken)} for taken in (False, True, True, False, True)]
@@ -154,7 +152,7 @@ def test_hash_tables(name):
     kinds = ["STRING" if array.dtype == object else "INT64" for array in (keys, values)]
 
     def table():
-        handle = made("RESOURCE", (1,))
+        handle = out("RESOURCE", (1,))
         return handle, Op("HASHTABLE", [], [handle], table_id=7, key_dtype=kinds[0], value_dtype=kinds[1])
 
     handle, make = table()
@@ -162,8 +160,8 @@ def test_hash_tables(name):
     begin = Op("CALL_ONCE", [], [], init_subgraph_index=Graph(filled, [], [], "begin"))
     handle, make = table()
     default = constant(np.array([default], values.dtype))
-    find = Op("HASHTABLE_FIND", [handle, given(wanted), default], [made(values.dtype, wanted.shape)])
-    size = Op("HASHTABLE_SIZE", [handle], [made(np.int64, (1,))])
+    find = Op("HASHTABLE_FIND", [handle, feed(wanted), default], [out(values.dtype, wanted.shape)])
+    size = Op("HASHTABLE_SIZE", [handle], [out(np.int64, (1,))])
     model = build(Graph([begin, make, find, size]))
     pairs = dict(zip(keys.tolist(), values.tolist()))
     found = [pairs.get(key, default.data.item()) for key in wanted.flat]
@@ -183,7 +181,7 @@ def recurrence(node):
 def test_variable_tensors(device):
     """Two operators, each with its own state, translated by an extension that assigns it."""
     weights, bias = constant(np.float32([[0.5, 0.25], [-0.5, 1]])), constant(np.float32([1, -1]))
-    first = Op("RNN", [given((1, 2)), weights, weights, bias, variable((1, 2))])
+    first = Op("RNN", [feed((1, 2)), weights, weights, bias, variable((1, 2))])
     second = Op("RNN", [first.outputs[0], weights, weights, bias, variable((1, 2))])
     model = build(Graph([first, second]))
     core = hetero.Core()

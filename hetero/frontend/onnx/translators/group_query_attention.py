@@ -36,8 +36,8 @@ def group_query_attention(node: OnnxNodeContext) -> Translation:
         position_ids = node.get_input(9) if node.has_input(9) else positions
         cos, sin = (ops.Gather(node.get_input(index), position_ids, int64(0)).output(0) for index in (7, 8))
         interleaved = bool(node.get_attribute("rotary_interleaved", 0))
-        width = cos.partial_shape[-1]
-        width = 2 * width.get_length() if width.is_static else 0
+        half = cos.partial_shape[-1]
+        width = 2 * half.get_length() if half.is_static else 0
         query, key = (rotate(part, cos, sin, interleaved, width) for part in (query, key))
     if node.has_input(3):
         caches = (node.get_input(3), node.get_input(4))
