@@ -35,6 +35,12 @@ class Group:
                 )
         return first
 
+    def has_device(self, queries: Mapping[str, QueryResult]) -> bool:
+        """Return whether a device supports the whole group: the one that it is pinned to, if it is pinned."""
+        pins = {node.rt_info[AFFINITY] for node in walk_nested(self.nodes) if AFFINITY in node.rt_info}
+        able = {device for device, supported in queries.items() if self.fits(supported)}
+        return bool(able) and pins <= able and len(pins) < 2
+
     def able_names(self, queries: Mapping[str, QueryResult]) -> str:
         """Return the names of the devices that support the whole group, for messages."""
         return ", ".join(device for device, supported in queries.items() if self.fits(supported)) or "no device"
