@@ -107,8 +107,8 @@ class Deployer:
         subgraphs for GPU and TEMPLATE, take as long as without threads on two cores.
 
         Subgraphs compiled before another device failed are used again. If one device gets the whole model, it compiles
-        what it prepared for its query; ``prepared`` has that by device name, and is emptied. Raises PropertyError, and DeviceError for
-        pinned operations: the error of the first subgraph that fails, whichever thread was first.
+        what it prepared for its query: ``prepared`` has that by device name, and is emptied. Raises PropertyError, and
+        DeviceError for pinned operations: the error of the first subgraph that fails, whichever thread was first.
         """
         keys = [(s.device, tuple(s.nodes), tuple(s.inputs), tuple(s.outputs)) for s in subgraphs]
         new = [index for index, key in enumerate(keys) if key not in self._compiled]
@@ -116,7 +116,8 @@ class Deployer:
         prepared.clear()
         models: dict[int, Model | PreparedModel] = {}
         for index in new:
-            models[index] = whole or extract(subgraphs[index], f"{self._model.friendly_name}/{index}")
+            name = f"{self._model.friendly_name}/{index}"
+            models[index] = whole.named(name) if whole else extract(subgraphs[index], name)
         del whole
         outcomes: dict[int, CompiledModel | Exception] = {}
         if len(new) > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from hetero.graph import Model, Output, Parameter
@@ -54,3 +54,7 @@ class PreparedModel:
     def friendly_name(self) -> str:
         """The name of the user's model."""
         return self.ports.name
+
+    def named(self, name: str) -> PreparedModel:
+        """Return the same model under another name."""
+        return replace(self, ports=self.ports._replace(name=name))
