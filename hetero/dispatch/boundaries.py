@@ -131,8 +131,8 @@ class _MemoryChoice:
             self._context_of.append(contexts.index(context))
         self.memories = [HOST]
         host = HOST.create(Type.f32, [1])
-        for context in contexts[1:]:
-            if not context.holds(host):
+        for context in contexts:
+            if context is not None and not context.holds(host):
                 self.memories.append(Memory(context, is_remote=True))
                 shared = Memory(context)
                 if isinstance(shared.create(Type.f32, [1]), SharedTensor):

@@ -73,8 +73,7 @@ def extract(subgraph: Subgraph, name: str) -> Model:
     copies: dict[Output, Output] = {}
     parameters, sinks = [], []
     for value in subgraph.inputs:
-        parameter = Parameter.of([], {"element_type": value.element_type, "partial_shape": value.partial_shape})
-        parameter.friendly_name = _parameter_name(value)
+        parameter = Parameter(value.element_type, value.partial_shape, name=_parameter_name(value))
         parameter.known_value = parameter.output(0).value = value.value
         parameter.output(0).names = set(value.names)
         parameters.append(parameter)

@@ -71,13 +71,12 @@ def plan_in(
         for index, (device, blob) in enumerate(zip(devices, blobs))
     ]
     constant_nodes = [result.input_value(0).node for result in ir_in(constants_in).results]
+    arrays = [node.data for node in constant_nodes if isinstance(node, Constant)]
     with _parse_errors():
         inputs = [_item(values, index) for index in fields["inputs"]]
         outputs = [_item(values, index) for index in fields["outputs"]]
         ports = {_item(values, index): [_step_port(port, steps) for port in ports] for index, ports in fields["places"]}
-        constants = {
-            _item(values, index): node.data for index, node in zip(fields["constants"], constant_nodes, strict=True)
-        }
+        constants = {_item(values, index): array for index, array in zip(fields["constants"], arrays, strict=True)}
         setters = {name: _index(step, len(steps)) for name, step in fields["setters"].items()}
         _check(steps, inputs, outputs, ports, constants, report)
     return build_plan(steps, inputs, outputs, ports, constants, setters), report
@@ -153,7 +152,7 @@ def _text(value: Any) -> str:
 
 def _typed(value: Any, kind: Any) -> Any:
     """Convert a value from JSON to the type of a dataclass field. Raise TypeError if it is of another type."""
-    if dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         kinds = typing.get_type_hints(kind)
         return kind(**{name: _typed(value[name], kinds[name]) for name in kinds})
     if typing.get_origin(kind) is tuple:
