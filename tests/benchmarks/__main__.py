@@ -23,12 +23,14 @@ from tests.benchmarks import (
     reading,
     reference,
     requests,
+    streams,
     tracing,
     transposes,
 )
 
 _COMPARISONS = (
-    import_time, compilation, boundaries, overlap, requests, tracing, handover, inference, transposes, placement,
+    import_time, compilation, boundaries, overlap, requests, streams, tracing, handover, inference, transposes,
+    placement,
 )  # fmt: skip
 # Each yields groups of lines, one group for each comparison.
 BENCHMARKS: dict[str, Callable[[], Iterable[list[str]]]] = {
