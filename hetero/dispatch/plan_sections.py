@@ -48,7 +48,7 @@ def plan_sections(name: str, plan: Plan, report: PlacementReport) -> dict[str, S
 def devices_of_plan(sections: Mapping[str, memoryview]) -> list[str]:
     """Return the names of the devices that an exported plan runs on. Raise BlobError if the plan is damaged."""
     with _parse_errors():
-        return list(dict.fromkeys(map(_text, _fields(sections)["devices"])))
+        return list(dict.fromkeys(_typed(_fields(sections)["devices"], tuple[str, ...])))
 
 
 def plan_in(
@@ -62,7 +62,7 @@ def plan_in(
     constants_in = {key.removeprefix(_CONSTANTS): s for key, s in sections.items() if key.startswith(_CONSTANTS)}
     with _parse_errors():
         fields = _fields(sections)
-        devices = list(map(_text, fields["devices"]))
+        devices = _typed(fields["devices"], tuple[str, ...])
         blobs = [section_of(sections, f"subgraph {index}") for index in range(len(devices))]
         values = [parameter_of(port).output(0) for port in fields["values"]]
         report = _typed(fields["report"], PlacementReport)
@@ -144,10 +144,6 @@ def _index(index: Any, count: int) -> int:
 
 def _item(items: Sequence, index: Any) -> Any:
     return items[_index(index, len(items))]
-
-
-def _text(value: Any) -> str:
-    return _typed(value, str)
 
 
 def _typed(value: Any, kind: Any) -> Any:
