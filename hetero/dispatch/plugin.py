@@ -104,7 +104,7 @@ class HeteroPlugin(Plugin):
         pin(copy, table.get(affinities))
         support, placement = Support().place(copy, devices, _strategy(table, devices))
         result = QueryResult()
-        for supported in reversed([support.queries[d.name] for d in devices if d.name in support.queries]):
+        for supported in reversed([*support.queries.values()]):
             result.update(supported)  # has Parameters, Constants and Results too
         result.update((node.friendly_name, where.device.name) for node, where in placement.placed.items())
         for node, reason in placement.unplaced.items():
