@@ -27,6 +27,7 @@ soak: models
 lint: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 bench: models
 	$(BIN)/python -m tests.benchmarks

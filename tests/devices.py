@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
+from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.plugin import TemplatePlugin
 
 from hetero import Core, Model
 from hetero.graph import Node
+from hetero.plugin import PreparedModel
 
 # All OpenCL devices. Without any, tests fail because GPU is missing; PoCL is a test requirement.
 GPUS = [name for name in Core().available_devices if name.startswith("GPU")] or ["GPU"]
@@ -25,9 +26,9 @@ class PickyPlugin(TemplatePlugin):
     def unsupported_reason(self, node, device):
         return super().unsupported_reason(node, device) if self._accepts(node) else f"{self.name} is picky"
 
-    def compile_model(self, model: Model, options: Mapping[str, Any], context=None):
-        self.compiled.append(model)
-        return super().compile_model(model, options, context)
+    def compile(self, prepared: PreparedModel) -> TemplateCompiledModel:
+        self.compiled.append(prepared.model)
+        return super().compile(prepared)
 
 
 def core_with(**plugins: PickyPlugin) -> Core:

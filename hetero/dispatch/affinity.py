@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hetero.dispatch.device import Device
-from hetero.dispatch.groups import Group, find_groups
+from hetero.dispatch.groups import Group
 from hetero.errors import DeviceError
 from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
 from hetero.graph.runtime_info import AFFINITY
@@ -77,13 +77,18 @@ def _matches(node: Node, pattern: str) -> bool:
     return node.friendly_name == pattern or fnmatch.fnmatchcase(node.friendly_name, pattern)
 
 
-def place(model: Model, devices: Sequence[Device], queries: Mapping[str, QueryResult], strategy: Strategy) -> Placement:
+def place(
+    model: Model,
+    groups: Mapping[Node, Group],
+    devices: Sequence[Device],
+    queries: Mapping[str, QueryResult],
+    strategy: Strategy,
+) -> Placement:
     """Place every operation by the rules above, and write its affinity. Names must be unique.
 
-    ``queries`` are the supported operations by device name. Raises DeviceError for contradicting pins, and for a pin to
-    a device that is not in the list or does not support the node.
+    ``groups`` has the group of each operation, ``queries`` the supported operations by device name. Raises DeviceError
+    for contradicting pins, and for a pin to a device that is not in the list or does not support the node.
     """
-    groups = find_groups([node for node in model.get_ordered_ops() if is_placed(node)])
     candidates: dict[Group, list[Device]] = {}
     pinned_by: dict[Group, Node | None] = {}
     for group in dict.fromkeys(groups.values()):

@@ -33,8 +33,9 @@ class Memory:
             return Tensor(kind, shape)
         return (self.context.create_tensor if self.is_remote else self.context.create_host_tensor)(kind, shape)
 
-    def create_in(self, slot: RemoteTensor | SharedTensor, kind: Type, shape: Sequence[int]) -> Tensor:
+    def create_in(self, slot: Tensor, kind: Type, shape: Sequence[int]) -> Tensor:
         """Return a tensor at the start of another tensor's memory."""
+        assert isinstance(slot, (RemoteTensor, SharedTensor))  # only memory of a device is shared by several values
         return type(slot)(slot.memory, kind, shape)
 
 
@@ -96,12 +97,12 @@ def plan_boundaries(
         port = writers[value]
         is_internal = is_plain(port) and value not in user_outputs
         boundaries.by_value[value] = choice.best(choice.memories if is_internal else [HOST], users)
-        last = _last_step(steps, users, times)
-        if last is not None and is_internal and _is_large(port):
+        last, size = _last_step(steps, users, times), byte_size(port)
+        if last is not None and is_internal and (size is None or size >= MIN_RELEASED):
             boundaries.released[value] = last
     for memory in choice.memories[1:]:
-        values = [value for value in steps_of if boundaries.by_value[value].memory is memory]
-        sizes = {value: _byte_size(writers[value]) for value in values if writers[value].partial_shape.is_static}
+        there = {v: byte_size(writers[v]) for v in steps_of if boundaries.by_value[v].memory is memory}
+        sizes = {value: size for value, size in there.items() if size is not None}
         _plan_slots(boundaries, memory, sizes, {value: {times[step] for step in steps_of[value]} for value in sizes})
     return boundaries
 
@@ -110,6 +111,11 @@ def is_plain(port: Output) -> bool:
     """Return whether a port has a known type of numbers or booleans, which devices can hold."""
     kind = port.element_type
     return not isinstance(kind, ContainerType) and kind not in (Type.dynamic, Type.string)
+
+
+def byte_size(port: Output) -> int | None:
+    """Return the bytes of a value; None if its shape or type is dynamic, or if it holds strings or sequences."""
+    return math.prod(port.shape) * port.element_type.size if is_plain(port) and port.partial_shape.is_static else None
 
 
 def smallest_shape(port: Output) -> list[int]:
@@ -131,8 +137,8 @@ class _MemoryChoice:
             self._context_of.append(contexts.index(context))
         self.memories = [HOST]
         host = HOST.create(Type.f32, [1])
-        for context in contexts[1:]:
-            if not context.holds(host):
+        for context in contexts:
+            if context is not None and not context.holds(host):
                 self.memories.append(Memory(context, is_remote=True))
                 shared = Memory(context)
                 if isinstance(shared.create(Type.f32, [1]), SharedTensor):
@@ -182,15 +188,6 @@ def _plan_slots(
     slot_of, slot_sizes = plan_memory([uses[time] for time in sorted(uses)], sizes.__getitem__)
     boundaries.slot_of.update((value, len(boundaries.slots) + slot) for value, slot in slot_of.items())
     boundaries.slots += [(memory, size) for size in slot_sizes]
-
-
-def _byte_size(port: Output) -> int:
-    return math.prod(port.shape) * port.element_type.to_dtype().itemsize
-
-
-def _is_large(port: Output) -> bool:
-    """Return whether the memory of a value is, or may be, worth releasing."""
-    return port.partial_shape.is_dynamic or _byte_size(port) >= MIN_RELEASED
 
 
 def _times(steps: Sequence[Step]) -> list[int]:

@@ -61,8 +61,8 @@ class HeteroCompiledModel(CompiledModel):
     def take_original(self, original: Model | Callable[[], Model]) -> None:
         make_deployer = self._make_deployer
         if make_deployer and self._may_fail_over:
-            copy = original.clone() if isinstance(original, Model) else None  # the user may change theirs
-            self.fallback = Fallback(lambda: make_deployer(copy or original()))
+            kept = original.clone() if isinstance(original, Model) else original  # the user may change theirs
+            self.fallback = Fallback(lambda: make_deployer(kept if isinstance(kept, Model) else kept()))
 
     def adopt(self, deployment: Deployment, errors: Errors) -> None:
         """Run on another deployment from now on, as devices failed with these errors."""

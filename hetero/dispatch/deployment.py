@@ -25,7 +25,7 @@ from hetero.dispatch.support import Failure, Support, named, names_of
 from hetero.errors import DeviceError, PropertyError, device_errors
 from hetero.graph import Model, Node, Output, port_name, walk_nested
 from hetero.graph.runtime_info import AFFINITY
-from hetero.plugin import CompiledModel
+from hetero.plugin import CompiledModel, PreparedModel
 from hetero.plugin.model_sections import port_fits
 
 _Key = tuple[Device, tuple[Node, ...], tuple[Output, ...], tuple[Output, ...]]
@@ -44,8 +44,9 @@ class Deployment:
 class Deployer:
     """The deployment of one model, which is kept to deploy it again after a device failed."""
 
-    def __init__(self, model: Model, devices: Sequence[Device], support: Support, strategy: Strategy) -> None:
-        self._model, self._devices, self._support, self._strategy = model, devices, support, strategy
+    def __init__(self, model: Model, devices: Sequence[Device], strategy: Strategy) -> None:
+        self._model, self._devices, self._strategy = model, devices, strategy
+        self._support = Support()
         pinned = [node for node in walk_nested(model.get_ordered_ops()) if AFFINITY in node.rt_info]
         self._pins = {node: node.rt_info[AFFINITY] for node in pinned}
         self._compiled: dict[_Key, CompiledModel] = {}
@@ -63,7 +64,7 @@ class Deployer:
 
         Raises DeviceError for operations that no other device can run.
         """
-        return self._cut_and_compile(*self._place(self._support.without_devices(errors), errors), errors)
+        return self._cut_and_compile(*self._place(self._support.without_devices(self._model, errors), errors), errors)
 
     def release_unused(self, deployment: Deployment) -> None:
         """Release compiled subgraphs that this deployment does not use."""
@@ -88,7 +89,7 @@ class Deployer:
             removed = fold_across_cut(self._model, device_of)
             self._folded |= {node: where for node, where in placed.items() if node in removed}
             subgraphs = partition(self._model, device_of, estimated_seconds)
-            compiled, failures = self._compile_all(subgraphs, placed)
+            compiled, failures = self._compile_all(subgraphs, placed, support.take_prepared())
             if not failures:
                 plan = plan_of_subgraphs(self._model, subgraphs, compiled)
                 names = [device.name for device in self._devices]
@@ -98,19 +99,26 @@ class Deployer:
             support, placement = self._place(support.without(failures), unpinned)
 
     def _compile_all(
-        self, subgraphs: Sequence[Subgraph], placed: Mapping[Node, Placed]
+        self, subgraphs: Sequence[Subgraph], placed: Mapping[Node, Placed], prepared: dict[str, PreparedModel]
     ) -> tuple[list[CompiledModel], list[Failure]]:
         """Compile the subgraphs in parallel. Return them in order, and the failures of devices.
 
         Threads save time with devices that compile outside of Python; resnet50 and densenet121, cut into 9 and 25
         subgraphs for GPU and TEMPLATE, take as long as without threads on two cores.
 
-        Subgraphs compiled before another device failed are used again. Raises PropertyError, and DeviceError for
-        pinned operations: the error of the first subgraph that fails, whichever thread was first.
+        Subgraphs compiled before another device failed are used again. If one device gets the whole model, it compiles
+        what it prepared for its query: ``prepared`` has that by device name, and is emptied. Raises PropertyError, and
+        DeviceError for pinned operations: the error of the first subgraph that fails, whichever thread was first.
         """
         keys = [(s.device, tuple(s.nodes), tuple(s.inputs), tuple(s.outputs)) for s in subgraphs]
         new = [index for index, key in enumerate(keys) if key not in self._compiled]
-        models = {index: extract(subgraphs[index], f"{self._model.friendly_name}/{index}") for index in new}
+        whole = prepared.get(subgraphs[0].device.name) if self._is_whole(subgraphs) else None
+        prepared.clear()
+        models: dict[int, Model | PreparedModel] = {}
+        for index in new:
+            name = f"{self._model.friendly_name}/{index}"
+            models[index] = whole.named(name) if whole else extract(subgraphs[index], name)
+        del whole
         outcomes: dict[int, CompiledModel | Exception] = {}
         if len(new) > 1:
             with ThreadPoolExecutor(min(len(new), max(2, os.cpu_count() or 1)), "hetero compile") as threads:
@@ -135,8 +143,13 @@ class Deployer:
             failures.append(Failure(subgraph.device.name, names_of(lost), outcome))
         return [self._compiled[key] for key in keys] if not failures else [], failures
 
+    def _is_whole(self, subgraphs: Sequence[Subgraph]) -> bool:
+        """Return whether there is one subgraph, of the same inputs and outputs as the model in the same order."""
+        outputs = [result.input_value(0) for result in self._model.results]
+        return [(s.inputs, s.outputs) for s in subgraphs] == [(self._model.inputs, outputs)]
 
-def _compile(subgraph: Subgraph, model: Model) -> CompiledModel | Exception:
+
+def _compile(subgraph: Subgraph, model: Model | PreparedModel) -> CompiledModel | Exception:
     """Return the compiled subgraph, or the error of its device."""
     try:
         compiled = subgraph.device.compile(model)

@@ -7,7 +7,7 @@ from typing import Any
 
 from hetero.errors import DeviceError, device_errors
 from hetero.graph import Model
-from hetero.plugin import CompiledModel, Plugin, QueryResult
+from hetero.plugin import CompiledModel, Plugin, PreparedModel, QueryResult
 from hetero.plugin.blob import read_blob
 from hetero.plugin.blob_import import import_blob
 from hetero.plugin.query import query_fault
@@ -32,10 +32,12 @@ class Device:
         # A plain dictionary is accepted too; it has no reasons for refused operations.
         return result if isinstance(result, QueryResult) else QueryResult(result)
 
-    def compile(self, model: Model) -> CompiledModel:
+    def compile(self, model: Model | PreparedModel) -> CompiledModel:
         """Compile a model. Raise DeviceError if the device fails or returns something else than a CompiledModel."""
         problem = f"{self.name} failed to compile '{model.friendly_name}'"
         with device_errors(problem), span("compile", f"{model.friendly_name} on {self.name}"):
+            if isinstance(model, PreparedModel):
+                return _checked(self.plugin.compile(model), problem)
             return _checked(self.plugin.compile_model(model, self.options), problem)
 
     def import_blob(self, content: memoryview) -> CompiledModel:

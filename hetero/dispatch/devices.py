@@ -49,8 +49,8 @@ def find_devices(hetero: Plugin, names: Sequence[str]) -> dict[str, tuple[Plugin
         resolved[name] = plugin, options
     if not resolved:
         raise next(iter(unavailable.values()))
-    for error in unavailable.values():
-        _warn_once(user, str(error))
+    for reason in unavailable.values():
+        _warn_once(user, str(reason))
     return resolved
 
 

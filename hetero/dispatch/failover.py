@@ -46,7 +46,7 @@ class Fallback:
     """
 
     def __init__(self, make_deployer: Callable[[], Deployer] | None) -> None:
-        self._make_deployer = make_deployer
+        self._deployer = make_deployer and functools.cache(make_deployer)
         self._dropped: dict[str, Exception] = {}
         # By the names of the devices that are left out; None if the other devices cannot run the model.
         self._deployments: dict[frozenset[str], Deployment | None] = {}
@@ -58,11 +58,7 @@ class Fallback:
 
     @property
     def is_possible(self) -> bool:
-        return self._make_deployer is not None
-
-    @functools.cached_property
-    def _deployer(self) -> Deployer:
-        return self._make_deployer()
+        return self._deployer is not None
 
     def is_dropped(self, device: str) -> bool:
         return device in self._dropped
@@ -74,18 +70,18 @@ class Fallback:
         """
         with self._lock:
             deployment = self._without(errors)
-            return deployment and deployment.plan
+            return deployment.plan if deployment else None
 
     def drop(self, errors: Errors, on_drop: OnDrop) -> None:
         """Drop devices for good, and call ``on_drop`` with those that were not dropped before, under the lock."""
         with self._lock:
             new = {device: error for device, error in errors.items() if device not in self._dropped}
             deployment = self._without(errors) if new else None
-            if deployment is None:
+            if deployment is None or self._deployer is None:
                 return  # another request was first, perhaps with another device that is needed then
             self._dropped |= {device: DeviceError(str(error)) for device, error in new.items()}  # without the traceback
             self._deployments = {frozenset(self._dropped): deployment}
-            self._deployer.release_unused(deployment)
+            self._deployer().release_unused(deployment)
             on_drop(deployment, new)
 
     def forget(self, errors: Errors) -> None:
@@ -96,13 +92,13 @@ class Fallback:
                 del self._deployments[left_out]
 
     def _without(self, errors: Errors) -> Deployment | None:
-        if not self.is_possible:
+        if self._deployer is None:
             return None
         failed = self._dropped | {device: error for device, error in errors.items() if device not in self._dropped}
         left_out = frozenset(failed)
         if left_out not in self._deployments:
             try:
-                self._deployments[left_out] = self._deployer.deploy_without(failed)
+                self._deployments[left_out] = self._deployer().deploy_without(failed)
             except Exception:
                 self._deployments[left_out] = None
         return self._deployments[left_out]

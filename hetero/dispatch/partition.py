@@ -73,8 +73,7 @@ def extract(subgraph: Subgraph, name: str) -> Model:
     copies: dict[Output, Output] = {}
     parameters, sinks = [], []
     for value in subgraph.inputs:
-        parameter = Parameter.of([], {"element_type": value.element_type, "partial_shape": value.partial_shape})
-        parameter.friendly_name = _parameter_name(value)
+        parameter = Parameter(value.element_type, value.partial_shape, name=_parameter_name(value))
         parameter.known_value = parameter.output(0).value = value.value
         parameter.output(0).names = set(value.names)
         parameters.append(parameter)
@@ -95,19 +94,22 @@ def extract(subgraph: Subgraph, name: str) -> Model:
 
 
 def _find_boundaries(model: Model, subgraphs: Sequence[Subgraph]) -> None:
-    """Set the inputs and outputs of the subgraphs."""
+    """Set the inputs and outputs of the subgraphs: those of the model first, in the model's order."""
     subgraph_of = {node: subgraph for subgraph in subgraphs for node in subgraph.nodes}
-    crossing = {result.input_value(0) for result in model.results}
+    crossing = dict.fromkeys(result.input_value(0) for result in model.results)
+    rank = {value: index for index, value in enumerate([*model.inputs, *crossing])}
     for subgraph in subgraphs:
         inputs: dict[Output, None] = {}
         for node in subgraph.nodes:
             for value in node.input_values():
                 if subgraph_of.get(value.node) is not subgraph and not isinstance(value.node, Constant):
                     inputs[value] = None
-        subgraph.inputs = list(inputs)
-        crossing.update(inputs)
+        subgraph.inputs = sorted(inputs, key=lambda value: rank.get(value, len(rank)))
+        crossing |= inputs
     for node, subgraph in subgraph_of.items():
         subgraph.outputs += [value for value in node.outputs() if value in crossing]
+    for subgraph in subgraphs:
+        subgraph.outputs.sort(key=lambda value: rank.get(value, len(rank)))
 
 
 def _parameter_name(value: Output) -> str:

@@ -13,6 +13,7 @@ from hetero.dispatch.boundaries import Boundaries, plan_boundaries
 from hetero.dispatch.partition import Subgraph
 from hetero.dispatch.step import Step, StepPort
 from hetero.graph import Constant, Model, Output, walk_nested
+from hetero.ops.variables import AssignV3
 from hetero.plugin import CompiledModel
 
 
@@ -83,6 +84,6 @@ def plan_of_subgraphs(model: Model, subgraphs: Sequence[Subgraph], compiled: Seq
         pairs = [*zip(subgraph.inputs, step.compiled.inputs), *zip(subgraph.outputs, step.compiled.outputs)]
         for value, port in pairs:
             ports.setdefault(value, []).append(StepPort(index, port))
-        setters |= {node.variable_id: index for node in walk_nested(subgraph.nodes) if node.type_info.name == "Assign"}
+        setters |= {node.variable_id: index for node in walk_nested(subgraph.nodes) if isinstance(node, AssignV3)}
     constants = {value: value.node.data for value in outputs if isinstance(value.node, Constant)}
     return build_plan(steps, model.inputs, outputs, ports, constants, setters)

@@ -48,7 +48,7 @@ def plan_sections(name: str, plan: Plan, report: PlacementReport) -> dict[str, S
 def devices_of_plan(sections: Mapping[str, memoryview]) -> list[str]:
     """Return the names of the devices that an exported plan runs on. Raise BlobError if the plan is damaged."""
     with _parse_errors():
-        return list(dict.fromkeys(map(_text, _fields(sections)["devices"])))
+        return list(dict.fromkeys(_typed(_fields(sections)["devices"], tuple[str, ...])))
 
 
 def plan_in(
@@ -62,7 +62,7 @@ def plan_in(
     constants_in = {key.removeprefix(_CONSTANTS): s for key, s in sections.items() if key.startswith(_CONSTANTS)}
     with _parse_errors():
         fields = _fields(sections)
-        devices = list(map(_text, fields["devices"]))
+        devices = _typed(fields["devices"], tuple[str, ...])
         blobs = [section_of(sections, f"subgraph {index}") for index in range(len(devices))]
         values = [parameter_of(port).output(0) for port in fields["values"]]
         report = _typed(fields["report"], PlacementReport)
@@ -71,13 +71,12 @@ def plan_in(
         for index, (device, blob) in enumerate(zip(devices, blobs))
     ]
     constant_nodes = [result.input_value(0).node for result in ir_in(constants_in).results]
+    arrays = [node.data for node in constant_nodes if isinstance(node, Constant)]
     with _parse_errors():
         inputs = [_item(values, index) for index in fields["inputs"]]
         outputs = [_item(values, index) for index in fields["outputs"]]
         ports = {_item(values, index): [_step_port(port, steps) for port in ports] for index, ports in fields["places"]}
-        constants = {
-            _item(values, index): node.data for index, node in zip(fields["constants"], constant_nodes, strict=True)
-        }
+        constants = {_item(values, index): array for index, array in zip(fields["constants"], arrays, strict=True)}
         setters = {name: _index(step, len(steps)) for name, step in fields["setters"].items()}
         _check(steps, inputs, outputs, ports, constants, report)
     return build_plan(steps, inputs, outputs, ports, constants, setters), report
@@ -147,13 +146,9 @@ def _item(items: Sequence, index: Any) -> Any:
     return items[_index(index, len(items))]
 
 
-def _text(value: Any) -> str:
-    return _typed(value, str)
-
-
 def _typed(value: Any, kind: Any) -> Any:
     """Convert a value from JSON to the type of a dataclass field. Raise TypeError if it is of another type."""
-    if dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         kinds = typing.get_type_hints(kind)
         return kind(**{name: _typed(value[name], kinds[name]) for name in kinds})
     if typing.get_origin(kind) is tuple:

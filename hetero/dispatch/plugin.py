@@ -26,6 +26,7 @@ from hetero.graph import Model
 from hetero.passes.unique_names import make_names_unique
 from hetero.plugin import Plugin, PreparedModel, QueryResult, RemoteContext, scheduling_properties
 from hetero.plugin.model_sections import ports_in
+from hetero.plugin.prepared_model import Ports
 from hetero.properties import Property, PropertyTable
 from hetero.properties.values import member_of
 
@@ -101,10 +102,10 @@ class HeteroPlugin(Plugin):
         copy = model.clone()
         make_names_unique(copy)
         pin(copy, table.get(affinities))
-        support, placement = Support.query(copy, devices).place(copy, devices, _strategy(table, devices))
+        support, placement = Support().place(copy, devices, _strategy(table, devices))
         result = QueryResult()
-        for device in reversed(devices):
-            result.update(support.queries[device.name])  # has Parameters, Constants and Results too
+        for supported in reversed([*support.queries.values()]):
+            result.update(supported)  # has Parameters, Constants and Results too
         result.update((node.friendly_name, where.device.name) for node, where in placement.placed.items())
         for node, reason in placement.unplaced.items():
             result.pop(node.friendly_name, None)  # a device may support it, but not its whole group
@@ -124,21 +125,20 @@ class HeteroPlugin(Plugin):
         visualize(model, deployment.subgraphs, deployment.report)
         for failure in deployment.support.failures[:1]:
             log.warning("%s: %s; other devices take over", model.friendly_name, failure.error)
-        prepared = PreparedModel(self, self.device(options), table, model, model)
+        prepared = PreparedModel(self, self.device(options), table, Ports.of(model), model)
         return HeteroCompiledModel(prepared, deployment.plan, deployment.report, deployer)
 
     def _deployer(self, model: Model, table: PropertyTable, devices: Sequence[Device]) -> Deployer:
         make_names_unique(model)
         pin(model, table.get(affinities))
-        return Deployer(model, devices, Support.query(model, devices), _strategy(table, devices))
+        return Deployer(model, devices, _strategy(table, devices))
 
     def import_model(
         self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
     ) -> HeteroCompiledModel:
         table, devices = self._devices_for(devices_of_plan(sections), options)
-        ports = ports_in(sections)
         plan, report = plan_in(sections, lambda name, blob: devices[name].import_blob(blob))
-        prepared = PreparedModel(self, self.device(options), table, ports, ports)
+        prepared = PreparedModel(self, self.device(options), table, ports_in(sections), Model([], []))
         return HeteroCompiledModel(
             prepared, plan, report, make_deployer=lambda model: self._deployer(model, table, list(devices.values()))
         )

@@ -7,20 +7,17 @@ converts it to data that JSON can hold.
 from __future__ import annotations
 
 import logging
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hetero.containers import ContainerType
 from hetero.dispatch.affinity import FIRST_DEVICE, Placed
-from hetero.dispatch.boundaries import Boundaries
+from hetero.dispatch.boundaries import Boundaries, byte_size
 from hetero.dispatch.partition import Subgraph
 from hetero.dispatch.support import Failure
 from hetero.graph import Model, Node, Output, port_name
 from hetero.messages import escaped, get_logger
 from hetero.ops.work_estimate import assumed_shapes, work_of
-from hetero.types import Type
 
 FOLDED = "known when compiled"
 # Level of the summary: shown wherever warnings are shown, so also if logging is not configured.
@@ -220,21 +217,13 @@ def _boundaries(
             port_name(value),
             str(value.element_type),
             str(value.partial_shape),
-            _byte_size(value),
+            byte_size(value),
             subgraph_of[value.node],
             tuple(targets),
             str(boundaries.by_value[value]),
         )
         for value, targets in readers.items()
     )
-
-
-def _byte_size(value: Output) -> int | None:
-    """Return the bytes of a value; None if its shape or type is dynamic, or if it holds strings or sequences."""
-    unknown = value.element_type in (Type.dynamic, Type.string) or isinstance(value.element_type, ContainerType)
-    if unknown or value.partial_shape.is_dynamic:
-        return None
-    return math.prod(value.shape) * value.element_type.size
 
 
 def _percent(part: float) -> str:

@@ -13,13 +13,8 @@ devices and removed: with every operation type on a random device they saved 35 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
-import numpy as np
-
-# Tuples of integers are not tracked by the garbage collector; 100,000 lists would cost it seconds.
-Nodes = tuple[int, ...]
 #: The color and the nodes of each subgraph, in order.
 Subgraphs = list[tuple[int, list[int]]]
 
@@ -27,11 +22,14 @@ Subgraphs = list[tuple[int, list[int]]]
 class ColoredGraph:
     """Nodes 0 … n-1 in topological order, each with a color 0 … colors-1 and the nodes that it reads."""
 
-    def __init__(self, color: Sequence[int], sources: Sequence[Nodes]) -> None:
+    def __init__(self, color: Sequence[int], sources: Sequence[Sequence[int]]) -> None:
         self.color = color
         self.sources = sources
         self.colors = max(color, default=-1) + 1
-        self.readers = _readers(sources)
+        self.readers: list[list[int]] = [[] for _ in sources]
+        for node, own_sources in enumerate(sources):
+            for source in own_sources:
+                self.readers[source].append(node)
 
     def heights(self) -> list[int]:
         """Return for each node the largest number of color changes on a path that begins at it."""
@@ -78,12 +76,3 @@ def order_subgraphs(graph: ColoredGraph) -> Subgraphs:
         remaining -= len(taken)
         subgraphs.append((own, sorted(taken)))
     return subgraphs
-
-
-def _readers(sources: Sequence[Nodes]) -> list[Nodes]:
-    """Return for each node the nodes that read it: the transposed adjacency lists."""
-    counts = [len(nodes) for nodes in sources]
-    flat = np.fromiter(itertools.chain.from_iterable(sources), np.int64, sum(counts))
-    readers = np.repeat(np.arange(len(sources)), counts)[np.argsort(flat, kind="stable")].tolist()
-    ends = np.cumsum(np.bincount(flat, minlength=len(sources))).tolist()
-    return [tuple(readers[begin:end]) for begin, end in zip([0, *ends], ends)]

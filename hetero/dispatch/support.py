@@ -1,4 +1,4 @@
-"""Support: the operations that each device runs, less those that it failed at."""
+"""Support: the operations that each device runs, without those that it failed at."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from hetero.dispatch.affinity import Placement, Strategy, is_placed, place
 from hetero.dispatch.device import Device
+from hetero.dispatch.groups import find_groups
+from hetero.dispatch.placement.greedy import greedy
 from hetero.errors import DeviceError, PropertyError
 from hetero.graph import Model, Node
-from hetero.plugin import QueryResult, unsupported
+from hetero.plugin import PreparedModel, QueryResult, unsupported
 
 # Maximum number of operations that one message names.
 MAX_NAMED = 5
@@ -34,54 +36,73 @@ class EstimateError(DeviceError):
 
 @dataclass(frozen=True)
 class Support:
-    """The supported operations by device name, and the failures so far."""
+    """The supported operations by device name, for the devices queried so far, and the failures so far."""
 
-    queries: Mapping[str, QueryResult]
-    failures: tuple[Failure, ...] = field(default=())
+    queries: Mapping[str, QueryResult] = field(default_factory=dict)
+    failures: tuple[Failure, ...] = ()
 
-    @classmethod
-    def query(cls, model: Model, devices: Sequence[Device]) -> Support:
-        """Query all devices. A device that fails to answer supports nothing.
+    def query(self, model: Model, device: Device) -> Support:
+        """Query one more device. A device that fails to answer supports nothing.
 
         Raises PropertyError for invalid options, which are the user's mistake and no failure of the device.
         """
-        queries, failures = {}, []
-        for device in devices:
-            queries[device.name] = QueryResult()
-            try:
-                queries[device.name] = device.query(model)
-            except PropertyError:
-                raise
-            except Exception as error:
-                placed = [node for node in model.get_ordered_ops() if is_placed(node)]
-                failures.append(Failure(device.name, names_of(placed), error))
-        return cls(queries).without(failures)
+        try:
+            return Support({**self.queries, device.name: device.query(model)}, self.failures)
+        except PropertyError:
+            raise
+        except Exception as error:
+            return self.without_devices(model, {device.name: error})
 
     def without(self, failures: Iterable[Failure]) -> Support:
         """Return the support that remains after these failures; their errors become the reasons for refusal."""
         queries, failures = dict(self.queries), tuple(failures)
         for failure in failures:
-            before, lost = queries[failure.device], set(failure.operations)
+            before, lost = queries.get(failure.device, QueryResult()), set(failure.operations)
             after = QueryResult({name: device for name, device in before.items() if name not in lost})
             after.refused = before.refused | dict.fromkeys(failure.operations, str(failure.error))
             queries[failure.device] = after
         return Support(queries, self.failures + failures)
 
-    def without_devices(self, errors: Mapping[str, Exception]) -> Support:
+    def without_devices(self, model: Model, errors: Mapping[str, Exception]) -> Support:
         """Return the support that remains without whole devices, by name, each with the error that it raised."""
-        return self.without(Failure(device, tuple(self.queries[device]), error) for device, error in errors.items())
+        placed = names_of(filter(is_placed, model.get_ordered_ops()))
+        return self.without(
+            Failure(name, tuple(self.queries.get(name, placed)), error) for name, error in errors.items()
+        )
 
     def place(self, model: Model, devices: Sequence[Device], strategy: Strategy) -> tuple[Support, Placement]:
-        """Place every operation. Return the placement, and the support without failed cost estimates.
+        """Place every operation. Return the placement, and the support with new queries and failed cost estimates.
 
+        GREEDY queries devices in the user's order until each operation has one. Other strategies query all devices.
         Raises DeviceError as ``affinity.place`` does.
         """
+        groups = find_groups([node for node in model.get_ordered_ops() if is_placed(node)])
         support = self
+        for device in devices:
+            if (
+                strategy is greedy
+                and support.queries
+                and all(group.has_device(support.queries) for group in groups.values())
+            ):
+                break
+            if device.name not in support.queries:
+                support = support.query(model, device)
+        queried = [device for device in devices if device.name in support.queries]
         while True:
             try:
-                return support, place(model, devices, support.queries, strategy)
+                return support, place(model, groups, queried, support.queries, strategy)
             except EstimateError as error:
                 support = support.without(error.failures)
+
+    def take_prepared(self) -> dict[str, PreparedModel]:
+        """Return the model as prepared by each device that supports all of it, by device name, and forget it.
+
+        A prepared model can be compiled once, and takes memory.
+        """
+        taken = {name: result.prepared for name, result in self.queries.items() if result.prepared}
+        for name in taken:
+            self.queries[name].prepared = None
+        return taken
 
     def without_tracebacks(self) -> Support:
         """Return the same support with plain errors: tracebacks keep alive what a device was working on."""

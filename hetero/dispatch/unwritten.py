@@ -53,7 +53,7 @@ class MarkedOutput:
         # The memory of the tensor and the first elements there. Finding the elements takes longer than writing them,
         # so they are kept until the tensor gets other memory.
         self._memory: np.ndarray | Region | None = None
-        self._elements: np.ndarray | None = None
+        self._elements = np.empty(0)
         self._pattern = b""
         #: The number of bytes that ``mark`` overwrote.
         self.marked_bytes = 0
@@ -61,7 +61,7 @@ class MarkedOutput:
     def mark(self, pattern: bytes) -> None:
         """Write a pattern to the tensor. A tensor without elements gets some, unless its memory is the user's."""
         memory = self._tensor.region if isinstance(self._tensor, SharedTensor) else self._tensor.data
-        if memory is not self._memory or self._elements is None:
+        if memory is not self._memory:
             self._memory, self._elements = memory, self._find_elements()
             self.marked_bytes = self._elements.nbytes
         write_pattern(self._elements, pattern)
@@ -83,7 +83,7 @@ class MarkedOutput:
         """Return whether the tensor is as ``mark`` left it."""
         if not holds_pattern(self._elements, self._pattern):
             return False
-        self._memory = self._elements = None
+        self._memory = None
         # The tensor may have got other memory.
         return holds_pattern(first_elements(self._tensor.data), self._pattern)
 

@@ -74,10 +74,11 @@ class _Entries:
         """Wait until a timeout expires, and return its callback; None after ``close``."""
         with self.changed:
             while not self.is_closed:
-                first = next(iter(self.running), None)
-                deadline = None if first is None else self.running[first][0]
-                if deadline is not None and deadline <= time.monotonic():
-                    return self.running.pop(first)[1]
-                self.is_idle = deadline is None
-                self.changed.wait(None if deadline is None else deadline - time.monotonic())
+                first, remaining = next(iter(self.running), None), None
+                if first is not None:
+                    remaining = self.running[first][0] - time.monotonic()
+                    if remaining <= 0:
+                        return self.running.pop(first)[1]
+                self.is_idle = first is None
+                self.changed.wait(remaining)
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,11 @@ class Constant(Op, opset=1):
 
     def infer_value(self) -> np.ndarray:
         return self.data
+
+    def clone_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
+        clone = self.copy_unconnected()
+        Node.__init__(clone)
+        return clone if clone.take_inference(self) else super().clone_with_new_inputs(inputs)
 
     def get_data(self) -> np.ndarray:
         return self.data

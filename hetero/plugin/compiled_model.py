@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
 from hetero.errors import NotSupportedError
-from hetero.graph import Model, Output, Parameter
+from hetero.graph import Model
 from hetero.plugin.async_infer_request import AsyncInferRequest
 from hetero.plugin.blob import Section, pack_blob
 from hetero.plugin.executors import Executor
@@ -29,15 +29,12 @@ _MACHINE_OPTIONS = (props.device.id, props.cache_dir)
 class CompiledModel(ABC):
     """A model compiled for a device. An author defines ``create_sync_infer_request``.
 
-    The ports are copies of those of ``prepared.original``, which is not kept. The properties of the compilation can be
-    read but not set.
+    The properties of the compilation can be read but not set.
     """
 
     def __init__(self, prepared: PreparedModel) -> None:
-        original, plugin, properties = prepared.original, prepared.plugin, prepared.properties
-        self.name = original.friendly_name
-        self.inputs = [_detached(port) for port in original.inputs]
-        self.outputs = [_detached(port) for port in original.outputs]
+        plugin, properties = prepared.plugin, prepared.properties
+        self.name, self.inputs, self.outputs = prepared.ports
         self.plugin, self.device = plugin, prepared.device
         own = (props.model_name, props.execution_devices, props.loaded_from_cache)
         self.properties = properties.read_only_copy(f"compiled model '{self.name}' of {plugin.name}", own)
@@ -120,10 +117,3 @@ class CompiledModel(ABC):
     def set_property(self, values: Mapping[str, Any]) -> None:
         """Set properties (optional). By default raises PropertyError, as those of a compilation are read-only."""
         self.properties.set(values)
-
-
-def _detached(port: Output) -> Output:
-    """Return a port of the same type, shape and names that does not refer to the model's graph."""
-    copy = Parameter(port.element_type, port.partial_shape, name=port.node.friendly_name).output(0)
-    copy.names = set(port.names)
-    return copy

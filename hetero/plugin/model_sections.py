@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from hetero.errors import BlobError, FrontendError, GraphError
-from hetero.graph import Constant, ExecutionNode, Model, Node, Op, Output, Parameter, Result, defined_operations
+from hetero.graph import Constant, Model, Op, Output, Parameter, defined_operations
 from hetero.graph.order import walk_nested
 from hetero.plugin.blob import Section
+from hetero.plugin.prepared_model import Ports
 from hetero.plugin.registry import installed_plugins
 from hetero.shape import PartialShape
 from hetero.types import Type
 
 if TYPE_CHECKING:
     from hetero.plugin.compiled_model import CompiledModel
-
-AnyNode = TypeVar("AnyNode", bound=Node)
 
 
 def model_sections(compiled: CompiledModel, transformed: Model) -> dict[str, Section]:
@@ -28,19 +27,19 @@ def model_sections(compiled: CompiledModel, transformed: Model) -> dict[str, Sec
     return {"ports": ports_section(compiled), **ir_sections(compiled.name, transformed)}
 
 
-def models_in(sections: Mapping[str, memoryview]) -> tuple[Model, Model]:
-    """Return the original model, reduced to its ports, and the transformed model.
+def models_in(sections: Mapping[str, memoryview]) -> tuple[Ports, Model]:
+    """Return the ports of the user's model, and the transformed model.
 
     Raises BlobError and FrontendError for missing or damaged sections.
     """
-    original, transformed = ports_in(sections), ir_in(sections)
+    ports, transformed = ports_in(sections), ir_in(sections)
     for kind, mine, others in (
-        ("inputs", original.inputs, transformed.inputs),
-        ("outputs", original.outputs, transformed.outputs),
+        ("inputs", ports.inputs, transformed.inputs),
+        ("outputs", ports.outputs, transformed.outputs),
     ):
         if len(mine) != len(others) or not all(map(port_fits, mine, others)):
             raise BlobError(f"the {kind} of the exported model are not those of its graph")
-    return original, transformed
+    return ports, transformed
 
 
 def ports_section(compiled: CompiledModel) -> bytes:
@@ -49,13 +48,12 @@ def ports_section(compiled: CompiledModel) -> bytes:
     return json.dumps(ports, default=port_fields).encode()
 
 
-def ports_in(sections: Mapping[str, memoryview]) -> Model:
-    """Return a model that has only the ports in the section ``ports``. Raises BlobError."""
+def ports_in(sections: Mapping[str, memoryview]) -> Ports:
+    """Return the name and the ports in the section ``ports``. Raises BlobError."""
     try:
         fields = json.loads(section_of(sections, "ports").tobytes())
-        parameters = [parameter_of(port) for port in fields["inputs"]]
-        results = [_named(port, Result(ExecutionNode([], [_type_and_shape(port)]))) for port in fields["outputs"]]
-        return Model(results, parameters, str(fields["name"]))
+        inputs, outputs = ([parameter_of(port).output(0) for port in fields[kind]] for kind in ("inputs", "outputs"))
+        return Ports(str(fields["name"]), inputs, outputs)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BlobError(f"the ports of the exported model cannot be understood: {error!r}") from error
 
@@ -137,7 +135,9 @@ def port_fields(port: Output) -> dict[str, Any]:
 
 def parameter_of(fields: Mapping[str, Any]) -> Parameter:
     """Return a Parameter for the fields of a port. Raises ValueError, TypeError and KeyError for invalid fields."""
-    return _named(fields, Parameter(*_type_and_shape(fields)))
+    node = Parameter(Type(str(fields["type"])), PartialShape(str(fields["shape"])), name=str(fields["name"]))
+    node.output(0).names = set(map(str, fields["names"]))
+    return node
 
 
 class _Pieces(list[bytes | memoryview]):
@@ -178,13 +178,3 @@ def port_fits(port: Output, other: Output) -> bool:
     """Return whether two ports agree in type and shape, as far as both are known."""
     kinds = {port.element_type, other.element_type} - {Type.dynamic}
     return len(kinds) < 2 and port.partial_shape.compatible(other.partial_shape)
-
-
-def _type_and_shape(port: Mapping[str, Any]) -> tuple[Type, PartialShape]:
-    return Type(str(port["type"])), PartialShape(str(port["shape"]))
-
-
-def _named(port: Mapping[str, Any], node: AnyNode) -> AnyNode:
-    node.friendly_name = str(port["name"])
-    node.output(0).names = set(map(str, port["names"]))
-    return node

@@ -16,7 +16,7 @@ from hetero.plugin.device import Device
 from hetero.plugin.executors import Executors
 from hetero.plugin.host import Host
 from hetero.plugin.model_sections import models_in
-from hetero.plugin.prepared_model import PreparedModel
+from hetero.plugin.prepared_model import Ports, PreparedModel
 from hetero.plugin.query import QueryResult, get_supported_nodes, is_terminal, unsupported
 from hetero.plugin.shared_properties import decide_streams, full_name, set_log_level
 from hetero.properties import Property, PropertyTable
@@ -93,16 +93,17 @@ class Plugin:
         """Return which operations of the model the device can run: friendly name to device name, such as "GPU.1".
 
         By default every node of the transformed model is judged by ``unsupported_reason``. Only names of the model's
-        own nodes count, and only this device's name, with or without an id.
+        own nodes count, and only this device's name, with or without an id. If the device can run the whole model, the
+        result has the transformed model too, for ``compile``.
         """
         properties = self.property_table(options)
         device = self.device(properties.explicit())
-        return get_supported_nodes(
-            model,
-            partial(self.transform_model, properties=properties),
-            partial(self.unsupported_reason, device=device),
-            full_name(self.name, device.id),
-        )
+        transformed = self.transform_model(model.clone(), properties)
+        is_supported = partial(self.unsupported_reason, device=device)
+        result = get_supported_nodes(model, transformed, is_supported, full_name(self.name, device.id))
+        if not result.refused and type(self).compile_model is Plugin.compile_model:
+            result.prepared = PreparedModel(self, device, properties, Ports.of(model), transformed)
+        return result
 
     def compile_model(
         self, model: Model, options: Mapping[str, Any], context: RemoteContext | None = None
@@ -115,14 +116,15 @@ class Plugin:
         """
         properties = self.property_table(options)
         device = self.device(properties.explicit())
-        transformed = self.transform_model(model.clone(), properties)
+        ports = Ports.of(model)
+        transformed = self.transform_model(model, properties)
         refused = {}
         for node in transformed.get_ordered_ops():
             if not is_terminal(node) and (reason := self.unsupported_reason(node, device)):
                 refused[node] = reason
         if refused:
             raise unsupported(self.name, refused)
-        return self.compile(PreparedModel(self, device, properties, model, transformed, context))
+        return self.compile(PreparedModel(self, device, properties, ports, transformed, context))
 
     def import_model(
         self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
@@ -131,10 +133,10 @@ class Plugin:
 
         By default the model in sections made by ``model_sections`` is handed to ``compile``.
         """
-        original, transformed = models_in(sections)
+        ports, transformed = models_in(sections)
         properties = self.property_table(options)
         device = self.device(properties.explicit())
-        return self.compile(PreparedModel(self, device, properties, original, transformed, context, sections))
+        return self.compile(PreparedModel(self, device, properties, ports, transformed, context, sections))
 
     def transform_model(self, model: Model, properties: PropertyTable) -> Model:
         """Apply the device's graph passes to a model in place and return it (optional).

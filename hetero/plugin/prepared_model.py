@@ -1,18 +1,36 @@
-"""PreparedModel: a model that a device has transformed and is about to compile."""
+"""PreparedModel: a model that a device has transformed and may compile."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
-from hetero.graph import Model
+from hetero.graph import Model, Output, Parameter
 from hetero.plugin.device import Device
 from hetero.properties import PropertyTable
 
 if TYPE_CHECKING:
     from hetero.plugin.plugin import Plugin
     from hetero.plugin.remote import RemoteContext
+
+
+class Ports(NamedTuple):
+    """The name and the ports of a model. The ports do not refer to its graph."""
+
+    name: str
+    inputs: list[Output]
+    outputs: list[Output]
+
+    @classmethod
+    def of(cls, model: Model) -> Ports:
+        return cls(model.friendly_name, list(map(_detached, model.inputs)), list(map(_detached, model.outputs)))
+
+
+def _detached(port: Output) -> Output:
+    copy = Parameter(port.element_type, port.partial_shape, name=port.node.friendly_name).output(0)
+    copy.names = set(port.names)
+    return copy
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +41,20 @@ class PreparedModel:
     device: Device
     #: The properties of the compilation.
     properties: PropertyTable
-    #: The model as the user gave it, whose names and ports the compiled model has.
-    original: Model
-    #: The model to run: the original one after ``transform_model``.
+    #: The name and the ports of the model as the user gave it, which the compiled model gets.
+    ports: Ports
+    #: The model to run: the user's model after ``transform_model``.
     model: Model
     #: The device memory that the user chose for remote tensors; None for the default.
     context: RemoteContext | None = None
     #: The sections of the exported model if the model is imported, else empty.
     sections: Mapping[str, memoryview] = field(default_factory=dict)
+
+    @property
+    def friendly_name(self) -> str:
+        """The name of the user's model."""
+        return self.ports.name
+
+    def named(self, name: str) -> PreparedModel:
+        """Return the same model under another name."""
+        return replace(self, ports=self.ports._replace(name=name))

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
 from hetero.graph.runtime_info import original_names
+
+if TYPE_CHECKING:
+    from hetero.plugin.prepared_model import PreparedModel
 
 # Maximum number of operations to name in one message.
 MOST_NAMED = 5
 
 
 class QueryResult(dict[str, str]):
-    """Supported operations: friendly name to device name. ``refused`` maps the other operations to the reasons."""
+    """Supported operations: friendly name to device name. ``refused`` maps the other operations to the reasons.
+
+    ``prepared`` is the model to pass to ``Plugin.compile`` if the device gets all of it, so that it is not transformed
+    again; None if it must be compiled by ``compile_model``.
+    """
 
     def __init__(self, supported: Mapping[str, str] | None = None) -> None:
         super().__init__(supported or {})
         self.refused: dict[str, str] = {}
+        self.prepared: PreparedModel | None = None
 
 
 def get_supported_nodes(
-    model: Model,
-    transform: Callable[[Model], Model],
-    is_supported: Callable[[Node], str | None],
-    device: str,
+    model: Model, transformed: Model, is_supported: Callable[[Node], str | None], device: str
 ) -> QueryResult:
     """Ask ``is_supported`` about every node of the transformed model and map the answers to the original names.
 
@@ -35,7 +40,7 @@ def get_supported_nodes(
     """
     result = QueryResult()
     accepted: set[str] = set()
-    for node in transform(model.clone()).get_ordered_ops():
+    for node in transformed.get_ordered_ops():
         if is_terminal(node):
             continue
         reason = is_supported(node)

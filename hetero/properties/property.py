@@ -24,7 +24,7 @@ class Property(str):
     and ``num_streams(4)`` the pair of key and value.
     """
 
-    convert: Callable[[Any], Any]
+    convert: Callable[..., Any]
     default: Any
     mutability: Mutability
     accepts: str
@@ -32,7 +32,7 @@ class Property(str):
     def __new__(
         cls,
         key: str,
-        convert: Callable[[Any], Any],
+        convert: Callable[..., Any],
         default: Any = None,
         mutability: Mutability = Mutability.RW,
         accepts: str = "",

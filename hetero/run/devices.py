@@ -9,7 +9,7 @@ from typing import Any
 
 from hetero import properties as props
 from hetero.dispatch.affinity import is_placed
-from hetero.dispatch.drawing import FORMATS, Where, draw, picture_of_affinities
+from hetero.dispatch.drawing import FORMATS, PlacedOn, draw, picture_of_affinities
 from hetero.errors import ConfigError, HeteroError
 from hetero.graph import Model
 from hetero.passes.unique_names import make_names_unique
@@ -85,7 +85,7 @@ def drawing_file(text: str) -> Path:
 
 def draw_operations(model: Model, operations: Sequence[OperationQuery], device: str, file: Path) -> None:
     """Draw the result of ``query_operations``. Raises OSError."""
-    where = {o.name: Where(o.device, o.refused or "can run it") for o in operations}
+    where = {o.name: PlacedOn(o.device, o.refused or "can run it") for o in operations}
     order = parse_device_name(device).options.get(props.device.priorities, ())
     devices = dict.fromkeys([*order, *(o.device for o in operations if o.device)])
     draw(picture_of_affinities(model, list(devices), where), file)

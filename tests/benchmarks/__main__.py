@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from tests.benchmarks import (
     boundaries,
     caching,
+    compilation,
     handover,
     import_time,
     inference,
@@ -22,15 +23,20 @@ from tests.benchmarks import (
     reading,
     reference,
     requests,
+    streams,
     tracing,
     transposes,
 )
 
+_COMPARISONS = (
+    import_time, compilation, boundaries, overlap, requests, streams, tracing, handover, inference, transposes,
+    placement,
+)  # fmt: skip
 # Each yields groups of lines, one group for each comparison.
 BENCHMARKS: dict[str, Callable[[], Iterable[list[str]]]] = {
     **{
         module.__name__.rpartition(".")[2]: lambda compare=module.compare: (found.lines() for found in compare())
-        for module in (import_time, boundaries, overlap, requests, tracing, handover, inference, transposes, placement)
+        for module in _COMPARISONS
     },
     **{
         module.__name__.rpartition(".")[2]: lambda compare=module.compare: [compare()]

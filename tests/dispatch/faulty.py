@@ -107,4 +107,5 @@ class Faulty(PickyPlugin):
         self.write: Callable[[Tensor], object] = lambda tensor: tensor.data.fill(7)
 
     def compile(self, prepared):
+        self.compiled.append(prepared.model)
         return _CompiledModel(prepared)

@@ -98,6 +98,45 @@ def test_inputs_constants_and_shared_values_as_outputs():
         np.testing.assert_array_equal(second, np.maximum(value, 0))
 
 
+class Counting(PickyPlugin):
+    """Counts its queries and the models that it transforms."""
+
+    queries = transformations = 0
+
+    def query_model(self, model, options):
+        self.queries += 1
+        return super().query_model(model, options)
+
+    def transform_model(self, model, properties):
+        self.transformations += 1
+        return super().transform_model(model, properties)
+
+
+@pytest.mark.parametrize(
+    ("refused", "pins", "queries", "transformations"),
+    [
+        ((), {}, (1, 0, 0), (1, 0, 0)),
+        (("Exp",), {}, (1, 1, 0), (3, 2, 0)),
+        ((), {"exp": "C"}, (1, 1, 1), (3, 1, 2)),
+        ((), {"*": "B"}, (1, 1, 0), (1, 1, 0)),
+    ],
+)
+def test_devices_are_queried_and_transform_models_only_as_needed(refused, pins, queries, transformations):
+    """One transformation for a query, and one for each subgraph that is not the whole model of the query."""
+    a, b, c = Counting(lambda node: node.type_info.name not in refused), Counting(), Counting()
+    compiled = core_with(A=a, B=b, C=c).compile_model(chain(), "HETERO:A,B,C", {"AFFINITIES": pins})
+    np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
+    assert (a.queries, b.queries, c.queries) == queries
+    assert (a.transformations, b.transformations, c.transformations) == transformations
+
+
+@pytest.mark.parametrize("placement", ["MIN_CUT", "PIPELINE"])
+def test_placement_by_cost_queries_all_devices(placement):
+    a, b = Counting(), Counting()
+    core_with(A=a, B=b).query_model(chain(), "HETERO:A,B", {"PLACEMENT": placement})
+    assert (a.queries, b.queries) == (1, 1)
+
+
 def test_tensors_of_the_user_are_written_in_place():
     core = core_with(A=only("Relu", "Tanh"), B=PickyPlugin())
     request = core.compile_model(chain(), "HETERO:A,B").create_infer_request()

@@ -36,7 +36,7 @@ def fuse(model: Model) -> Model:
 
 def ask(transform, *refused):
     found = get_supported_nodes(
-        model(), transform, lambda node: "not that" if node.type_info.name in refused else None, "D"
+        model(), transform(model()), lambda node: "not that" if node.type_info.name in refused else None, "D"
     )
     assert set(found.values()) <= {"D"}
     return set(found), found.refused

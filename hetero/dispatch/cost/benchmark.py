@@ -100,14 +100,15 @@ def _measure_interleaved(requests: Mapping[str, SyncInferRequest | None]) -> dic
     Requests are interleaved so that other load disturbs all alike. Measuring ends when the best three times of each
     request agree, or at the time limit.
     """
-    seconds: dict[str, list[float]] = {name: [] for name, request in requests.items() if request is not None}
+    running = {name: request for name, request in requests.items() if request is not None}
+    seconds: dict[str, list[float]] = {name: [] for name in running}
     began = time.perf_counter()
     for index in range(MAX_ROUNDS):
         for name, times in [*seconds.items()]:
             try:
-                requests[name].infer()  # wakes threads that sleep
+                running[name].infer()  # wakes threads that sleep
                 started = time.perf_counter()
-                requests[name].infer()
+                running[name].infer()
             except DeviceError as error:
                 log.debug("'%s' could not be measured: %s", name, error)
                 del seconds[name]
@@ -133,4 +134,4 @@ def _convolution(x: Parameter) -> Node:
 
 
 def _maximum(value: Node) -> Node:
-    return ops.ReduceMax(value, np.int64([0]), True)
+    return ops.ReduceMax(value, np.array([0], np.int64), True)

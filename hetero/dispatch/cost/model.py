@@ -13,7 +13,7 @@ from numbers import Real
 
 from hetero.dispatch.cost import benchmark
 from hetero.dispatch.cost.benchmark import DeviceBenchmark
-from hetero.dispatch.cost.database import CostDatabase, OperationTimes, operation_key
+from hetero.dispatch.cost.database import CostDatabase, operation_key
 from hetero.dispatch.device import Device
 from hetero.dispatch.support import Failure, named, names_of
 from hetero.errors import DeviceError, device_errors
@@ -66,9 +66,6 @@ class CostModel:
                 self._database.write_benchmark(device, stored)
             self._benchmarks[device] = stored
         return self._benchmarks[device]
-
-    def times(self, device: Device) -> OperationTimes:
-        return self._times[device]
 
     def key(self, node: Node) -> str:
         if node not in self._keys:

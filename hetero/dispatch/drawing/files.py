@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hetero.dispatch.drawing.dot import to_dot
-from hetero.dispatch.drawing.picture import Picture, Where, picture_of_affinities, picture_of_subgraphs
+from hetero.dispatch.drawing.picture import Picture, PlacedOn, picture_of_affinities, picture_of_subgraphs
 from hetero.dispatch.drawing.svg import to_svg
 from hetero.dispatch.partition import Subgraph
 from hetero.dispatch.report import PlacementReport
@@ -33,7 +33,7 @@ def visualize(model: Model, subgraphs: Sequence[Subgraph], report: PlacementRepo
     folder = os.environ.get(VISUALIZE)
     if not folder:
         return
-    where = {operation.name: Where(operation.device, operation.reason) for operation in report.operations}
+    where = {operation.name: PlacedOn(operation.device, operation.reason) for operation in report.operations}
     pictures = {
         "affinities": picture_of_affinities(model, report.devices, where),
         "subgraphs": picture_of_subgraphs(model, subgraphs, report),

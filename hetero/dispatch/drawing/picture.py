@@ -57,27 +57,27 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Where:
+class PlacedOn:
     """The device of an operation, None if no device supports it, and the reason."""
 
     device: str | None
     reason: str
 
 
-def picture_of_affinities(model: Model, devices: Sequence[str], where: Mapping[str, Where]) -> Picture:
-    """Return every operation but Constants as a box in the color of its device. ``where`` is by friendly name."""
+def picture_of_affinities(model: Model, devices: Sequence[str], placed: Mapping[str, PlacedOn]) -> Picture:
+    """Return every operation but Constants as a box in the color of its device. ``placed`` is by friendly name."""
     colors = _colors(devices)
-    used = [device for device in devices if any(w.device == device for w in where.values())]
+    used = [device for device in devices if any(one.device == device for one in placed.values())]
     picture = Picture([f"{model.friendly_name}: operations by device"], [(device, colors[device]) for device in used])
     index_of: dict[Node, int] = {}
     for node in model.get_ordered_ops():
         if isinstance(node, Constant):
             continue
         if is_placed(node):
-            placed = where[node.friendly_name]
+            where = placed[node.friendly_name]
             lines = (node.type_info.name, shortened(node.friendly_name))
-            about = f"{node.type_info.name} '{node.friendly_name}'\n{placed.device or 'no device'}: {placed.reason}"
-            box = Box(lines, "\n".join([about, *map(_port_text, node.outputs())]), colors[placed.device])
+            about = f"{node.type_info.name} '{node.friendly_name}'\n{where.device or 'no device'}: {where.reason}"
+            box = Box(lines, "\n".join([about, *map(_port_text, node.outputs())]), colors[where.device])
         else:
             box = _port_box(node)
         index_of[node] = picture.add(box)

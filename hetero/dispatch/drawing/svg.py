@@ -40,8 +40,8 @@ def to_svg(picture: Picture) -> str:
         f'<g transform="translate(0,{head_height})">',
     ]
     for line, (edge, tooltip) in zip(place.lines, picture.lines.items()):
-        head = ' marker-end="url(#arrow)"' if picture.boxes[edge[1]].is_framed else ""
-        parts.append(f'<path d="{_path(line)}"{head}><title>{_text(tooltip)}</title></path>')
+        arrow = ' marker-end="url(#arrow)"' if picture.boxes[edge[1]].is_framed else ""
+        parts.append(f'<path d="{_path(line)}"{arrow}><title>{_text(tooltip)}</title></path>')
     parts += [_box(box, corner, size) for box, corner, size in zip(picture.boxes, place.corners, sizes)]
     return "\n".join([*parts, "</g></svg>", ""])
 

@@ -66,7 +66,7 @@ def _expand(problem: Problem, choice: Choice, device: int) -> Choice:
         if flow.source is None:
             _add_input(network, flow, choice, vertex_of, device)
         else:
-            _add_flow(network, flow, choice, vertex_of, device)
+            _add_flow(network, flow, flow.source, choice, vertex_of, device)
     goes = network.sink_side()
     return [device if goes[vertex] else home for vertex, home in zip(vertex_of, choice)]
 
@@ -89,9 +89,9 @@ def _add_input(network: Network, flow: Flow, choice: Choice, vertex_of: Sequence
             network.connect(reader, needed, IMPOSSIBLE)
 
 
-def _add_flow(network: Network, flow: Flow, choice: Choice, vertex_of: Sequence[int], device: int) -> None:
+def _add_flow(network: Network, flow: Flow, unit: int, choice: Choice, vertex_of: Sequence[int], device: int) -> None:
     """Add the transfers of a value from its unit to its readers, and to the output of the model."""
-    home, source = choice[flow.source], vertex_of[flow.source]
+    home, source = choice[unit], vertex_of[unit]
     if flow.is_result and home != device:
         network.from_source(source, _capacity(flow.leave[device]))
         network.to_sink(source, _capacity(flow.leave[home]))

@@ -6,6 +6,7 @@ A unit that the device of its stage does not support, or that is pinned, runs on
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 from collections.abc import Sequence
@@ -61,7 +62,8 @@ class _Stages:
 
     def fill(self, limit: float) -> list[int] | None:
         """Return cuts for stages filled greedily up to ``limit`` seconds and the memory; None if units are left."""
-        loads, cuts = self._fixed.copy(), []
+        loads = copy.deepcopy(self._fixed)
+        cuts: list[int] = []
         if any(used > size for used, size in zip(loads.bytes, self._limits)) or max(loads.seconds) > limit:
             return None
         for unit, able in enumerate(self._able):
@@ -120,8 +122,3 @@ class _Loads:
 
     def __init__(self, count: int) -> None:
         self.seconds, self.bytes = [0.0] * count, [0.0] * count
-
-    def copy(self) -> _Loads:
-        other = _Loads(0)
-        other.seconds, other.bytes = list(self.seconds), list(self.bytes)
-        return other

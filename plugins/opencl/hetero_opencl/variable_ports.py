@@ -18,12 +18,14 @@ def variable_unsupported_reason(node: VariableOp) -> str | None:
 
 
 def expose_variables(model: Model, has_value: Sequence[bool]) -> tuple[Model, list[str], list[str]]:
-    """Return a copy of the model in which variables are additional inputs and outputs.
+    """Return a copy of the model in which variables are additional inputs and outputs, or the model if it has none.
 
     ``has_value`` says for each of the model's variables whether it has been assigned. Such variables become inputs; the
     others are replaced by their initial value. Also returns the ids of the variables behind the added inputs and behind
     the added outputs.
     """
+    if not has_value:
+        return model, [], []
     copy = model.clone()
     order = copy.get_ordered_ops()
     inputs = []

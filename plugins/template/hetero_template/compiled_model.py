@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,17 @@ class TemplateCompiledModel(CompiledModel):
         self.transformed = prepared.model
         self.program = Program(prepared.model)
         self._threads = self.properties.get(props.inference_num_threads)
+        streams = self.properties.get(props.num_streams)
+        if not self._threads and streams > 1:
+            # With more threads than cores, the library's threads spend more time waiting for each other than computing.
+            self._threads = max(1, (os.cpu_count() or 1) // streams)
         self.variables = [variable.info for variable in prepared.model.variables]
 
     def run(self, *arguments: Any) -> list[np.ndarray]:
-        """Run the program with at most INFERENCE_NUM_THREADS threads; 0 leaves the number to numpy."""
+        """Run the program with at most INFERENCE_NUM_THREADS threads.
+
+        By default one stream leaves the number to numpy, and several streams share the cores.
+        """
         if not self._threads:
             return self.program.run(*arguments)
         from hetero_template.threads import at_most  # imported only if needed

@@ -18,12 +18,11 @@ def blas_threads() -> int:
 USUAL = blas_threads()
 
 
-def watched(threads: int, act=lambda: None):
+def watched(threads: int, act=lambda: None, **options):
     """A request, and how many threads matrix products could use in each of its inferences; ``act`` is called there."""
     x = Parameter(Type.f32, [2, 2], name="x")
-    compiled = Core().compile_model(
-        Model(ops.MatMul(x, x, False, False), [x]), "TEMPLATE", {"INFERENCE_NUM_THREADS": threads}
-    )
+    model = Model(ops.MatMul(x, x, False, False), [x])
+    compiled = Core().compile_model(model, "TEMPLATE", {"INFERENCE_NUM_THREADS": threads, **options})
     program, seen = compiled._compiled.program, []
     run = program.run
 
@@ -43,6 +42,20 @@ def test_the_bound_holds_in_the_inference_alone(threads, expected):
     request.start_async(X)
     request.wait()
     assert seen == [expected, expected] and blas_threads() == USUAL
+
+
+@pytest.mark.parametrize(
+    ("threads", "options", "expected"),
+    [
+        (0, {"PERFORMANCE_HINT": "THROUGHPUT"}, 1),
+        (0, {"NUM_STREAMS": 1}, USUAL),
+        (USUAL, {"NUM_STREAMS": 2}, USUAL),
+    ],
+)
+def test_streams_share_the_cores(threads, options, expected):
+    request, seen = watched(threads, **options)
+    request.infer(X)
+    assert seen == [expected] and blas_threads() == USUAL
 
 
 def test_an_error_ends_the_bound():

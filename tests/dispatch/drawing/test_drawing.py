@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 
 from hetero import Model, Parameter, Type, ops
-from hetero.dispatch.drawing import Where, picture_of_affinities
+from hetero.dispatch.drawing import PlacedOn, picture_of_affinities
 from hetero.dispatch.drawing.dot import to_dot
 from hetero.dispatch.drawing.picture import COLORS
 from hetero.dispatch.drawing.svg import to_svg
@@ -121,7 +121,11 @@ def test_dot_has_the_boxes_and_lines_of_the_svg(tmp_path, monkeypatch):
 
 def test_unsupported_operations_are_white():
     network = model()
-    where = {"relu": Where("A", "first device"), "exp": Where(None, "A: not supported"), "total": Where("A", "x")}
+    where = {
+        "relu": PlacedOn("A", "first device"),
+        "exp": PlacedOn(None, "A: not supported"),
+        "total": PlacedOn("A", "x"),
+    }
     found = {text[1]: fill for _, text, fill in boxes(to_svg(picture_of_affinities(network, ["A"], where)))}
     assert (found["relu"], found["exp"]) == (COLORS[0][0], "#ffffff")
 
@@ -158,6 +162,6 @@ def test_a_picture_of_10_000_operations():
     for index in range(10_000):
         value = ops.Relu(value, name=f"r{index}")
     network = Model(value, [x])
-    where = {f"r{index}": Where("AB"[index % 2], "") for index in range(10_000)}
+    where = {f"r{index}": PlacedOn("AB"[index % 2], "") for index in range(10_000)}
     picture = picture_of_affinities(network, ["A", "B"], where)
     assert len(boxes(to_svg(picture))) == 10_002 and to_dot(picture).count(" -> ") == 10_001
