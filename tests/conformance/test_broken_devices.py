@@ -39,7 +39,7 @@ class Request(TemplateInferRequest):
             for port in self.compiled_model.inputs:
                 data = self.get_tensor(port).data
                 memory = data if data.base is None else data.base.ravel()[: data.size].reshape(data.shape)
-                self._tensors[port] = Tensor(memory, shared_memory=True)
+                self.set_tensor(port, Tensor(memory, shared_memory=True))
         if plugin.fault == "leaves outputs unwritten":
             return
         super().start()

@@ -141,4 +141,5 @@ def test_hanging_package_code_is_reported_and_not_interrupted(install, monkeypat
     monkeypatch.setattr(package_code.log, "warning", warn)
     core = install(package("slow", "SLOW", **{part: wait}))
     assert core.available_devices == ["SLOW"]
-    assert warned[0] == f"{action} takes longer than 0.01 s and continues"
+    # A slow machine may take as long for the other part.
+    assert f"{action} takes longer than 0.01 s and continues" in warned

@@ -28,10 +28,10 @@ Y = np.tanh(np.exp(np.maximum(X, 0)))
 
 
 class _SlowRequest(TemplateInferRequest):
-    def _note_time(self, node, seconds):
+    def _record_time(self, node, seconds):
         delay = self.compiled_model.plugin.seconds.get(node.type_info.name, 0.0)
         time.sleep(delay)
-        super()._note_time(node, delay or 1e-6)  # the program would add the delay to the next operation
+        super()._record_time(node, delay or 1e-6)  # the program would add the delay to the next operation
 
     def start(self):
         if len(self.compiled_model.program.steps) < 3:
@@ -43,8 +43,8 @@ class _SlowModel(TemplateCompiledModel):
     def create_sync_infer_request(self):
         return _SlowRequest(self)
 
-    def run(self, inputs, variables, observe, check):
-        return super().run(inputs, variables, observe or self._sleep, check)
+    def run(self, inputs, run, observe):
+        return super().run(inputs, run, observe or self._sleep)
 
     def _sleep(self, node, seconds):
         time.sleep(self.plugin.seconds.get(node.type_info.name, 0.0))

@@ -49,7 +49,8 @@ def _build_main_graph(graph: GraphProto, context: ImportContext) -> Model:
     initialized = {tensor.name for tensor in graph.initializer}
     parameters = [builder.add_parameter(info) for info in graph.input if info.name not in initialized]
     context.has_dynamic_inputs = any(parameter.partial_shape.is_dynamic for parameter in parameters)
-    return Model(builder.results_of(graph), parameters, graph.name)
+    # protobuf returns bytes for a name that is not UTF-8.
+    return Model(builder.results_of(graph), parameters, str(graph.name))
 
 
 class ImportContext:

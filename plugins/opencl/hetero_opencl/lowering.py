@@ -143,10 +143,6 @@ class Lowering:
             return self.buffer(argument)
         return np.int32(argument) if isinstance(argument, int) else argument
 
-    def _buffer_of(self, count: int, size: int) -> Buffer:
-        self._check_count(count)
-        return Buffer(count * size)
-
     def _check_count(self, count: int) -> None:
         """Raise DeviceError if the current operation has more elements than kernels can index."""
         if count > LARGEST_COUNT:

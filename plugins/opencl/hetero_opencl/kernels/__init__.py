@@ -1,45 +1,12 @@
 """Lowering functions and their OpenCL C sources, one module per operation family."""
-# ruff: noqa: F401 - importing a module registers its lowering functions
 
-from hetero_opencl.kernels import (
-    attention,
-    binary_convolution,
-    class_nms,
-    color,
-    convolution,
-    ctc,
-    cumulative,
-    custom_kernels,
-    deformable,
-    detection,
-    detectron,
-    einsum,
-    elementwise,
-    embedding,
-    expansion,
-    fourier,
-    gather,
-    grid_sample,
-    interpolation,
-    linear_algebra,
-    movement,
-    n_grams,
-    nms,
-    normalization,
-    patches,
-    pooling,
-    prior_boxes,
-    product,
-    proposals,
-    random,
-    rearrangement,
-    recurrent,
-    reduction,
-    roi,
-    scatter,
-    signal,
-    sorting,
-    trees,
-    yolo,
-)  # fmt: skip
+import importlib
+import pkgutil
+
 from hetero_opencl.kernels.registry import find_lowering, unsupported_reason
+
+__all__ = ["find_lowering", "unsupported_reason"]
+
+# Importing a module registers its lowering functions.
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
