@@ -201,12 +201,15 @@ class BoundPlan:
         if self.plan.is_chain:
             return False
         blocking = {step.step.device for step in self.steps if not step.is_asynchronous}
-        return len(blocking) > 1 or self._request.is_profiled or is_traced()
+        return len(blocking) > 1 or self._is_timed()
+
+    def _is_timed(self) -> bool:
+        return self._request.is_profiled or is_traced()
 
     def run_on_this_thread(self) -> BaseException | None:
         """Run all steps. Return the first error, None if all succeeded."""
         try:
-            for action in self._actions:
+            for action in [step.run for step in self.steps] if self._is_timed() else self._actions:
                 action()
         except BaseException as error:
             for step in self.steps:
@@ -218,35 +221,33 @@ class BoundPlan:
     def _actions(self) -> list[Callable[[], None]]:
         """The order in which one thread starts steps and waits for them.
 
-        An asynchronous step starts as soon as the steps before it have ended. The thread waits for it when it has
-        nothing else to do. Events between two steps of one context would save no wait: if a subgraph reads another one
-        of its device, there is a third one between them, of another device, or both would be one subgraph.
+        A step starts as soon as the steps before it have ended, first those of asynchronous devices, for which the
+        thread waits when it has nothing else to do. Events between two steps of one context would save no wait: if a
+        subgraph reads another one of its device, there is a third one between them, of another device.
         """
-        if self.plan.is_chain:
-            return [step.run for step in self.steps]
         actions: list[Callable[[], None]] = []
         blockers = [len(step.waits_for) for step in self.plan.steps]
         ready, running = deque[int](), deque[int]()
 
         def add_ready(indices: Iterable[int]) -> None:
             for index in indices:
-                (ready.appendleft if self.steps[index].is_asynchronous else ready.append)(index)
+                if not blockers[index]:
+                    (ready.appendleft if self.steps[index].is_asynchronous else ready.append)(index)
 
-        add_ready(index for index, count in enumerate(blockers) if not count)
+        add_ready(range(len(self.steps)))
         while ready or running:
-            if ready and self.steps[ready[0]].is_asynchronous:
-                running.append(ready.popleft())
-                actions.append(self.steps[running[-1]].start)
-                continue
             if ready:
                 index = ready.popleft()
-                actions.append(self.steps[index].run)
+                actions.append(self.steps[index].start)
+                if self.steps[index].is_asynchronous:
+                    running.append(index)
+                    continue
             else:
                 index = running.popleft()
-                actions.append(self.steps[index].wait)
+            actions.append(self.steps[index].wait)
             for reader in self.plan.steps[index].readers:
                 blockers[reader] -= 1
-            add_ready(reader for reader in self.plan.steps[index].readers if not blockers[reader])
+            add_ready(self.plan.steps[index].readers)
         return actions
 
     def write_outputs(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from hetero.dispatch.boundary_tensor import BoundaryTensor
 from hetero.dispatch.shared_state import SharedState
@@ -36,10 +36,12 @@ class BoundStep:
         self.request: SyncInferRequest = step.create_request()
         self.request.number = parent.number  # a trace shows both as one request
         self._can_repeat = can_repeat
-        self._starting, self._waiting = self.request.starting_stages, self.request.waiting_stages
+        # The stages as functions, because a call of run_stages takes as long as a small operation.
+        self._starting = [getattr(self.request, name) for name in self.request.starting_stages]
+        self._waiting = [getattr(self.request, name) for name in self.request.waiting_stages]
         self._is_running = False  # the device computes in the background
         #: Whether the device computes in the background after ``start``.
-        self.is_asynchronous = "wait" in self._waiting
+        self.is_asynchronous = "wait" in self.request.waiting_stages
         #: The outputs, by port.
         self.outputs: dict[Output, BoundaryTensor | MarkedOutput | UnmarkedOutput] = {}
         #: Copies of values to other tensors after the step: the value, the source and the target.
@@ -62,38 +64,46 @@ class BoundStep:
 
     def run(self) -> None:
         """Start the step and wait for it. Raises as these do."""
-        if self._parent.is_profiled or is_traced():
-            self._run_timed()
-        else:
+        if not (self._parent.is_profiled or is_traced()):
             self.start()
             self.wait()
-
-    def _run_timed(self) -> None:
+            return
         started = time.perf_counter()
         with span(self.step.name, self.step.device, self.request.number):
-            self.start()
-            self.wait()
+            self.start(is_timed=True)
+            self.wait(is_timed=True)
         self.seconds = time.perf_counter() - started
         self.request.record_profile()
 
-    def start(self) -> None:
+    def start(self, is_timed: bool = False) -> None:
         """Start the step. Raise StepError if it fails, or if the user cancelled the inference."""
+        stage: Callable[..., None] = self.start
         try:
             if self._parent.cancelled:
                 self._parent.check_cancelled()
             for output in self.outputs.values():
                 output.mark(PATTERNS[0])
-            self.request.run_stages(self._starting)
-            self._is_running = self.is_asynchronous
+            if is_timed:
+                self.request.run_stages(self.request.starting_stages)
+            else:
+                for stage in self._starting:
+                    stage()
+            if self.is_asynchronous:
+                self._is_running = True
         except Exception as error:
-            raise StepError(self.step.device, error) from error
+            raise StepError(self.step.device, self.request.device_error(error, stage.__name__)) from error
 
-    def wait(self) -> None:
+    def wait(self, is_timed: bool = False) -> None:
         """Wait for the step. Raise StepError if it fails, or leaves an output unwritten or of another type or shape."""
+        stage: Callable[..., None] = self.wait
         try:
             if self._waiting:
                 self._is_running = False
-                self.request.run_stages(self._waiting)
+                if is_timed:
+                    self.request.run_stages(self.request.waiting_stages)
+                else:
+                    for stage in self._waiting:
+                        stage()
             for output in self.outputs.values():
                 if not output.is_valid():
                     self._check_outputs()
@@ -101,7 +111,7 @@ class BoundStep:
             if self.copies:
                 self._copy()
         except Exception as error:
-            raise StepError(self.step.device, error) from error
+            raise StepError(self.step.device, self.request.device_error(error, stage.__name__)) from error
         for tensor in self.released:
             tensor.release()
 
@@ -110,7 +120,7 @@ class BoundStep:
         if self._is_running:
             self._is_running = False
             with contextlib.suppress(Exception):
-                self.request.run_stages(self._waiting)
+                self.request.run_stages(self.request.waiting_stages)
 
     def _check_outputs(self) -> None:
         """Raise DeviceError if an output is unwritten, or of a type or shape that does not fit its port."""

@@ -120,8 +120,14 @@ class SyncInferRequest(ABC):
         except HeteroError:
             raise
         except Exception as error:
-            where = f"{self.compiled_model.device_name} failed in {stage} of '{self.compiled_model.name}'"
-            raise DeviceError(f"{where}: {type(error).__name__}: {error}") from error
+            raise self.device_error(error, stage) from error
+
+    def device_error(self, error: Exception, stage: str) -> HeteroError:
+        """Return the error of a stage as a HeteroError: itself, or a DeviceError that names device and model."""
+        if isinstance(error, HeteroError):
+            return error
+        where = f"{self.compiled_model.device_name} failed in {stage} of '{self.compiled_model.name}'"
+        return DeviceError(f"{where}: {type(error).__name__}: {error}")
 
     def _run_timed(self, stage: str) -> None:
         started = time.perf_counter()

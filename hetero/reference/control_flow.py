@@ -35,7 +35,7 @@ def if_op(node: ops.If) -> Runner:
     def run_node(run: Run, *arrays: Array) -> list[Array]:
         program, feeds, results = branches[0 if arrays[0].item() else 1]
         outputs = program.run([arrays[index] for index in feeds], run)
-        return [_writable(program, outputs[index]) for index in results]
+        return [outputs[index] for index in results]
 
     return run_node
 
@@ -130,9 +130,9 @@ class _RepeatedBody:
             number, values = description.iteration, kept[index]
             if not 0 <= number < len(values):
                 raise ValueError(f"there is no iteration {number}: its body ran {len(values)} times")
-            return _writable(self._program, values[number])
+            return values[number]
         if results:
-            return _writable(self._program, results[index])
+            return results[index]
         initial = self._node.initial_input(index)
         if initial is None:
             raise ValueError(f"output {description.output_index} has no value, as its body ran zero times")
@@ -156,8 +156,3 @@ def _part(array: Array, description: SliceInputDescription, iteration: int) -> A
     index: list[slice] = [slice(None)] * array.ndim
     index[description.axis] = slice(begin, begin + description.part_size)
     return array[tuple(index)]
-
-
-def _writable(program: Program, array: Array) -> Array:
-    """Return the array, or a copy if it is a constant's, as the caller may write to it."""
-    return array.copy() if id(array) in program.constant_ids else array

@@ -40,17 +40,16 @@ class Program:
         values: list[Any] = [None] * len(slots)
         for node in order:
             if isinstance(node, Constant):
-                # Memory-mapped tensors may be at any address, but numpy's gemm is fast only on aligned arrays.
-                values[slots[node.output(0)]] = np.require(node.data, requirements=["ALIGNED"])
-        #: The ids of the arrays of Constants, which must not be written to.
-        self.constant_ids = {id(array) for array in values if array is not None}
+                # Memory-mapped tensors may be at any address, but numpy's gemm is fast only on aligned arrays. A view,
+                # so that no result that owns its memory is a constant.
+                values[slots[node.output(0)]] = np.require(node.data, requirements=["ALIGNED"]).view()
         self._after_inputs = values[len(model.inputs) :]  # the values at the start of a run, without the inputs
         self.steps = self._schedule(order, slots, len(model.inputs))
 
     def run(
         self, inputs: Iterable[Array], run: Run, observe: Callable[[Node, float], None] | None = None
     ) -> list[Array]:
-        """Return the outputs for these inputs: new arrays, or views of inputs, constants and contents of variables.
+        """Return the outputs for these inputs: new arrays, inputs, or views of inputs, constants and variables.
 
         ``observe`` is called with every operation and its time in seconds. Raises DeviceError if an operation fails on
         its inputs. The caller silences numpy's warnings, as infinities and NaN are valid results.

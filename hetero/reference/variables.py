@@ -15,7 +15,7 @@ def read_value(node: ops.ReadValue) -> Runner:
 
     def run_node(run: Run, *arrays: Array) -> Array:
         if name in run.variables:
-            return run.variables[name]
+            return run.variables[name].view()  # so that no result that owns its memory is a variable
         if arrays:
             return arrays[0]
         return np.zeros([d.min_length for d in output.partial_shape], output.element_type.to_dtype())

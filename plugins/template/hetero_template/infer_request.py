@@ -26,11 +26,19 @@ class TemplateInferRequest(SyncInferRequest):
         self.variables: VariableValues = {}
 
     def start(self) -> None:
-        inputs = [_array_of(tensor) for tensor in self.input_tensors()]
-        self._profile = []
-        observe = self._record_time if self.is_profiled else None
-        results = self.compiled_model.run(inputs, self, observe)
-        self._write_outputs(results, inputs)
+        observe = None
+        if self.is_profiled:
+            self._profile, observe = [], self._record_time
+        results = self.compiled_model.run(map(_view_of, self.input_tensors()), self, observe)
+        taken: set[int] = set()
+        for index, array in enumerate(results):
+            # The user may write to an output tensor. Inputs, constants and variables are views, so what owns its memory
+            # is new.
+            if array.base is not None or id(array) in taken:
+                results[index] = array = array.copy()
+            taken.add(id(array))
+        for tensor, array in zip(self.output_tensors(), results):
+            tensor.take(array)
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         return [*super().get_profiling_info(), *self._profile]
@@ -42,19 +50,8 @@ class TemplateInferRequest(SyncInferRequest):
         took = timedelta(seconds=seconds)
         self._profile.append(ProfilingInfo(node.friendly_name, node.type_info.name, "numpy", took, took))
 
-    def _write_outputs(self, results: list[np.ndarray], inputs: list[np.ndarray]) -> None:
-        constants = self.compiled_model.program.constant_ids
-        used = set(map(id, inputs))
-        if self.variables:
-            used.update(map(id, self.variables.values()))
-        for index, array in enumerate(results):
-            # The user may write to an output tensor, so it must not hold an input, a constant or a view of one.
-            if array.base is not None or id(array) in used or id(array) in constants:
-                results[index] = array = array.copy()
-            used.add(id(array))
-        for tensor, array in zip(self.output_tensors(), results):
-            tensor.take(array)
 
-
-def _array_of(tensor: Tensor) -> np.ndarray:
-    return tensor.memory.array(tensor.region) if isinstance(tensor, RemoteTensor) else tensor.data
+def _view_of(tensor: Tensor) -> np.ndarray:
+    """Return a view of the elements of a tensor."""
+    array = tensor.memory.array(tensor.region) if isinstance(tensor, RemoteTensor) else tensor.data
+    return array.view() if array.base is None else array
