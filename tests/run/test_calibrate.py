@@ -43,12 +43,6 @@ class _SlowModel(TemplateCompiledModel):
     def create_sync_infer_request(self):
         return _SlowRequest(self)
 
-    def run(self, inputs, run, observe):
-        return super().run(inputs, run, observe or self._sleep)
-
-    def _sleep(self, node, seconds):
-        time.sleep(self.plugin.seconds.get(node.type_info.name, 0.0))
-
 
 class SlowPlugin(PickyPlugin):
     """Sleeps in operations of some types (``seconds``), and in subgraphs of fewer than three operations."""
@@ -59,8 +53,12 @@ class SlowPlugin(PickyPlugin):
 
     def compile_model(self, model, options, context=None):
         compiled = super().compile_model(model, options, context)
-        compiled.__class__ = _SlowModel
+        compiled.__class__, run = _SlowModel, compiled.run
+        compiled.run = lambda inputs, state, observe: run(inputs, state, observe or self._sleep)
         return compiled
+
+    def _sleep(self, node, seconds):
+        time.sleep(self.seconds.get(node.type_info.name, 0.0))
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,24 +20,14 @@ class TemplateCompiledModel(CompiledModel):
         super().__init__(prepared)
         self.transformed = prepared.model
         self.program = Program(prepared.model)
-        self._threads = self.properties.get(props.inference_num_threads)
-        streams = self.properties.get(props.num_streams)
-        if not self._threads and streams > 1:
-            # With more threads than cores, the library's threads spend more time waiting for each other than computing.
-            self._threads = max(1, (os.cpu_count() or 1) // streams)
         self.variables = [variable.info for variable in prepared.model.variables]
-
-    def run(self, *arguments: Any) -> list[np.ndarray]:
-        """Run the program with at most INFERENCE_NUM_THREADS threads.
-
-        By default one stream leaves the number to numpy, and several streams share the cores.
-        """
-        if not self._threads:
-            return self.program.run(*arguments)
-        from hetero_template.threads import at_most  # imported only if needed
-
-        with at_most(self._threads):
-            return self.program.run(*arguments)
+        threads, streams = self.properties.get(props.inference_num_threads), self.properties.get(props.num_streams)
+        if not threads and streams > 1:
+            # With more threads than cores, the library's threads spend more time waiting for each other than computing.
+            threads = max(1, (os.cpu_count() or 1) // streams)
+        #: Runs the program, with at most INFERENCE_NUM_THREADS threads. By default one stream leaves the number to
+        #: numpy, and several streams share the cores.
+        self.run = partial(_run_on_threads, threads, self.program) if threads else self.program.run
 
     def create_sync_infer_request(self) -> TemplateInferRequest:
         return TemplateInferRequest(self)
@@ -47,3 +38,10 @@ class TemplateCompiledModel(CompiledModel):
     def get_runtime_model(self) -> Model:
         steps = [ExecutedStep(step.node, "numpy") for step in self.program.steps]
         return make_runtime_model(self.transformed, steps, self.execution_times)
+
+
+def _run_on_threads(threads: int, program: Program, *arguments: Any) -> list[np.ndarray]:
+    from hetero_template.threads import at_most  # imported only if needed
+
+    with at_most(threads):
+        return program.run(*arguments)
