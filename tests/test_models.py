@@ -7,7 +7,7 @@ import pytest
 
 from hetero import Core, Model
 from hetero.dispatch.affinity import is_placed
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from tests import zoo
 from tests.devices import GPUS, PickyPlugin, core_with
 

@@ -21,7 +21,7 @@ from hetero.dispatch.device import Device
 from hetero.dispatch.groups import Group
 from hetero.errors import DeviceError
 from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from hetero.plugin import QueryResult
 
 # The reason for the first device of the user's order.

@@ -24,7 +24,7 @@ from hetero.dispatch.report import PlacementReport, make_report
 from hetero.dispatch.support import Failure, Support, named, names_of
 from hetero.errors import DeviceError, PropertyError, device_errors
 from hetero.graph import Model, Node, Output, port_name, walk_nested
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from hetero.plugin import CompiledModel, PreparedModel
 from hetero.plugin.model_sections import port_fits
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hetero.errors import DeviceError
 from hetero.graph import Node, walk_nested
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from hetero.ops.values import is_exact
 from hetero.plugin import QueryResult
 

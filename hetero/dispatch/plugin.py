@@ -23,7 +23,7 @@ from hetero.dispatch.report import log
 from hetero.dispatch.support import Support
 from hetero.errors import BlobError, DeviceError, NotSupportedError, PropertyError, UnsupportedOperationError
 from hetero.graph import Model
-from hetero.passes.unique_names import make_names_unique
+from hetero.graph.unique_names import make_names_unique
 from hetero.plugin import Plugin, PreparedModel, QueryResult, RemoteContext, scheduling_properties
 from hetero.plugin.model_sections import ports_in
 from hetero.plugin.prepared_model import Ports

@@ -10,7 +10,7 @@ from hetero.dispatch.step import Step
 from hetero.errors import NotSupportedError
 from hetero.graph import Model, Node, Output, Parameter, Result
 from hetero.graph.execution import EXECUTION_ORDER
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from hetero.plugin.runtime_model import UNKNOWN, RuntimeModelBuilder, describe
 
 

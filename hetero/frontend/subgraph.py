@@ -1,4 +1,4 @@
-"""Subgraphs of control flow nodes, which may read values of the graphs that contain them."""
+"""Subgraphs of control flow nodes, which may read values of the graphs that contain them; the names of their nodes."""
 
 from __future__ import annotations
 
@@ -73,3 +73,29 @@ class Subgraph(ABC):
         """Raise FrontendError if the subgraph does not take this number of inputs."""
         if count != self.input_count:
             raise FrontendError(f"its graph '{self.name}' has {self.input_count} inputs, but is given {count}")
+
+
+def name_new_nodes(outputs: Sequence[Output], name: str, named: set[Node], unique: UniqueNames) -> None:
+    """Name the nodes that a translator made: the node of the first output ``name``, the others ``name/Type``.
+
+    ``named``: the nodes that have names already. The new nodes are added to it.
+    """
+    worklist = [output.node for output in reversed(outputs)]
+    first = outputs[0].node if outputs else None
+    while worklist:
+        node = worklist.pop()
+        if node in named:
+            continue
+        named.add(node)
+        node.friendly_name = name if node is first else unique.take(f"{name}/{node.get_type_name()}")
+        worklist += [value.node for value in reversed(node.input_values())]
+
+
+def name_first_output(name: str, outputs: Sequence[Output | None]) -> None:
+    """Give an inlined call's name to the node of its first output.
+
+    Only nodes of the inlined body are renamed; their names begin with ``name/``. An output may also be one of the
+    call's inputs, whose node keeps its name.
+    """
+    if outputs and outputs[0] is not None and outputs[0].node.friendly_name.startswith(f"{name}/"):
+        outputs[0].node.friendly_name = name

@@ -132,3 +132,29 @@ def flatten(value: Output, axis: int) -> Output:
 def per_channel(vector: Output, rank: int) -> Output:
     """Reshape a vector of one number per channel to broadcast to ``[N, C, …]`` data of this rank."""
     return reshape(vector, (1, -1, *[1] * (rank - 2)))
+
+
+def channels_second(value: Output) -> Output:
+    """Transpose ``[N, …, C]``, as in TensorFlow, to ``[N, C, …]``, as in OpenVINO."""
+    rank = rank_of(value)
+    return transpose(value, (0, rank - 1, *range(1, rank - 1)))
+
+
+def channels_last(value: Output | Node) -> Output:
+    """Transpose ``[N, C, …]``, as in OpenVINO, to ``[N, …, C]``, as in TensorFlow."""
+    value = as_output(value)
+    rank = rank_of(value)
+    return transpose(value, (0, *range(2, rank), 1))
+
+
+def prelu_broadcasting(value: Output, slope: Output) -> Output:
+    """Return x where x > 0, else slope · x, with a slope that broadcasts as in numpy.
+
+    PRelu-1 differs: it takes a slope of rank 1 as one slope for each channel.
+    """
+    if slope.partial_shape.has_rank:
+        is_vector = len(slope.partial_shape) == 1
+        return ops.PRelu(value, reshape(slope, (1, -1)) if is_vector else slope).output(0)
+    zero = scalar_like(value, 0)
+    negative = ops.Multiply(ops.Minimum(value, zero), slope)
+    return ops.Add(ops.Maximum(value, zero), negative).output(0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hetero.errors import GraphError
 from hetero.graph.node import Named, Node, Output, as_output
 from hetero.graph.order import topological_order, walk_nested
-from hetero.graph.rt_info_paths import InfoPath, get_info, has_info, set_info
+from hetero.graph.rt_info import InfoPath, get_info, has_info, set_info
 from hetero.graph.terminals import Parameter, Result
 from hetero.graph.variable import Variable, VariableInfo
 from hetero.messages import escaped

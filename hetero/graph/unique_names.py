@@ -1,8 +1,12 @@
-"""UniqueNames: friendly names that are different from each other."""
+"""Friendly names that are different from each other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hetero.graph.model import Model
 
 
 class UniqueNames:
@@ -20,3 +24,14 @@ class UniqueNames:
             self._next[wanted] += 1
         self._next[name] = 1
         return name
+
+
+def make_names_unique(model: Model) -> bool:
+    """Add ``_1``, ``_2``, … to friendly names that an earlier node has, so that no two nodes share one."""
+    unique = UniqueNames()
+    changed = False
+    for node in model.get_ordered_ops():
+        name = unique.take(node.friendly_name)
+        if name != node.friendly_name:
+            node.friendly_name, changed = name, True
+    return changed

@@ -27,7 +27,6 @@ from hetero.ops.hashing import *
 from hetero.ops.image_files import *
 from hetero.ops.interpolation import *
 from hetero.ops.linear_algebra import *
-from hetero.ops.matmul import *
 from hetero.ops.movement import *
 from hetero.ops.nms import *
 from hetero.ops.normalization import *

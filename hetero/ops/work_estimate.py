@@ -16,7 +16,7 @@ from hetero.ops.bodies import MultiSubGraphOp
 from hetero.ops.control_flow import SubGraphOp
 from hetero.ops.convolution import AnyConvolution, BackwardConvolution
 from hetero.ops.einsum import Einsum, parse_equation
-from hetero.ops.matmul import MatMul
+from hetero.ops.linear_algebra import MatMul
 from hetero.ops.pooling import WindowPooling
 from hetero.ops.recurrent import Recurrent
 from hetero.ops.values import is_exact

@@ -1,5 +1,6 @@
 """Passes: functions that change a model in place and return whether they changed anything."""
 
+from hetero.graph.unique_names import make_names_unique
 from hetero.passes.attention import fuse_attention
 from hetero.passes.batch_norm_folding import fold_batch_norm, split_batch_norm
 from hetero.passes.common_subexpressions import eliminate_common_subexpressions
@@ -15,7 +16,6 @@ from hetero.passes.prelu_slopes import align_prelu_slopes
 from hetero.passes.remove_identities import remove_identities
 from hetero.passes.specialization import shape_deciding_parameters, specialize
 from hetero.passes.transpose_sinking import sink_transposes
-from hetero.passes.unique_names import make_names_unique
 from hetero.passes.upgrade_opset import upgrade_opset
 from hetero.passes.weights import fold_weights
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Model, Node, Op, Output, constant_array
-from hetero.graph.runtime_info import copy_runtime_info
+from hetero.graph.rt_info import copy_rt_info
 from hetero.passes.manager import changes_numerics
 from hetero.passes.rewriting import only_reader, per_channel, rewrite_each
 
@@ -41,8 +41,8 @@ def _split(node: ops.BatchNormInference) -> bool:
     rank = len(data.partial_shape) if data.partial_shape.has_rank else 4
     multiply = _with_constant(ops.Multiply, data, scale, rank, f"{node.friendly_name}/scale")
     add = _with_constant(ops.Add, multiply.output(0), beta - mean * scale, rank, node.friendly_name)
-    copy_runtime_info([node], multiply)
-    copy_runtime_info([node], add)
+    copy_rt_info([node], multiply)
+    copy_rt_info([node], add)
     node.output(0).replace(add.output(0))
     node.disconnect()
     return True
@@ -73,8 +73,8 @@ def _absorb(convolution: ops.Convolution | ops.GroupConvolution) -> bool:
     folded = convolution.copy_with_new_inputs([convolution.input_value(0), scaled.output(0)])
     rank = len(convolution.strides) + 2
     add = _with_constant(ops.Add, folded.output(0), bias, rank, last.friendly_name)
-    copy_runtime_info([convolution, *(node for node, _ in chain)], folded)
-    copy_runtime_info([node for node, _ in chain], add)
+    copy_rt_info([convolution, *(node for node, _ in chain)], folded)
+    copy_rt_info([node for node, _ in chain], add)
     last.output(0).replace(add.output(0))
     for node in (convolution, *(node for node, _ in chain)):
         node.disconnect()

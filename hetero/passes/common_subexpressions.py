@@ -7,7 +7,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from hetero.graph import Constant, Model, Node, Op, Parameter, Result
-from hetero.graph.runtime_info import copy_runtime_info
+from hetero.graph.rt_info import copy_rt_info
 
 # Constants up to this many bytes are compared by content. Exporters repeat scalars and shapes.
 _MAX_COMPARED_BYTES = 1 << 12
@@ -26,7 +26,7 @@ def eliminate_common_subexpressions(model: Model) -> bool:
             continue
         first = first_of.setdefault(key, node)
         if first is not node:
-            copy_runtime_info([node, first], first)
+            copy_rt_info([node, first], first)
             for output, first_output in zip(node.outputs(), first.outputs()):
                 output.replace(first_output)
             node.disconnect()

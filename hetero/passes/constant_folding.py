@@ -10,7 +10,7 @@ import numpy as np
 from hetero.containers import ContainerType
 from hetero.errors import HeteroError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
-from hetero.graph.runtime_info import copy_runtime_info
+from hetero.graph.rt_info import copy_rt_info
 from hetero.ops.bodies import MISSING_BODY
 from hetero.ops.control_flow import SubGraphOp
 from hetero.ops.values import exact_value
@@ -112,7 +112,7 @@ def fold_node(node: Node, budget: FoldingBudget) -> bool:
         if array is not None and output.get_target_inputs():
             name = node.friendly_name if node.get_output_size() == 1 else f"{node.friendly_name}.{output.index}"
             constant = Constant(array, name=name)
-            copy_runtime_info([node], constant)
+            copy_rt_info([node], constant)
             output.replace(constant.output(0))
             changed = True
     return changed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.graph import Model, Node, Parameter, Result
-from hetero.graph.runtime_info import copy_runtime_info
+from hetero.graph.rt_info import copy_rt_info
 
 
 def fold_constant_if(model: Model) -> bool:
@@ -32,7 +32,7 @@ def _inline(node: ops.If, index: int) -> list[Node]:
             target.replace_source_output(node.input_value(description.input_index))
     for inner in operations:
         inner.friendly_name = f"{node.friendly_name}/{inner.friendly_name}"
-        copy_runtime_info([node], inner)
+        copy_rt_info([node], inner)
     for produced in node.get_output_descriptions(index):
         result = body.results[produced.body_value_index]
         node.output(produced.output_index).replace(result.input_value(0))

@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Model, Node, Output, Parameter, Result
-from hetero.graph.runtime_info import copy_runtime_info
+from hetero.graph.rt_info import copy_rt_info
 from hetero.ops.values import exact_value
 
 
@@ -25,7 +25,7 @@ def remove_identities(model: Model) -> bool:
         if any(isinstance(target.node, Result) for target in result.get_target_inputs()):
             continue
         if not isinstance(data.node, Parameter):
-            copy_runtime_info([node, data.node], data.node)
+            copy_rt_info([node, data.node], data.node)
         result.replace(data)
         node.disconnect()
         changed = True

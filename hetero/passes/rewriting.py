@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hetero.graph import Input, Model, Node, Result, constant_array
-from hetero.graph.runtime_info import copy_runtime_info
+from hetero.graph.rt_info import copy_rt_info
 
 
 def rewrite_each(model: Model, types: tuple[type[Node], ...], rewrite: Callable[[Any], bool]) -> bool:
@@ -22,7 +22,7 @@ def replace(nodes: Sequence[Node], replacement: Node) -> None:
     The replacement takes the friendly name of the last one and the original names of all.
     """
     last = nodes[-1]
-    copy_runtime_info(nodes, replacement)
+    copy_rt_info(nodes, replacement)
     replacement.friendly_name = last.friendly_name
     for old, new in zip(last.outputs(), replacement.outputs()):
         old.replace(new)

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Model, Node, Output, Parameter, UniqueNames, constant_array
-from hetero.graph.runtime_info import AFFINITY, ORIGINAL_NAMES, original_names
+from hetero.graph.rt_info import AFFINITY, ORIGINAL_NAMES, original_names
 from hetero.passes.transpose_orders import AxisOrders, Read, is_sorted
 from hetero.passes.transpose_rules import Order, identity, set_constant
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
-from hetero.graph.runtime_info import original_names
+from hetero.graph.rt_info import original_names
 
 if TYPE_CHECKING:
     from hetero.plugin.prepared_model import PreparedModel

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from hetero.graph import Constant, ExecutionNode, Model, Node, Output, Parameter, Result, execution
-from hetero.graph.runtime_info import original_names
+from hetero.graph.rt_info import original_names
 from hetero.plugin.profiling import ExecutionTimes
 
 UNKNOWN = "unknown"

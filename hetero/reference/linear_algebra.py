@@ -1,11 +1,29 @@
-"""Linear algebra: Eye, Inverse and Det."""
+"""Linear algebra: MatMul, Eye, Inverse and Det."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hetero import ops
+from hetero.reference.accumulation import accumulation_type, to_element_type
 from hetero.reference.registry import Array, evaluates, register_functions
+
+
+@evaluates(ops.MatMul, in_f32=True)
+def matmul(node: ops.MatMul, a: Array, b: Array) -> Array:
+    if node.transpose_a and a.ndim > 1:
+        a = a.swapaxes(-1, -2)
+    if node.transpose_b and b.ndim > 1:
+        b = b.swapaxes(-1, -2)
+    work, element_type = accumulation_type(a, b, a.shape[-1]), a.dtype
+    return to_element_type(_product(a.astype(work, copy=False), b.astype(work, copy=False)), element_type)
+
+
+def _product(a: Array, b: Array) -> Array:
+    if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:
+        # One gemm over all rows instead of one per matrix.
+        return (a.reshape(-1, a.shape[-1]) @ b).reshape(*a.shape[:-1], b.shape[-1])
+    return np.matmul(a, b)
 
 
 @evaluates(ops.Eye)

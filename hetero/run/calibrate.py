@@ -27,8 +27,8 @@ from hetero.dispatch.device import Device
 from hetero.dispatch.report import PlacementReport
 from hetero.errors import ConfigError
 from hetero.graph import ExecutionNode, Model, Node, execution, is_constant, port_name
+from hetero.graph.unique_names import make_names_unique
 from hetero.ops.work_estimate import Shape, assumed_shape
-from hetero.passes.unique_names import make_names_unique
 from hetero.plugin.profiling import operation_times
 from hetero.run.runner import Progress, placement_log_muted, split_by_subgraph
 from hetero.runtime import CompiledModel, Core

@@ -12,7 +12,7 @@ from hetero.dispatch.affinity import is_placed
 from hetero.dispatch.drawing import FORMATS, PlacedOn, draw, picture_of_affinities
 from hetero.errors import ConfigError, HeteroError
 from hetero.graph import Model
-from hetero.passes.unique_names import make_names_unique
+from hetero.graph.unique_names import make_names_unique
 from hetero.run.sources import writable_file
 from hetero.runtime import Core
 from hetero.runtime.device_name import parse_device_name

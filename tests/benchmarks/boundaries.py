@@ -13,7 +13,7 @@ from hetero_template.plugin import TemplatePlugin
 
 import hetero
 from hetero import Core, Parameter, Type, ops
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from tests import zoo
 from tests.benchmarks.interleaved import Comparison, interleave
 

@@ -12,7 +12,7 @@ from hetero_template.plugin import TemplatePlugin
 
 from hetero import Core
 from hetero.dispatch.affinity import is_placed
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from tests import zoo
 
 SUBGRAPHS = 20

@@ -21,7 +21,7 @@ import hetero
 from hetero.dispatch.affinity import is_placed
 from hetero.dispatch.cost.model import estimated_seconds
 from hetero.dispatch.partition import partition
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 
 SIZES = (1_000, 10_000, 100_000)
 COMPILED = (100, 300, 1_000)

@@ -12,7 +12,7 @@ from hetero_template.infer_request import TemplateInferRequest
 
 from hetero import Model, Parameter, Tensor, Type, ops
 from hetero.errors import CancelledError
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from tests.devices import PickyPlugin
 
 X = np.array([[-1, 0, 0.5, 2]], np.float32)

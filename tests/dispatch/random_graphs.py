@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hetero import Model, Parameter, Type, ops
 from hetero.dispatch.affinity import is_placed
 from hetero.dispatch.groups import find_groups
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from hetero.ops.sequences import SequenceAt, SequenceConstruct, SequenceInsert, SequenceLength
 
 DEVICES = ("A", "B", "C", "D")

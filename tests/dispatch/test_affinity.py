@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hetero import Model, Parameter, Type, ops
 from hetero.errors import DeviceError
 from hetero.graph import walk_nested
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from tests.devices import PickyPlugin, core_with
 
 DEVICES = ("A", "B", "C")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hetero import Core, Model, Parameter, PartialShape, RemoteTensor, Tensor, Type, ops
 from hetero.dispatch.plan import Plan, build_plan
 from hetero.dispatch.step import Step, StepPort
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from hetero.plugin import SharedTensor
 from tests.devices import PickyPlugin, core_with
 

@@ -16,7 +16,7 @@ from hetero.dispatch.cost.benchmark import DeviceBenchmark
 from hetero.dispatch.cost.database import CostDatabase, OperationTimes
 from hetero.dispatch.device import Device
 from hetero.errors import BlobError, DeviceError, NotSupportedError
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from hetero.plugin.blob import pack_blob, read_blob
 from tests import zoo
 from tests.devices import PickyPlugin, core_with

@@ -5,7 +5,7 @@ import pytest
 
 from hetero import Model, Parameter, PartialShape, Tensor, Type, ops
 from hetero.errors import DeviceError, HeteroError, PropertyError, UnsupportedOperationError
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from tests.devices import PickyPlugin, core_with
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hetero.dispatch.affinity import is_placed
 from hetero.dispatch.partition import extract, partition
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.random_graphs import DEVICES, inputs_of, placed_graphs
 

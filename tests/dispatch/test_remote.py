@@ -5,7 +5,7 @@ import pytest
 
 from hetero import Constant, Core, Model, Parameter, PartialShape, RemoteTensor, Tensor, Type, ops
 from hetero.errors import NotSupportedError
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 
 CORE = Core()
 X = np.float32([[1, -2, 3], [-4, 5, -6]])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hetero import Model, Parameter, Type, ops
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from tests.devices import PickyPlugin, core_with
 
 

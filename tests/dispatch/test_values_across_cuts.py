@@ -10,8 +10,8 @@ import pytest
 
 from hetero import Core, Model, Parameter, Tensor, Type, ops
 from hetero.dispatch.affinity import is_placed
-from hetero.graph.runtime_info import AFFINITY
-from hetero.passes.unique_names import make_names_unique
+from hetero.graph.rt_info import AFFINITY
+from hetero.graph.unique_names import make_names_unique
 from tests.devices import PickyPlugin, core_with
 from tests.frontend.onnx.test_control_flow import parse
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Model, Parameter, Type, ops
-from hetero.graph.runtime_info import original_names
+from hetero.graph.rt_info import original_names
 from hetero.passes import fuse_pad_into_convolution
 from tests.passes.test_passes import operations, run
 

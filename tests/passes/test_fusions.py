@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hetero import Model, Parameter, Type, ops
-from hetero.graph.runtime_info import original_names
+from hetero.graph.rt_info import original_names
 from hetero.passes import (
     PassManager,
     eliminate_common_subexpressions,

@@ -5,7 +5,7 @@ import pytest
 
 from hetero import Model, Parameter, PartialShape, Type, ops
 from hetero.graph import Constant, Result
-from hetero.graph.runtime_info import original_names
+from hetero.graph.rt_info import original_names
 from hetero.passes import fold_batch_norm, fold_constants, make_names_unique, shape_deciding_parameters, specialize
 from hetero.reference import evaluate
 from tests import zoo

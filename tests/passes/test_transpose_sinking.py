@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model, Parameter, PartialShape, Type, ops
-from hetero.graph.runtime_info import original_names
+from hetero.graph.rt_info import original_names
 from hetero.passes import sink_transposes
 from hetero.plugin.query import get_supported_nodes
 from tests import zoo

@@ -4,7 +4,7 @@ import numpy as np
 
 from hetero import Model, Parameter, Type, ops
 from hetero.graph import Constant
-from hetero.graph.runtime_info import copy_runtime_info
+from hetero.graph.rt_info import copy_rt_info
 from hetero.passes import fold_constants
 from hetero.plugin import get_supported_nodes
 
@@ -29,7 +29,7 @@ def fuse(model: Model) -> Model:
     add = next(node for node in model.get_ordered_ops() if node.friendly_name == "add")
     relu = add.input_value(0).node
     fused = ops.Exp(relu.input_value(0), name="fused")
-    copy_runtime_info([relu, add], fused)
+    copy_rt_info([relu, add], fused)
     add.output(0).replace(fused.output(0))
     return model
 

@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 from hetero.frontend.ir.spelling import join_names, split_names
-from hetero.graph.runtime_info import ORIGINAL_NAMES
+from hetero.graph.rt_info import ORIGINAL_NAMES
 
 # OpenVINO's key for the names of the original nodes that a fused node replaces.
 _FUSED_NAMES = "fused_names"

@@ -9,14 +9,13 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 
 from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension
-from hetero.frontend.names import name_first_output, name_new_nodes
 from hetero.frontend.onnx.functions import StandardFunction, domain_of, with_attributes
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.operators import Operator, OperatorResolver
 from hetero.frontend.onnx.subgraph import OnnxSubgraph
 from hetero.frontend.onnx.tensors import TensorReader
 from hetero.frontend.onnx.value_types import declared_types, narrow_shape, value_type
-from hetero.frontend.subgraph import ModelScope
+from hetero.frontend.subgraph import ModelScope, name_first_output, name_new_nodes
 from hetero.frontend.translation import as_outputs
 from hetero.graph import Constant, Model, Output, Parameter, Result
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension, conversion_for
-from hetero.frontend.names import name_first_output, name_new_nodes
-from hetero.frontend.subgraph import Body, ModelScope, Subgraph
+from hetero.frontend.subgraph import Body, ModelScope, Subgraph, name_first_output, name_new_nodes
 from hetero.frontend.tflite import translators as _  # noqa: F401 (fills the registry)
 from hetero.frontend.tflite.decoded import DecodedGraph, DecodedModel, DecodedOperator, DecodedTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext

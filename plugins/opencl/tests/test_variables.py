@@ -9,7 +9,7 @@ from hetero_opencl.plugin import OpenCLPlugin
 
 import hetero
 from hetero.errors import TensorError
-from hetero.graph.runtime_info import AFFINITY
+from hetero.graph.rt_info import AFFINITY
 from hetero.opset_modules import make_modules
 from hetero.plugin import ProfilingInfo
 

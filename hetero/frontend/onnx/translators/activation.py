@@ -9,11 +9,10 @@ from functools import partial
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.activation import prelu_broadcasting
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, flatten, int64, normalize_axis, rank_of, scalar_like
+from hetero.frontend.values import axis_length, flatten, int64, normalize_axis, prelu_broadcasting, rank_of, scalar_like
 from hetero.graph import Op, Output
 from hetero.ops.values import exact_value
 

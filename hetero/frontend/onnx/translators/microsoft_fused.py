@@ -8,7 +8,6 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.onnx.translators.activation import hard_sigmoid, leaky_relu, swish
@@ -19,6 +18,8 @@ from hetero.frontend.translation import Translation, as_outputs
 from hetero.frontend.values import (
     arange,
     axis_length,
+    channels_last,
+    channels_second,
     int64,
     multiply_by,
     normalize_axis,

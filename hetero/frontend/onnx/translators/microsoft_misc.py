@@ -9,7 +9,6 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.onnx.translators.grid_sample import grid_sample
@@ -18,7 +17,7 @@ from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
 from hetero.frontend.onnx.translators.movement import pad
 from hetero.frontend.onnx.translators.pooling import max_pool_of
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, known_length, rank_of, scalar_like
+from hetero.frontend.values import arange, channels_last, channels_second, int64, known_length, rank_of, scalar_like
 from hetero.graph import Op
 from hetero.types import Type
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hetero import ops
-from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.activation import along_axis_and_later, leaky_relu
@@ -27,7 +26,7 @@ from hetero.frontend.quantization import (
     quantize_scaled,
 )
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, multiply_by, rank_of, reshape
+from hetero.frontend.values import channels_last, channels_second, int64, multiply_by, rank_of, reshape
 from hetero.graph import Op, Output, as_output
 from hetero.types import Type
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import auto_pad
 from hetero.frontend.tflite.translators.linear import LinearOperator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, rank_of, reshape, transpose
+from hetero.frontend.values import channels_last, channels_second, int64, rank_of, reshape, transpose
 from hetero.graph import Output
 from hetero.shape import Dimension
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64
+from hetero.frontend.values import channels_last, channels_second, int64
 from hetero.graph import Output
 from hetero.types import Type
 

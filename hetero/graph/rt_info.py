@@ -1,12 +1,19 @@
-"""Entries of nested rt_info dictionaries, addressed by one key or a path of keys: ``["model_info", "labels"]``."""
+"""rt_info of nodes and models.
+
+Entries of nested dictionaries are addressed by one key or a path of keys: ``["model_info", "labels"]``. A node that a
+transformation made names the original nodes that it stands for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hetero.errors import GraphError
+from hetero.graph.node import Node
 
+ORIGINAL_NAMES = "originalLayersNames"  # OpenVINO's key
+AFFINITY = "affinity"
 InfoPath = str | Sequence[str]
 _MISSING = object()
 
@@ -41,3 +48,17 @@ def set_info(info: dict[str, Any], path: InfoPath, value: Any) -> None:
         if not isinstance(info, dict):
             raise GraphError(f"rt_info {key} is a value, it cannot hold {last}")
     info[last] = value
+
+
+def original_names(node: Node) -> tuple[str, ...]:
+    """Return the friendly names, in the user's model, of the nodes that this node was made from."""
+    return node.rt_info.get(ORIGINAL_NAMES) or (node.friendly_name,)
+
+
+def copy_rt_info(sources: Iterable[Node], target: Node) -> None:
+    """Copy the rt_info and the original names of nodes to the node that replaces them."""
+    names: dict[str, None] = {}
+    for source in sources:
+        names.update(dict.fromkeys(original_names(source)))
+        target.rt_info.update(source.rt_info)
+    target.rt_info[ORIGINAL_NAMES] = tuple(names)
