@@ -58,7 +58,7 @@ class HeteroCompiledModel(CompiledModel):
         """Whether requests copy their variables to the host, as a sub-request may be replaced after a failure."""
         return self.fallback.is_possible or self.timeout > 0
 
-    def take_original(self, original: Model | Callable[[], Model]) -> None:
+    def set_original(self, original: Model | Callable[[], Model]) -> None:
         make_deployer = self._make_deployer
         if make_deployer and self._may_fail_over:
             kept = original.clone() if isinstance(original, Model) else original  # the user may change theirs
@@ -76,7 +76,7 @@ class HeteroCompiledModel(CompiledModel):
 
     def _use(self, plan: Plan, report: PlacementReport) -> None:
         self.plan = plan
-        self.properties.fill(
+        self.properties.set_internal(
             {
                 props.num_streams: max(plan.slots.values(), default=1),
                 props.optimal_number_of_infer_requests: sum(plan.slots.values()) or 1,

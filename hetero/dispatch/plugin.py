@@ -94,7 +94,7 @@ class HeteroPlugin(Plugin):
     def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
         table = super().property_table(options)
         if _chosen_placement(table) is not PlacementStrategy.GREEDY:
-            table.fill({costs_state: CostDatabase(table.get(costs_dir)).state()})
+            table.set_internal({costs_state: CostDatabase(table.get(costs_dir)).state()})
         return table
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:

@@ -43,14 +43,14 @@ def join_runtime_models(name: str, plan: Plan, subgraphs: Sequence[SubgraphRepor
 def _add_nodes(builder: RuntimeModelBuilder, step: Step, inputs: Sequence[Output], outputs: Sequence[Output]) -> None:
     model = step.compiled.get_runtime_model()
     for parameter, value in zip(model.parameters, inputs):
-        builder.let(parameter.output(0), builder.source_of(value))
+        builder.represent(parameter.output(0), builder.source_of(value))
     for node in sorted(model.get_ordered_ops(), key=_execution_order):
         if not isinstance(node, (Parameter, Result)):
             copy = node.copy_with_new_inputs([builder.source_of(value) for value in node.input_values()])
             copy.rt_info[AFFINITY] = step.device
             builder.add(copy, node.outputs())
     for result, value in zip(model.results, outputs):
-        builder.let(value, builder.source_of(result.input_value(0)))
+        builder.represent(value, builder.source_of(result.input_value(0)))
 
 
 def _execution_order(node: Node) -> int:

@@ -39,7 +39,7 @@ class CompiledModel(ABC):
         own = (props.model_name, props.execution_devices, props.loaded_from_cache)
         self.properties = properties.read_only_copy(f"compiled model '{self.name}' of {plugin.name}", own)
         device_id = properties.value_of(props.device.id)
-        self.properties.fill(
+        self.properties.set_internal(
             {props.model_name: self.name, props.execution_devices: (full_name(plugin.name, device_id),)}
         )
         plugin.log.info("'%s' is compiled, for %d streams", self.name, properties.value_of(props.num_streams))
@@ -100,7 +100,7 @@ class CompiledModel(ABC):
         architecture = self.properties.value_of(props.device.architecture)
         return pack_blob(self.device_name, architecture, options, self.export_sections())
 
-    def take_original(self, original: Model | Callable[[], Model]) -> None:  # noqa: B027
+    def set_original(self, original: Model | Callable[[], Model]) -> None:  # noqa: B027
         """Receive the original model, or a function that reads it, after an import by the model cache (optional).
 
         For devices that may compile again. By default does nothing.

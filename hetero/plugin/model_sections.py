@@ -108,7 +108,7 @@ def _class_of(name: str, version: str, module: str, qualified_name: str) -> type
     """Return the class, or else another class with the same type info. Raises BlobError if there is none."""
     for make_extensions in (False, True):
         if make_extensions:
-            installed_plugins().made_extensions  # noqa: B018 - packages define their classes there
+            installed_plugins().loaded_extensions  # noqa: B018 - packages define their classes there
         named = [cls for cls in defined_operations() if tuple(cls.type_info) == (name, version)]
         if named:
             return next((cls for cls in named if _identity(cls)[2:] == (module, qualified_name)), named[0])

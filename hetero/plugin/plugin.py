@@ -214,7 +214,7 @@ class Plugin:
         own = self._options.get(device.id, {}) if device.id else {}
         table.set({**self._options[""], **own, **options})
         known = {props.available_devices: tuple(device.id for device in self.devices()), **device.properties()}
-        table.fill({key: value for key, value in known.items() if key in table})
+        table.set_internal({key: value for key, value in known.items() if key in table})
         decide_streams(table)
         if props.log.level in options:
             set_log_level(self.log, table.get(props.log.level))

@@ -77,7 +77,7 @@ class Registry:
         self.extensions.append(factory)
 
     @functools.cached_property
-    def made_extensions(self) -> list[Extension]:
+    def loaded_extensions(self) -> list[Extension]:
         """The extensions that the factories return. An error is recorded in ``failures`` and not raised."""
         from hetero.frontend.extension import add_extensions
         from hetero.frontend.extension_loader import as_extensions

@@ -76,8 +76,8 @@ class RuntimeModelBuilder:
         self._nodes.append(node)
         self._copies.update(zip(values, node.outputs()))
 
-    def let(self, value: Output, copy: Output) -> None:
-        """Let an output of the runtime model represent a value of the executed model."""
+    def represent(self, value: Output, copy: Output) -> None:
+        """Represent a value of the executed model by an output of the runtime model."""
         self._copies[value] = copy
 
     def add_step(self, name: str, inputs: Sequence[Output], outputs: Sequence[Output]) -> ExecutionNode:

@@ -66,7 +66,7 @@ def decide_streams(properties: PropertyTable) -> None:
         props.optimal_number_of_infer_requests: streams,
         props.range_for_async_infer_requests: (1, max(streams, most), 1),
     }
-    properties.fill({key: value for key, value in decided.items() if key in properties})
+    properties.set_internal({key: value for key, value in decided.items() if key in properties})
 
 
 def set_log_level(logger: logging.Logger, level: Level) -> None:

@@ -60,13 +60,13 @@ class PropertyTable:
         self._values.update(converted)
         self._explicit |= converted.keys()
 
-    def fill(self, values: Mapping[str, Any]) -> None:
+    def set_internal(self, values: Mapping[str, Any]) -> None:
         """Set values on behalf of the device itself, including read-only ones, without conversion."""
         for key, value in values.items():
             self._values[str(self._find(key))] = value
 
     def explicit(self) -> dict[str, Any]:
-        """Return the properties that a user set, without defaults and values set by ``fill``."""
+        """Return the properties that a user set, without defaults and values set by ``set_internal``."""
         return {key: self._values[key] for key in self._explicit}
 
     def __contains__(self, key: object) -> bool:

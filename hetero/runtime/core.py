@@ -68,7 +68,7 @@ class Core:
     @functools.cached_property
     def _extensions(self) -> list[Extension]:
         """Extensions of installed packages, followed by those of add_extension()."""
-        return list(self._registry.made_extensions)
+        return list(self._registry.loaded_extensions)
 
     @traced("Core::read_model")
     def read_model(self, model: ModelSource, weights: str | os.PathLike[str] | bytes | None = None) -> Model:

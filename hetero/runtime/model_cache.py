@@ -91,8 +91,8 @@ class ModelCache:
             with contextlib.suppress(OSError):
                 file.unlink()
             return None
-        cached.properties.fill({props.loaded_from_cache: True})
-        cached.take_original(original)
+        cached.properties.set_internal({props.loaded_from_cache: True})
+        cached.set_original(original)
         return cached
 
 

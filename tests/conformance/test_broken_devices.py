@@ -189,11 +189,11 @@ class Broken(TemplatePlugin):
     def property_table(self, options):
         table = super().property_table(options)
         if self.fault == "ignores hints":
-            table.fill({"NUM_STREAMS": 2, "OPTIMAL_NUMBER_OF_INFER_REQUESTS": 2})
+            table.set_internal({"NUM_STREAMS": 2, "OPTIMAL_NUMBER_OF_INFER_REQUESTS": 2})
         if self.fault == "shares no thread":
-            table.fill({"EXCLUSIVE_ASYNC_REQUESTS": False})
+            table.set_internal({"EXCLUSIVE_ASYNC_REQUESTS": False})
         if self.fault == "knows no priority":
-            table.fill({"MODEL_PRIORITY": "MEDIUM"})
+            table.set_internal({"MODEL_PRIORITY": "MEDIUM"})
         return table
 
     def set_property(self, values, options):

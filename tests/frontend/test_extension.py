@@ -196,13 +196,13 @@ def test_extensions_for_different_operators_do_not_hide_each_other(first, second
 def test_a_users_extension_hides_that_of_a_package(monkeypatch, caplog):
     registry = installed_plugins()
     monkeypatch.setattr(registry, "extensions", [lambda: OpExtension("Relu", "Mine")])
-    registry.__dict__.pop("made_extensions", None)
+    registry.__dict__.pop("loaded_extensions", None)
     try:
         with caplog.at_level(logging.WARNING, "hetero"):
             assert type(out(model("Mine"), OpExtension("Exp", "Mine"))) is ops.Exp
         assert "replaces" in caplog.text
     finally:
-        registry.__dict__.pop("made_extensions", None)
+        registry.__dict__.pop("loaded_extensions", None)
 
 
 def test_packages_register_extensions(monkeypatch):
@@ -215,7 +215,7 @@ def test_packages_register_extensions(monkeypatch):
     registry = installed_plugins()
     monkeypatch.setattr(registry, "extensions", [broken, lambda: calls.append(1) or [OpExtension("Relu", "MyRelu")]])
     monkeypatch.setattr(registry, "failures", {})
-    registry.__dict__.pop("made_extensions", None)
+    registry.__dict__.pop("loaded_extensions", None)
     try:
         core = Core()
         assert not calls
@@ -225,7 +225,7 @@ def test_packages_register_extensions(monkeypatch):
         assert calls == [1]
         assert core.unavailable_devices[__name__] == "ImportError: no such thing"
     finally:
-        registry.__dict__.pop("made_extensions", None)
+        registry.__dict__.pop("loaded_extensions", None)
 
 
 def relu(node):

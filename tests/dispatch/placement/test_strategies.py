@@ -30,7 +30,7 @@ class PricedPlugin(PickyPlugin):
 
     def property_table(self, options):
         table = super().property_table(options)
-        table.fill({"X_DEVICE_TOTAL_MEM_SIZE": self._memory})
+        table.set_internal({"X_DEVICE_TOTAL_MEM_SIZE": self._memory})
         return table
 
     def estimate_cost(self, node, options):
