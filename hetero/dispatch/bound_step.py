@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from hetero.dispatch.boundary_tensor import BoundaryTensor
 from hetero.dispatch.shared_state import SharedState
@@ -36,12 +36,10 @@ class BoundStep:
         self.request: SyncInferRequest = step.create_request()
         self.request.number = parent.number  # a trace shows both as one request
         self._can_repeat = can_repeat
-        # The stages as functions, because a call of run_stages takes as long as a small operation.
-        self._starting = [getattr(self.request, name) for name in self.request.starting_stages]
-        self._waiting = [getattr(self.request, name) for name in self.request.waiting_stages]
+        self._starting, self._waiting = self.request.starting_stages, self.request.waiting_stages
         self._is_running = False  # the device computes in the background
         #: Whether the device computes in the background after ``start``.
-        self.is_asynchronous = "wait" in self.request.waiting_stages
+        self.is_asynchronous = "wait" in self._waiting
         #: The outputs, by port.
         self.outputs: dict[Output, BoundaryTensor | MarkedOutput | UnmarkedOutput] = {}
         #: Copies of values to other tensors after the step: the value, the source and the target.
@@ -77,33 +75,33 @@ class BoundStep:
 
     def start(self, is_timed: bool = False) -> None:
         """Start the step. Raise StepError if it fails, or if the user cancelled the inference."""
-        stage: Callable[..., None] = self.start
+        stage = "start"
         try:
             if self._parent.cancelled:
                 self._parent.check_cancelled()
             for output in self.outputs.values():
                 output.mark(PATTERNS[0])
             if is_timed:
-                self.request.run_stages(self.request.starting_stages)
-            else:
+                self.request.run_stages(self._starting)
+            else:  # without run_stages, which takes as long as a small operation
                 for stage in self._starting:
-                    stage()
+                    getattr(self.request, stage)()
             if self.is_asynchronous:
                 self._is_running = True
         except Exception as error:
-            raise StepError(self.step.device, self.request.device_error(error, stage.__name__)) from error
+            raise StepError(self.step.device, self.request.device_error(error, stage)) from error
 
     def wait(self, is_timed: bool = False) -> None:
         """Wait for the step. Raise StepError if it fails, or leaves an output unwritten or of another type or shape."""
-        stage: Callable[..., None] = self.wait
+        stage = "wait"
         try:
             if self._waiting:
                 self._is_running = False
                 if is_timed:
-                    self.request.run_stages(self.request.waiting_stages)
+                    self.request.run_stages(self._waiting)
                 else:
                     for stage in self._waiting:
-                        stage()
+                        getattr(self.request, stage)()
             for output in self.outputs.values():
                 if not output.is_valid():
                     self._check_outputs()
@@ -111,7 +109,7 @@ class BoundStep:
             if self.copies:
                 self._copy()
         except Exception as error:
-            raise StepError(self.step.device, self.request.device_error(error, stage.__name__)) from error
+            raise StepError(self.step.device, self.request.device_error(error, stage)) from error
         for tensor in self.released:
             tensor.release()
 
@@ -120,7 +118,7 @@ class BoundStep:
         if self._is_running:
             self._is_running = False
             with contextlib.suppress(Exception):
-                self.request.run_stages(self.request.waiting_stages)
+                self.request.run_stages(self._waiting)
 
     def _check_outputs(self) -> None:
         """Raise DeviceError if an output is unwritten, or of a type or shape that does not fit its port."""

@@ -50,7 +50,7 @@ class SyncInferRequest(ABC):
         #: Identifies the request in a trace.
         self.number = next(_numbers)
         self._tensors: dict[Output, Tensor] = {}  # those bound to the ports
-        self._own: dict[Output, Tensor] = {}  # those that ``create_tensor`` made
+        self._own: dict[Output, Tensor] = {}  # those that the request created
         # The tensors of all inputs and of all outputs in order, once somebody asked for them.
         self._input_tensors: tuple[Tensor, ...] | None = None
         self._output_tensors: tuple[Tensor, ...] | None = None
@@ -168,12 +168,8 @@ class SyncInferRequest(ABC):
         """Return the state of each variable, which the request keeps between inferences (optional)."""
         return []
 
-    def create_tensor(self, port: Output) -> Tensor:
-        """Return a new tensor for a port, in the smallest shape that fits (optional): by default in host memory."""
-        return smallest_tensor(port)
-
     def get_tensor(self, port: Output) -> Tensor:
-        """Return the tensor of a port. By default it is the request's own, which is created on first use."""
+        """Return the tensor of a port. It is created on first use, in the smallest shape that fits."""
         tensor = self._tensors.get(port)
         if tensor is None:
             tensor = self._tensors[port] = self._own_tensor(port)
@@ -181,7 +177,7 @@ class SyncInferRequest(ABC):
 
     def _own_tensor(self, port: Output) -> Tensor:
         if port not in self._own:
-            self._own[port] = self.create_tensor(port)
+            self._own[port] = smallest_tensor(port)
         return self._own[port]
 
     def write_input(self, port: Output, array: np.ndarray) -> None:

@@ -52,7 +52,7 @@ def read(content, *extensions):
     return core.read_model(content)
 
 
-def out(content, *extensions) -> Op:
+def translated(content, *extensions) -> Op:
     """Return the operation that produces y."""
     node = read(content, *extensions).results[0].input_value(0).node
     assert node.friendly_name == "mine"
@@ -99,7 +99,7 @@ def test_translations(op_type, attributes, extension, expected):
     ],
 )
 def test_attributes_of_a_user_defined_operation(attributes, extension, expected):
-    node = out(model("CustomElu", **attributes), [extension])
+    node = translated(model("CustomElu", **attributes), [extension])
     assert type(node) is CustomElu and node.get_attributes() == expected
 
 
@@ -113,7 +113,7 @@ def test_attributes_of_a_user_defined_operation(attributes, extension, expected)
 )
 def test_an_operation_that_shows_its_attributes_to_a_visitor(attributes, extension, expected):
     content = model("Visited", **attributes)
-    node = out(content, extension)
+    node = translated(content, extension)
     assert type(node) is Visited and node.get_attributes() == expected
     np.testing.assert_array_equal(run(content, extension), expected["alpha"] * X)
 
@@ -170,7 +170,7 @@ def test_an_extension_applies_to_its_domain_only():
 def test_the_later_of_two_extensions_wins_with_a_warning(caplog):
     first = OpExtension("Relu", "Mine")
     with caplog.at_level(logging.WARNING, "hetero"):
-        assert type(out(model("Mine"), first, OpExtension("Exp", "Mine"))) is ops.Exp
+        assert type(translated(model("Mine"), first, OpExtension("Exp", "Mine"))) is ops.Exp
     lines = Path(__file__).read_text().splitlines()
     line = 1 + lines.index('    first = OpExtension("Relu", "Mine")')
     here = re.escape(__file__)
@@ -189,7 +189,7 @@ def test_the_later_of_two_extensions_wins_with_a_warning(caplog):
 )
 def test_extensions_for_different_operators_do_not_hide_each_other(first, second, caplog):
     with caplog.at_level(logging.WARNING, "hetero"):
-        assert type(out(model("Mine"), first, second)) is ops.Exp
+        assert type(translated(model("Mine"), first, second)) is ops.Exp
     assert not caplog.text
 
 
@@ -199,7 +199,7 @@ def test_a_users_extension_hides_that_of_a_package(monkeypatch, caplog):
     registry.__dict__.pop("loaded_extensions", None)
     try:
         with caplog.at_level(logging.WARNING, "hetero"):
-            assert type(out(model("Mine"), OpExtension("Exp", "Mine"))) is ops.Exp
+            assert type(translated(model("Mine"), OpExtension("Exp", "Mine"))) is ops.Exp
         assert "replaces" in caplog.text
     finally:
         registry.__dict__.pop("loaded_extensions", None)

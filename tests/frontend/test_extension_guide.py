@@ -74,7 +74,7 @@ def read(content, *extensions):
     return core.read_model(content)
 
 
-def out(content, *extensions) -> Op:
+def translated(content, *extensions) -> Op:
     """Return the operation that produces the first output."""
     node = read(content, *extensions).results[0].input_value(0).node
     assert node.friendly_name == "mine"
@@ -97,7 +97,7 @@ def inputs_of(node):
 
 @pytest.mark.parametrize("extension", [OpExtension(Identity, "Identity"), OpExtension(Identity), Identity])
 def test_identity_is_mapped_from_onnx(extension):
-    assert type(out(onnx_model("Identity"), extension)) is Identity
+    assert type(translated(onnx_model("Identity"), extension)) is Identity
 
 
 @pytest.mark.parametrize("form", [("Relu", "MyRelu"), {"ov_type_name": "Relu", "fw_type_name": "MyRelu"}])
@@ -123,7 +123,7 @@ FW_ATTRIBUTES = {"attr1": "fw_attr1", "attr2": "fw_attr2"}
     ],
 )
 def test_attributes_by_the_same_name_by_another_name_and_as_a_value(attributes, extension, expected):
-    node = out(onnx_model("CustomOperation", "my.domain", **attributes), extension)
+    node = translated(onnx_model("CustomOperation", "my.domain", **attributes), extension)
     assert (node.attr1, node.attr2) == expected
 
 
@@ -151,7 +151,7 @@ def test_an_attribute_from_an_input_and_one_that_is_constant():
     """aten::elu has alpha as its second input, and two more inputs, 1 and 1, that the operation does not have."""
     constants = {"alpha": 0.25, "scale": 1.0, "input_scale": 1.0}
     content = toy("pytorch", "aten::elu", ["x", "alpha", "scale", "input_scale"], constants=constants)
-    node = out(content, OpExtension(CustomElu, "aten::elu", {"alpha": 1}, {"beta": 1.0}))
+    node = translated(content, OpExtension(CustomElu, "aten::elu", {"alpha": 1}, {"beta": 1.0}))
     assert inputs_of(node) == ["x"] and node.get_attributes() == {"alpha": 0.25, "beta": 1.0}
     standard = OpExtension("Elu", "aten::elu", {"alpha": 1})
     np.testing.assert_allclose(run(content, standard)["y"], np.where(X > 0, X, 0.25 * np.expm1(X)), rtol=1e-6)
@@ -177,7 +177,7 @@ class CustomOp(SameType):
     ],
 )
 def test_one_class_is_mapped_for_three_frameworks(content, mode, axis):
-    node = out(content, CustomOp)
+    node = translated(content, CustomOp)
     assert type(node) is CustomOp and (node.m_mode, node.m_axis) == (mode, axis)
 
 

@@ -46,7 +46,7 @@ def ints(*values, dtype=np.int64):
     return Known(np.array(values, dtype))
 
 
-def model_of(value, dtype=np.float32):
+def scalar(value, dtype=np.float32):
     return Known(np.array(value, dtype))
 
 
@@ -95,11 +95,11 @@ UNARY = [
     case("Shrink", X, lambd=0.3, bias=0.1),
     case("Clip", X, opset=6, min=-0.5, max=0.4),
     case("Clip", X, opset=6, max=0.4),
-    case("Clip", X, model_of(-0.5), model_of(0.4)),
-    case("Clip", X, model_of(-0.5)),
-    case("Clip", X, None, model_of(0.4)),
-    case("Clip", X, np.array(-0.5, np.float32), model_of(0.4)),
-    case("Clip", WHOLE, model_of(-5, np.int32), model_of(6, np.int32)),
+    case("Clip", X, scalar(-0.5), scalar(0.4)),
+    case("Clip", X, scalar(-0.5)),
+    case("Clip", X, None, scalar(0.4)),
+    case("Clip", X, np.array(-0.5, np.float32), scalar(0.4)),
+    case("Clip", WHOLE, scalar(-5, np.int32), scalar(6, np.int32)),
     case("Cast", X * 9, to=TensorProto.INT32),
     case("Cast", X, to=TensorProto.BOOL),
     case("Cast", WHOLE, to=TensorProto.FLOAT16),
@@ -121,7 +121,7 @@ BINARY = [
     case("Mod", X, Y, fmod=1),
     case("Pow", positive(2, 3), normal(3)),
     case("Pow", X, ints(2)),
-    case("Pow", WHOLE, model_of(2.0)),
+    case("Pow", WHOLE, scalar(2.0)),
     case("Pow", WHOLE, ints(2, dtype=np.int32)),
     case("PRelu", X, Known(np.float32([0.1, 0.2, 0.3, 0.4]))),
     case("Where", np.array([[True], [False], [True]]), X, Y),
@@ -191,12 +191,12 @@ MOVEMENT = [
     case("Pad", X, opset=2, pads=[0, 1, 2, 1, 0, 0], value=1.5),
     case("Pad", X, opset=2, pads=[0, 1, 2, 1, 0, 0], mode="reflect"),
     case("Pad", X, ints(0, 1, 2, 1, 0, 0)),
-    case("Pad", X, ints(0, 1, 2, 1, 0, 0), model_of(0.5)),
+    case("Pad", X, ints(0, 1, 2, 1, 0, 0), scalar(0.5)),
     case("Pad", X, np.array([0, 1, 2, 1, 0, 0])),
     case("Pad", X, ints(0, 1, 2, 1, 0, 0), mode="edge"),
     case("Pad", X, ints(1, 2), None, ints(-1), opset=18),
     case("Pad", X, np.array([1, 2]), None, ints(-1), opset=18),
-    case("Pad", X, np.array([1, 0, 2, 0]), model_of(0.5), np.array([-1, 0]), opset=18),
+    case("Pad", X, np.array([1, 0, 2, 0]), scalar(0.5), np.array([-1, 0]), opset=18),
     case("Pad", X, ints(0, -1, 0, 0, 0, 1)),
     case("DepthToSpace", normal(1, 8, 2, 3), blocksize=2),
     case("DepthToSpace", normal(1, 8, 2, 3), blocksize=2, mode="CRD"),
@@ -208,7 +208,7 @@ MOVEMENT = [
     case("Slice", X, ints(1, dtype=np.int32), ints(2**31 - 1, dtype=np.int32), ints(-1, dtype=np.int32)),
     case("Slice", X, np.array([1]), np.array([2]), ints(2)),
     case("Gather", X, ints(2, 0, -1), axis=1),
-    case("Gather", X, model_of(1, np.int64)),
+    case("Gather", X, scalar(1, np.int64)),
     case("Shape", X),
     case("Shape", X, opset=15, start=1),
     case("Shape", X, opset=15, start=-2, end=-1),
@@ -216,7 +216,7 @@ MOVEMENT = [
     case("ConstantOfShape", np.array([2, 3])),
     case("ConstantOfShape", np.array([2, 3]), value=numpy_helper.from_array(np.array([7]))),
     case("Range", np.array(1), np.array(10), np.array(3)),
-    case("Range", model_of(5.0), model_of(0.0), model_of(-1.5)),
+    case("Range", scalar(5.0), scalar(0.0), scalar(-1.5)),
     case("Constant", value=numpy_helper.from_array(X)),
     case("Constant", value=numpy_helper.from_array(np.float32(3))),
     case("Constant", value_int=3),

@@ -6,7 +6,7 @@ from onnx import helper
 
 from hetero.frontend.onnx import OnnxFrontEnd
 from tests.frontend.onnx.compare import assert_close, make_model, run_onnxruntime, run_reference
-from tests.frontend.onnx.test_operators import Known, case, ints, model_of, normal, one
+from tests.frontend.onnx.test_operators import Known, case, ints, model_of, normal, scalar
 
 
 def picks(low, high, *shape):
@@ -41,9 +41,12 @@ CASES = [
     case("ScatterND", X, np.int64([[2, 0], [-1, -1]]), normal(2, 5), opset=11),
     *[case("ScatterND", X, picks(0, 3, 6, 2), normal(6, 5), opset=18, reduction=how)
       for how in ("add", "mul", "max", "min")],
-    *[case("OneHot", np.int64([[0, 2], [-1, 7]]), one(3, np.int64), Known(np.float32([-1, 5])), opset=opset, axis=axis)
-      for opset in (9, 11) for axis in (0, 1, -1)],
-    case("OneHot", np.float32([0, 2]), one([3], np.float32), Known(np.float32([0, 5]))),
+    *[
+        case("OneHot", np.int64([[0, 2], [-1, 7]]), scalar(3, np.int64), Known(np.float32([-1, 5])),
+             opset=opset, axis=axis)
+        for opset in (9, 11) for axis in (0, 1, -1)
+    ],
+    case("OneHot", np.float32([0, 2]), scalar([3], np.float32), Known(np.float32([0, 5]))),
     *[case("Unique", data, opset=11, outputs=4, sorted=order)
       for order in (0, 1) for data in (EQUAL, EQUAL.astype(np.int64))],
     case("Unique", EQUAL.T % 2, opset=11, outputs=4, axis=0),
@@ -73,9 +76,9 @@ CASES = [
 
 OLD = [
     (case("Concat", X, X, opset=1), np.concatenate([X, X], 1)),
-    (case("Split", X, one([1, 3]), opset=1, outputs=2, axis=1), (X[:, :1], X[:, 1:])),
+    (case("Split", X, scalar([1, 3]), opset=1, outputs=2, axis=1), (X[:, :1], X[:, 1:])),
     (case("Split", X, opset=1, outputs=2, axis=-1, split=[2, 3]), (X[..., :2], X[..., 2:])),
-    (case("Tile", X, one(2.0), one(1.0), opset=1), np.tile(X, (1, 2, 1))),
+    (case("Tile", X, scalar(2.0), scalar(1.0), opset=1), np.tile(X, (1, 2, 1))),
     (case("Upsample", X[None], opset=1, height_scale=2.0, width_scale=1.0), np.repeat(X[None], 2, 2)),
 ]
 
