@@ -80,7 +80,7 @@ def element_type_of(value: Any) -> ElementType:
     return value if isinstance(value, ContainerType) else Type(value)
 
 
-element_type_of.accepts = "an element type"  # type: ignore[attr-defined]
+element_type_of.accepts = "an element type"  # type: ignore[attr-defined]  # an attribute of a function
 
 
 def enclosing_type(first: ElementType, second: ElementType) -> ElementType:

@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from hetero.files import atomic_write
 
@@ -92,7 +92,7 @@ def traced(name: str) -> Callable[[Function], Function]:
             with span(name):
                 return function(*arguments, **options)
 
-        return call  # type: ignore[return-value]
+        return cast(Function, call)
 
     return decorate
 

@@ -71,7 +71,7 @@ class Type(enum.Enum):
             # The string may come from a file, and np.dtype() accepts far more strings than type names.
             return _BY_DTYPE_NAME.get(value)
         try:
-            dtype = np.dtype(value)  # type: ignore[call-overload]
+            dtype = np.dtype(value)  # type: ignore[call-overload]  # raises TypeError
         except TypeError:
             return None
         if dtype.kind in "SUT":

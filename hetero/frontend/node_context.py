@@ -63,7 +63,7 @@ class NodeContext(ABC):
             index = indices[index_in_list]
         if not self.has_input(index):
             raise FrontendError(f"input {index} is missing")
-        return self._inputs[index]  # type: ignore[return-value]
+        return self._inputs[index]  # type: ignore[return-value]  # has_input: it is not None
 
     def get_optional_input(self, index: int | str) -> Output | None:
         """Return the value of an input, or None if the input is omitted."""

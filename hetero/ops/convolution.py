@@ -100,7 +100,7 @@ class FusedConvolution(ForwardConvolution):
     maximum = Attribute(float, math.inf)
 
     @property
-    def filter_axes(self) -> int:  # type: ignore[override]
+    def filter_axes(self) -> int:  # type: ignore[override]  # the base has a constant
         return 3 if self.grouped else 2
 
 

@@ -8,7 +8,7 @@ Slice, Reshape, …), and ``+``, ``-``, ``*`` use Dimension's operators.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def known_values(outputs: Sequence[Output]) -> list[np.ndarray] | None:
     values = [output.value for output in outputs]
     if any(v is None or v.size > MAX_VALUE_SIZE or v.dtype.kind not in "iubO" for v in values):
         return None
-    return values  # type: ignore[return-value]
+    return values  # type: ignore[return-value]  # none is None
 
 
 def is_short(output: Output) -> bool:
@@ -98,11 +98,11 @@ def as_objects(values: Iterable[np.ndarray]) -> list[np.ndarray]:
     return [v.astype(object) for v in values]
 
 
-def _as_int(value: object) -> object:
+def _as_int(value: Any) -> object:
     if isinstance(value, Dimension):
         return value.get_length() if value.is_static else value
-    return int(value)  # type: ignore[call-overload]
+    return int(value)
 
 
-def _as_dimension(value: object) -> Dimension:
-    return value if isinstance(value, Dimension) else Dimension(int(value))  # type: ignore[call-overload]
+def _as_dimension(value: Any) -> Dimension:
+    return value if isinstance(value, Dimension) else Dimension(int(value))

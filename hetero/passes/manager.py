@@ -17,7 +17,7 @@ _log = get_logger("hetero")
 
 def changes_numerics(one: Pass) -> Pass:
     """Mark a pass after which results may differ by rounding from those of the model's own operations."""
-    one.changes_numerics = True  # type: ignore[attr-defined]
+    one.changes_numerics = True  # type: ignore[attr-defined]  # a mark on a function
     return one
 
 

@@ -23,7 +23,7 @@ def accepting(accepts: str) -> Callable[[Converter], Converter]:
     """Return a decorator that sets the attribute ``accepts`` of a converter."""
 
     def decorate(converter: Converter) -> Converter:
-        converter.accepts = accepts  # type: ignore[attr-defined]
+        converter.accepts = accepts  # type: ignore[attr-defined]  # an attribute of a function
         return converter
 
     return decorate

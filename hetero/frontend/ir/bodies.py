@@ -184,7 +184,7 @@ class _PortReader:
 def _number(port: Element, name: str, default: int | None = None) -> int:
     text = port.get(name, default)
     try:
-        return int(text)  # type: ignore[arg-type]
+        return int(text)  # type: ignore[arg-type]  # None raises TypeError
     except (TypeError, ValueError):
         raise FrontendError(f"{name} of its port map must be an integer, but is {text}") from None
 
