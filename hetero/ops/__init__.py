@@ -21,6 +21,7 @@ from hetero.ops.einsum import *
 from hetero.ops.elementwise import *
 from hetero.ops.embedding import *
 from hetero.ops.expansion import *
+from hetero.ops.fused import *
 from hetero.ops.gather import *
 from hetero.ops.grid_sample import *
 from hetero.ops.hashing import *

@@ -8,6 +8,7 @@ from hetero.passes.constant_folding import fold_constants
 from hetero.passes.convolution_fusion import fuse_convolution
 from hetero.passes.dead_code import eliminate_dead_code
 from hetero.passes.fold_constant_if import fold_constant_if
+from hetero.passes.fuse_elementwise import FusionRules, fuse_elementwise
 from hetero.passes.fuse_pad_into_convolution import fuse_pad_into_convolution
 from hetero.passes.gelu import fuse_gelu
 from hetero.passes.layer_norm import fuse_layer_norm
@@ -20,6 +21,7 @@ from hetero.passes.upgrade_opset import upgrade_opset
 from hetero.passes.weights import fold_weights
 
 __all__ = [
+    "FusionRules",
     "Pass",
     "PassManager",
     "align_prelu_slopes",
@@ -32,6 +34,7 @@ __all__ = [
     "fold_weights",
     "fuse_attention",
     "fuse_convolution",
+    "fuse_elementwise",
     "fuse_gelu",
     "fuse_layer_norm",
     "fuse_pad_into_convolution",

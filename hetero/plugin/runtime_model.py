@@ -19,30 +19,12 @@ MICROSECOND = timedelta(microseconds=1)
 class ExecutedStep:
     """One execution step of a device: an operation or several fused ones, and their implementation.
 
-    ``node`` has the type of the step and its name in ``get_profiling_info``. ``fused`` lists all nodes of a fused step
-    in order; the last one computes the outputs. It is empty for a single node.
+    ``node`` has the name of the step in ``get_profiling_info``; ``type_name`` is its type, by default the node's.
     """
 
     node: Node
     implementation: str = UNKNOWN
-    fused: Sequence[Node] = ()
-
-    @property
-    def inputs(self) -> list[Output]:
-        """The values that the step reads. A fused step lists each once."""
-        if not self.fused:
-            return self.node.input_values()
-        inside = set(self.fused)
-        read = (value for node in self.fused for value in node.input_values())
-        return list(dict.fromkeys(value for value in read if value.node not in inside))
-
-    @property
-    def outputs(self) -> list[Output]:
-        return (self.fused or [self.node])[-1].outputs()
-
-    @property
-    def original_names(self) -> list[str]:
-        return list(dict.fromkeys(name for node in self.fused or [self.node] for name in original_names(node)))
+    type_name: str = ""
 
 
 def make_runtime_model(model: Model, steps: Iterable[ExecutedStep], times: ExecutionTimes) -> Model:
@@ -55,9 +37,9 @@ def make_runtime_model(model: Model, steps: Iterable[ExecutedStep], times: Execu
     for parameter in model.parameters:
         builder.add_parameter(parameter.output(0))
     for step in steps:
-        name, kind = step.node.friendly_name, step.node.type_info.name
-        node = builder.add_step(name, step.inputs, step.outputs)
-        describe(node, kind, step.implementation, step.original_names, times.mean(name))
+        name, kind = step.node.friendly_name, step.type_name or step.node.type_info.name
+        node = builder.add_step(name, step.node.input_values(), step.node.outputs())
+        describe(node, kind, step.implementation, original_names(step.node), times.mean(name))
     for result in model.results:
         builder.add_result(result.input_value(0), result.friendly_name)
     return builder.build(model.friendly_name)

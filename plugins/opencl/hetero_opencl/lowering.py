@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from hetero_opencl.constants import Constants, contiguous
 from hetero_opencl.custom import has_custom_expression, has_custom_kernels
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.lowering_report import ROWS, LayoutUse, LoweringReport
+from hetero_opencl.operation import Operation
 from hetero_opencl.program import Buffer, Launch
 
 if TYPE_CHECKING:
-    from hetero_opencl.fusion import Fusion
     from hetero_opencl.kernels.layouts import Layout
 
 # Kernels index elements in 32 bits.
@@ -32,27 +32,27 @@ Argument = Buffer | Output | np.generic | int
 class Lowering:
     """Collects the launches and buffers of a model. The functions in kernels/ add to it."""
 
-    def __init__(self, device: OpenCLDevice, constants: Constants, fusion: Fusion) -> None:
+    def __init__(self, device: OpenCLDevice, constants: Constants) -> None:
         self.device = device
         self._constants = constants
-        self.fusion = fusion
         self._report = LoweringReport()
         self.launches: list[Launch] = []
         self._buffers: dict[Output, Buffer] = {}
-        self._converted: dict[tuple[Output, Layout], tuple[Buffer, Node]] = {}
+        self._converted: dict[tuple[Output, Layout], tuple[Buffer, str]] = {}
         self.shape_buffers: dict[Output, Buffer] = {}
         self.steps: list[ExecutedStep] = []
-        self._node: Node | None = None
-        self._computed: Sequence[Node] = ()  # the nodes fused into the current one, itself included
+        self._operation: Operation | None = None
 
     def buffer(self, value: Output, layout: Layout | None = None) -> Buffer:
         """Return the buffer of a value, dense and row-major or in another layout; created on first use.
 
         Values that are not constants are converted by launches before the first reader, once for all readers.
         """
+        if self._operation:
+            value = self._operation.outer(value)
         if layout is not None:
             return self._in_layout(value, layout)
-        if value.node not in self._computed:
+        if not self._operation or value.node is not self._operation.node:
             self._note_layout(value, ROWS)
         buffer = self._buffers.get(value)
         if buffer is None:
@@ -67,21 +67,21 @@ class Lowering:
         if isinstance(value.node, Constant):
             return self.constant(value.node.data, (layout,), layout.arrange)
         if (value, layout) in self._converted:
-            buffer, node = self._converted[value, layout]
-            self._note_layout(value, str(layout), f"for '{node.friendly_name}'")
+            buffer, reader = self._converted[value, layout]
+            self._note_layout(value, str(layout), f"for '{reader}'")
             return buffer
         buffer = layout.convert(self, value)
-        self._converted[value, layout] = buffer, self.node
+        self._converted[value, layout] = buffer, self.name
         self._note_layout(value, str(layout), "here")
         return buffer
 
     def _note_layout(self, value: Output | str, layout: str, made: str = "") -> None:
-        if self._node:
-            self._report.layouts.append(LayoutUse(self._node, value, layout, made))
+        if self._operation:
+            self._report.layouts.append(LayoutUse(self.name, value, layout, made))
 
     def note_decision(self, reason: str) -> None:
         """Record why the kernels of the current node were selected, for the lowering report."""
-        self._report.reasons.setdefault(self.node, []).append(reason)
+        self._report.reasons.setdefault(self.operation.node, []).append(reason)
 
     def constant(
         self, array: np.ndarray, layout: tuple = (), arrange: Callable[[np.ndarray], np.ndarray] = contiguous
@@ -92,7 +92,7 @@ class Lowering:
         try:
             return self._constants.buffer(array, layout, arrange)
         except DeviceError as error:
-            raise DeviceError(f"{error}, for {self._operation}") from error
+            raise DeviceError(f"{error}, for {self._operation_name}") from error
 
     def kept(self, initial: np.ndarray) -> Buffer:
         """Return memory of the current node shared by all programs and requests, for the state of a generator."""
@@ -115,7 +115,7 @@ class Lowering:
 
     def share(self, value: Output, source: Output) -> None:
         """Let a value use the buffer of another one that has the same elements in another shape."""
-        self._buffers[value] = self.buffer(source)
+        self._buffers[self.operation.outer(value)] = self.buffer(source)
 
     def launch(
         self,
@@ -128,15 +128,17 @@ class Lowering:
         """Add a launch for the current node, unless it has no work-items."""
         if all(global_size):
             local = tuple(local_size) if local_size else None
-            values, origin = tuple(map(self._argument, arguments)), _custom_origin(self._computed)
+            values, origin = tuple(map(self._argument, arguments)), _custom_origin(self.operation.nodes)
             self.launches.append(
                 Launch(source, kernel, values, tuple(global_size), local, self.name, self.type_name, origin)
             )
 
-    def launch_flat(self, source: str, kernel: str, arguments: Sequence[Argument], count: int) -> None:
-        """Add a launch of ``count`` work-items in a row, rounded up to whole groups: the kernel is given count last."""
+    def launch_flat(
+        self, source: str, kernel: str, arguments: Sequence[Argument], count: int, more: Sequence[Argument] = ()
+    ) -> None:
+        """Add a launch of ``count`` work-items in a row, rounded up to whole groups; count stands before ``more``."""
         group = 64
-        self.launch(source, kernel, [*arguments, np.int32(count)], [-(-count // group) * group], [group])
+        self.launch(source, kernel, [*arguments, np.int32(count), *more], [-(-count // group) * group], [group])
 
     def _argument(self, argument: Argument) -> Buffer | np.generic:
         if isinstance(argument, Output):
@@ -146,48 +148,49 @@ class Lowering:
     def _check_count(self, count: int) -> None:
         """Raise DeviceError if the current operation has more elements than kernels can index."""
         if count > LARGEST_COUNT:
-            raise DeviceError(f"{self._operation} needs {count} elements at once; the maximum is {LARGEST_COUNT}")
+            raise DeviceError(f"{self._operation_name} needs {count} elements at once; the maximum is {LARGEST_COUNT}")
 
     @property
-    def _operation(self) -> str:
-        return f"{self.type_name} '{self.name}'" if self._node else "an input"
+    def _operation_name(self) -> str:
+        return f"{self.type_name} '{self.name}'" if self._operation else "an input"
 
     @property
-    def node(self) -> Node:
-        """The node that is being lowered."""
-        assert self._node is not None
-        return self._node
+    def operation(self) -> Operation:
+        """The operation that is being lowered."""
+        assert self._operation is not None
+        return self._operation
 
     @property
     def name(self) -> str:
-        return self.node.friendly_name
+        return self.operation.name
 
     @property
     def type_name(self) -> str:
-        return self.node.type_info.name
+        return self.operation.type_name
 
-    def lower(self, node: Node, function: Callable[[Lowering, Node], None]) -> None:
-        """Add the launches of a node, by its lowering function."""
+    def lower(self, operation: Operation, function: Callable[[Lowering, Any], None]) -> None:
+        """Add the launches of an operation, by the lowering function of its anchor."""
         before = len(self.launches)
-        self._node, self._computed = node, self.fusion.computed_with(node)
-        for output in node.outputs():
+        self._operation = operation
+        for output in operation.node.outputs():
             if output.partial_shape.is_static:
                 self._check_count(math.prod(output.shape))
         try:
-            function(self, node)
+            function(self, operation.main)
         except (OverflowError, MemoryError) as error:
-            raise DeviceError(f"{self._operation} is too large for {self.device.full_name}: {error}") from error
-        self._add_step(node, self.launches[before:])
-        self._node = None
+            name = self.device.full_name
+            raise DeviceError(f"{self._operation_name} is too large for {name}: {error}") from error
+        self._add_step(operation, self.launches[before:])
+        self._operation = None
 
     def report(self) -> LoweringReport:
         """Return the report of a finished lowering. It keeps no constants alive."""
         self._report.buffers = {value: buffer for value, buffer in self._buffers.items() if buffer.is_planned}
         return self._report
 
-    def _add_step(self, node: Node, launches: Sequence[Launch]) -> None:
+    def _add_step(self, operation: Operation, launches: Sequence[Launch]) -> None:
         kernels = dict.fromkeys(launch.kernel for launch in launches)
-        self.steps.append(ExecutedStep(node, "+".join(kernels) or "none", self._computed))
+        self.steps.append(ExecutedStep(operation.node, "+".join(kernels) or "none", operation.type_name))
 
 
 def _custom_origin(nodes: Sequence[Node]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from hetero import ops
 from hetero.graph import Constant, Output, Result, is_constant
 from hetero_opencl.lowering_report import ROWS
 from hetero_opencl.memory import memory_of
@@ -38,9 +39,9 @@ def transform(program: Program) -> str:
 def fusion(program: Program) -> str:
     """Fused operations, under the name of the last one, or of the product before a bias."""
     rows = [
-        (step.node.friendly_name, len(step.fused), " ".join(node.type_info.name for node in step.fused))
-        for step in program.steps
-        if len(step.fused) > 1
+        (node.friendly_name, len(node.operations), " ".join(one.type_info.name for one in node.operations))
+        for node in program.model.get_ordered_ops()
+        if isinstance(node, ops.Fused) and len(node.operations) > 1
     ]
     return _table(("kernel of", "operations", "in order"), rows)
 
@@ -48,7 +49,7 @@ def fusion(program: Program) -> str:
 def layout(program: Program) -> str:
     """The layout in which each kernel reads its inputs, and where it is converted; readers share a conversion."""
     uses = program.lowering_report.layouts
-    rows = [(use.node.friendly_name, _text(use.value), use.layout, use.made) for use in uses]
+    rows = [(use.name, _text(use.value), use.layout, use.made) for use in uses]
     converted = len([use for use in uses if use.made == "here"])
     plain = len([use for use in uses if use.layout == ROWS])
     summary = f"{len(uses)} inputs, {plain} of them in rows; {converted} conversions by kernels"
@@ -66,7 +67,7 @@ def kernels(program: Program) -> str:
         macros = [f"{key}={value}" for launch in launches.get(name, []) for key, value in _MACRO.findall(launch.source)]
         macro_list = " ".join(dict.fromkeys(macros))
         reasons = "; ".join(dict.fromkeys(program.lowering_report.reasons.get(step.node, [])))
-        rows.append((name, step.node.type_info.name, step.implementation, macro_list, reasons))
+        rows.append((name, step.type_name, step.implementation, macro_list, reasons))
     return _table(("operation", "type", "kernels", "macros", "reasons"), rows)
 
 

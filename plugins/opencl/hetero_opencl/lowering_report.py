@@ -16,12 +16,12 @@ ROWS = "rows"
 
 @dataclass(frozen=True)
 class LayoutUse:
-    """A node reads a value, or an array made of constants, in a layout.
+    """An operation reads a value, or an array made of constants, in a layout.
 
     ``made`` says where the value is converted to that layout; empty for rows.
     """
 
-    node: Node
+    name: str
     value: Output | str
     layout: str
     made: str

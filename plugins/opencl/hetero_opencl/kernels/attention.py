@@ -14,14 +14,13 @@ from hetero_opencl.kernels.movement import WORDS, unsupported_movement, widest_w
 from hetero_opencl.kernels.product import (
     Factors,
     Part,
-    ProductTypes,
     multiply_broadcast,
     multiply_by_transposed,
     strides_of,
-    wide_type,
 )
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source
+from hetero_opencl.kernels.sums import ProductTypes, wide_type
 from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.program import Buffer
 

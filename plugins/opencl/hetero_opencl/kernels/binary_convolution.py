@@ -9,9 +9,9 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.types import Type
-from hetero_opencl.kernels.product import SUMS
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source
+from hetero_opencl.kernels.sums import SUMS
 from hetero_opencl.lowering import Lowering
 
 # 1-bit filters are stored as bytes of 0 and 1.

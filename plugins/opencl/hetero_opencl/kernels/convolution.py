@@ -8,15 +8,18 @@ columns are added to the result (col2im).
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
 from hetero import ops
 from hetero.graph import Output, constant_array
 from hetero.types import Type
+from hetero_opencl.kernels.epilogue import EpilogueMaker, make_epilogue
 from hetero_opencl.kernels.movement import shape_input
-from hetero_opencl.kernels.product import SUMS, Bias, Factors, ProductTypes, multiply, narrow_type, source_of_sums
+from hetero_opencl.kernels.product import Factors, multiply, narrow_type
 from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sums import SUMS, ProductTypes, source_of_sums
 from hetero_opencl.kernels.windows import (
     Window,
     check_dimensions,
@@ -28,7 +31,7 @@ from hetero_opencl.kernels.windows import (
     unsupported_dimensions,
 )
 from hetero_opencl.lowering import Argument, Lowering
-from hetero_opencl.program import Buffer
+from hetero_opencl.operation import Operation
 
 Convolution = ops.Convolution | ops.GroupConvolution
 TransposedConvolution = ops.ConvolutionBackpropData | ops.GroupConvolutionBackpropData
@@ -43,18 +46,22 @@ def _unsupported(node: Convolution | TransposedConvolution) -> str | None:
 
 @lowers(ops.Convolution, ops.GroupConvolution, unsupported=_unsupported)
 def convolution(lowering: Lowering, node: Convolution) -> None:
-    image, filters = lowering.fusion.factors_of(node)
+    operation = lowering.operation
+    image, filters, result = operation.source(0), operation.source(1), operation.result
     check_dimensions(lowering, len(image.shape) - 2)
     groups, outputs, channels, *kernel = _grouped(node)
     pads, _ = node.resolve_pads(image.shape[2:], kernel)
     window = make_window(kernel, node.strides, node.dilations, pads)
-    result = lowering.fusion.result_of(node)
-    # Small integers are padded with their zero point; its contribution to each sum is subtracted with the bias.
-    zero_point = lowering.fusion.zero_point_of(node)
-    bias = _bias(lowering, node, zero_point)
+    # Small integers are padded with their zero point; its contribution to each sum is subtracted at the end.
+    zero_point = _zero_point(operation)
+    offset = None
+    if zero_point:
+        filter_axes = tuple(range(node.filter_axes - 1, filters.partial_shape.rank.get_length()))
+        offset = -zero_point * shape_input(node, 1).sum(filter_axes, np.int32).reshape(-1)
+    epilogue = partial(make_epilogue, lowering, operation, in_channels=False, offset=offset)
     if channels == 1 and groups > 1:
         lowering.note_decision("depthwise convolution")
-        return _depthwise(lowering, image, filters, (groups, outputs), bias, result, window, zero_point)
+        return _depthwise(lowering, image, filters, (groups, outputs), epilogue, result, window, zero_point)
     depth, count = channels * math.prod(kernel), math.prod(result.shape[2:])
     columns = lowering.buffer(image)
     sizes = in_three(image.shape[2:]), in_three(result.shape[2:])
@@ -67,7 +74,7 @@ def convolution(lowering: Lowering, node: Convolution) -> None:
         patches(lowering, lowering.buffer(image), columns, size, (planes, 1), *sizes, window, zero_point)
     multiply(
         lowering, factors(lowering, filters, (groups, outputs, depth)), columns, lowering.buffer(result),
-        (outputs, count, depth), image.shape[0] * groups, depth * count, Bias(bias, is_per_row=True) if bias else None,
+        (outputs, count, depth), image.shape[0] * groups, depth * count, epilogue,
         ProductTypes(narrow_type(filters), image.element_type, result.element_type),
     )  # fmt: skip
 
@@ -121,15 +128,11 @@ def _grouped(node: Convolution | TransposedConvolution) -> tuple[int, ...]:
     return shape if node.filter_axes == 3 else (1, *shape)
 
 
-def _bias(lowering: Lowering, node: Convolution, zero_point: int) -> Buffer | None:
-    add, bias = lowering.fusion.bias_of.get(node), None
-    if add is not None:
-        bias = next(shape_input(add, index) for index in range(2) if add.input_value(index).node is not node)
-    if zero_point:
-        filters = shape_input(node, 1)
-        taken = zero_point * filters.sum(tuple(range(node.filter_axes - 1, filters.ndim)), np.int32).reshape(-1)
-        bias = -taken if bias is None else bias.reshape(-1) - taken
-    return None if bias is None else lowering.constant(bias)
+def _zero_point(operation: Operation) -> int:
+    """Return the zero point that the prologue subtracts from the image, 0 if none."""
+    subtract = next((node for node in operation.prologue if isinstance(node, ops.Subtract)), None)
+    zero_point = None if subtract is None else constant_array(subtract.input_value(1))
+    return 0 if zero_point is None else zero_point.item()
 
 
 def _depthwise(
@@ -137,7 +140,7 @@ def _depthwise(
     image: Output,
     filters: Output,
     channels: tuple[int, int],
-    bias: Buffer | None,
+    epilogue: EpilogueMaker,
     result: Output,
     window: Window,
     outside: int,
@@ -158,11 +161,14 @@ def _depthwise(
         in_size = needed
     blocks = -(-out_size[2] // 16)
     sizes = (groups * multiplier, multiplier, *in_size, *out_size, *window.kernel)
-    added = [bias] if bias else []
     flat = int(out_size[0] == window.kernel[0] == 1)
-    macros = {"STEP": stride if stride <= 2 else 0, "BIAS": len(added), "FLAT": flat}
-    text = source_of_sums("depthwise", ProductTypes(narrow_type(filters), kind, result.element_type), **macros)
+    macros = {"STEP": stride if stride <= 2 else 0, "FLAT": flat}
+    after = epilogue(16)
+    text = source_of_sums(
+        "depthwise", ProductTypes(narrow_type(filters), kind, result.element_type), after.text, **macros
+    )
     constant = _narrowed(filters)
     weights = lowering.buffer(filters) if constant is None else lowering.constant(constant)
-    arguments: list[Argument] = [data, weights, *added, result, *sizes, *window.strides, *window.dilations, blocks]
-    lowering.launch_flat(text, "depthwise", arguments, planes * multiplier * out_size[0] * out_size[1] * blocks)
+    arguments: list[Argument] = [data, weights, result, *sizes, *window.strides, *window.dilations, blocks]
+    count = planes * multiplier * out_size[0] * out_size[1] * blocks
+    lowering.launch_flat(text, "depthwise", arguments, count, after.arguments)

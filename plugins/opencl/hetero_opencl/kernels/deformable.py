@@ -6,9 +6,10 @@ import math
 
 from hetero import ops
 from hetero_opencl.kernels.convolution import factors
-from hetero_opencl.kernels.product import ProductTypes, multiply
+from hetero_opencl.kernels.product import multiply
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import float_type, source, unsupported_non_float
+from hetero_opencl.kernels.sums import ProductTypes
 from hetero_opencl.lowering import Lowering
 
 

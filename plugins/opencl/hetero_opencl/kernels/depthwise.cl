@@ -1,5 +1,5 @@
 // Depthwise convolution of padded images [planes][depth][height][width]. A work-item computes 16 neighbors in a row.
-// LEFT, RIGHT, RESULT: the element types of weights, of images, and of results and the bias; SUM: the C type of sums
+// LEFT, RIGHT, RESULT: the element types of weights, of images and of results; SUM: the C type of sums
 // (see product.cl). STEP: the stride along the row, 1 or 2, or 0 for any other. FLAT 1: the depth is 1; divisions by it
 // are omitted, because they cost time.
 #if FLAT
@@ -8,14 +8,11 @@
 #define DEPTH(length) length
 #endif
 kernel void depthwise(global const RIGHT *restrict image, global const LEFT *restrict weights,
-#if BIAS
-                      global const RESULT *restrict bias,
-#endif
                       global RESULT *restrict out, const int channels, const int multiplier, const int depth,
                       const int height, const int width, const int out_depth, const int out_height, const int out_width,
                       const int kernel_depth, const int kernel_height, const int kernel_width, const int stride_z,
                       const int stride_y, const int stride_x, const int dilation_z, const int dilation_y,
-                      const int dilation_x, const int blocks, const int count)
+                      const int dilation_x, const int blocks, const int count EPILOGUE_PARAMETERS)
 {
     const int item = get_global_id(0);
     if (item >= count)
@@ -28,11 +25,7 @@ kernel void depthwise(global const RIGHT *restrict image, global const LEFT *res
     const int channel = plane % channels;
     image += (((long)(plane / multiplier) * depth + z * stride_z) * height + y * stride_y) * width + x * stride_x;
     weights += (long)channel * DEPTH(kernel_depth) * kernel_height * kernel_width;
-#if BIAS
-    SUM16 sum = (SUM16)((SUM)RESULT_LOAD(bias, channel));
-#else
     SUM16 sum = (SUM16)((SUM)0);
-#endif
     for (int kz = 0; kz < DEPTH(kernel_depth); kz++) {
         for (int ky = 0; ky < kernel_height; ky++) {
             global const RIGHT *line = image + ((long)kz * dilation_z * height + ky * dilation_y) * width;
@@ -53,7 +46,9 @@ kernel void depthwise(global const RIGHT *restrict image, global const LEFT *res
             weights += kernel_width;
         }
     }
-    out += (long)row * out_width + x;
+    const int first = row * out_width + x;
+    sum = EPILOGUE(sum, first, channel);
+    out += first;
     if (x + 16 <= out_width) {
         RESULT_STORE16(NARROW(sum), out);
     } else {

@@ -15,8 +15,9 @@ from hetero import ops
 from hetero.ops.einsum import ELLIPSIS, parse_equation
 from hetero.types import Type
 from hetero_opencl.kernels.movement import View, strided_copy
-from hetero_opencl.kernels.product import Factors, ProductTypes, multiply_broadcast, unsupported_product, wide_type
+from hetero_opencl.kernels.product import Factors, multiply_broadcast, unsupported_product
 from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sums import ProductTypes, wide_type
 from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
 

@@ -31,8 +31,9 @@ LARGEST_GROUP = 256
 @lowers_if(has_custom_expression, unsupported=unsupported_elementwise)
 @lowers(*OPERATIONS, unsupported=unsupported_elementwise)
 def elementwise(lowering: Lowering, root: Node) -> None:
-    nodes = lowering.fusion.groups[root].nodes
-    inputs = lowering.fusion.groups[root].inputs()
+    nodes = lowering.operation.nodes
+    inside = set(nodes)
+    inputs = list(dict.fromkeys(v for node in nodes for v in node.input_values() if v.node not in inside))
     compute(lowering, inputs, root.output(0), _statements(nodes, inputs), _types_in(nodes))
 
 

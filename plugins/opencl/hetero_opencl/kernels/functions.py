@@ -185,3 +185,13 @@ def functions_called(text: str) -> str:
         if call in text or call in definitions:
             definitions = function + definitions
     return definitions
+
+
+def vector_functions(text: str, kind: str, width: int) -> str | None:
+    """Return the definitions of the functions that a text calls with vectors; None if one has no vector form."""
+    called = functions_called(text)
+    if width == 1 or not called:
+        return called
+    if called != _FLOAT_FUNCTIONS["smooth_erf"] or kind != "float":
+        return None
+    return re.sub(r"\bfloat\b", f"float{width}", called)

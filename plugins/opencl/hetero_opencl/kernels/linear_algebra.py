@@ -6,9 +6,9 @@ import math
 
 from hetero import ops
 from hetero.graph import Node
-from hetero_opencl.kernels.product import wide_type
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, unsupported_non_float
+from hetero_opencl.kernels.sums import wide_type
 from hetero_opencl.lowering import Lowering
 
 # Work-items per matrix on a GPU; on a CPU it is one.

@@ -7,9 +7,9 @@ import math
 from hetero import ops
 from hetero.ops.windows import resolve_pads
 from hetero_opencl.kernels.movement import shape_input
-from hetero_opencl.kernels.product import SUMS
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import unsupported_types, unsupported_unless
+from hetero_opencl.kernels.sums import SUMS
 from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, overlapped, patches
 from hetero_opencl.lowering import Lowering
 

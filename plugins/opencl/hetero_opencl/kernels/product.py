@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -15,9 +15,10 @@ from hetero.types import Type
 from hetero_opencl.constants import contiguous
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.kernels import layouts
+from hetero_opencl.kernels.epilogue import EpilogueMaker, make_epilogue, no_epilogue
 from hetero_opencl.kernels.movement import Axis, merge_axes
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import ELEMENTS, source
+from hetero_opencl.kernels.sums import OF_8_BYTES, SINGLE, SUMS, ProductTypes, source_of_sums
 from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
 
@@ -32,24 +33,10 @@ _TILES = {
     8: {(6, 1): 1.0, (4, 1): 0.8, (2, 1): 0.5, (1, 1): 0.3},
     1: {(8, 1): 1.0, (4, 1): 0.7, (2, 1): 0.4, (1, 1): 0.2},
 }
-# Macros for kernels without tiles.
-_SMALLEST = {"ROWS": 1, "VECTORS": 1, "GROUP_ROWS": 1, "GROUP_COLUMNS": 1, "PACKED": 0}
 # Tiles along rows and columns in a work-group of a GPU; its work-items share the elements that they read.
 _GROUP_ON_GPUS = (16, 4)
-# C types of sums. Integer sums wrap around, which C defines only for unsigned types.
-SUMS = {
-    **dict.fromkeys((Type.f32, Type.f16, Type.bf16), "float"), Type.f64: "double",
-    **dict.fromkeys((Type.i8, Type.u8, Type.i16, Type.u16, Type.i32, Type.u32), "uint"),
-    **dict.fromkeys((Type.i64, Type.u64), "ulong"),
-}  # fmt: skip
-_OF_8_BYTES = ("double", "ulong")
 # Types that are multiplied with i32 without a conversion.
 SMALL_INTEGERS = (Type.i8, Type.u8, Type.i16, Type.u16)
-
-
-def wide_type(kind: Type) -> Type:
-    """Return the type of sums that are passed from one launch to the next, so that they are rounded once."""
-    return Type.f32 if kind in (Type.f16, Type.bf16) else kind
 
 
 class Factors(NamedTuple):
@@ -60,24 +47,6 @@ class Factors(NamedTuple):
     depth_stride: int = 0
     batches: int = 1
     batch_stride: int = 0
-
-
-class Bias(NamedTuple):
-    """Bias of the result's type: one number per row or per column."""
-
-    buffer: Buffer
-    is_per_row: bool
-
-
-class ProductTypes(NamedTuple):
-    """Element types: all floating-point or all integers; and all f64 or none, all of 64 bits or none."""
-
-    left: Type = Type.f32
-    right: Type = Type.f32
-    result: Type = Type.f32
-
-
-_SINGLE = ProductTypes()
 
 
 class Batch(NamedTuple):
@@ -108,10 +77,10 @@ def multiply(
     size: tuple[int, int, int],
     batches: int = 1,
     right_batch_stride: int = 0,
-    bias: Bias | None = None,
-    types: ProductTypes = _SINGLE,
+    epilogue: EpilogueMaker = no_epilogue,
+    types: ProductTypes = SINGLE,
 ) -> None:
-    """Launch ``result = left · right + bias`` for a batch; ``size`` is rows, columns and depth.
+    """Launch ``result = epilogue(left · right)`` for a batch; ``size`` is rows, columns and depth.
 
     Product i of the batch takes the left matrix i modulo ``left.batches``.
     """
@@ -119,7 +88,7 @@ def multiply(
         inner = left.batches
         strides = (inner * right_batch_stride, right_batch_stride)
         batch = Batch(batches // inner, inner, (0, left.batch_stride), strides)
-        multiply_batch(lowering, left, right, result, size, batch, bias, (0, 0, 0), types)
+        multiply_batch(lowering, left, right, result, size, batch, epilogue, (0, 0, 0), types)
 
 
 def multiply_batch(
@@ -129,26 +98,27 @@ def multiply_batch(
     result: Buffer,
     size: tuple[int, int, int],
     batch: Batch,
-    bias: Bias | None = None,
+    epilogue: EpilogueMaker = no_epilogue,
     offsets: tuple[int, int, int] = (0, 0, 0),
-    types: ProductTypes = _SINGLE,
+    types: ProductTypes = SINGLE,
 ) -> None:
     """Launch the products of a batch with two axes. Offsets, in elements, are those of left, right and result.
 
     Constant left matrices are ``inner`` matrices; their strides follow from their size.
     """
     rows, columns, depth = size
-    has_bias = 0 if bias is None else 1 if bias.is_per_row else 2
-    buffers = [right, *([bias.buffer] if bias else []), result]
     packed = isinstance(left.matrices, np.ndarray)
     by_rows = packed or (left.depth_stride == 1 and left.row_stride == depth)
     all_offsets = *offsets, rows * columns if batch.result is None else batch.result
     if columns == 1 and by_rows:
         a = lowering.constant(left.matrices) if isinstance(left.matrices, np.ndarray) else left.matrices
         a_strides = (0, rows * depth) if packed else batch.left
-        text = product_source(types, _SMALLEST, has_bias)
+        after = epilogue(1)
+        text = source_of_sums("gemv", types, after.text)
         numbers = [*size, batch.inner, *a_strides, *batch.right, *all_offsets]
-        return lowering.launch_flat(text, "matrix_by_vector", [a, *buffers, *numbers], batch.outer * batch.inner * rows)
+        arguments = [a, right, result, *numbers]
+        count = batch.outer * batch.inner * rows
+        return lowering.launch_flat(text, "gemv", arguments, count, after.arguments)
     tile_rows, vectors = _tile(lowering.device, rows, columns, types)
     tiles = -(-rows // tile_rows)
     if isinstance(left.matrices, np.ndarray):
@@ -158,35 +128,13 @@ def multiply_batch(
         a, a_strides = left.matrices, batch.left
     group = (1, 1) if lowering.device.is_cpu else _GROUP_ON_GPUS
     sizes = {"ROWS": tile_rows, "VECTORS": vectors, "GROUP_ROWS": group[0], "GROUP_COLUMNS": group[1]}
-    text = product_source(types, {**sizes, "PACKED": int(packed)}, has_bias)
+    after = epilogue(16)
+    text = source_of_sums("product", types, after.text, **sizes, PACKED=int(packed))
     items = [-(-count // side) * side for count, side in zip((tiles, -(-columns // (16 * vectors))), group)]
     numbers = [*size, batch.inner, *a_strides, *batch.right, *all_offsets, left.row_stride, left.depth_stride]
     lowering.note_decision(f"tiles of {tile_rows} by {16 * vectors} for {rows} by {columns}")
     global_size = [*items, batch.outer * batch.inner]
-    lowering.launch(text, "product", [a, *buffers, *numbers], global_size, [*group, 1])
-
-
-def product_source(types: ProductTypes, sizes: Mapping[str, int], has_bias: int) -> str:
-    """Return the source of the gemm kernels for these element types and tile sizes."""
-    return source_of_sums("product", types, **sizes, BIAS=has_bias)
-
-
-def source_of_sums(name: str, types: ProductTypes, **macros: object) -> str:
-    """Return the text of a .cl file that sums products of LEFT and RIGHT in SUM and stores RESULT."""
-    total = SUMS[types.result]
-    names = {"LEFT": types.left, "RIGHT": types.right, "RESULT": types.result}
-    macros |= {"SUM": total, **{f"SUM{width}": f"{total}{width}" for width in (4, 8, 16)}}
-    macros |= {f"WIDEN_{key}(x)": _widened(kind, total) for key, kind in names.items()}
-    macros["NARROW(x)"] = "(x)" if types.result.is_real() else f"convert_{ELEMENTS[types.result].value}16(x)"
-    return source(name, names, **macros)
-
-
-def _widened(kind: Type, total: str) -> str:
-    """Return the macro body that converts 16 elements to the type of sums."""
-    if kind.is_real():
-        return "(x)"
-    # Through the signed type, which preserves the sign of the elements.
-    return f"as_{total}16(convert_{total[1:]}16(x))" if kind.is_signed() else f"convert_{total}16(x)"
+    lowering.launch(text, "product", [a, right, result, *numbers, *after.arguments], global_size, [*group, 1])
 
 
 def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:
@@ -203,7 +151,7 @@ def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:
 def _tile(device: OpenCLDevice, rows: int, columns: int, types: ProductTypes) -> tuple[int, int]:
     width = device.handle.native_vector_width_float
     tiles = _TILES[16 if width >= 16 else 8 if width >= 4 else 1]
-    if SUMS[types.result] in _OF_8_BYTES:  # registers hold half as many
+    if SUMS[types.result] in OF_8_BYTES:  # registers hold half as many
         limit = max(r * vectors for r, vectors in tiles) // 2
         tiles = {tile: speed for tile, speed in tiles.items() if tile[0] * tile[1] <= limit}
 
@@ -221,19 +169,17 @@ def unsupported_product(node: Node) -> str | None:
 
 @lowers(ops.MatMul, unsupported=unsupported_product)
 def matmul(lowering: Lowering, node: ops.MatMul) -> None:
-    a, b = lowering.fusion.factors_of(node)
-    add, bias = lowering.fusion.bias_of.get(node), None
-    if add is not None:
-        addend = next(value for value in add.input_values() if value.node is not node)
-        bias = Bias(lowering.buffer(addend), is_per_row=False)
+    operation = lowering.operation
+    a, b = operation.source(0), operation.source(1)
     rows, depth = _matrix(a.shape, node.transpose_a, is_left=True)
     columns = _matrix(b.shape, node.transpose_b, is_left=False)[1]
     transpose_a = node.transpose_a and len(a.shape) > 1 and rows > 1
     right, kind = right_matrices(lowering, b, node.transpose_b and len(b.shape) > 1), narrow_type(b)
     multiply_broadcast(
         lowering, Factors(lowering.buffer(a), *((1, rows) if transpose_a else (depth, 1))), right,
-        lowering.buffer(lowering.fusion.result_of(node)), (rows, columns, depth), (a.shape[:-2], b.shape[:-2]),
-        bias, ProductTypes(a.element_type, kind, node.get_element_type()),
+        lowering.buffer(operation.result), (rows, columns, depth), (a.shape[:-2], b.shape[:-2]),
+        partial(make_epilogue, lowering, operation, in_channels=True),
+        ProductTypes(a.element_type, kind, node.get_element_type()),
     )  # fmt: skip
 
 
@@ -244,8 +190,8 @@ def multiply_broadcast(
     result: Buffer,
     size: tuple[int, int, int],
     batches: tuple[Sequence[int], Sequence[int]],
-    bias: Bias | None = None,
-    types: ProductTypes = _SINGLE,
+    epilogue: EpilogueMaker = no_epilogue,
+    types: ProductTypes = SINGLE,
     left_part: Part | None = None,
     result_part: Part | None = None,
 ) -> None:
@@ -270,7 +216,7 @@ def multiply_broadcast(
     for index, places in enumerate(itertools.product(*(range(axis.length) for axis in looped))):
         of_left, of_right = (sum(axis[side] * place for axis, place in zip(looped, places)) for side in (1, 2))
         offsets = (of_left + first * depth, of_right, index * count + first_result * columns)
-        multiply_batch(lowering, left, right, result, (rows, columns, depth), batch, bias, offsets, types)
+        multiply_batch(lowering, left, right, result, (rows, columns, depth), batch, epilogue, offsets, types)
 
 
 def strides_of(shape: Sequence[int], rank: int, step: int) -> list[int]:

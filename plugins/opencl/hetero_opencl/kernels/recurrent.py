@@ -13,9 +13,10 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Output
 from hetero.types import Type
-from hetero_opencl.kernels.product import Batch, Factors, ProductTypes, multiply_batch, right_matrices, wide_type
+from hetero_opencl.kernels.product import Batch, Factors, multiply_batch, right_matrices
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, unsupported_non_float
+from hetero_opencl.kernels.sums import ProductTypes, wide_type
 from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.program import Buffer
 

@@ -88,10 +88,10 @@ def float_type(kind: Type) -> Type:
     return Type.f64 if kind is Type.f64 else Type.f32
 
 
-def source(name: str, types: Mapping[str, Type] | None = None, **macros: object) -> str:
-    """Return the text of ``name``.cl, preceded by the macros of ``element_macros(types)`` and by ``macros``."""
+def source(name: str, types: Mapping[str, Type] | None = None, prelude: str = "", **macros: object) -> str:
+    """Return the text of ``name``.cl, preceded by the macros of ``element_macros(types)``, ``macros`` and a prelude."""
     elements = element_macros(types or {})
-    return elements + "".join(f"#define {key} {value}\n" for key, value in macros.items()) + template(name)
+    return elements + "".join(f"#define {key} {value}\n" for key, value in macros.items()) + prelude + template(name)
 
 
 def element_macros(types: Mapping[str, Type], elements: Mapping[Type, Element] = ELEMENTS) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 from hetero.errors import UnsupportedOperationError
 from hetero.types import Type
 from hetero_opencl.kernels.movement import WORDS
-from hetero_opencl.kernels.product import ProductTypes, source_of_sums
 from hetero_opencl.kernels.sources import source
+from hetero_opencl.kernels.sums import ProductTypes, source_of_sums
 from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.program import Buffer
 

@@ -1,0 +1,169 @@
+"""Epilogues: element-wise operations that a kernel runs on its results in registers, before it stores them.
+
+A kernel computes its results in vectors and passes each to the macro ``EPILOGUE(v, at, channel)``: ``v`` is the vector,
+``at`` the index of its first element in the output's storage, and ``channel`` its channel, or the first one if the
+vector holds neighboring channels. ``CHANNEL(row, column)`` selects the channel of an element of a matrix.
+``EPILOGUE_PARAMETERS`` are further parameters of the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node, Output, constant_array
+from hetero.types import Type
+from hetero_opencl.custom import has_custom_expression
+from hetero_opencl.kernels.expressions import constant_number, expression, is_elementwise
+from hetero_opencl.kernels.functions import vector_functions
+from hetero_opencl.kernels.layouts import Layout
+from hetero_opencl.kernels.sources import FLOATS
+from hetero_opencl.kernels.sums import SUMS
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Argument, Lowering
+    from hetero_opencl.operation import Operation
+
+_ANCHORS = (ops.Convolution, ops.GroupConvolution, ops.MatMul)
+
+
+def takes_epilogue(anchor: Node, group: Sequence[Node]) -> bool:
+    """Return whether kernels of an anchor can run a group of element-wise nodes on its output.
+
+    All elements are of one floating-point type, or the group is an Add to a sum of integers. Other operands have
+    the output's shape, one element, or one per channel.
+    """
+    output = anchor.output(0)
+    kind = output.element_type
+    if type(anchor) not in _ANCHORS or not is_elementwise(group[0]):
+        return False
+    values = [value for node in group for value in (*node.input_values(), *node.outputs())]
+    if any(value.element_type is not kind for value in values):
+        return False
+    if kind not in FLOATS and (len(group) > 1 or type(group[0]) is not ops.Add):
+        return False
+    axis = channel_axis(anchor)
+    inside = {anchor, *group}
+    if any(_place(value, output.shape, axis) is None for value in values if value.node not in inside):
+        return False
+    return kind not in FLOATS or all(_has_vector_form(node) for node in group)
+
+
+def channel_axis(anchor: Node) -> int:
+    """Return the axis of the channels of an anchor's output: the last one of a product, else 1."""
+    return len(anchor.output(0).shape) - 1 if isinstance(anchor, ops.MatMul) else 1
+
+
+def _place(value: Output, shape: tuple[int, ...], axis: int) -> str | None:
+    """Return where an operand's elements are: ``number``, ``same`` as the output, ``channel``; None: elsewhere."""
+    if (array := constant_array(value)) is not None and array.size == 1:
+        return "number"
+    if value.shape == shape:
+        return "same"
+    padded = (1,) * (len(shape) - len(value.shape)) + tuple(value.shape)
+    wanted = [1] * len(shape)
+    if shape:
+        wanted[axis] = shape[axis]
+    return "channel" if list(padded) == wanted else None
+
+
+def _has_vector_form(node: Node) -> bool:
+    if has_custom_expression(node):
+        return False
+    text = expression(node, [f"v{index}" for index in range(node.get_input_size())])
+    return vector_functions(text, "float", 16) is not None
+
+
+class Epilogue(NamedTuple):
+    """Text before a kernel that defines the macros, and the arguments for EPILOGUE_PARAMETERS."""
+
+    text: str
+    arguments: list[Argument]
+
+
+# Returns the epilogue for vectors of this many elements.
+EpilogueMaker = Callable[[int], Epilogue]
+
+
+def no_epilogue(width: int) -> Epilogue:
+    return Epilogue(
+        "#define EPILOGUE_PARAMETERS\n#define EPILOGUE(v, at, channel) (v)\n#define CHANNEL(row, column) 0\n", []
+    )
+
+
+def make_epilogue(
+    lowering: Lowering,
+    operation: Operation,
+    width: int,
+    in_channels: bool,
+    layout: Layout | None = None,
+    offset: np.ndarray | None = None,
+) -> Epilogue:
+    """Return the epilogue of an operation for vectors of ``width`` elements.
+
+    ``in_channels``: whether vectors hold neighboring channels; else all elements are of one. ``offset``: a number per
+    channel, of the output's type, that is added first.
+    """
+    assert operation.anchor is not None
+    output, axis = operation.anchor.output(0), channel_axis(operation.anchor)
+    kind = output.element_type
+    element, vector = SUMS[kind], f"{SUMS[kind]}{width if width > 1 else ''}"
+    parameters: list[str] = []
+    arguments: list[Argument] = []
+    lines: list[str] = []
+    names = {output: "v"}
+
+    def load(buffer: Argument, place: str) -> str:
+        name = f"e{len(parameters)}"
+        parameters.append(f"global const RESULT *restrict {name}")
+        arguments.append(buffer)
+        if width > 1 and (place == "at" or in_channels):
+            return f"WIDEN_RESULT(RESULT_LOAD{width}({name} + {place}))"
+        return f"({vector})(({element})RESULT_LOAD({name}, {place}))"
+
+    if offset is not None:
+        lines.append(f"v = v + {load(lowering.constant(offset), 'channel')};")
+    inside = {operation.anchor, *operation.epilogue}
+    for value in dict.fromkeys(v for node in operation.epilogue for v in node.input_values() if v.node not in inside):
+        place = _place(value, output.shape, axis)
+        names[value] = f"o{len(names)}"
+        if place == "number":
+            parameters.append(f"const {element} e{len(parameters)}")
+            array = constant_array(value)
+            assert array is not None
+            arguments.append(_number(array, kind))
+            text = f"({vector})(e{len(parameters) - 1})"
+        else:
+            text = load(lowering.buffer(value, layout), "at" if place == "same" else "channel")
+        lines.append(f"const {vector} {names[value]} = {text};")
+    for node in operation.epilogue:
+        inputs = [names[value] for value in node.input_values()]
+        names[node.output(0)] = f"r{len(names)}"
+        text = expression(node, inputs) if kind in FLOATS else f"{inputs[0]} + {inputs[1]}"
+        lines.append(f"const {vector} {names[node.output(0)]} = {text};")
+    if not lines:
+        return no_epilogue(width)
+    result = names[operation.epilogue[-1].output(0)] if operation.epilogue else "v"
+    more = "".join(f", {parameter}" for parameter in parameters)
+    passed = "".join(f", e{index}" for index in range(len(parameters)))
+    body = "".join(f"    {line}\n" for line in lines)
+    head = f"inline {vector} epilogue({vector} v, const int at, const int channel{more})"
+    text = f"{head}\n{{\n{body}    return {result};\n}}\n"
+    macros = {
+        "EPILOGUE_PARAMETERS": more,
+        "EPILOGUE(v, at, channel)": f"epilogue(v, at, channel{passed})",
+        "CHANNEL(row, column)": "(column)" if in_channels else "(row)",
+    }
+    defined = "".join(f"#define {key} {value}\n" for key, value in macros.items())
+    return Epilogue((vector_functions(text, element, width) or "") + text + defined, arguments)
+
+
+def _number(array: np.ndarray, kind: Type) -> np.generic:
+    """Return the only element of an array as a kernel argument of the type of sums."""
+    if kind in FLOATS:
+        return constant_number(array, kind)
+    wide = np.uint64 if kind.size == 8 else np.uint32
+    return array.reshape(-1).astype(np.int64).astype(wide)[0]
