@@ -84,9 +84,9 @@ def test_runtimes_of_one_processor_are_ordered_by_their_speed(monkeypatch):
     assert order == sorted(order, key=lambda handle: verdicts[handle].gflops)
 
 
-@pytest.mark.parametrize("name", ["generic", "znver3"])
+@pytest.mark.parametrize("name", ["generic", "znver3", "icelake-client"])
 def test_pocl_builds_for_processors_that_its_compiler_does_not_know(name, tmp_path):
-    """LLVM 14 rejects "generic", and aborts for "znver3" if the processor has AVX-512."""
+    """LLVM 14 rejects "generic"; with AVX-512, it aborts for "znver3" and inlines no built-in for "icelake-client"."""
     if not any(pocl.is_pocl(handle) for handle in all_devices()):
         pytest.skip("PoCL is not installed")
     code = f"""
@@ -99,7 +99,10 @@ pocl.processor_field(device, pocl.processor_name(device)).value = ctypes.address
 pocl.processor_name = lambda device: "{name}"
 pocl.repair = repair
 trial_process.CASES = dict(list(trial_process.CASES.items())[:2])
-print(json.dumps(trial_process.try_device(platforms.identity(device))))
+print(json.dumps([trial_process.try_device(platforms.identity(device)), pocl.built_for()]))
 """
     printed, _ = run_python(code, POCL_CACHE_DIR=str(tmp_path))
-    assert json.loads(printed)["reason"] == ""
+    verdict, processor = json.loads(printed)
+    assert verdict["reason"] == ""
+    if "avx512vl" in pocl.processor_flags():
+        assert processor == "skylake-avx512"
