@@ -2,8 +2,9 @@
 
 LLVM 14 calls a processor that it does not know "generic", and clang then rejects that name, so no kernel builds
 (https://github.com/pocl/pocl/issues/1049, open). It calls AMD's Zen 4 "znver3", which has no AVX-512, while PoCL
-enables AVX-512 because the processor has it: code generation then aborts on most kernels. No option or environment
-variable of PoCL changes the name. But the device object has a pointer to it, ``llvm_cpu``, read at every build.
+enables AVX-512 because the processor has it: code generation then aborts on most kernels. It calls Sapphire Rapids
+"icelake-client", for which a gemm runs at a sixth of the speed. No option or environment variable of PoCL changes the
+name. But the device object has a pointer to it, ``llvm_cpu``, read at every build.
 ``repair`` sets the pointer to the name of a processor that LLVM 14 knows, with the instructions of this one.
 """
 
@@ -22,18 +23,14 @@ from hetero.messages import get_logger
 
 log = get_logger("hetero.opencl")
 
+_SKYLAKE = b"skylake-avx512"
 # Processors that LLVM 14 knows with the flags of /proc/cpuinfo that they require, the most capable first.
 _PROCESSORS = (
-    (b"skylake-avx512", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "fma", "bmi2"}),
+    (_SKYLAKE, {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "fma", "bmi2"}),
     (b"haswell", {"avx2", "fma", "bmi1", "bmi2", "f16c", "lzcnt", "movbe"}),
     (b"sandybridge", {"avx", "sse4_2", "aes", "popcnt"}),
     (b"x86-64", {"sse2"}),
 )
-# LLVM 14's names of the processors with AVX-512.
-_WITH_AVX512 = {
-    "knl", "knm", "skylake-avx512", "cannonlake", "cascadelake", "cooperlake", "icelake-client", "icelake-server",
-    "rocketlake", "tigerlake", "sapphirerapids", "x86-64-v4",
-}  # fmt: skip
 # PoCL generates different code for a grid with a dimension of this many work-items or more.
 _WIDE_GRID = 65535
 _SEARCHED_WORDS = 160  # the device object of PoCL 3.0 is longer than that; llvm_cpu is word 80 of it
@@ -52,14 +49,17 @@ def is_pocl(device: cl.Device) -> bool:
 
 
 def repair(device: cl.Device) -> None:
-    """Give a PoCL 3.0 device a processor name that its compiler can use, if its own name does not work."""
+    """Give a PoCL 3.0 device a processor name for which its compiler works and generates fast code, if it has another.
+
+    With AVX-512 the name is always replaced.
+    """
     if not (is_pocl(device) and device.driver_version.startswith("3.0")) or device.int_ptr in _checked:
         return
     _checked.add(device.int_ptr)
     name, flags = processor_name(device), processor_flags()
-    if name != "generic" and (name in _WITH_AVX512 or "avx512f" not in flags):
-        return
     substitute = next((processor for processor, required in _PROCESSORS if required <= flags), None)
+    if name != "generic" and substitute != _SKYLAKE:
+        return
     field = processor_field(device, name)
     if substitute is None or field is None:
         log.warning("PoCL cannot build kernels here: it takes this processor for %s", name)
