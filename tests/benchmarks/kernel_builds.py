@@ -26,7 +26,7 @@ def compare() -> list[str]:
     """Return a line for each model, runtime and build mode: medians of interleaved runs, and ratios."""
     from hetero_opencl.device import present_devices
 
-    devices = [index for index, device in enumerate(present_devices().usable) if device.is_cpu]
+    devices = [index for index, device in enumerate(present_devices().usable) if device.profile.is_cpu_like]
     times: dict[tuple[str, int, str], list[float]] = {}
     for _ in range(ROUNDS):
         for name in MODELS:

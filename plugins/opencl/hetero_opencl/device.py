@@ -10,7 +10,6 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from hetero.properties import Property
 from hetero_opencl import pocl, pocl_cache, trial
 from hetero_opencl.binary_cache import BinaryCache
 from hetero_opencl.compiler import BuildRequest, Compiler
+from hetero_opencl.device_profile import DeviceProfile, profile_of
 from hetero_opencl.forks import check_process, note_drivers
 from hetero_opencl.memory import allocations_on, memory_statistics
 from hetero_opencl.platforms import all_devices
@@ -52,15 +52,15 @@ _KINDS = {cl.device_type.GPU: "GPU", cl.device_type.ACCELERATOR: "accelerator", 
 class OpenCLDevice(Device):
     """A device with an OpenCL context, its own or the user's, and the programs built in it.
 
-    With a queue of the user, all commands go there.
+    With a queue of the user, all commands go there. ``profile`` selects the kernels and their sizes.
     """
 
     def __init__(
         self,
         handle: cl.Device,
+        profile: DeviceProfile,
         context: cl.Context | None = None,
         queue: cl.CommandQueue | None = None,
-        builds_in_process: bool = False,
     ) -> None:
         super().__init__(
             full_name=name_of(handle),
@@ -70,10 +70,8 @@ class OpenCLDevice(Device):
             memory_size=handle.global_mem_size,
             max_streams=MAX_STREAMS,
         )
-        self.handle = handle
-        # A compiler for GPUs is part of a driver that this process has to trust anyway.
-        needs_processes = handle.type & cl.device_type.CPU and not builds_in_process
-        self._compiler = Compiler(handle) if needs_processes else None
+        self.handle, self.profile = handle, profile
+        self._compiler = Compiler(handle) if profile.builds_in_child else None
         pocl.repair(handle)
         with opencl_errors(f"making a context on {handle.name}"):
             self.context = context or cl.Context([handle])
@@ -103,17 +101,15 @@ class OpenCLDevice(Device):
         copies = "tensors of the context are not copied" if self.shares_host_memory else "tensors are copied"
         return {
             "driver": f"{handle.driver_version} of {handle.platform.vendor.strip()}, {version}",
-            "processor": f"{kind} of {handle.vendor.strip()}, {handle.max_compute_units} compute units",
-            "vectors": f"{handle.native_vector_width_float} f32",
+            "processor": f"{kind} of {handle.vendor.strip()}, {self.profile.compute_units} compute units",
+            "speed": self.profile.describe_speed(),
+            "vectors": f"{self.profile.vector_width} f32",
+            "caches": self.profile.describe_caches(),
             "memory": f"{handle.global_mem_size / 2**30:.1f} GiB, {memory}; {copies}",
-            "work-group": f"{handle.local_mem_size // 1024} KiB local memory, {handle.max_work_group_size} work-items",
+            "work-group": self.profile.describe_work_group(),
             "element types": f"f32, integers, {'f64' if self.has_doubles else 'no f64'}, f16 and bf16 computed as f32",
             "f16 arithmetic": "supported" if "cl_khr_fp16" in handle.extensions.split() else "not supported",
         }
-
-    @property
-    def is_cpu(self) -> bool:
-        return bool(self.handle.type & cl.device_type.CPU)
 
     @property
     def has_doubles(self) -> bool:
@@ -254,7 +250,7 @@ def present_devices() -> Devices:
             verdict = trial.verdict_on(handle)
             if verdict.reason:
                 raise DeviceError(verdict.reason)
-            usable.append((_rank(handle, verdict.gflops), OpenCLDevice(handle)))
+            usable.append(OpenCLDevice(handle, profile_of(handle, verdict.measurements)))
         except DeviceError as error:
             unusable[name_of(handle)] = str(error)
             log.info("the OpenCL device %s is not used: %s", name_of(handle), error)
@@ -263,10 +259,10 @@ def present_devices() -> Devices:
         raise DeviceError(
             f"no OpenCL device can be used ({reasons}): pip install hetero-opencl[intel] installs another one"
         )
-    usable.sort(key=itemgetter(0))
-    for index, (_, device) in enumerate(usable):
+    usable.sort(key=_rank)
+    for index, device in enumerate(usable):
         device.id = str(index)
-    return Devices(tuple(device for _, device in usable), unusable)
+    return Devices(tuple(usable), unusable)
 
 
 def name_of(handle: cl.Device) -> str:
@@ -293,7 +289,7 @@ def _compiler_errors(error: Exception) -> str:
     return "; ".join(lines[:MAX_ERRORS]) or str(error)
 
 
-def _rank(handle: cl.Device, gflops: float) -> tuple[int, float]:
+def _rank(device: OpenCLDevice) -> tuple[int, float]:
     """Return the sort key of a device: its kind, then for CPU runtimes the speed, the fastest first."""
-    kind = next((rank for rank, kind in enumerate(_KINDS) if handle.type & kind), len(_KINDS))
-    return kind, -gflops if handle.type & cl.device_type.CPU else 0
+    kind = next((rank for rank, kind in enumerate(_KINDS) if device.handle.type & kind), len(_KINDS))
+    return kind, -device.profile.flops_per_second if device.profile.is_cpu_like else 0

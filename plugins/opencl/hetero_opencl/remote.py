@@ -239,7 +239,8 @@ def create_context(name: str, devices: Sequence[OpenCLDevice], params: Mapping[s
             handles = user_context.devices
     for device in devices:
         if device_id in ("", device.id) and (handles is None or device.handle in handles):
-            return OpenCLContext(full_name(name, device.id), OpenCLDevice(device.handle, user_context, queue))
+            opencl_device = OpenCLDevice(device.handle, device.profile, user_context, queue)
+            return OpenCLContext(full_name(name, device.id), opencl_device)
     present = ", ".join(handle.name for handle in handles or ())
     raise DeviceError(f"the OpenCL context belongs to {present}, not to {full_name(name, device_id)}")
 

@@ -1,7 +1,7 @@
 """Trial of an OpenCL device at its first use on a machine.
 
 A driver's compiler may abort, and a driver may compute wrong results. So a child process first builds and runs a few
-kernels. The verdict is cached per driver, processor and version of this package.
+kernels, and measures how fast they are. The verdict is cached per driver, processor and version of this package.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import importlib.metadata
 import json
 import platform
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyopencl as cl
 
@@ -22,6 +23,7 @@ from hetero.messages import get_logger
 from hetero_opencl import pocl
 from hetero_opencl.binary_cache import default_folder
 from hetero_opencl.child_process import ChildProcess, ProcessFailure
+from hetero_opencl.device_profile import Measurements
 from hetero_opencl.platforms import identity
 
 if sys.platform != "win32":
@@ -35,10 +37,15 @@ TRIAL_SECONDS = 180
 
 @dataclass(frozen=True)
 class Verdict:
-    """Result of a trial: the reason why the device cannot be used, empty if it can, and its GFLOP/s in a gemm."""
+    """Result of a trial: the reason why the device cannot be used, empty if it can, and what was measured."""
 
     reason: str = ""
-    gflops: float = 0.0
+    measurements: Measurements = field(default_factory=Measurements)
+
+    @classmethod
+    def of(cls, fields: dict[str, Any]) -> Verdict:
+        """Return the verdict with these fields, as asdict returns them. Raises TypeError or KeyError for others."""
+        return cls(fields["reason"], Measurements(**fields["measurements"]))
 
 
 def verdict_on(device: cl.Device) -> Verdict:
@@ -51,8 +58,8 @@ def verdict_on(device: cl.Device) -> Verdict:
             with contextlib.suppress(OSError):  # a folder that is not writable cannot store verdicts either
                 fcntl.flock(stack.enter_context(open(folder / "lock", "w")), fcntl.LOCK_EX)
         try:
-            return Verdict(**json.loads(file.read_bytes()))
-        except (OSError, TypeError, ValueError):  # no file, or a damaged one
+            return Verdict.of(json.loads(file.read_bytes()))
+        except (OSError, LookupError, TypeError, ValueError):  # no file, or a damaged one
             pass
         log.warning("testing %s of %s before its first use, for some seconds", device.name, device.platform.name)
         verdict, is_final = _try(device)
@@ -69,7 +76,8 @@ def verdict_file(device: cl.Device) -> Path:
     """Return the file of the verdict. Its name depends on the device, the driver, the processor and the software."""
     versions = [importlib.metadata.version(package) for package in ("hetero-opencl", "pyopencl")]
     driver = [device.platform.name, device.platform.version, device.name, device.version, device.driver_version]
-    processor = [platform.machine(), *sorted(pocl.processor_flags()), pocl.built_for()]
+    cores = str(device.max_compute_units)
+    processor = [platform.machine(), cores, *sorted(pocl.processor_flags()), pocl.built_for()]
     key = hashlib.sha256("\0".join([*versions, *driver, *processor]).encode()).hexdigest()
     return default_folder().parent / "trials" / f"{key}.json"
 
@@ -78,6 +86,6 @@ def _try(device: cl.Device) -> tuple[Verdict, bool]:
     """Try a device; return the verdict, and whether it is final."""
     try:
         with contextlib.closing(ChildProcess("trial_process", "try_device")) as process:
-            return Verdict(**process.call(TRIAL_SECONDS, device_identity=identity(device))), True
+            return Verdict.of(process.call(TRIAL_SECONDS, device_identity=identity(device))), True
     except ProcessFailure as failure:
         return Verdict(f"the process that tested it {failure}"), failure.is_final

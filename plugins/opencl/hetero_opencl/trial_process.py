@@ -1,33 +1,47 @@
-"""Tries a device in a child process: runs small models, compares them with the reference, and times a gemm."""
+"""Tries a device in a child process: runs small models, compares them with the reference, and measures speeds."""
 
 from __future__ import annotations
 
 import tempfile
 import timeit
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, replace
+from typing import Any, cast
 
 import numpy as np
+import pyopencl as cl
 
 from hetero import Constant, Core, Model, Node, Parameter, Type, ops
 from hetero.errors import DeviceError
 from hetero.graph import constant_array
 from hetero.passes import fold_constants
-from hetero_opencl.device import OpenCLDevice
+from hetero_opencl.device import OpenCLDevice, opencl_errors
+from hetero_opencl.device_profile import Measurements, profile_of
 from hetero_opencl.platforms import find_device
 from hetero_opencl.plugin import OpenCLPlugin
+from hetero_opencl.pyopencl_cache import build_uncached
 from hetero_opencl.trial import Verdict
 
-# The size of the square matrices of the timed gemm, and the number of runs. The shortest time counts, because other
-# programs may disturb some runs.
-SIZE, RUNS = 512, 20
+# The size of the square matrices of the timed gemm. Powers of two are slow, as rows then share lines of the caches.
+SIZE = 768
+# Bytes of each of the two buffers of the timed copy: together more than the caches of most processors.
+COPIED_BYTES = 1 << 26
+# How many kernels are timed together, and how often. The shortest time counts, because other programs may disturb some
+# runs.
+COPIES, LAUNCHES, RUNS = 4, 500, 10
+# Work-items of a work-group of the timed copy.
+GROUP = 256
 
-# Small graphs, and the types and shapes of their inputs. The first one is the timed gemm.
+KERNELS = """
+kernel void nothing(void) {}
+kernel void copy(global const float4 *from, global float4 *to) { to[get_global_id(0)] = from[get_global_id(0)]; }
+"""
+
+# Small graphs, and the types and shapes of their inputs.
 CASES: dict[str, tuple[Callable[..., Node], Sequence[tuple[Type, tuple[int, ...]]]]] = {
     "a matrix product": (
         lambda a, b: ops.MatMul(a, b, False, False),
-        [(Type.f32, (SIZE, SIZE)), (Type.f32, (SIZE, SIZE))],
+        [(Type.f32, (96, 130)), (Type.f32, (130, 70))],
     ),
     "a convolution": (
         lambda x, w: ops.Relu(ops.Convolution(x, w, [1, 1], [1, 1], [1, 1], [1, 1])),
@@ -52,13 +66,15 @@ CASES: dict[str, tuple[Callable[..., Node], Sequence[tuple[Type, tuple[int, ...]
 
 def try_device(device_identity: list[str | int]) -> dict[str, Any]:
     """Try the device with this identity; return the fields of the verdict."""
-    return asdict(_verdict(OpenCLDevice(find_device(device_identity), builds_in_process=True)))
+    handle = find_device(device_identity)
+    profile = replace(profile_of(handle, Measurements()), builds_in_child=False)
+    return asdict(_verdict(OpenCLDevice(handle, profile)))
 
 
 def _verdict(device: OpenCLDevice) -> Verdict:
     core = Core()
     core.register_plugin(lambda: OpenCLPlugin([device]), "TRIAL")
-    wrong, seconds = [], 0.0
+    wrong = []
     with tempfile.TemporaryDirectory() as folder:
         for name, (graph, inputs) in CASES.items():
             if Type.f64 in dict(inputs) and not device.has_doubles:
@@ -68,14 +84,65 @@ def _verdict(device: OpenCLDevice) -> Verdict:
             model = Model(graph(*parameters), parameters, name)
             expected = _reference(graph(*map(Constant, arrays)))
             try:
-                request = core.compile_model(model, "TRIAL", {"CACHE_DIR": folder}).create_infer_request()
-                result = request.infer(arrays)[0]
+                result = core.compile_model(model, "TRIAL", {"CACHE_DIR": folder})(arrays)[0]
             except DeviceError as error:
                 return Verdict(str(error))
             if not np.allclose(result, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max()):
                 wrong.append(name)
-            seconds = seconds or min(timeit.repeat(lambda: request.infer(arrays), number=1, repeat=RUNS))  # noqa: B023
-    return Verdict(f"it computes {', '.join(wrong)} wrongly") if wrong else Verdict("", 2e-9 * SIZE**3 / seconds)
+        if wrong:
+            return Verdict(f"it computes {', '.join(wrong)} wrongly")
+        with opencl_errors(f"measuring {device.full_name}"):
+            return Verdict("", _measure(device, core, folder))
+
+
+def _measure(device: OpenCLDevice, core: Core, folder: str) -> Measurements:
+    queue = device.make_queue(profiled=False)
+    built = build_uncached(cl.Program(device.context, KERNELS))
+    nothing, copy = cl.Kernel(built, "nothing"), cl.Kernel(built, "copy")
+    buffers = [device.allocate(COPIED_BYTES) for _ in range(2)]
+    for buffer in buffers:  # the operating system provides memory at the first write
+        cl.enqueue_fill_buffer(queue, buffer, np.zeros(1, np.uint8), 0, COPIED_BYTES)
+    copy.set_args(*buffers)
+    items = COPIED_BYTES // cl.cltypes.float4.itemsize
+    group = min(GROUP, device.profile.max_work_group_size)
+
+    def seconds(kernel: cl.Kernel, count: int, global_size: int, local_size: int) -> float:
+        def run() -> None:
+            for _ in range(count):
+                cl.enqueue_nd_range_kernel(queue, kernel, (global_size,), (local_size,))
+            queue.finish()
+
+        return min(timeit.repeat(run, number=1, repeat=RUNS)) / count
+
+    return Measurements(
+        flops_per_second=2 * SIZE**3 / _gemm_seconds(core, folder),
+        bytes_per_second=2 * COPIED_BYTES / seconds(copy, COPIES, items, group),
+        launch_seconds=seconds(nothing, LAUNCHES, 1, 1),
+        sub_group_size=_sub_group_size(device, copy, group),
+    )
+
+
+def _gemm_seconds(core: Core, folder: str) -> float:
+    """Return the time of the kernels of a gemm, without transfers."""
+    matrices = [Parameter(Type.f32, (SIZE, SIZE)) for _ in range(2)]
+    model = Model(ops.MatMul(*matrices, False, False), matrices)
+    compiled = core.compile_model(model, "TRIAL", {"CACHE_DIR": folder, "PERF_COUNT": True})
+    request, arrays = compiled.create_infer_request(), [np.ones((SIZE, SIZE), np.float32)] * 2
+
+    def seconds() -> float:
+        request.infer(arrays)
+        return sum(info.real_time.total_seconds() for info in request.get_profiling_info())
+
+    return min(seconds() for _ in range(RUNS))
+
+
+def _sub_group_size(device: OpenCLDevice, kernel: cl.Kernel, work_items: int) -> int:
+    """Return the size of the sub-groups of a work-group, 0 if the device has none."""
+    query = cl.kernel_sub_group_info.MAX_SUB_GROUP_SIZE_FOR_NDRANGE
+    try:
+        return cast(int, kernel.get_sub_group_info(device.handle, query, [work_items]))
+    except cl.Error:
+        return 0
 
 
 def _reference(node: Node) -> np.ndarray:

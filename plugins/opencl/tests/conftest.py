@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import openvino
 import pytest
-from hetero_opencl.device import OpenCLDevice
+from hetero_opencl.device import present_devices
 from hetero_opencl.infer_request import OpenCLInferRequest
 from hetero_opencl.program import BoundProgram
 
@@ -44,9 +45,10 @@ def device(request) -> str:
 
 @pytest.fixture(autouse=True, params=[None, False], ids=["", "as_gpu"])
 def processor(request, monkeypatch) -> None:
-    """Run each test once with the device's own kernels, and once with the kernels and sizes for GPUs."""
+    """Run each test once with the profiles of the devices, and once with those of GPUs of the same speed."""
     if request.param is not None:
-        monkeypatch.setattr(OpenCLDevice, "is_cpu", request.param)
+        for one in present_devices().usable:
+            monkeypatch.setattr(one, "profile", replace(one.profile, is_cpu_like=request.param))
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import pyopencl as cl
 import pytest
 from hetero_opencl import pocl, trial
 from hetero_opencl.device import present_devices
+from hetero_opencl.device_profile import Measurements
 from hetero_opencl.platforms import all_devices
 
 from tests.faulty_driver import aborting_driver, idle_driver
@@ -76,12 +77,15 @@ def test_a_verdict_is_kept_unless_the_process_was_killed_from_outside(tmp_path):
 
 def test_runtimes_of_one_processor_are_ordered_by_their_speed(monkeypatch):
     verdicts = {device.handle: trial.verdict_on(device.handle) for device in present_devices().usable}
-    assert all(verdict.gflops > 0.1 and not verdict.reason for verdict in verdicts.values())
-    slowest_first = {handle: trial.Verdict("", 1 / verdict.gflops) for handle, verdict in verdicts.items()}
+    speeds = {handle: verdict.measurements.flops_per_second for handle, verdict in verdicts.items()}
+    assert not any(verdict.reason for verdict in verdicts.values())
+    slowest_first = {
+        handle: trial.Verdict("", Measurements(flops_per_second=1 / speed)) for handle, speed in speeds.items()
+    }
     monkeypatch.setattr(trial, "verdict_on", slowest_first.__getitem__)
     found = [device.handle for device in present_devices.__wrapped__().usable]
     order = [handle for handle in found if handle.type & cl.device_type.CPU]
-    assert order == sorted(order, key=lambda handle: verdicts[handle].gflops)
+    assert order == sorted(order, key=speeds.__getitem__)
 
 
 @pytest.mark.parametrize("name", ["generic", "znver3", "icelake-client"])

@@ -93,7 +93,7 @@ def _weights(
     axes = list(zip(batch, strides_of(scored, len(batch), rows), of_mask, of_sink))[::-1]
     numbers = [number for axis in axes for number in axis]
     numbers += [rows, keys, of_mask[-2], of_mask[-1], of_sink[-2], first]
-    group = 1 if lowering.device.is_cpu else _GROUP_ON_GPUS
+    group = 1 if lowering.device.profile.is_cpu_like else _GROUP_ON_GPUS
     text = _text(types, len(axes), {"MASK_KIND": kind, "SINK_KIND": int(sink is not None), "GROUP": group})
     arguments: list[Argument] = [scores, weights, scale, *given, *numbers]
     lowering.launch(text, "attention_weights", arguments, [math.prod(batch) * rows * group], [group])

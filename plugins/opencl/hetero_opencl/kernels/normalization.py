@@ -143,7 +143,7 @@ def _launch_windows(
     """``buffers``: data, sums over the previous axes (the data itself if there are none), and the result."""
     inner = window[-1]
     # On a CPU neighbors are computed in vectors.
-    width = 16 if lowering.device.is_cpu and inner >= 16 else 1
+    width = 16 if lowering.device.profile.is_cpu_like and inner >= 16 else 1
     sums = {} if buffers[0] is buffers[1] else {"SUMS": 1}
     text = source("local_response", {"DATA": node.get_element_type()}, WIDTH=width, **sums)
     items = math.prod(node.shape) // inner * -(-inner // width)
@@ -170,6 +170,6 @@ def softmax(lowering: Lowering, node: ops.Softmax | ops.SoftmaxV1 | ops.LogSoftm
     if group > 1:
         return lowering.launch(text, "softmax_shared", arguments, [rows * group], [group])
     # On a CPU columns are computed in vectors; on a GPU neighboring columns are neighboring work-items.
-    in_vectors = lowering.device.is_cpu and inner >= 16
+    in_vectors = lowering.device.profile.is_cpu_like and inner >= 16
     kernel, items = ("softmax_columns", rows // inner * -(-inner // 16)) if in_vectors else ("softmax", rows)
     lowering.launch_flat(text, kernel, arguments, items)

@@ -126,7 +126,7 @@ def multiply_batch(
         a_strides = (0, tiles * tile_rows * depth)
     else:
         a, a_strides = left.matrices, batch.left
-    group = (1, 1) if lowering.device.is_cpu else _GROUP_ON_GPUS
+    group = (1, 1) if lowering.device.profile.is_cpu_like else _GROUP_ON_GPUS
     sizes = {"ROWS": tile_rows, "VECTORS": vectors, "GROUP_ROWS": group[0], "GROUP_COLUMNS": group[1]}
     after = epilogue(16)
     text = source_of_sums("product", types, after.text, **sizes, PACKED=int(packed))
@@ -149,7 +149,7 @@ def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:
 
 
 def _tile(device: OpenCLDevice, rows: int, columns: int, types: ProductTypes) -> tuple[int, int]:
-    width = device.handle.native_vector_width_float
+    width = device.profile.vector_width
     tiles = _TILES[16 if width >= 16 else 8 if width >= 4 else 1]
     if SUMS[types.result] in OF_8_BYTES:  # registers hold half as many
         limit = max(r * vectors for r, vectors in tiles) // 2

@@ -124,7 +124,7 @@ def reduce(lowering: Lowering, node: Reduction) -> None:
     in_vectors = data.element_type.is_real()
     run = in_vectors and reduced[0][1] == 1 and reduced[0][0] >= _LONG_RUN
     # On a CPU columns are computed in vectors too; on a GPU neighboring columns are neighboring work-items.
-    columns = in_vectors and lowering.device.is_cpu and kept[0][1] == 1 and kept[0][0] >= _WIDTH
+    columns = in_vectors and lowering.device.profile.is_cpu_like and kept[0][1] == 1 and kept[0][0] >= _WIDTH
     width = _WIDTH if columns else 1
     items = count // kept[0][0] * -(-kept[0][0] // width)
     lowering.launch_flat(_text(node, width, run, 1), "reduce", arguments, items)
@@ -132,7 +132,7 @@ def reduce(lowering: Lowering, node: Reduction) -> None:
 
 def group_size(device: OpenCLDevice, results: int, elements: int, in_rows: bool) -> int:
     """Return the number of work-items that compute one result of ``elements`` elements, which may be contiguous."""
-    if device.is_cpu or elements < _SHARED or (results >= _BUSY and not in_rows):
+    if device.profile.is_cpu_like or elements < _SHARED or (results >= _BUSY and not in_rows):
         return 1
     return _GROUP if elements < _SHARED_BY_MANY else _LARGE_GROUP
 
