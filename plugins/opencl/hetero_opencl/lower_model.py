@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Model, Parameter, Result
 from hetero.passes import align_prelu_slopes, fuse_elementwise
@@ -9,7 +11,10 @@ from hetero_opencl.binary_cache import BinaryCache
 from hetero_opencl.constants import Constants
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.fusion import FUSION_RULES
-from hetero_opencl.kernels import find_lowering
+from hetero_opencl.implementation import choices_of
+from hetero_opencl.kernels import implementations_of
+from hetero_opencl.kernels.layout_conversion import conversion_seconds, convert
+from hetero_opencl.layout_assignment import assign_layouts
 from hetero_opencl.lowering import Lowering
 from hetero_opencl.operation import Operation
 from hetero_opencl.program import Program
@@ -20,15 +25,20 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
     """Return the program of a model whose shapes are all static."""
     align_prelu_slopes(model)  # those of data whose rank was unknown before
     fuse_elementwise(model, FUSION_RULES)
-    lowering = Lowering(device, constants)
-    for node in model.get_ordered_ops():
-        if isinstance(node, (Parameter, Constant, Result)):
-            continue
-        operation = Operation(node)
-        function = find_lowering(operation.main)
-        if function is None:
+    operations = [
+        Operation(node) for node in model.get_ordered_ops() if not isinstance(node, (Parameter, Constant, Result))
+    ]
+    choices = {}
+    for operation in operations:
+        found = choices_of(operation, implementations_of(operation.main), device.profile)
+        if not found:
             raise UnsupportedOperationError(f"{operation.type_name} '{operation.name}' has no OpenCL kernel")
-        lowering.lower(operation, function)
+        choices[operation.node] = found
+    chosen = assign_layouts(choices, partial(conversion_seconds, profile=device.profile))
+    layouts = {value: choice.signature.output for node, choice in chosen.items() for value in node.outputs()}
+    lowering = Lowering(device, constants, layouts, convert)
+    for operation in operations:
+        lowering.lower(operation, chosen[operation.node])
     results = [result.input_value(0) for result in model.results if not is_container(result)]
     return Program(
         device,
@@ -36,7 +46,7 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
         lowering.steps,
         lowering.launches,
         [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_container(parameter)],
-        [lowering.buffer(value) for value in results],
+        [lowering.result(value) for value in results],
         [None if value in lowering.shape_buffers else value.shape for value in results],
         {i: lowering.shape_buffers[value] for i, value in enumerate(results) if value in lowering.shape_buffers},
         binaries,

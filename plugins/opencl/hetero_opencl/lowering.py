@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -12,19 +12,23 @@ from hetero.errors import DeviceError
 from hetero.graph import Constant, Node, Output, class_file
 from hetero.plugin import ExecutedStep
 from hetero.types import Type
-from hetero_opencl.constants import Constants, contiguous
+from hetero_opencl.arrays import contiguous
+from hetero_opencl.constants import Constants
 from hetero_opencl.custom import has_custom_expression, has_custom_kernels
 from hetero_opencl.device import OpenCLDevice
-from hetero_opencl.lowering_report import ROWS, LayoutUse, LoweringReport
+from hetero_opencl.layouts import ROWS, Layout
+from hetero_opencl.lowering_report import LayoutUse, LoweringReport
 from hetero_opencl.operation import Operation
 from hetero_opencl.program import Buffer, Launch
 
 if TYPE_CHECKING:
-    from hetero_opencl.kernels.layouts import Layout
+    from hetero_opencl.implementation import Choice
 
 # Kernels index elements in 32 bits.
 LARGEST_COUNT = 2**31 - 1
 
+# Launches the conversion of a value, which is in a buffer in one layout, and returns a buffer in another layout.
+Convert = Callable[["Lowering", Output, Buffer, Layout, Layout], Buffer]
 # An argument of a kernel: memory, or a number. A value stands for its buffer, an int or bool for an i32.
 Argument = Buffer | Output | np.generic | int
 
@@ -32,9 +36,11 @@ Argument = Buffer | Output | np.generic | int
 class Lowering:
     """Collects the launches and buffers of a model. The functions in kernels/ add to it."""
 
-    def __init__(self, device: OpenCLDevice, constants: Constants) -> None:
+    def __init__(
+        self, device: OpenCLDevice, constants: Constants, layouts: Mapping[Output, Layout], convert: Convert
+    ) -> None:
         self.device = device
-        self._constants = constants
+        self._constants, self._layouts, self._convert = constants, layouts, convert
         self._report = LoweringReport()
         self.launches: list[Launch] = []
         self._buffers: dict[Output, Buffer] = {}
@@ -43,37 +49,43 @@ class Lowering:
         self.steps: list[ExecutedStep] = []
         self._operation: Operation | None = None
 
-    def buffer(self, value: Output, layout: Layout | None = None) -> Buffer:
-        """Return the buffer of a value, dense and row-major or in another layout; created on first use.
+    def buffer(self, value: Output, layout: Layout = ROWS) -> Buffer:
+        """Return the buffer of a value in a layout; created on first use.
 
-        Values that are not constants are converted by launches before the first reader, once for all readers.
+        A value that is not a constant is written in its assigned layout, rows by default. Launches before the first
+        reader of another layout convert it, once for all readers.
         """
         if self._operation:
             value = self._operation.outer(value)
-        if layout is not None:
-            return self._in_layout(value, layout)
-        if not self._operation or value.node is not self._operation.node:
-            self._note_layout(value, ROWS)
-        buffer = self._buffers.get(value)
-        if buffer is None:
-            if isinstance(value.node, Constant):
-                buffer = self.constant(value.node.data)
-            else:
-                buffer = self.scratch(math.prod(value.shape), value.element_type.size)
-            self._buffers[value] = buffer
+        if isinstance(value.node, Constant):
+            return self._constant_value(value, layout)
+        written = self._layouts.get(value, ROWS)
+        if value not in self._buffers:
+            count = math.prod(written.storage_shape(value.shape))
+            self._buffers[value] = self.scratch(count, value.element_type.size)
+        buffer, made = self._buffers[value], ""
+        shape = value.shape
+        if layout != written and not (layout.is_row_major(shape) and written.is_row_major(shape)):
+            buffer, made = self._converted_value(value, buffer, written, layout)
+        if self._operation and value.node is not self._operation.node:
+            self._note_layout(value, str(layout), made)
         return buffer
 
-    def _in_layout(self, value: Output, layout: Layout) -> Buffer:
-        if isinstance(value.node, Constant):
-            return self.constant(value.node.data, (layout,), layout.arrange)
+    def _constant_value(self, value: Output, layout: Layout) -> Buffer:
+        array = cast(Constant, value.node).data
+        if layout == ROWS:
+            self._note_layout(value, str(layout))
+            return self.constant(array)
+        return self.constant(array, (layout,), layout.arrange)
+
+    def _converted_value(self, value: Output, buffer: Buffer, written: Layout, layout: Layout) -> tuple[Buffer, str]:
+        """Return a value in another layout than the one it is written in, and where it is converted."""
         if (value, layout) in self._converted:
             buffer, reader = self._converted[value, layout]
-            self._note_layout(value, str(layout), f"for '{reader}'")
-            return buffer
-        buffer = layout.convert(self, value)
-        self._converted[value, layout] = buffer, self.name
-        self._note_layout(value, str(layout), "here")
-        return buffer
+            return buffer, f"for '{reader}'"
+        converted = self._convert(self, value, buffer, written, layout)
+        self._converted[value, layout] = converted, self.name
+        return converted, "here"
 
     def _note_layout(self, value: Output | str, layout: str, made: str = "") -> None:
         if self._operation:
@@ -168,20 +180,27 @@ class Lowering:
     def type_name(self) -> str:
         return self.operation.type_name
 
-    def lower(self, operation: Operation, function: Callable[[Lowering, Any], None]) -> None:
-        """Add the launches of an operation, by the lowering function of its anchor."""
+    def lower(self, operation: Operation, choice: Choice) -> None:
+        """Add the launches of an operation."""
         before = len(self.launches)
         self._operation = operation
         for output in operation.node.outputs():
             if output.partial_shape.is_static:
                 self._check_count(math.prod(output.shape))
         try:
-            function(self, operation.main)
+            choice.implementation.emit(self, operation, choice.signature, choice.configuration)
         except (OverflowError, MemoryError) as error:
             name = self.device.full_name
             raise DeviceError(f"{self._operation_name} is too large for {name}: {error}") from error
         self._add_step(operation, self.launches[before:])
         self._operation = None
+
+    def result(self, value: Output) -> Buffer:
+        """Return the buffer of a result, in rows. A conversion counts as a launch of the operation that computes it."""
+        self._operation = Operation(value.node)
+        buffer = self.buffer(value)
+        self._operation = None
+        return buffer
 
     def report(self) -> LoweringReport:
         """Return the report of a finished lowering. It keeps no constants alive."""

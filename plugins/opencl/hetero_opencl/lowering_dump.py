@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Output, Result, is_constant
-from hetero_opencl.lowering_report import ROWS
+from hetero_opencl.layouts import ROWS
 from hetero_opencl.memory import memory_of
 from hetero_opencl.memory_plan import MemoryPlan
 from hetero_opencl.program import Buffer, Launch, Program
@@ -51,7 +51,7 @@ def layout(program: Program) -> str:
     uses = program.lowering_report.layouts
     rows = [(use.name, _text(use.value), use.layout, use.made) for use in uses]
     converted = len([use for use in uses if use.made == "here"])
-    plain = len([use for use in uses if use.layout == ROWS])
+    plain = len([use for use in uses if use.layout == str(ROWS)])
     summary = f"{len(uses)} inputs, {plain} of them in rows; {converted} conversions by kernels"
     return f"{summary}\n\n{_table(('operation', 'reads', 'in layout', 'converted'), dict.fromkeys(rows))}"
 

@@ -10,9 +10,6 @@ from hetero.graph import Node, Output
 if TYPE_CHECKING:
     from hetero_opencl.program import Buffer
 
-#: The default layout: dense and row-major.
-ROWS = "rows"
-
 
 @dataclass(frozen=True)
 class LayoutUse:

@@ -3,9 +3,9 @@
 import importlib
 import pkgutil
 
-from hetero_opencl.kernels.registry import find_lowering, unsupported_reason
+from hetero_opencl.kernels.registry import implementations_of, unsupported_reason
 
-__all__ = ["find_lowering", "unsupported_reason"]
+__all__ = ["implementations_of", "unsupported_reason"]
 
 # Importing a module registers its lowering functions.
 for _module in pkgutil.iter_modules(__path__):

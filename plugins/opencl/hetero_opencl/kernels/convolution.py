@@ -15,6 +15,8 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Output, constant_array
 from hetero.types import Type
+from hetero_opencl.device_profile import DeviceProfile
+from hetero_opencl.implementation import traffic
 from hetero_opencl.kernels.epilogue import EpilogueMaker, make_epilogue
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.product import Factors, multiply, narrow_type
@@ -44,12 +46,30 @@ def _unsupported(node: Convolution | TransposedConvolution) -> str | None:
     return unsupported_dimensions(node.spatial_count())
 
 
-@lowers(ops.Convolution, ops.GroupConvolution, unsupported=_unsupported)
+def convolution_flops(operation: Operation) -> int:
+    """Return the floating-point operations of a convolution: two for each product."""
+    assert isinstance(operation.anchor, ops.Convolution | ops.GroupConvolution)
+    _, _, channels, *kernel = grouped_filters(operation.anchor)
+    return 2 * math.prod(operation.result.shape) * channels * math.prod(kernel)
+
+
+def _seconds(operation: Operation, profile: DeviceProfile) -> float:
+    """Estimate a convolution by im2col, which writes and reads the columns, and gemm."""
+    assert operation.anchor is not None
+    kernel = math.prod(operation.anchor.get_input_shape(1)[-len(operation.result.shape[2:]) :])
+    columns = 2 * kernel * math.prod(operation.source(0).shape) * operation.source(0).element_type.size
+    moved = traffic(operation) + (columns if kernel > 1 else 0)
+    # The gemm of a layer reaches about 70 % of that of large square matrices.
+    flops = convolution_flops(operation) / (0.7 * profile.flops_per_second)
+    return flops + moved / profile.bytes_per_second + 2 * profile.launch_seconds
+
+
+@lowers(ops.Convolution, ops.GroupConvolution, unsupported=_unsupported, estimate=_seconds)
 def convolution(lowering: Lowering, node: Convolution) -> None:
     operation = lowering.operation
     image, filters, result = operation.source(0), operation.source(1), operation.result
     check_dimensions(lowering, len(image.shape) - 2)
-    groups, outputs, channels, *kernel = _grouped(node)
+    groups, outputs, channels, *kernel = grouped_filters(node)
     pads, _ = node.resolve_pads(image.shape[2:], kernel)
     window = make_window(kernel, node.strides, node.dilations, pads)
     # Small integers are padded with their zero point; its contribution to each sum is subtracted at the end.
@@ -83,7 +103,7 @@ def convolution(lowering: Lowering, node: Convolution) -> None:
 def transposed_convolution(lowering: Lowering, node: TransposedConvolution) -> None:
     image, filters = node.input_values()[:2]
     check_dimensions(lowering, len(image.shape) - 2)
-    groups, channels, outputs, *kernel = _grouped(node)
+    groups, channels, outputs, *kernel = grouped_filters(node)
     result, kind = node.output(0), image.element_type
     asked = shape_input(node, 2).reshape(-1).tolist() if node.has_input("output_shape") else None
     pads, _ = node.resolve_pads(image.shape[2:], kernel, asked)
@@ -122,7 +142,7 @@ def _narrowed(filters: Output) -> np.ndarray | None:
     return None if array is None else array.astype(narrow_type(filters).to_dtype(), copy=False)
 
 
-def _grouped(node: Convolution | TransposedConvolution) -> tuple[int, ...]:
+def grouped_filters(node: Convolution | TransposedConvolution) -> tuple[int, ...]:
     """Return the shape of the filters as [groups, first, second, kernel…]."""
     shape = tuple(node.get_input_shape(1))
     return shape if node.filter_axes == 3 else (1, *shape)

@@ -19,9 +19,9 @@ from hetero.types import Type
 from hetero_opencl.custom import has_custom_expression
 from hetero_opencl.kernels.expressions import constant_number, expression, is_elementwise
 from hetero_opencl.kernels.functions import vector_functions
-from hetero_opencl.kernels.layouts import Layout
 from hetero_opencl.kernels.sources import FLOATS
 from hetero_opencl.kernels.sums import SUMS
+from hetero_opencl.layouts import ROWS, Layout
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Argument, Lowering
@@ -99,7 +99,7 @@ def make_epilogue(
     operation: Operation,
     width: int,
     in_channels: bool,
-    layout: Layout | None = None,
+    layout: Layout = ROWS,
     offset: np.ndarray | None = None,
 ) -> Epilogue:
     """Return the epilogue of an operation for vectors of ``width`` elements.
@@ -137,7 +137,8 @@ def make_epilogue(
             arguments.append(_number(array, kind))
             text = f"({vector})(e{len(parameters) - 1})"
         else:
-            text = load(lowering.buffer(value, layout), "at" if place == "same" else "channel")
+            is_same = place == "same"
+            text = load(lowering.buffer(value, layout if is_same else ROWS), "at" if is_same else "channel")
         lines.append(f"const {vector} {names[value]} = {text};")
     for node in operation.epilogue:
         inputs = [names[value] for value in node.input_values()]

@@ -12,13 +12,13 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node, Output, constant_array
 from hetero.types import Type
-from hetero_opencl.constants import contiguous
+from hetero_opencl.arrays import contiguous
 from hetero_opencl.device import OpenCLDevice
-from hetero_opencl.kernels import layouts
 from hetero_opencl.kernels.epilogue import EpilogueMaker, make_epilogue, no_epilogue
 from hetero_opencl.kernels.movement import Axis, merge_axes
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sums import OF_8_BYTES, SINGLE, SUMS, ProductTypes, source_of_sums
+from hetero_opencl.layouts import column_major
 from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
 
@@ -240,7 +240,7 @@ def right_matrices(lowering: Lowering, b: Output, transposed: bool) -> Buffer:
     if array is not None and kind is not b.element_type:
         array = array.swapaxes(-1, -2) if transposed else array
         return lowering.constant(array, (kind,), lambda array: contiguous(array).astype(kind.to_dtype()))
-    return lowering.buffer(b, layouts.transposed(len(b.shape))) if transposed else lowering.buffer(b)
+    return lowering.buffer(b, column_major(len(b.shape))) if transposed else lowering.buffer(b)
 
 
 def narrow_type(value: Output) -> Type:

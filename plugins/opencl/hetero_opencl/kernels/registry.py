@@ -1,11 +1,14 @@
-"""Registry of lowering functions and host steps, keyed by operation class."""
+"""Registry of implementations, lowering functions and host steps, keyed by operation class."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hetero.graph import Node
+from hetero_opencl.device_profile import DeviceProfile
+from hetero_opencl.implementation import Configuration, Implementation, Signature
+from hetero_opencl.operation import Operation
 
 if TYPE_CHECKING:
     from hetero.tensor import Tensor
@@ -18,21 +21,57 @@ Run = Callable[["HostStep", list["Tensor"]], list["Tensor"]]
 # Returns the reason why a node cannot be lowered, or None if it can. Shapes may be partly unknown.
 Unsupported = Callable[[Any], str | None]
 
-_lowerings: dict[type[Node], tuple[Lower, Unsupported | None]] = {}
-# Lowering functions selected by a predicate instead of the class: (predicate, function, unsupported).
-_conditional_lowerings: list[tuple[Callable[[Node], bool], Lower, Unsupported]] = []
+# Returns the estimated seconds of an operation.
+Estimate = Callable[[Operation, DeviceProfile], float]
+
+
+class LoweringFunction(Implementation):
+    """A function that reads and writes rows."""
+
+    def __init__(self, function: Lower, estimate: Estimate | None = None) -> None:
+        self._function, self._estimate = function, estimate
+
+    @property
+    def name(self) -> str:
+        return self._function.__name__
+
+    def estimate(
+        self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
+    ) -> float:
+        if self._estimate:
+            return self._estimate(operation, profile)
+        return super().estimate(operation, signature, configuration, profile)
+
+    def emit(
+        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+    ) -> None:
+        self._function(lowering, operation.main)
+
+
+class _Entry(NamedTuple):
+    implementation: LoweringFunction
+    unsupported: Unsupported | None
+
+
+_lowerings: dict[type[Node], _Entry] = {}
+# Lowering functions selected by a predicate instead of the class.
+_conditional_lowerings: list[tuple[Callable[[Node], bool], _Entry]] = []
+_implementations: dict[type[Node], list[Implementation]] = {}
 _host_steps: dict[type[Node], Run] = {}
 
 
-def lowers(*operations: type[Node], unsupported: Unsupported | None = None) -> Callable[[Lower], Lower]:
+def lowers(
+    *operations: type[Node], unsupported: Unsupported | None = None, estimate: Estimate | None = None
+) -> Callable[[Lower], Lower]:
     """Register the decorated ``f(lowering, node)``, which adds the launches of a node, for these operations.
 
-    ``unsupported`` returns the reason why a node is not supported, or None.
+    ``unsupported`` returns the reason why a node is not supported, or None. ``estimate``, which operations with other
+    implementations need, returns the seconds on a device.
     """
 
     def register(function: Lower) -> Lower:
         for operation in operations:
-            _lowerings[operation] = (function, unsupported)
+            _lowerings[operation] = _Entry(LoweringFunction(function, estimate), unsupported)
         return function
 
     return register
@@ -42,7 +81,7 @@ def lowers_if(matches: Callable[[Node], bool], unsupported: Unsupported) -> Call
     """Register the decorated function for each node that ``matches`` and whose class is not registered."""
 
     def register(function: Lower) -> Lower:
-        _conditional_lowerings.append((matches, function, unsupported))
+        _conditional_lowerings.append((matches, _Entry(LoweringFunction(function), unsupported)))
         return function
 
     return register
@@ -77,10 +116,21 @@ def host_step_of(node: Node) -> Run:
     return _host_steps[type(node)]
 
 
-def find_lowering(node: Node) -> Lower | None:
-    """Return the function that lowers a node, or None."""
+def implements(*operations: type[Node]) -> Callable[[type[Implementation]], type[Implementation]]:
+    """Register an instance of the decorated class for operations whose anchor is of these types."""
+
+    def register(implementation: type[Implementation]) -> type[Implementation]:
+        for operation in operations:
+            _implementations.setdefault(operation, []).append(implementation())
+        return implementation
+
+    return register
+
+
+def implementations_of(node: Node) -> list[Implementation]:
+    """Return what can run an operation with this anchor: its lowering function if it has one, and implementations."""
     entry = _find_entry(node)
-    return entry[0] if entry else None
+    return [*([entry.implementation] if entry else []), *_implementations.get(type(node), ())]
 
 
 def unsupported_reason(node: Node) -> str | None:
@@ -90,9 +140,9 @@ def unsupported_reason(node: Node) -> str | None:
     entry = _find_entry(node)
     if entry is None:
         return f"no kernel for {node.type_info.version_id}::{node.type_info.name}"
-    return entry[1](node) if entry[1] else None
+    return entry.unsupported(node) if entry.unsupported else None
 
 
-def _find_entry(node: Node) -> tuple[Lower, Unsupported | None] | None:
-    conditional = ((lower, unsupported) for matches, lower, unsupported in _conditional_lowerings if matches(node))
+def _find_entry(node: Node) -> _Entry | None:
+    conditional = (entry for matches, entry in _conditional_lowerings if matches(node))
     return _lowerings.get(type(node)) or next(conditional, None)
