@@ -17,6 +17,7 @@ from tests.benchmarks import (
     inference,
     kernel_builds,
     memory,
+    outside_kernels,
     overlap,
     partitioning,
     placement,
@@ -30,7 +31,7 @@ from tests.benchmarks import (
 
 _COMPARISONS = (
     import_time, compilation, boundaries, overlap, requests, streams, tracing, handover, inference, transposes,
-    placement,
+    placement, outside_kernels,
 )  # fmt: skip
 # Each yields groups of lines, one group for each comparison.
 BENCHMARKS: dict[str, Callable[[], Iterable[list[str]]]] = {

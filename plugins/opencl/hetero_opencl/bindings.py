@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pyopencl as cl
 
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from hetero_opencl.program import Buffer, Program
 
 
-@dataclass(frozen=True)
-class DeviceRegion:
+class DeviceRegion(NamedTuple):
     """The memory and region of a tensor when it was bound. ``buffer`` detects that the memory has grown since."""
 
     memory: OpenCLMemory
@@ -28,18 +28,20 @@ class DeviceRegion:
     @classmethod
     def of(cls, tensor: Tensor, context: OpenCLContext) -> DeviceRegion | None:
         """Return the region of a tensor, or None if the tensor is not in the context's memory."""
-        if not isinstance(tensor, (RemoteTensor, SharedTensor)) or not context.holds(tensor):
+        if not context.holds(tensor):
             return None
-        memory = cast(OpenCLMemory, tensor.memory)
-        return cls(memory, memory.buffer, tensor.region)
-
-    def overlaps(self, other: DeviceRegion) -> bool:
-        return self.memory.overlaps(self.region, other.memory, other.region)
+        held = cast(RemoteTensor | SharedTensor, tensor)
+        memory = cast(OpenCLMemory, held.memory)
+        return cls(memory, memory.buffer, held.region)
 
     def is_same(self, other: DeviceRegion) -> bool:
         """Return whether both have the same elements in the same bytes."""
         dense = self.region.is_continuous() and other.region.is_continuous()
-        return dense and self.memory.extent(self.region) == other.memory.extent(other.region)
+        return dense and self.extent() == other.extent()
+
+    def extent(self) -> tuple[int, int, int]:
+        """Return the handle of the root buffer, and the byte offsets in it of the region's start and end."""
+        return self.memory.extent(self.region)
 
     def region_in_buffer(self) -> Region:
         """Return the region relative to the start of ``buffer``."""
@@ -81,16 +83,27 @@ def make_bindings(
     bindings = Bindings()
     bound_inputs = {buffer: region for buffer, region in zip(program.inputs, inputs) if region is not None}
     bound_outputs = [(buffer, region) for buffer, region in zip(program.outputs, outputs) if region is not None]
+    # The extents of the outputs by root buffer: most have one of their own, and there may be hundreds.
+    extents: defaultdict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    for index, (_, region) in enumerate(bound_outputs):
+        handle, begin, end = region.extent()
+        extents[handle].append((begin, end, index))
     for buffer, region in bound_inputs.items():
+        others = [bound_outputs[index] for index in _overlapping(region, extents)]
         # An output that is this input unchanged may use the same memory.
-        others = [other for out, other in bound_outputs if not (out is buffer and region.is_same(other))]
-        is_shared = any(region.overlaps(other) for other in others)
+        is_shared = not all(out is buffer and region.is_same(other) for out, other in others)
         bindings.bind_or_copy(bindings.copies_before, buffer, region, None if is_shared else SLACK)
     for index, (buffer, region) in enumerate(bound_outputs):
         if buffer in bound_inputs and region.is_same(bound_inputs[buffer]):
             continue
-        is_shared = any(region.overlaps(other) for at, (_, other) in enumerate(bound_outputs) if at != index)
+        is_shared = any(other != index for other in _overlapping(region, extents))
         has_memory = not buffer.is_planned or buffer in program.inputs or buffer in bindings.memory
         slack = SLACK if buffer in program.read_again else 0
         bindings.bind_or_copy(bindings.copies_after, buffer, region, None if is_shared or has_memory else slack)
     return bindings
+
+
+def _overlapping(region: DeviceRegion, extents: Mapping[int, Sequence[tuple[int, int, int]]]) -> list[int]:
+    """Return the indices of the extents that share bytes with a region."""
+    handle, begin, end = region.extent()
+    return [index for first, last, index in extents.get(handle, ()) if begin < last and first < end]

@@ -8,41 +8,40 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from hetero.graph import Node, Output, constant_array
-from hetero.plugin import ProfilingInfo
+from hetero.plugin import ProfilingInfo, RemoteTensor
 from hetero.tensor import Tensor
+from hetero_opencl.bound_program import BoundProgram
 from hetero_opencl.host_steps import HostStep
 from hetero_opencl.kernels.registry import host_step_of
-from hetero_opencl.memory import Arena
-from hetero_opencl.program import BoundProgram
-from hetero_opencl.program_cache import ProgramCache, Segment
-from hetero_opencl.remote import OpenCLContext
+from hetero_opencl.program_cache import MAX_PROGRAMS, ProgramCache, Segment
 from hetero_opencl.segments import is_container
+from hetero_opencl.workspace import Workspace
 
 Check = Callable[[], None]
 
 
 class BoundModel:
-    """The programs that a request ran last. Not thread-safe.
+    """The programs of a model in the workspace of a request. Not thread-safe.
 
     All programs of the chain, and the bodies of loops between them, share one arena: each runs only after the results
-    of the one before have been copied to where they are needed.
+    of the one before have been copied to where they are needed. Programs that the last inference did not use keep
+    their kernels, but no memory.
     """
 
-    def __init__(
-        self, programs: ProgramCache, context: OpenCLContext, profiled: bool, arena: Arena | None = None
-    ) -> None:
-        self._programs = programs
-        self._arena, self._owns_arena = arena or Arena(context.device), arena is None
-        self._context, self._profiled = context, profiled
-        self._segments: list[_BoundSegment] = []
+    def __init__(self, programs: ProgramCache, workspace: Workspace, is_body: bool = False) -> None:
+        self._programs, self._workspace, self._is_body = programs, workspace, is_body
+        self._segments: list[_BoundSegment] = []  # those that ran last, in order
+        self._bound: OrderedDict[Segment, _BoundSegment] = OrderedDict()  # all; those that ran last are at the end
         self._outputs: Sequence[Tensor] = ()
 
     @property
     def bound_programs(self) -> list[BoundProgram]:
+        """The programs that ran last, in order."""
         return [segment.bound for segment in self._segments]
 
     def run(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], check: Check) -> None:
@@ -54,20 +53,22 @@ class BoundModel:
 
     def begin(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Bind the first program, and start uploading the inputs. They must stay alive until ``finish``."""
-        for bound in self.bound_programs:
-            bound.wait_for_uploads()
+        self._workspace.wait()
         self._outputs = outputs
         self._bind(0, self._programs, inputs, range(len(outputs)))
 
     def _bind(self, at: int, programs: ProgramCache, inputs: Sequence[Tensor], output_indices: Sequence[int]) -> None:
         """Bind the segment at index ``at`` for these inputs; its results are these outputs of the model."""
         segment = programs.segment_for(inputs)
-        if at == len(self._segments) or self._segments[at].segment is not segment:
-            del self._segments[at:]
-            if at == 0 and self._owns_arena:
-                self._arena.release()  # another shape may need much less
-            self._segments.append(_BoundSegment(segment, self._context, self._profiled, self._arena))
-        self._segments[at].begin(inputs, self._outputs, output_indices)
+        if segment not in self._bound:
+            self._bound[segment] = _BoundSegment(segment, self._workspace)
+        self._bound.move_to_end(segment)
+        bound = self._bound[segment]
+        if at == 0 and not self._is_body and self._segments and self._segments[0] is not bound:
+            self.free()
+            self._workspace.arena.release()  # another shape may need much less
+        self._segments[at:] = [bound]
+        bound.begin(inputs, self._outputs, output_indices)
 
     def launch(self, check: Check) -> None:
         """Run all programs but the last, and start the last."""
@@ -76,10 +77,18 @@ class BoundModel:
             bound.bound.launch(check)
             rest, programs = bound.segment.part.rest, bound.segment.rest
             if rest is None or programs is None:
-                del self._segments[at + 1 :]
-                return
+                break
             inputs = bound.next_inputs(rest.sources, check)
             self._bind(at + 1, programs, inputs, [bound.output_indices[i] for i in rest.results])
+        self._leave_others()
+
+    def _leave_others(self) -> None:
+        """Free the memory of the programs that this inference did not use, and forget those used long ago."""
+        others = len(self._bound) - len(self._segments)
+        for bound in itertools.islice(self._bound.values(), others):
+            bound.free()
+        for _ in range(others - MAX_PROGRAMS):
+            self._bound.popitem(last=False)
 
     def finish(self) -> None:
         """Wait until the kernels have run."""
@@ -89,6 +98,11 @@ class BoundModel:
         """Set the shapes of the outputs, and copy those that kernels did not write directly."""
         self._segments[-1].download()
 
+    def free(self) -> None:
+        """Free all memory but the arena."""
+        for bound in self._bound.values():
+            bound.free()
+
     def profile(self) -> list[ProfilingInfo]:
         """Return the times of the last inference if profiling is on."""
         return [info for segment in self._segments for info in segment.profile()]
@@ -97,11 +111,10 @@ class BoundModel:
 class _BoundSegment:
     """A program bound for a request, with the tensors that it passes to the next program of the chain."""
 
-    def __init__(self, segment: Segment, context: OpenCLContext, profiled: bool, arena: Arena) -> None:
-        self.segment, self._context, self._profiled = segment, context, profiled
-        self.bound = BoundProgram(segment.program, context, profiled, arena)
-        self._carried = [context.create_tensor(value.element_type, [0]) for value in segment.part.carried]
-        self._host_steps = {node: self._host_step(node, arena) for node in segment.part.host_steps}
+    def __init__(self, segment: Segment, workspace: Workspace) -> None:
+        self.segment, self._workspace = segment, workspace
+        self.bound = BoundProgram(segment.program, workspace)
+        self._host_steps = {node: self._host_step(node) for node in segment.part.host_steps}
         self._times: dict[Node, timedelta] = {}
         model = segment.program.model
         # The program sees tensors only. Sequences and optionals stay on the host: a result is a parameter unchanged.
@@ -114,13 +127,19 @@ class _BoundSegment:
         ]
         #: The indices among the model's outputs of the results of this program and those after it.
         self.output_indices: Sequence[int] = ()
+        self._inputs: Sequence[Tensor] = ()
+        self._outputs: Sequence[Tensor] = ()
+        self._carried: list[RemoteTensor] | None = None  # None while it has no memory
 
-    def _host_step(self, node: Node, arena: Arena) -> HostStep:
-        bodies = [BoundModel(body, self._context, False, arena) for body in self.segment.bodies.get(node, ())]
-        return HostStep(node, bodies, self._context)
+    def _host_step(self, node: Node) -> HostStep:
+        bodies = [BoundModel(body, self._workspace, is_body=True) for body in self.segment.bodies.get(node, ())]
+        return HostStep(node, bodies, self._workspace.context)
 
     def begin(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], output_indices: Sequence[int]) -> None:
         """Bind the program, and start uploading its inputs."""
+        if self._carried is None:
+            create = self._workspace.context.create_tensor
+            self._carried = [create(value.element_type, [0]) for value in self.segment.part.carried]
         self.output_indices, self._inputs = output_indices, inputs
         targets = [*self._carried, *(outputs[output_indices[index]] for index in self.segment.part.results)]
         for result, parameter in self._passed_through:
@@ -130,6 +149,14 @@ class _BoundSegment:
         self.bound.bind(tensors, self._outputs)
         self.bound.upload(tensors)
 
+    def free(self) -> None:
+        """Free all memory but the arena."""
+        if self._carried is not None:
+            self._carried, self._inputs, self._outputs = None, (), ()
+            self.bound.unbind()
+            for step in self._host_steps.values():
+                step.free()
+
     def download(self) -> None:
         self.bound.download(self._outputs)
 
@@ -138,7 +165,7 @@ class _BoundSegment:
         self.bound.finish()
         self.download()
         values: dict[Output, Tensor] = dict(zip(self.bound.program.model.inputs, self._inputs))
-        values.update(zip(self.segment.part.carried, self._carried))
+        values.update(zip(self.segment.part.carried, self._carried or ()))
         for node, step in self._host_steps.items():
             check()
             step.check = check
@@ -152,7 +179,7 @@ class _BoundSegment:
         return [values[source] for source in sources]
 
     def profile(self) -> list[ProfilingInfo]:
-        if not self._profiled:
+        if not self._workspace.is_profiled:
             return []
         steps = [
             ProfilingInfo(node.friendly_name, node.type_info.name, "host", spent) for node, spent in self._times.items()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -131,6 +130,13 @@ class OpenCLDevice(Device):
             if self.handle.host_unified_memory and hostbuf is None:
                 check_allocation(byte_size, "a buffer")
             return allocations_on(self.handle).allocate(self.context, byte_size + SLACK, flags, hostbuf)
+
+    def allocate_shared(self, byte_size: int) -> cl.Buffer:
+        """Allocate a buffer as ``allocate`` does, in shared virtual memory: the host sees the array ``hostbuf``."""
+        with opencl_errors(f"allocating {byte_size} bytes on {self.full_name}"):
+            check_allocation(byte_size, "a buffer")
+            array = cl.fsvm_empty(self.context, byte_size + SLACK, np.dtype(np.uint8))
+        return self.allocate(byte_size, array)
 
     def make_queue(self, profiled: bool) -> cl.CommandQueue:
         """Return a new in-order queue, or the user's queue if there is one, whether it is profiled or not."""
@@ -269,18 +275,24 @@ def name_of(handle: cl.Device) -> str:
     return f"{handle.name.strip()} ({handle.platform.name.strip()})"
 
 
-@contextlib.contextmanager
-def opencl_errors(doing: str | Callable[[], str]) -> Iterator[None]:
+class opencl_errors:
     """Turn OpenCL errors into DeviceErrors that say what was being done.
 
     ``doing`` may be a function, called only on an error, if the text is known only then.
     """
-    check_process()
-    try:
-        yield
-    except (cl.Error, MemoryError) as error:
-        problem = "out of device memory" if isinstance(error, (cl.MemoryError, MemoryError)) else "OpenCL failed"
-        raise DeviceError(f"{problem} while {doing() if callable(doing) else doing}: {error}") from error
+
+    def __init__(self, doing: str | Callable[[], str]) -> None:
+        check_process()
+        self._doing = doing
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, (cl.Error, MemoryError)):
+            problem = "out of device memory" if isinstance(error, (cl.MemoryError, MemoryError)) else "OpenCL failed"
+            doing = self._doing() if callable(self._doing) else self._doing
+            raise DeviceError(f"{problem} while {doing}: {error}") from error
 
 
 def _compiler_errors(error: Exception) -> str:

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 from hetero_opencl import forks
 
 if TYPE_CHECKING:
-    from hetero_opencl.program import BoundProgram
+    from hetero_opencl.workspace import Workspace
 
 
 # Kernels of these are not waited for when the program ends.
-watched: weakref.WeakSet[BoundProgram] = weakref.WeakSet()
+watched: weakref.WeakSet[Workspace] = weakref.WeakSet()
 
 
 @atexit.register
 def _skip_unloading() -> None:
-    if sys.platform == "linux" and (forks.is_forked or any(program.is_running() for program in list(watched))):
+    if sys.platform == "linux" and (forks.is_forked or any(workspace.is_running() for workspace in list(watched))):
         library = ctypes.CDLL(None)
         # Handlers run in reverse order, so this one runs first, before anything is unloaded. It gets the exit status.
         library.on_exit(ctypes.cast(library._exit, ctypes.c_void_p), None)

@@ -11,6 +11,7 @@ from hetero_opencl.bound_model import BoundModel
 from hetero_opencl.forks import check_process
 from hetero_opencl.transfers import on_host
 from hetero_opencl.variable_state import OpenCLVariableState
+from hetero_opencl.workspace import Workspace
 
 if TYPE_CHECKING:
     from hetero_opencl.compiled_model import OpenCLCompiledModel, StatefulPrograms
@@ -33,7 +34,7 @@ class OpenCLInferRequest(SyncInferRequest):
 
     def _bind(self, stateful: StatefulPrograms) -> None:
         self._stateful = stateful
-        self.bound_model = BoundModel(stateful.programs, self.compiled_model.context, self.is_profiled)
+        self.bound_model = BoundModel(stateful.programs, Workspace(self.compiled_model.context, self.is_profiled))
 
     def preprocess(self) -> None:
         check_process()

@@ -8,6 +8,7 @@ from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Model, Parameter, Result
 from hetero.passes import align_prelu_slopes, fuse_elementwise
 from hetero_opencl.binary_cache import BinaryCache
+from hetero_opencl.concat_parts import find_concat_parts
 from hetero_opencl.constants import Constants
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.fusion import FUSION_RULES
@@ -36,7 +37,8 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
         choices[operation.node] = found
     chosen = assign_layouts(choices, partial(conversion_seconds, profile=device.profile))
     layouts = {value: choice.signature.output for node, choice in chosen.items() for value in node.outputs()}
-    lowering = Lowering(device, constants, layouts, convert)
+    parts = find_concat_parts(operations, chosen, device.handle.mem_base_addr_align // 8)
+    lowering = Lowering(device, constants, layouts, parts, convert)
     for operation in operations:
         lowering.lower(operation, chosen[operation.node])
     results = [result.input_value(0) for result in model.results if not is_container(result)]

@@ -13,6 +13,7 @@ from hetero.graph import Constant, Node, Output, class_file
 from hetero.plugin import ExecutedStep
 from hetero.types import Type
 from hetero_opencl.arrays import contiguous
+from hetero_opencl.concat_parts import Part
 from hetero_opencl.constants import Constants
 from hetero_opencl.custom import has_custom_expression, has_custom_kernels
 from hetero_opencl.device import OpenCLDevice
@@ -37,10 +38,16 @@ class Lowering:
     """Collects the launches and buffers of a model. The functions in kernels/ add to it."""
 
     def __init__(
-        self, device: OpenCLDevice, constants: Constants, layouts: Mapping[Output, Layout], convert: Convert
+        self,
+        device: OpenCLDevice,
+        constants: Constants,
+        layouts: Mapping[Output, Layout],
+        parts: Mapping[Output, Part],
+        convert: Convert,
     ) -> None:
+        """``layouts``: those of values that are not in rows. ``parts``: the values that are written into others."""
         self.device = device
-        self._constants, self._layouts, self._convert = constants, layouts, convert
+        self._constants, self._layouts, self._parts, self._convert = constants, layouts, parts, convert
         self._report = LoweringReport()
         self.launches: list[Launch] = []
         self._buffers: dict[Output, Buffer] = {}
@@ -61,8 +68,7 @@ class Lowering:
             return self._constant_value(value, layout)
         written = self._layouts.get(value, ROWS)
         if value not in self._buffers:
-            count = math.prod(written.storage_shape(value.shape))
-            self._buffers[value] = self.scratch(count, value.element_type.size)
+            self._buffers[value] = self._new_buffer(value, written)
         buffer, made = self._buffers[value], ""
         shape = value.shape
         if layout != written and not (layout.is_row_major(shape) and written.is_row_major(shape)):
@@ -70,6 +76,17 @@ class Lowering:
         if self._operation and value.node is not self._operation.node:
             self._note_layout(value, str(layout), made)
         return buffer
+
+    def _new_buffer(self, value: Output, layout: Layout) -> Buffer:
+        buffer = self.scratch(math.prod(layout.storage_shape(value.shape)), value.element_type.size)
+        if value in self._parts:
+            whole, offset = self._parts[value]
+            return self._part(self.buffer(whole, self._layouts.get(whole, ROWS)), offset, buffer.byte_size)
+        return buffer
+
+    @staticmethod
+    def _part(buffer: Buffer, offset: int, byte_size: int) -> Buffer:
+        return Buffer(byte_size, whole=buffer.whole or buffer, offset=buffer.offset + offset)
 
     def _constant_value(self, value: Output, layout: Layout) -> Buffer:
         array = cast(Constant, value.node).data

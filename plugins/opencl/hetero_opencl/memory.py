@@ -7,7 +7,7 @@ import itertools
 import threading
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pyopencl as cl
@@ -88,12 +88,12 @@ def memory_of(programs: Sequence[Program]) -> dict[str, int]:
 class Arena:
     """The memory of a request, shared by its programs, which run one after another.
 
-    It consists of one or more OpenCL buffers. When they grow, all are allocated anew and ``version`` changes: programs
-    then have to get their parts again.
+    It consists of one or more OpenCL buffers, which the host sees if it shares memory with the device. When they grow,
+    all are allocated anew and ``version`` changes: programs then have to get their parts again.
     """
 
     def __init__(self, device: OpenCLDevice) -> None:
-        self._device = device
+        self._allocate = device.allocate_shared if device.shares_host_memory else device.allocate
         self._memory: list[cl.Buffer] = []
         self._sizes: list[int] = []
         self._parts: dict[Slot, cl.Buffer] = {}
@@ -108,7 +108,7 @@ class Arena:
         new_sizes = [max(pair) for pair in itertools.zip_longest(sizes, self._sizes, fillvalue=0)]
         if new_sizes != self._sizes:
             self.release()  # first, so that the old and the new memory never exist at once
-            self._memory = [self._device.allocate(size) for size in new_sizes]
+            self._memory = [self._allocate(size) for size in new_sizes]
             self._sizes = new_sizes
 
     def release(self) -> None:
@@ -121,3 +121,8 @@ class Arena:
         if slot not in self._parts:
             self._parts[slot] = self._memory[slot.arena].get_sub_region(slot.offset, slot.byte_size)
         return self._parts[slot]
+
+    def array(self, slot: Slot, shape: Sequence[int], dtype: np.dtype) -> np.ndarray | None:
+        """Return a dense array in a slot, or None if the host does not see the memory. No command may be using it."""
+        memory = cast(np.ndarray | None, self._memory[slot.arena].hostbuf)
+        return None if memory is None else np.ndarray(shape, dtype, memory, slot.offset)

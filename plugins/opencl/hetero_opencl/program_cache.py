@@ -20,14 +20,15 @@ from hetero_opencl.program import Program
 from hetero_opencl.segments import Cut, cut, is_container
 from hetero_opencl.transfers import on_host
 
-# Programs share the constants. Each request has buffers only for the program that it ran last.
-MAX_PROGRAMS = 8
+# Programs share the constants. Each request has buffers only for the programs that it ran last. A state that grows in a
+# loop has another shape in each iteration, and again the same ones in the next inference.
+MAX_PROGRAMS = 64
 # Inputs that decide shapes are part of the cache key with their contents, up to this many elements. What larger ones
 # decide is computed on the device and read back. Floats get a lower limit, as they seldom repeat.
 MAX_KEY_INTEGERS, MAX_KEY_FLOATS = 256, 16
 
 
-@dataclass
+@dataclass(eq=False)
 class Segment:
     """Program of the first part of a model, and the programs of what runs after it.
 

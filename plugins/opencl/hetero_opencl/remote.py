@@ -26,7 +26,7 @@ from hetero.plugin import Region, RemoteContext, RemoteMemory, RemoteTensor, Sha
 from hetero.properties import Property, PropertyTable
 from hetero.tensor import Tensor
 from hetero.types import Type
-from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
+from hetero_opencl.device import OpenCLDevice, opencl_errors
 from hetero_opencl.transfers import Memory, contiguous_target, copy_region, root_buffer
 
 
@@ -94,9 +94,11 @@ class OpenCLContext(RemoteContext):
         if not self.device.shares_host_memory or type is Type.string:
             return super().create_host_tensor(type, shape)
         byte_size = math.prod(shape) * Type(type).to_dtype().itemsize
-        return SharedTensor(SharedMemory(self, self.new_shared_buffer(byte_size), byte_size), type, shape)
+        return SharedTensor(SharedMemory(self, self.device.allocate_shared(byte_size), byte_size), type, shape)
 
     def create_memory(self, byte_size: int, properties: Mapping[str, Any]) -> OpenCLMemory:
+        if not properties:
+            return OpenCLMemory(self, self.device.allocate(byte_size), byte_size)
         table = PropertyTable((SHARED_MEM_TYPE, MEM_HANDLE), f"a remote tensor of {self.get_device_name()}")
         with opencl_errors(f"taking a buffer on {self.device.full_name}"):
             table.set(properties)
@@ -118,12 +120,6 @@ class OpenCLContext(RemoteContext):
             )
         return OpenCLMemory(self, buffer, byte_size, offset, is_owned=False)
 
-    def new_shared_buffer(self, byte_size: int) -> cl.Buffer:
-        """Return a buffer in shared virtual memory, which the host sees as the array ``buffer.hostbuf``."""
-        with opencl_errors(f"allocating {byte_size} bytes on {self.device.full_name}"):
-            array = cl.fsvm_empty(self.device.context, byte_size + SLACK, np.dtype(np.uint8))
-        return self.device.allocate(byte_size, array)
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OpenCLContext) and self.device.context == other.device.context
 
@@ -140,10 +136,18 @@ class OpenCLMemory(RemoteMemory):
         self, context: OpenCLContext, buffer: cl.Buffer, byte_size: int, offset: int = 0, is_owned: bool = True
     ) -> None:
         super().__init__(context, byte_size)
-        self.buffer, self._offset, self._is_owned = buffer, offset, is_owned
+        self._offset, self._is_owned = offset, is_owned
+        self._use(buffer)
+
+    def _use(self, buffer: cl.Buffer) -> None:
+        self.buffer = buffer
+        # A driver is asked for the root only if there may be another one, as that can take 15 µs.
+        self._root, self._begin = (buffer, 0) if self._is_owned else root_buffer(buffer)
 
     def region_in_buffer(self, region: Region) -> Region:
         """Return a region of this memory relative to the start of the buffer."""
+        if self._offset == 0:
+            return region
         return dataclasses.replace(region, offset=region.offset + self._offset)
 
     def read(self, region: Region, array: np.ndarray) -> None:
@@ -172,7 +176,8 @@ class OpenCLMemory(RemoteMemory):
     def resize(self, byte_size: int) -> None:
         if not self._is_owned:
             super().resize(byte_size)
-        self.buffer, self.byte_size = self.context.device.allocate(byte_size), byte_size
+        self._use(self.context.device.allocate(byte_size))
+        self.byte_size = byte_size
 
     def get_params(self) -> dict[str, Any]:
         context = {key: value for key, value in self.context.get_params().items() if key != OCL_QUEUE}
@@ -189,18 +194,17 @@ class OpenCLMemory(RemoteMemory):
             return None
         if offset == 0:
             return self.buffer
-        root, begin = root_buffer(self.buffer)
-        if size == 0 or (begin + offset) % (self.context.device.handle.mem_base_addr_align // 8):
+        begin = self._begin + offset
+        if size == 0 or begin % (self.context.device.handle.mem_base_addr_align // 8):
             return None
         with opencl_errors(f"making a sub-buffer on {self.context.device.full_name}"):
-            return root.get_sub_region(begin + offset, size)
+            return self._root.get_sub_region(begin, size)
 
     def extent(self, region: Region) -> tuple[int, int, int]:
         """Return the handle of the root buffer, and the byte offsets in it of the region's start and end."""
-        root, begin = root_buffer(self.buffer)
-        begin += self.region_in_buffer(region).offset
+        begin = self._begin + self.region_in_buffer(region).offset
         last = sum((count - 1) * stride for count, stride in zip(region.shape, region.strides))
-        return root.int_ptr, begin, begin + last + region.dtype.itemsize if region.byte_size else begin
+        return self._root.int_ptr, begin, begin + last + region.dtype.itemsize if region.byte_size else begin
 
     def _copy(self, target: Memory, target_region: Region, source: Memory, source_region: Region) -> None:
         with opencl_errors(f"copying a remote tensor on {self.context.device.full_name}"):
@@ -216,7 +220,8 @@ class SharedMemory(OpenCLMemory):
         return np.ndarray(region.shape, region.dtype, memory, region.offset, region.strides)
 
     def resize(self, byte_size: int) -> None:
-        self.buffer, self.byte_size = self.context.new_shared_buffer(byte_size), byte_size
+        self._use(self.context.device.allocate_shared(byte_size))
+        self.byte_size = byte_size
 
 
 def create_context(name: str, devices: Sequence[OpenCLDevice], params: Mapping[str, Any]) -> OpenCLContext:

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import openvino
 import pytest
+from hetero_opencl.bound_program import BoundProgram
 from hetero_opencl.device import present_devices
 from hetero_opencl.infer_request import OpenCLInferRequest
-from hetero_opencl.program import BoundProgram
 
 import hetero
 from hetero.graph import Model, Node, Output

@@ -65,6 +65,8 @@ FAULTS = {
 def fault(request, monkeypatch):
     """Return a function after whose call the device soon fails permanently."""
     name, error, healthy = FAULTS[request.param]
+    if name == COPY:  # a device that shares memory with the host gets its inputs without a command
+        monkeypatch.setattr(OpenCLDevice, "shares_host_memory", False)
     return lambda: monkeypatch.setattr(cl, name, Lost(getattr(cl, name), error, healthy))
 
 
@@ -200,14 +202,14 @@ def test_a_failing_operation_is_named_by_its_event_status(device, monkeypatch, b
 
     bound.launch(lambda: None)
     monkeypatch.setattr(bound, "queue", Queue())
-    monkeypatch.setattr("hetero_opencl.program.execution_status", status)
+    monkeypatch.setattr("hetero_opencl.bound_program.execution_status", status)
     with pytest.raises(DeviceError, match=message):
         bound.finish()
 
 
 def test_a_failed_kernel_is_noticed_if_the_queue_reports_no_error(device, monkeypatch):
     request = CORE.compile_model(softmax_of_product(), device).create_infer_request()
-    monkeypatch.setattr("hetero_opencl.program.execution_status", lambda event: -5)
+    monkeypatch.setattr("hetero_opencl.bound_program.execution_status", lambda event: -5)
     with pytest.raises(DeviceError, match="MatMul 'product' failed on "):
         request.infer(np.ones((3, 4), np.float32))
 

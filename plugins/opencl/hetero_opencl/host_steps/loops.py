@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from hetero import ops
 from hetero.containers import ContainerType
 from hetero.ops.control_flow import SubGraphOp, part_count
@@ -67,15 +65,20 @@ class _LoopExecution:
         """Run the body for each iteration number and return the node's outputs."""
         feed: dict[int, Tensor] = {d.body_parameter_index: self._tensors[d.input_index] for d in self._inputs}
         results: list[Tensor] | None = None
-        spare: list[Tensor] | None = None
+        # Double buffering: an iteration reads the results of the one before while it writes to the other set.
+        written, read = self._step.results = self._step.results or (self._result_tensors(), self._result_tensors())
+        is_number = self._iteration_port >= 0
+        if is_number:
+            feed[self._iteration_port] = self._number_tensor()
         for number in numbers:
             self._step.check()
-            if self._iteration_port >= 0:
-                feed[self._iteration_port] = self._number(number)
+            if is_number:
+                feed[self._iteration_port].data[...] = number
             for part in self._slices:
                 feed[part.body_parameter_index] = self._part(part, number)
-            # Double buffering: an iteration reads the results of the one before while it writes to the other set.
-            results, spare = self._result_tensors(spare), results
+            results, written, read = written, read, written
+            for index in self._kept:
+                results[index] = self._result_tensor(index)
             self._body.run([feed[index] for index in range(len(feed))], results, self._step.check)
             for merged in self._merged:
                 feed[merged.body_parameter_index] = results[merged.body_value_index]
@@ -85,26 +88,20 @@ class _LoopExecution:
                 break
         return [self._output(description, results) for description in self._node.get_output_descriptions()]
 
-    def _result_tensors(self, used: list[Tensor] | None) -> list[Tensor]:
-        """Return a tensor for each result of the body; those in ``used`` are reused unless their contents are kept.
+    def _result_tensors(self) -> list[Tensor]:
+        return [self._result_tensor(index) for index in range(len(self._node.body.results))]
 
-        The condition is a host tensor.
-        """
-        tensors = []
-        for index, result in enumerate(self._node.body.results):
-            kind = result.get_output_element_type(0)
-            if index == self._condition_port or isinstance(kind, ContainerType):
-                tensors.append(Tensor(kind, [0]))
-            elif used is None or index in self._kept:
-                tensors.append(self._step.context.create_tensor(kind, [0]))
-            else:
-                tensors.append(used[index])
-        return tensors
+    def _result_tensor(self, index: int) -> Tensor:
+        """Return a tensor for a result of the body: on the device, except the condition and sequences."""
+        kind = self._node.body.results[index].get_output_element_type(0)
+        if index == self._condition_port or isinstance(kind, ContainerType):
+            return Tensor(kind, [0])
+        return self._step.context.create_tensor(kind, [0])
 
-    def _number(self, number: int) -> Tensor:
+    def _number_tensor(self) -> Tensor:
         parameter = self._node.body.parameters[self._iteration_port]
         shape = (1,) * len(parameter.partial_shape) if parameter.partial_shape.has_rank else ()
-        return Tensor(np.full(shape, number, parameter.element_type.to_dtype()))
+        return Tensor(parameter.element_type, shape)
 
     def _part(self, description: SliceInputDescription, number: int) -> RemoteTensor:
         tensor = self._step.on_device(description.input_index, self._tensors[description.input_index])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar, cast
 
 import numpy as np
 
 from hetero.errors import DeviceError
 from hetero.graph import Node, is_constant
-from hetero.plugin import RemoteTensor
+from hetero.plugin import Region, RemoteTensor
 from hetero.tensor import Tensor
-from hetero_opencl.remote import OpenCLContext
+from hetero_opencl.device import opencl_errors
+from hetero_opencl.remote import OpenCLContext, OpenCLMemory
+from hetero_opencl.transfers import copy_region
 
 if TYPE_CHECKING:
     from hetero_opencl.bound_model import BoundModel
@@ -24,20 +27,27 @@ class HostStep(Generic[AnyNode]):
 
     def __init__(self, node: AnyNode, bodies: Sequence[BoundModel], context: OpenCLContext) -> None:
         self.node, self.bodies, self.context = node, bodies, context
-        self._constants: dict[int, RemoteTensor] = {}
+        self._copies: dict[int, RemoteTensor] = {}
+        #: Two sets of tensors for the results of a body, which stay the same so that the body stays bound.
+        self.results: tuple[list[Tensor], list[Tensor]] | None = None
         #: Called between iterations; raises if the inference has been canceled.
         self.check: Callable[[], None] = lambda: None
+
+    def free(self) -> None:
+        """Free the memory of the step and of its bodies."""
+        self._copies, self.results = {}, None
+        for body in self.bodies:
+            body.free()
 
     def on_device(self, index: int, tensor: Tensor) -> RemoteTensor:
         """Return an input as a device tensor, copied if it is on the host; constants are copied only once."""
         if isinstance(tensor, RemoteTensor):
             return tensor
-        if index in self._constants:
-            return self._constants[index]
-        copy = self.copy(tensor)
-        if is_constant(self.node.input_value(index)):
-            self._constants[index] = copy
-        return copy
+        if index not in self._copies:
+            self._copies[index] = self.copy(tensor)
+        elif not is_constant(self.node.input_value(index)):
+            self._copies[index].copy_from(tensor)
+        return self._copies[index]
 
     def copy(self, tensor: Tensor) -> RemoteTensor:
         """Return a copy in device memory."""
@@ -65,11 +75,23 @@ class HostStep(Generic[AnyNode]):
         length = sum(shape[axis] for shape in shapes)
         joined = self.context.create_tensor(tensors[0].element_type, [*first[:axis], length, *first[axis + 1 :]])
         begin = 0
-        for tensor, shape in zip(tensors, shapes):
-            end = begin + shape[axis]
-            self.part(joined, axis, begin, end).copy_from(self.in_shape(tensor, shape) if is_new_axis else tensor)
-            begin = end
+        with opencl_errors(f"concatenating tensors on {self.context.device.full_name}"):
+            for tensor, shape in zip(tensors, shapes):
+                source = tensor if isinstance(tensor, RemoteTensor) else self.copy(tensor)
+                region = source.region
+                if is_new_axis:
+                    strides = (*region.strides[:axis], 0, *region.strides[axis:])
+                    region = dataclasses.replace(region, shape=shape, strides=strides)
+                end = begin + shape[axis]
+                self._start_copy(self.part(joined, axis, begin, end), source, region)
+                begin = end
+            self.context.queue.finish()
         return joined
+
+    def _start_copy(self, target: RemoteTensor, source: RemoteTensor, source_region: Region) -> None:
+        to, of = cast(OpenCLMemory, target.memory), cast(OpenCLMemory, source.memory)
+        target_region, source_region = to.region_in_buffer(target.region), of.region_in_buffer(source_region)
+        copy_region(self.context.queue, to.buffer, target_region, of.buffer, source_region)
 
     def in_shape(self, tensor: Tensor, shape: Sequence[int]) -> RemoteTensor:
         """Return a copy of the elements with another shape."""

@@ -6,6 +6,7 @@ Strides are computed by numpy: the operation is applied to views that have shape
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -16,9 +17,13 @@ from hetero.graph import Constant, Node, Output
 from hetero.ops.movement import depth_to_space_blocks, space_to_depth_blocks
 from hetero.reference.registry import evaluate
 from hetero.types import Type
-from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.device_profile import DeviceProfile
+from hetero_opencl.implementation import Configuration, Implementation, Signature, uniform
+from hetero_opencl.kernels.registry import implements, lowers
 from hetero_opencl.kernels.sources import source
+from hetero_opencl.layouts import ROWS, Blocks, Layout
 from hetero_opencl.lowering import Lowering
+from hetero_opencl.operation import Operation
 from hetero_opencl.program import Buffer
 
 # C type that moves this number of bytes at once.
@@ -117,12 +122,48 @@ def tile(lowering: Lowering, node: ops.Tile) -> None:
 
 @lowers(ops.Concat, unsupported=unsupported_movement)
 def concat(lowering: Lowering, node: ops.Concat) -> None:
+    concatenate(lowering, node, ROWS)
+
+
+@implements(ops.Concat)
+class BlockedConcat(Implementation):
+    """Concatenation in blocks of channels."""
+
+    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
+        node = operation.anchor
+        assert isinstance(node, ops.Concat)
+        shapes = [value.shape for value in node.input_values()]
+        if not profile.is_cpu_like or len(shapes[0]) < 3 or 1 in {shape[1] for shape in shapes}:
+            return "it concatenates several channels"
+        if node.axis % len(shapes[0]) == 1 and any(shape[1] % profile.vector_width for shape in shapes[:-1]):
+            return "it concatenates whole blocks of channels"
+        return None
+
+    def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
+        yield uniform(operation, Blocks(profile.vector_width))
+
+    def emit(
+        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+    ) -> None:
+        assert isinstance(operation.anchor, ops.Concat)
+        concatenate(lowering, operation.anchor, signature.output)
+
+
+def concatenate(lowering: Lowering, node: ops.Concat, layout: Layout) -> None:
+    """Launch copies of the inputs that are not written to their place in the output."""
     output = node.output(0)
-    target, buffer = view_of(output), lowering.buffer(output)
-    ends = np.cumsum([value.shape[node.axis] for value in node.input_values()])
-    for value, part in zip(node.input_values(), np.split(target.array, ends[:-1], node.axis)):
-        data = view_of(value)
-        strided_copy(lowering, lowering.buffer(value), data, data.array, buffer, target, part)
+    axis = node.axis % len(output.shape)
+    if isinstance(layout, Blocks):
+        axis = 0 if axis == 1 else 1 if axis == 0 else axis
+    dtype = output.element_type.to_dtype()
+    target, buffer = View(layout.storage_shape(output.shape), dtype), lowering.buffer(output, layout)
+    views = [View(layout.storage_shape(value.shape), dtype) for value in node.input_values()]
+    ends = np.cumsum([view.array.shape[axis] for view in views])
+    for value, data, part in zip(node.input_values(), views, np.split(target.array, ends[:-1], axis)):
+        source_buffer = lowering.buffer(value, layout)
+        place = buffer.offset + target.offset(part) if part.size else 0
+        if (source_buffer.whole, source_buffer.offset) != (buffer.whole or buffer, place):
+            strided_copy(lowering, source_buffer, data, data.array, buffer, target, part)
 
 
 def widest_word(byte_count: int) -> int:
