@@ -7,34 +7,84 @@ coordinates. Lengths and strides are arguments too, so that groups of the same s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, Output, constant_array
+from hetero.graph import Node, Output, constant_array, is_constant
 from hetero.types import Type
 from hetero_opencl.custom import has_custom_expression
+from hetero_opencl.device_profile import DeviceProfile
+from hetero_opencl.implementation import Configuration, Implementation, Signature
 from hetero_opencl.kernels.conversions import converted
+from hetero_opencl.kernels.epilogue import has_vector_form, make_epilogue
 from hetero_opencl.kernels.expressions import OPERATIONS, constant_number, expression, unsupported_elementwise
 from hetero_opencl.kernels.functions import functions_called
-from hetero_opencl.kernels.registry import lowers, lowers_if
-from hetero_opencl.kernels.sources import element_macros
+from hetero_opencl.kernels.registry import implements, lowers, lowers_if
+from hetero_opencl.kernels.sources import element_macros, source
 from hetero_opencl.kernels.sub_byte_types import element_of, elements_of, rounded
+from hetero_opencl.layouts import ROWS, Blocks, Layout
 from hetero_opencl.lowering import Argument, Lowering
+from hetero_opencl.operation import Operation
+from hetero_opencl.program import Buffer
 
 # Shorter rows do not get work-groups of their own.
 SHORTEST_ROW = 16
 LARGEST_GROUP = 256
+# Vectors that a work-item computes in blocks of channels.
+_POSITIONS = 64
 
 
 @lowers_if(has_custom_expression, unsupported=unsupported_elementwise)
 @lowers(*OPERATIONS, unsupported=unsupported_elementwise)
 def elementwise(lowering: Lowering, root: Node) -> None:
-    nodes = lowering.operation.nodes
-    inside = set(nodes)
-    inputs = list(dict.fromkeys(v for node in nodes for v in node.input_values() if v.node not in inside))
-    compute(lowering, inputs, root.output(0), _statements(nodes, inputs), _types_in(nodes))
+    _compute_group(lowering, ROWS)
+
+
+@implements(*OPERATIONS)
+class BlockedElementwise(Implementation):
+    """Element-wise operations on blocks of channels, in vectors if all elements are of one floating-point type."""
+
+    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
+        shape = operation.result.shape
+        if not profile.is_cpu_like or len(shape) < 3 or shape[1] == 1 or not math.prod(shape):
+            return "it has several channels"
+        inputs = [value for value in _group_inputs(operation) if _number(value) is None]
+        if any(len(value.shape) != len(shape) and not is_constant(value) for value in inputs):
+            return "its inputs have channels too"
+        return None
+
+    def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
+        blocks = Blocks(profile.vector_width)
+        yield Signature(tuple(blocks if value.shape != () else ROWS for value in operation.node.input_values()), blocks)
+
+    def emit(
+        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+    ) -> None:
+        blocks = signature.output
+        assert isinstance(blocks, Blocks)
+        if not has_vector_form(operation):
+            return _compute_group(lowering, blocks)
+        kind, shape = operation.result.element_type, blocks.storage_shape(operation.result.shape)
+        epilogue = make_epilogue(lowering, operation, blocks.size, True, blocks)
+        macros = {"BLOCK": blocks.size, "WIDEN_RESULT(x)": "(x)", "POSITIONS": _POSITIONS}
+        text = source("vector_elementwise", {"RESULT": kind}, epilogue.text, **macros)
+        length = math.prod(shape[1:-1])
+        parts = -(-length // _POSITIONS)
+        arguments: list[Argument] = [lowering.buffer(operation.result, blocks), length, parts]
+        lowering.launch_flat(text, "vector_elementwise", arguments, shape[0] * parts, epilogue.arguments)
+
+
+def _group_inputs(operation: Operation) -> list[Output]:
+    inside = set(operation.nodes)
+    return list(dict.fromkeys(v for node in operation.nodes for v in node.input_values() if v.node not in inside))
+
+
+def _compute_group(lowering: Lowering, layout: Layout) -> None:
+    nodes, inputs = lowering.operation.nodes, _group_inputs(lowering.operation)
+    compute(lowering, inputs, nodes[-1].output(0), _statements(nodes, inputs), _types_in(nodes), layout)
 
 
 @lowers(ops.ConvertPromoteTypes, unsupported=unsupported_elementwise)
@@ -49,13 +99,20 @@ def convert_both(lowering: Lowering, node: ops.ConvertPromoteTypes) -> None:
 
 
 def compute(
-    lowering: Lowering, inputs: Sequence[Output], output: Output, statements: Sequence[str], kinds: Iterable[Type]
+    lowering: Lowering,
+    inputs: Sequence[Output],
+    output: Output,
+    statements: Sequence[str],
+    kinds: Iterable[Type],
+    layout: Layout = ROWS,
 ) -> None:
     """Launch a kernel whose statements compute ``result`` from v0, v1 …, the elements of the inputs.
 
-    ``kinds`` are all element types that the statements use.
+    ``kinds`` are all element types that the statements use. Inputs and output are in ``layout``.
     """
-    lengths, strides = _coordinates(output.shape, [v for v in inputs if _is_broadcast(v, output)])
+    rank, shape = len(output.shape), layout.storage_shape(output.shape)
+    shapes = {value: layout.storage_shape(_padded(value.shape, rank)) for value in inputs if _number(value) is None}
+    lengths, strides = _coordinates(shape, [one for one in shapes.values() if one != shape])
     parameters, loads = [], []
     arguments: list[Argument] = []
     for index, value in enumerate(inputs):
@@ -66,29 +123,29 @@ def compute(
             arguments.append(number)
             continue
         place = "i"
-        if _is_broadcast(value, output):
+        if shapes[value] != shape:
             steps = strides.pop(0)
             parameters += [f"const int s{index}_{axis}" for axis in range(len(steps))]
             arguments += steps
             place = " + ".join(f"c{axis} * s{index}_{axis}" for axis in range(len(steps))) or "0"
         parameters.append(f"__global const {name}* restrict in{index}")
-        arguments.append(lowering.buffer(value))
+        arguments.append(_buffer(lowering, value, layout, rank))
         loads.append(f"const {kind} v{index} = {name}_LOAD(in{index}, {place});")
     parameters += [f"const int n{axis}" for axis in range(len(lengths))]
     arguments += lengths
     name = _name(output.element_type)
     parameters.append(f"__global {name}* restrict out")
-    arguments.append(lowering.buffer(output))
+    arguments.append(lowering.buffer(output, layout))
     body = [*loads, *statements, f"{name}_STORE(result, i, out);"]
-    count = int(np.prod(output.shape, dtype=np.int64))
+    count = math.prod(shape)
     if len(lengths) < 2 or lengths[-1] < SHORTEST_ROW:
-        source = _kernel([*parameters, "const int count"], [*_flat(len(lengths)), *body], kinds)
-        return lowering.launch_flat(source, "elementwise", arguments, count)
+        text = _kernel([*parameters, "const int count"], [*_flat(len(lengths)), *body], kinds)
+        return lowering.launch_flat(text, "elementwise", arguments, count)
     # Rows along the last axis: values that are constant along a row are computed and read once.
     row, rows = lengths[-1], count // lengths[-1]
     group_size = min(-(-row // 16) * 16, LARGEST_GROUP)
-    source = _kernel(parameters, [*_in_rows(len(lengths)), *body], kinds)
-    lowering.launch(source, "elementwise", arguments, [-(-row // group_size) * group_size, rows], [group_size, 1])
+    text = _kernel(parameters, [*_in_rows(len(lengths)), *body], kinds)
+    lowering.launch(text, "elementwise", arguments, [-(-row // group_size) * group_size, rows], [group_size, 1])
 
 
 def _types_in(nodes: Iterable[Node]) -> list[Type]:
@@ -103,17 +160,25 @@ def _number(value: Output) -> np.generic | None:
     return constant_number(array, value.element_type) if array is not None and array.size == 1 else None
 
 
-def _is_broadcast(value: Output, output: Output) -> bool:
-    return _number(value) is None and value.shape != output.shape
+def _padded(shape: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Return a shape with leading ones up to a rank."""
+    return (1,) * (rank - len(shape)) + tuple(shape)
 
 
-def _coordinates(shape: tuple[int, ...], values: Sequence[Output]) -> tuple[list[int], list[list[int]]]:
-    """Return the lengths of the merged axes, and the strides of each value along them, 0 for repeated axes."""
-    if not values:
+def _buffer(lowering: Lowering, value: Output, layout: Layout, rank: int) -> Buffer:
+    array = constant_array(value)
+    if array is None or layout == ROWS:
+        return lowering.buffer(value, layout)
+    return lowering.constant(array.reshape(_padded(array.shape, rank)), (layout,), layout.arrange)
+
+
+def _coordinates(shape: tuple[int, ...], others: Sequence[tuple[int, ...]]) -> tuple[list[int], list[list[int]]]:
+    """Return the lengths of the merged axes, and the strides of the other shapes along them, 0 for repeated axes."""
+    if not others:
         return [], []
-    strides = [_strides(value.shape, len(shape)) for value in values]
+    strides = [_strides(other, len(shape)) for other in others]
     lengths: list[int] = []
-    merged: list[list[int]] = [[] for _ in values]
+    merged: list[list[int]] = [[] for _ in others]
     for axis, length in enumerate(shape):
         if length == 1:
             continue

@@ -30,6 +30,19 @@ if TYPE_CHECKING:
 _ANCHORS = (ops.Convolution, ops.GroupConvolution, ops.MatMul)
 
 
+def has_vector_form(operation: Operation) -> bool:
+    """Return whether a group without an anchor can run in vectors; its channels are axis 1."""
+    output = operation.result
+    inside = set(operation.nodes)
+    values = [value for node in operation.nodes for value in (*node.input_values(), *node.outputs())]
+    return (
+        output.element_type in FLOATS
+        and all(value.element_type is output.element_type for value in values)
+        and all(_place(value, output.shape, 1) for value in values if value.node not in inside)
+        and all(map(_has_vector_form, operation.nodes))
+    )
+
+
 def takes_epilogue(anchor: Node, group: Sequence[Node]) -> bool:
     """Return whether kernels of an anchor can run a group of element-wise nodes on its output.
 
@@ -107,14 +120,14 @@ def make_epilogue(
     ``in_channels``: whether vectors hold neighboring channels; else all elements are of one. ``offset``: a number per
     channel, of the output's type, that is added first.
     """
-    assert operation.anchor is not None
-    output, axis = operation.anchor.output(0), channel_axis(operation.anchor)
+    output = operation.anchor.output(0) if operation.anchor else operation.result
+    axis = channel_axis(operation.anchor) if operation.anchor else 1
     kind = output.element_type
     element, vector = SUMS[kind], f"{SUMS[kind]}{width if width > 1 else ''}"
     parameters: list[str] = []
     arguments: list[Argument] = []
     lines: list[str] = []
-    names = {output: "v"}
+    names = {output: "v"} if operation.anchor else {}
 
     def load(buffer: Argument, place: str) -> str:
         name = f"e{len(parameters)}"
@@ -126,7 +139,7 @@ def make_epilogue(
 
     if offset is not None:
         lines.append(f"v = v + {load(lowering.constant(offset), 'channel')};")
-    inside = {operation.anchor, *operation.epilogue}
+    inside = set(operation.nodes)
     for value in dict.fromkeys(v for node in operation.epilogue for v in node.input_values() if v.node not in inside):
         place = _place(value, output.shape, axis)
         names[value] = f"o{len(names)}"
