@@ -1,11 +1,25 @@
-"""Tiles of the gemm for CPU-like devices, packed_gemm.cl: their estimated time, and the packing of constants."""
+"""Matrix products (gemm) for CPU-like devices, with the right matrix in panels if it is constant."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+import math
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
+
+from hetero import ops
+from hetero.graph import constant_array, is_constant
+from hetero.types import Type
+from hetero_opencl.device_profile import DeviceProfile
+from hetero_opencl.implementation import Configuration, Implementation, Signature
+from hetero_opencl.kernels.epilogue import make_epilogue
+from hetero_opencl.kernels.registry import implements
+from hetero_opencl.kernels.sources import source
+from hetero_opencl.lowering import Lowering
+from hetero_opencl.operation import Operation
+from hetero_opencl.program import Buffer
 
 # Elements of a float16, the vectors of the kernel. On processors with shorter ones it takes several registers.
 _WIDTH = 16
@@ -23,19 +37,84 @@ _OF_A_TILE, _OF_A_VECTOR = 100, 10
 _PAGE = 4096
 
 
-class Processor(Protocol):
-    """The fields of a device profile that the estimate reads. Rates are those of all compute units together."""
+@implements(ops.MatMul)
+class PackedGemm(Implementation):
+    """Each work-item computes a tile of rows by vectors of 16 columns in registers."""
 
-    @property
-    def vector_width(self) -> int: ...  # f32 in a register
-    @property
-    def vector_registers(self) -> int: ...
-    @property
-    def compute_units(self) -> int: ...
-    @property
-    def flops_per_second(self) -> float: ...
-    @property
-    def bytes_per_second(self) -> float: ...
+    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
+        matmul, (a, b) = operation.anchor, (operation.source(0), operation.source(1))
+        assert isinstance(matmul, ops.MatMul)
+        if not profile.is_cpu_like or profile.vector_width < 4:
+            return "the device has no vectors"
+        if {a.element_type, b.element_type} - {Type.f32, Type.f16, Type.bf16} or operation.prologue:
+            return f"it computes in f32, not in {a.element_type}"
+        if len(a.shape) < 2 or len(b.shape) < 2 or matmul.transpose_a or not math.prod((*a.shape, *b.shape)):
+            return "its inputs are matrices in rows"
+        if math.prod(b.shape[:-2]) > 1 and (is_constant(b) or a.shape[:-2] != b.shape[:-2]):
+            return "all matrices of the batch have the right matrix in common, or each has its own computed one"
+        return None
+
+    def configurations(
+        self, operation: Operation, signature: Signature, profile: DeviceProfile
+    ) -> Iterable[Configuration]:
+        return ({"ROWS": tile.rows, "VECTORS": tile.vectors} for tile in tiles(profile))
+
+    def estimate(
+        self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
+    ) -> float:
+        tile = Tile(configuration["ROWS"], configuration["VECTORS"])
+        return estimate_gemm(_gemm(operation), tile, profile) + profile.launch_seconds
+
+    def emit(
+        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+    ) -> None:
+        a, b, gemm = operation.source(0), operation.source(1), _gemm(operation)
+        tile = Tile(configuration["ROWS"], configuration["VECTORS"])
+        epilogue = make_epilogue(lowering, operation, _WIDTH, in_channels=True)
+        types = {
+            "A": a.element_type,
+            "B": b.element_type,
+            **dict.fromkeys(("C", "RESULT"), operation.result.element_type),
+        }
+        macros = {"WIDEN_RESULT(x)": "(x)", **configuration}
+        text = source("packed_gemm", types, epilogue.text, **macros)
+        right, is_packed = _right_matrices(lowering, operation, gemm, tile, text)
+        panel, row = panel_strides(tile.vectors, gemm.columns, gemm.depth, is_packed)
+        b_stride = -(-gemm.columns // (_WIDTH * tile.vectors)) * panel if is_packed else gemm.depth * gemm.columns
+        numbers = [
+            gemm.rows, gemm.columns, gemm.depth, gemm.depth, panel, row,
+            gemm.batches, 0, gemm.rows * gemm.depth, 0, b_stride, 0, 0, 0,
+        ]  # fmt: skip
+        arguments = [a, right, operation.result, *numbers, *epilogue.arguments]
+        lowering.launch(text, "packed_gemm", arguments, global_size(gemm, tile), [1, 1, 1])
+
+
+def _right_matrices(lowering: Lowering, operation: Operation, gemm: Gemm, tile: Tile, text: str) -> tuple[Buffer, bool]:
+    """Return the right matrices, and whether they are in panels; ``text`` has the kernel that packs computed ones."""
+    b, is_transposed = operation.source(1), operation.anchor.transpose_b
+    array = constant_array(b)
+    if array is not None:
+        matrix = array.reshape(array.shape[-2:])
+        arrange = partial(pack_columns, vectors=tile.vectors)
+        return lowering.constant(matrix.T if is_transposed else matrix, ("panels", tile.vectors), arrange), True
+    if not is_transposed and not needs_packing(gemm.columns, b.element_type.size):
+        return lowering.buffer(b), False
+    width = _WIDTH * tile.vectors
+    panels = lowering.scratch(gemm.batches * -(-gemm.columns // width) * width * gemm.depth, b.element_type.size)
+    strides = (1, gemm.depth) if is_transposed else (gemm.columns, 1)
+    numbers = [gemm.columns, gemm.depth, *strides, gemm.batches, 0, gemm.depth * gemm.columns, 0]
+    size = [-(-gemm.columns // _WIDTH), -(-gemm.depth // 16), gemm.batches]
+    lowering.launch(text, "pack_panels", [b, panels, *numbers], size, [1, 1, 1])
+    return panels, True
+
+
+def _gemm(operation: Operation) -> Gemm:
+    """Return the size of the product. Matrices of a batch with one right matrix are the rows of one."""
+    a, b, matmul = operation.source(0), operation.source(1), operation.anchor
+    assert isinstance(matmul, ops.MatMul)
+    *batch, rows, depth = a.shape
+    columns, batches = b.shape[-2 if matmul.transpose_b else -1], math.prod(b.shape[:-2])
+    return Gemm(math.prod(batch) // batches * rows, columns, depth, batches, b.element_type.size)
 
 
 class Tile(NamedTuple):
@@ -55,40 +134,34 @@ class Gemm(NamedTuple):
     weight_size: int = 4
 
 
-def tiles(processor: Processor) -> list[Tile]:
+def tiles(profile: DeviceProfile) -> list[Tile]:
     """Return the tiles whose sums, with a row of b and an element of a, fit the registers."""
-    registers = -(-_WIDTH // processor.vector_width)
+    registers = -(-_WIDTH // profile.vector_width)
     fitting = [
         Tile(rows, vectors)
         for vectors in range(1, _MAX_VECTORS + 1)
         for rows in range(1, _MAX_ROWS + 1)
-        if (rows + 1) * vectors * registers < processor.vector_registers
+        if (rows + 1) * vectors * registers < profile.vector_registers
     ]
     return fitting or [Tile(1, 1)]
 
 
-def choose_tile(gemm: Gemm, processor: Processor, vectors: int | None = None) -> Tile:
-    """Return the fastest tile by the estimate; ``vectors`` is that of the packed constant if there is one already."""
-    candidates = [tile for tile in tiles(processor) if vectors in (None, tile.vectors)]
-    return min(candidates, key=lambda tile: estimate(gemm, tile, processor))
-
-
-def estimate(gemm: Gemm, tile: Tile, processor: Processor) -> float:
+def estimate_gemm(gemm: Gemm, tile: Tile, profile: DeviceProfile) -> float:
     """Return the estimated seconds of the kernel.
 
     A step along the depth takes as long as its multiplications, its loads or the latency of one multiplication. The
     compute units take turns at the tiles. b is read from memory once, nearly all of it during the computation.
     """
-    registers = -(-_WIDTH // processor.vector_width)
+    registers = -(-_WIDTH // profile.vector_width)
     operations = tile.rows * tile.vectors * registers
     loads = tile.rows + tile.vectors * registers + max(0, tile.rows - _ROW_POINTERS)
     step = max(operations, loads, _IN_FLIGHT, _OF_A_LINE * tile.vectors) + 1
     of_tile = gemm.depth * step + _OF_A_TILE + _OF_A_VECTOR * operations
     count = -(-gemm.rows // tile.rows) * -(-gemm.columns // (_WIDTH * tile.vectors)) * gemm.batches
-    turns = -(-count // processor.compute_units)
-    seconds_of_operation = 2 * processor.vector_width * processor.compute_units / processor.flops_per_second
+    turns = -(-count // profile.compute_units)
+    seconds_of_operation = 2 * profile.vector_width * profile.compute_units / profile.flops_per_second
     computing = turns * of_tile * seconds_of_operation
-    reading = gemm.columns * gemm.depth * gemm.batches * gemm.weight_size / processor.bytes_per_second
+    reading = gemm.columns * gemm.depth * gemm.batches * gemm.weight_size / profile.bytes_per_second
     return max(computing, reading) + min(computing, reading) / 10
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
@@ -14,12 +15,15 @@ from hetero.graph import Node, Output, constant_array
 from hetero.types import Type
 from hetero_opencl.arrays import contiguous
 from hetero_opencl.device import OpenCLDevice
+from hetero_opencl.device_profile import DeviceProfile
+from hetero_opencl.implementation import traffic
 from hetero_opencl.kernels.epilogue import EpilogueMaker, make_epilogue, no_epilogue
 from hetero_opencl.kernels.movement import Axis, merge_axes
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sums import OF_8_BYTES, SINGLE, SUMS, ProductTypes, source_of_sums
 from hetero_opencl.layouts import column_major
 from hetero_opencl.lowering import Lowering
+from hetero_opencl.operation import Operation
 from hetero_opencl.program import Buffer
 
 # Tiles (rows, vectors of 16 columns) that fit the registers, with their speed relative to the fastest one. Keys: the
@@ -167,7 +171,13 @@ def unsupported_product(node: Node) -> str | None:
     return None if kind in SUMS else f"no kernel for {node.type_info.name} of {kind}"
 
 
-@lowers(ops.MatMul, unsupported=unsupported_product)
+def _seconds(operation: Operation, profile: DeviceProfile) -> float:
+    # A gemm from rows reaches about 60 % of that of packed matrices.
+    flops = 2 * math.prod(operation.result.shape) * (operation.source(0).shape or (1,))[-1]
+    return flops / (0.6 * profile.flops_per_second) + traffic(operation) / profile.bytes_per_second
+
+
+@lowers(ops.MatMul, unsupported=unsupported_product, estimate=_seconds)
 def matmul(lowering: Lowering, node: ops.MatMul) -> None:
     operation = lowering.operation
     a, b = operation.source(0), operation.source(1)
