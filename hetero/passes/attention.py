@@ -44,8 +44,9 @@ def _attention(match: Match) -> Node | None:
         return None
     if not match["product"].node.get_attributes()["transpose_b"]:
         key = _swap_last_axes(key, rank)
-    scale_input = Constant(np.array(scale, query.element_type.to_dtype()))
-    return ops.ScaledDotProductAttention(query, key, value, match.values.get("mask"), scale_input)
+    dtype = query.element_type.to_dtype()
+    mask = match.values.get("mask") or Constant(np.zeros((), dtype))
+    return ops.ScaledDotProductAttention(query, key, value, mask, Constant(np.array(scale, dtype)))
 
 
 def _scale(match: Match) -> float | None:

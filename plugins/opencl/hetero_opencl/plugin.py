@@ -14,11 +14,17 @@ from hetero.graph import Constant, Model, Node, Parameter, Result
 from hetero.ops.variables import VariableOp
 from hetero.passes import (
     align_prelu_slopes,
+    eliminate_common_subexpressions,
     eliminate_dead_code,
     fold_batch_norm,
     fold_constant_if,
     fold_constants,
+    fuse_attention,
+    fuse_gelu,
+    fuse_layer_norm,
     fuse_pad_into_convolution,
+    remove_identities,
+    sink_transposes,
     split_batch_norm,
     upgrade_opset,
 )
@@ -56,9 +62,15 @@ class OpenCLPlugin(Plugin):
         align_prelu_slopes,
         fold_constants,
         eliminate_dead_code,
+        eliminate_common_subexpressions,
+        remove_identities,
         fuse_pad_into_convolution,
         split_batch_norm,
         fold_batch_norm,
+        fuse_gelu,
+        fuse_layer_norm,
+        fuse_attention,
+        sink_transposes,
     )
 
     def __init__(self, devices: Sequence[OpenCLDevice] | None = None) -> None:
