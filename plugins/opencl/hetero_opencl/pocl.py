@@ -2,14 +2,13 @@
 
 LLVM 14 calls a processor that it does not know "generic", and clang then rejects that name, so no kernel builds
 (https://github.com/pocl/pocl/issues/1049, open). It calls AMD's Zen 4 "znver3", which has no AVX-512, while PoCL
-enables AVX-512 because the processor has it: code generation then aborts on most kernels. It calls Intel's Emerald
-Rapids "icelake-client", which has no clwb. PoCL's library of built-in functions for AVX-512 needs clwb, because it is
-compiled for skylake-avx512, so LLVM does not inline these functions: each vload16 is a call that saves all registers.
-(A 3x3 convolution computes 34 GFLOP/s then, and 310 as skylake-avx512.)
+enables AVX-512 because the processor has it: code generation then aborts on most kernels. No option or environment
+variable of PoCL changes the name. But the device object has a pointer to it, ``llvm_cpu``, read at every build.
+``repair`` sets the pointer to the name of a processor that LLVM 14 knows, with the instructions of this one.
 
-No option or environment variable of PoCL changes the name. But the device object has a pointer to it, ``llvm_cpu``,
-read at every build. ``repair`` sets the pointer to the name of a processor that LLVM 14 knows, with the instructions of
-this one.
+That is a processor for which PoCL's library of built-in functions was compiled. LLVM inlines a function only into code
+for a processor with all features of the function's. LLVM 14 calls Emerald Rapids "icelake-client", which lacks one of
+"skylake-avx512": without the repair every vload16 is a call there, and a matrix product runs at a tenth of the speed.
 """
 
 from __future__ import annotations
@@ -27,17 +26,13 @@ from hetero.messages import get_logger
 
 log = get_logger("hetero.opencl")
 
-# Processors that LLVM 14 knows with the flags of /proc/cpuinfo that they require, the most capable first.
+# Processors of PoCL's libraries, the most capable first, with the flags of /proc/cpuinfo that they require.
 _PROCESSORS = (
     (b"skylake-avx512", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "fma", "bmi2"}),
     (b"haswell", {"avx2", "fma", "bmi1", "bmi2", "f16c", "lzcnt", "movbe"}),
     (b"sandybridge", {"avx", "sse4_2", "aes", "popcnt"}),
     (b"x86-64", {"sse2"}),
 )
-# LLVM 14's names of the processors with all instructions of skylake-avx512.
-_WITH_AVX512 = {
-    "skylake-avx512", "cascadelake", "cooperlake", "icelake-server", "tigerlake", "sapphirerapids",
-}  # fmt: skip
 # PoCL generates different code for a grid with a dimension of this many work-items or more.
 _WIDE_GRID = 65535
 _SEARCHED_WORDS = 160  # the device object of PoCL 3.0 is longer than that; llvm_cpu is word 80 of it
@@ -56,17 +51,17 @@ def is_pocl(device: cl.Device) -> bool:
 
 
 def repair(device: cl.Device) -> None:
-    """Give a PoCL 3.0 device another processor name if kernels do not build for its own name, or are slow."""
+    """Give a PoCL 3.0 device the processor name for which its library of built-in functions was compiled."""
     if not (is_pocl(device) and device.driver_version.startswith("3.0")) or device.int_ptr in _checked:
         return
     _checked.add(device.int_ptr)
     name, flags = processor_name(device), processor_flags()
-    if name != "generic" and (name in _WITH_AVX512 or "avx512f" not in flags):
-        return
     substitute = next((processor for processor, required in _PROCESSORS if required <= flags), None)
+    if substitute is not None and substitute.decode() == name:
+        return
     field = processor_field(device, name)
     if substitute is None or field is None:
-        log.warning("PoCL cannot build fast kernels here, or none: it takes this processor for %s", name)
+        log.warning("PoCL takes this processor for %s: its kernels do not build, or are slow", name)
         return
     _names.append(ctypes.create_string_buffer(substitute))
     field.value = ctypes.addressof(_names[-1])
