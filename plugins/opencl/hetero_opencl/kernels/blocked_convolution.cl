@@ -1,102 +1,102 @@
-#define PASTE(a, b) a##b
-#define JOIN(a, b) PASTE(a, b)
-#define VECTOR JOIN(float, BLOCK)
-#define LOAD_FILTER JOIN(FILTER_LOAD, BLOCK)
-#define LOAD_DATA JOIN(DATA_LOAD, BLOCK)
-#define STORE_RESULT JOIN(RESULT_STORE, BLOCK)
-#ifndef EPILOGUE
-#define EPILOGUE(v, at, channel) v
-#define EPILOGUE_PARAMETERS
-#endif
-#ifndef PROLOGUE
-#define PROLOGUE(v, channel) v
-#define PROLOGUE_PARAMETERS
-#endif
-#ifdef KERNEL_X
-#define kernel_x KERNEL_X
-#endif
-#ifndef KX
-#define KX 3
-#endif
-
+// Convolution of channel blocks (see channel_blocks.cl, which precedes this text) on processors with vector registers.
+//
+// A work-item computes a tile in registers: I positions along the row by J vectors of BLOCK output channels, so that
+// each vector of filters is used I times and each element of the input J * BLOCK times. Sums are written a * b + c,
+// not mad() or fma(), because PoCL compiles these to slow calls. The last tile of a row begins earlier, so that it ends with
+// the row, and does not store what the tile before it stores. I must not exceed out_width.
+//
+// Filters are packed as [group][tile][C/IN_BLOCK][kz][ky][kx][IN_BLOCK][J * BLOCK], zeros for output channels that do
+// not exist (pack_filters in blocked_convolution.py): a work-item reads them from beginning to end.
+//
+// For each channel block and row of the kernel, the vectors of the input that the tile needs are copied to `line`, with
+// zeros outside of the image, so that the loop over kx and channels is the same at borders. DIRECT 1: no copy; only
+// without padding along the row, for DATA float, without a prologue. A kernel of one element with stride 1 may take
+// all positions of a batch as one row: depth and height 1, width N * D * H * W.
+//
+// I, J: size of the tile. STRIDE: stride along the row. LINE: length of the copy in positions, at least
+// (I - 1) * STRIDE + (kernel_x - 1) * dilation_x + 1, a multiple of 16. IN_BLOCK: BLOCK, or 1 for an input
+// [N][C][D][H][W], without a prologue. DATA, FILTER, RESULT: element types of input, filters and output; sums are
+// float.
+//
+// channels: input channels of a group; blocks: output channel blocks of a group. If there are several groups, the
+// channels of a group must be a multiple of IN_BLOCK in the input and of BLOCK in the output. in_block, in_batch,
+// out_block, out_batch: elements from one channel block (channel if IN_BLOCK is 1) or batch to the next.
+//
+// Global size: tiles along the row, rows of all batches, tiles of filters of all groups; work-groups of one work-item.
+// Runtimes go through the last dimension slowest, so that a tile of filters stays in the L2 cache.
 kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void blocked_convolution(global const DATA *restrict image, global const FILTER *restrict filters,
-                         global RESULT *restrict out, const int channels, const int height, const int width,
-                         const int out_height, const int out_width, const int kernel_y,
-                         const int kernel_width, const int stride_y, const int dilation_y, const int dilation_x,
-                         const int pad_y, const int pad_x, const int in_block, const int in_batch,
-                         const int out_block, const int out_batch, const int blocks EPILOGUE_PARAMETERS
-                         PROLOGUE_PARAMETERS)
+                         global RESULT *restrict out, const int depth, const int height, const int width,
+                         const int out_depth, const int out_height, const int out_width,
+                         const int kernel_z, const int kernel_y, const int kernel_x, const int stride_z,
+                         const int stride_y, const int dilation_z, const int dilation_y, const int dilation_x,
+                         const int pad_z, const int pad_y, const int pad_x, const int channels, const int blocks,
+                         const int in_block, const int in_batch, const int out_block, const int out_batch
+                         EPILOGUE_PARAMETERS PROLOGUE_PARAMETERS)
 {
-#ifndef kernel_x
-    const int kernel_x = kernel_width;
-#endif
     const int x = min((int)get_global_id(0) * I, out_width - I), skipped = get_global_id(0) * I - x;
-    const int row = get_global_id(1), y = row % out_height, batch = row / out_height;
-    const int tiles = (blocks + J - 1) / J;
-    const int group = get_global_id(2) / tiles, tile = get_global_id(2) % tiles;
-    const int top = y * stride_y - pad_y, left = x * STRIDE - pad_x;
+    const int row = get_global_id(1), y = row % out_height, z = row / out_height % out_depth;
+    const int batch = row / out_height / out_depth;
+    const int tiles = (blocks + J - 1) / J, group = get_global_id(2) / tiles, tile = get_global_id(2) % tiles;
+    const int front = z * stride_z - pad_z, top = y * stride_y - pad_y, left = x * STRIDE - pad_x;
     const int in_blocks = (channels + IN_BLOCK - 1) / IN_BLOCK;
     image += (long)batch * in_batch + (long)group * in_blocks * in_block;
-    filters += (long)get_global_id(2) * channels * kernel_y * kernel_x * (BLOCK * J);
-
-    VECTOR acc[I][J];
-    #pragma unroll
-    for (int i = 0; i < I; i++)
-        #pragma unroll
-        for (int j = 0; j < J; j++)
-            acc[i][j] = 0;
+    filters += get_global_id(2) * channels * kernel_z * kernel_y * kernel_x * (BLOCK * J);
 #if !DIRECT
     local float line[LINE * IN_BLOCK] __attribute__((aligned(64)));
     const int used = (I - 1) * STRIDE + (kernel_x - 1) * dilation_x + 1;
 #endif
+    VECTOR sums[I][J];
+    #pragma unroll
+    for (int i = 0; i < I; i++) {
+        #pragma unroll
+        for (int j = 0; j < J; j++)
+            sums[i][j] = 0;
+    }
+
     for (int block = 0; block < in_blocks; block++) {
-        const int count = min(channels - block * IN_BLOCK, IN_BLOCK);
-        for (int ky = 0; ky < kernel_y; ky++) {
-            const int in_y = top + ky * dilation_y;
-            if (in_y < 0 || in_y >= height) {
+        const int count = IN_BLOCK == 1 ? 1 : min(channels - block * IN_BLOCK, IN_BLOCK);
+        for (int k = 0; k < kernel_z * kernel_y; k++) {
+            const int in_z = front + k / kernel_y * dilation_z, in_y = top + k % kernel_y * dilation_y;
+            if (in_z < 0 || in_z >= depth || in_y < 0 || in_y >= height) {
                 filters += kernel_x * count * (BLOCK * J);
                 continue;
             }
-            global const DATA *start = image + ((long)in_y * width + left) * IN_BLOCK;
+            global const DATA *start = image + (((long)in_z * height + in_y) * width + left) * IN_BLOCK;
 #if DIRECT
             global const float *values = start;
 #else
+            local const float *values = line;
 #if IN_BLOCK == 1
             for (int at = 0; at < used; at += 16) {
-                if (left + at >= 0 && left + at + 16 <= width)
+                if (left + at >= 0 && left + at + 16 <= width) {
                     vstore16(DATA_LOAD16(start + at), 0, line + at);
-                else
+                } else {
                     for (int lane = at; lane < at + 16; lane++)
                         line[lane] = left + lane >= 0 && left + lane < width ? DATA_LOAD(start, lane) : 0;
+                }
             }
 #else
             for (int at = 0; at < used; at++) {
-                VECTOR v = 0;
+                VECTOR value = 0;
                 if (left + at >= 0 && left + at < width)
-                    v = PROLOGUE(LOAD_DATA(start + at * BLOCK), block * BLOCK);
-                JOIN(vstore, BLOCK)(v, at, line);
+                    value = PROLOGUE(LOAD_DATA(start + at * BLOCK), group * channels + block * BLOCK);
+                JOIN(vstore, BLOCK)(value, at, line);
             }
 #endif
-            local const float *values = line;
 #endif
             for (int kx = 0; kx < kernel_x; kx++) {
-#if IN_BLOCK > 1
-                for (int c = 0; c < count; c++)
-#else
-                const int c = 0;
-#endif
-                {
-                    VECTOR w[J];
+                for (int c = 0; c < count; c++) {
+                    VECTOR factors[J];
                     #pragma unroll
                     for (int j = 0; j < J; j++)
-                        w[j] = LOAD_FILTER(filters + j * BLOCK);
+                        factors[j] = LOAD_FILTER(filters + j * BLOCK);
                     #pragma unroll
                     for (int i = 0; i < I; i++) {
                         const float value = values[i * STRIDE * IN_BLOCK + c];
                         #pragma unroll
                         for (int j = 0; j < J; j++)
-                            acc[i][j] = value * w[j] + acc[i][j];
+                            sums[i][j] = value * factors[j] + sums[i][j];
                     }
                     filters += BLOCK * J;
                 }
@@ -105,16 +105,18 @@ void blocked_convolution(global const DATA *restrict image, global const FILTER 
         }
         image += in_block;
     }
-    const long place = (long)batch * out_batch + ((long)y * out_width + x) * BLOCK;
+
+    const long first = (long)batch * out_batch + (((long)z * out_height + y) * out_width + x) * BLOCK;
     #pragma unroll
     for (int j = 0; j < J; j++) {
-        const int block = group * blocks + tile * J + j, channel = block * BLOCK;
-        if (tile * J + j < blocks)
-            #pragma unroll
-            for (int i = 0; i < I; i++) {
-                const long at = place + (long)block * out_block + i * BLOCK;
-                if (i >= skipped)
-                    STORE_RESULT(EPILOGUE(acc[i][j], at, channel), out + at);
-            }
+        const int block = group * blocks + tile * J + j;
+        if (tile * J + j >= blocks)
+            break;
+        #pragma unroll
+        for (int i = 0; i < I; i++) {
+            const long at = first + (long)block * out_block + i * BLOCK;
+            if (i >= skipped)
+                STORE_RESULT(EPILOGUE(sums[i][j], at, block * BLOCK), out + at);
+        }
     }
 }

@@ -1,4 +1,4 @@
-"""Convolutions on blocks of channels, directly: without im2col, from registers."""
+"""Convolutions on blocks of channels, directly: without im2col, with the sums in registers."""
 
 from __future__ import annotations
 
@@ -13,155 +13,187 @@ from hetero.graph import constant_array
 from hetero.types import Type
 from hetero_opencl.device_profile import DeviceProfile
 from hetero_opencl.implementation import Configuration, Implementation, Signature, traffic
-from hetero_opencl.kernels.convolution import convolution_flops, grouped_filters
+from hetero_opencl.kernels import blocked_tiles
+from hetero_opencl.kernels.blocked_tiles import Layer, Tile, pack_filters
+from hetero_opencl.kernels.blocked_windows import BlockedWindow, blocked_source, blocked_window
+from hetero_opencl.kernels.convolution import grouped_filters
 from hetero_opencl.kernels.epilogue import make_epilogue
 from hetero_opencl.kernels.registry import implements
-from hetero_opencl.kernels.sources import source
-from hetero_opencl.layouts import ROWS, Blocks
-from hetero_opencl.lowering import Lowering
+from hetero_opencl.layouts import ROWS, Blocks, Layout
+from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.operation import Operation
 
-_TYPES = (Type.f32,)
+_TYPES = (Type.f32, Type.f16, Type.bf16)
 # Images of at most this many channels may be read from rows.
 _FEW_CHANNELS = 8
 
 
-@implements(ops.Convolution, ops.GroupConvolution)
-class BlockedConvolution(Implementation):
-    """Each work-item computes a tile of I positions along the width by J vectors of output channels in registers."""
+class _OnBlocks(Implementation):
+    """Base of convolutions that write blocks of channels."""
 
     def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
-        convolution, image = operation.anchor, operation.source(0)
-        assert isinstance(convolution, ops.Convolution | ops.GroupConvolution)
+        image, convolution = operation.source(0), operation.main
         if not profile.is_cpu_like or profile.vector_width not in (8, 16):
             return "the device has no vectors of 8 or 16 elements"
         if image.element_type not in _TYPES or operation.prologue:
             return f"it computes in f32, not in {image.element_type}"
-        if len(image.shape) not in (3, 4) or not math.prod(operation.result.shape) or not math.prod(image.shape):
-            return "it has one or two spatial dimensions, and elements"
+        if len(image.shape) > 5 or not math.prod((*operation.result.shape, *image.shape)):
+            return "it has up to three spatial dimensions, and elements"
         if constant_array(convolution.input_value(1)) is None:
             return "its filters are constants"
-        groups, outputs, channels, *_ = grouped_filters(convolution)
+        return None
+
+
+@implements(ops.Convolution, ops.GroupConvolution)
+class BlockedConvolution(_OnBlocks):
+    """Each work-item computes a tile of I positions along the row by J vectors of output channels."""
+
+    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
+        if reason := super().mismatch(operation, profile):
+            return reason
+        groups, outputs, channels, *_ = grouped_filters(operation.main)
         if groups > 1 and (channels % profile.vector_width or outputs % profile.vector_width):
             return "groups are whole blocks of channels"
-        return "blocks of one channel" if groups * outputs == 1 else None
+        return "there is one output channel" if groups * outputs == 1 else None
 
     def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
         blocks = Blocks(profile.vector_width)
-        inputs = operation.node.input_values()
-        channels = operation.source(0).shape[1]
-        for layout in [ROWS] if channels == 1 else [blocks, ROWS] if channels <= _FEW_CHANNELS else [blocks]:
-            image = operation.outer(operation.source(0))
-            yield Signature(tuple(layout if value is image else blocks for value in inputs), blocks)
+        image, channels = operation.outer(operation.source(0)), operation.source(0).shape[1]
+        layouts: list[Layout] = [blocks] if channels > 1 else []
+        if channels <= _FEW_CHANNELS:
+            layouts.append(ROWS)
+        for layout in layouts:
+            inputs = (layout if value is image else blocks for value in operation.node.input_values())
+            yield Signature(tuple(inputs), blocks)
 
     def configurations(
         self, operation: Operation, signature: Signature, profile: DeviceProfile
     ) -> Iterable[Configuration]:
-        _, outputs, _, *_ = grouped_filters(operation.anchor)
-        width = _geometry(operation)[-1]
-        # Two registers hold a vector of filters and an element of the image.
-        limit = profile.vector_registers - 2
-        blocks = -(-outputs // profile.vector_width)
-        for j in (1, 2, 3, 4):
-            largest = min(width, limit // j)
-            if j > 1 and j > blocks:
-                continue
-            for count in range(-(-width // largest), -(-width // largest) + 2):
-                yield {"I": min(largest, -(-width // count)), "J": j}
+        layer = _layer(operation, signature, profile)
+        for tile in blocked_tiles.tiles(layer, profile):
+            yield {"I": tile.positions, "J": tile.vectors}
 
     def estimate(
         self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
     ) -> float:
-        i, j = configuration["I"], configuration["J"]
-        _, outputs, _, *_ = grouped_filters(operation.anchor)
-        width, blocks = _geometry(operation)[-1], -(-outputs // profile.vector_width)
-        waste = -(-width // i) * i / width * (-(-blocks // j) * j / blocks)
-        waste *= blocks * profile.vector_width / outputs
-        # Per step I * J multiplications, for which I + J vectors are loaded; a core does two of both in a cycle.
-        speed = i * j / max(i * j, 8.0, i + j)
-        seconds = convolution_flops(operation) * waste / (speed * profile.flops_per_second)
+        tile = Tile(configuration["I"], configuration["J"])
+        seconds = blocked_tiles.estimate(_layer(operation, signature, profile), tile, profile)
         return max(seconds, traffic(operation) / profile.bytes_per_second) + profile.launch_seconds
 
     def emit(
         self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
     ) -> None:
-        convolution, width = operation.anchor, lowering.device.profile.vector_width
-        assert isinstance(convolution, ops.Convolution | ops.GroupConvolution)
-        groups, outputs, channels, *kernel = grouped_filters(convolution)
-        image, blocks = operation.source(0), signature.output
-        image_layout = signature.inputs[operation.node.input_values().index(operation.outer(image))]
-        in_width = width if isinstance(image_layout, Blocks) else 1
-        batch, height, length, out_height, out_length = _geometry(operation)
-        kernel_y, kernel_x = (1, *kernel)[-2:]
-        stride_y, stride_x = (1, *convolution.strides)[-2:]
-        dilation_y, dilation_x = (1, *convolution.dilations)[-2:]
-        pads, _ = convolution.resolve_pads(image.shape[2:], kernel)
-        pad_y, pad_x = (0, *pads)[-2:]
-        i, j = configuration["I"], configuration["J"]
-        line = (i - 1) * stride_x + (kernel_x - 1) * dilation_x + 1
+        blocks, image = signature.output, operation.source(0)
+        assert isinstance(blocks, Blocks)
+        layer, tile = (
+            _layer(operation, signature, lowering.device.profile),
+            Tile(configuration["I"], configuration["J"]),
+        )
+        layout, placed = _image_layout(operation, signature), _window(operation)
+        epilogue = make_epilogue(lowering, operation, blocks.size, True, blocks)
+        line = blocked_tiles.line_length(tile, layer.stride, layer.kernel[2], layer.dilation)
         macros = {
-            "BLOCK": width, "IN_BLOCK": in_width, "I": i, "J": j, "STRIDE": stride_x,
-            "DIRECT": int(_is_direct(operation)), "LINE": -(-line // 16) * 16,
-            "WIDEN_RESULT(x)": "(x)",
+            **configuration, "IN_BLOCK": layer.in_block, "STRIDE": layer.stride, "DIRECT": int(layer.is_direct),
+            "LINE": line,
         }  # fmt: skip
-        epilogue = make_epilogue(lowering, operation, width, True, blocks)
-        kind = image.element_type
-        types = {"DATA": kind, "FILTER": kind, "RESULT": kind}
-        text = source("blocked_convolution", types, epilogue.text, **macros)
-        filters = constant_array(convolution.input_value(1))
+        text = blocked_source("blocked_convolution", image.element_type, blocks.size, epilogue, macros)
+        groups, outputs, channels, *kernel = grouped_filters(operation.main)
+        filters = constant_array(operation.main.input_value(1))
         assert filters is not None
-        shape = (groups, outputs, channels, kernel_y, kernel_x)
-        arrange = partial(pack_filters, shape=shape, in_block=in_width, tile=width * j)
-        packed = lowering.constant(filters, ("tiles", shape, in_width, width * j), arrange)
-        count = -(-outputs // width)
-        tiles = -(-count // j)
-        if in_width == 1:
-            in_block, in_batch = height * length, groups * channels * height * length
+        shape = (groups, outputs, channels, *kernel)
+        arrange = partial(_packed, shape=shape, in_block=layer.in_block, block=blocks.size, vectors=tile.vectors)
+        packed = lowering.constant(filters, ("tiles", shape, layer.in_block, blocks.size * tile.vectors), arrange)
+        in_length, out_length = math.prod(placed.in_size), math.prod(placed.out_size)
+        batch = image.shape[0] * math.prod(image.shape[2:]) // in_length
+        if layer.in_block == 1:
+            in_strides = [in_length, groups * channels * in_length]
         else:
-            in_block, in_batch = batch * height * length * width, height * length * width
-        out_block, out_batch = batch * out_height * out_length * width, out_height * out_length * width
-        numbers = [
-            channels, height, length, out_height, out_length, kernel_y, kernel_x, stride_y, dilation_y, dilation_x,
-            pad_y, pad_x, in_block, in_batch, out_block, out_batch, count,
-        ]  # fmt: skip
-        buffers = [lowering.buffer(image, image_layout), packed, lowering.buffer(operation.result, blocks)]
-        sizes = [-(-out_length // i), batch * out_height, groups * tiles]
-        lowering.launch(text, "blocked_convolution", [*buffers, *numbers, *epilogue.arguments], sizes, [1, 1, 1])
+            in_strides = [batch * in_length * blocks.size, in_length * blocks.size]
+        out_strides = [batch * out_length * blocks.size, out_length * blocks.size]
+        buffers = [lowering.buffer(image, layout), packed, lowering.buffer(operation.result, blocks)]
+        arguments: list[Argument] = [*buffers, *placed.numbers(), channels, layer.blocks, *in_strides, *out_strides]
+        sizes = [-(-layer.width // tile.positions), layer.rows, groups * -(-layer.blocks // tile.vectors)]
+        lowering.launch(text, "blocked_convolution", [*arguments, *epilogue.arguments], sizes, [1, 1, 1])
 
 
-def _is_direct(operation: Operation) -> bool:
-    """Return whether each position reads one position of the image, which is never outside."""
-    convolution = operation.anchor
-    (*_,) = kernel = grouped_filters(convolution)[3:]
-    begin, end = convolution.resolve_pads(operation.source(0).shape[2:], kernel)
-    return math.prod(kernel) == 1 and not any((*begin, *end))
+@implements(ops.GroupConvolution)
+class BlockedDepthwise(_OnBlocks):
+    """One filter for each channel: a work-item computes I positions along the row of one block."""
+
+    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
+        groups, outputs, channels, *_ = grouped_filters(operation.main)
+        if groups == 1 or outputs != 1 or channels != 1:
+            return "groups are one channel"
+        return super().mismatch(operation, profile)
+
+    def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
+        blocks = Blocks(profile.vector_width)
+        yield Signature((blocks,) * operation.node.get_input_size(), blocks)
+
+    def emit(
+        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+    ) -> None:
+        blocks, image, placed = signature.output, operation.source(0), _window(operation, flatten=False)
+        assert isinstance(blocks, Blocks)
+        batch, channels, positions = image.shape[0], image.shape[1], placed.positions()
+        epilogue = make_epilogue(lowering, operation, blocks.size, True, blocks)
+        macros = {"I": positions, "STRIDE": placed.window.strides[2]}
+        text = blocked_source("blocked_depthwise", image.element_type, blocks.size, epilogue, macros)
+        filters = constant_array(operation.main.input_value(1))
+        assert filters is not None
+        arrange = partial(_filters_in_blocks, block=blocks.size)
+        packed = lowering.constant(filters, ("blocks of filters", blocks.size), arrange)
+        buffers = [lowering.buffer(image, blocks), packed, lowering.buffer(operation.result, blocks)]
+        arguments: list[Argument] = [*buffers, *placed.numbers(), batch, *epilogue.arguments]
+        sizes = [-(-placed.width // positions), placed.rows, -(-channels // blocks.size) * batch]
+        lowering.launch(text, "blocked_depthwise", arguments, sizes, [1, 1, 1])
 
 
-def _geometry(operation: Operation) -> tuple[int, int, int, int, int]:
-    """Return batch, height and width of the image, and height and width of the output.
+def _window(operation: Operation, flatten: bool = True) -> BlockedWindow:
+    """Return the window of a convolution.
 
-    If each position is computed from the same one of the image, all positions of the batch are one row.
+    With ``flatten``, if each position is computed from the same one of the image, all of a batch are one row.
     """
-    image, result = operation.source(0).shape, operation.result.shape
-    if _is_direct(operation) and all(stride == 1 for stride in operation.anchor.strides):
-        count = image[0] * math.prod(image[2:])
-        return 1, 1, count, 1, count
-    return image[0], *(1, *image[2:])[-2:], *(1, *result[2:])[-2:]
+    convolution, image, result = operation.main, operation.source(0), operation.result
+    assert isinstance(convolution, ops.Convolution | ops.GroupConvolution)
+    kernel = grouped_filters(convolution)[3:]
+    pads, end = convolution.resolve_pads(image.shape[2:], kernel)
+    if flatten and math.prod((*kernel, *convolution.strides)) == 1 and not any((*pads, *end)):
+        length = image.shape[0] * math.prod(image.shape[2:])
+        return blocked_window([length], [length], [1], [1], [1], [0])
+    return blocked_window(image.shape[2:], result.shape[2:], kernel, convolution.strides, convolution.dilations, pads)
 
 
-def pack_filters(filters: np.ndarray, shape: tuple[int, int, int, int, int], in_block: int, tile: int) -> np.ndarray:
-    """Return filters ``[groups, outputs, channels, kernel_y, kernel_x]``, given in this shape, in tiles of outputs.
+def _image_layout(operation: Operation, signature: Signature) -> Layout:
+    return signature.inputs[operation.node.input_values().index(operation.outer(operation.source(0)))]
 
-    The result is [groups, tiles] times, for each block of channels, [kernel_y, kernel_x, channels, tile], with zeros
-    for outputs beyond the last.
-    """
-    groups, outputs, channels, *_ = shape
-    tiles = -(-outputs // tile)
-    padded = np.zeros((groups, tiles * tile, *shape[2:]), filters.dtype)
-    padded[:, :outputs] = filters.reshape(shape)
-    split = padded.reshape(groups, tiles, tile, *shape[2:])
-    parts = [
-        split[:, :, :, first : first + in_block].transpose(0, 1, 4, 5, 3, 2).reshape(groups, tiles, -1)
-        for first in range(0, channels, in_block)
-    ]
-    return np.concatenate(parts, 2)
+
+def _layer(operation: Operation, signature: Signature, profile: DeviceProfile) -> Layer:
+    """Return the description of a convolution for the choice of a tile."""
+    groups, outputs, channels, *_ = grouped_filters(operation.main)
+    in_block = profile.vector_width if isinstance(_image_layout(operation, signature), Blocks) else 1
+    # In rows the images of a batch are not adjacent for each channel.
+    placed = _window(operation, flatten=in_block > 1)
+    positions = operation.result.shape[0] * math.prod(operation.result.shape[2:])
+    window, kind = placed.window, operation.source(0).element_type
+    fits = (
+        placed.in_size[2] >= (placed.width - 1) * window.strides[2] + (window.kernel[2] - 1) * window.dilations[2] + 1
+    )
+    is_direct = kind is Type.f32 and window.pads[2] == 0 and window.kernel[2] == 1 and fits
+    return Layer(
+        positions // placed.width, placed.width, window.kernel, window.strides[2], window.dilations[2], channels,
+        in_block, -(-outputs // profile.vector_width), groups, is_direct,
+    )  # fmt: skip
+
+
+def _packed(filters: np.ndarray, shape: tuple[int, ...], in_block: int, block: int, vectors: int) -> np.ndarray:
+    return pack_filters(filters.reshape(shape), in_block, block, vectors)
+
+
+def _filters_in_blocks(filters: np.ndarray, block: int) -> np.ndarray:
+    """Return filters [C, 1, 1, kernel…] as [C / block, kernel…, block], with zeros for channels beyond the last."""
+    channels = filters.shape[0]
+    blocks = -(-channels // block)
+    padded = np.zeros((blocks * block, filters[0].size), filters.dtype)
+    padded[:channels] = filters.reshape(channels, -1)
+    return np.ascontiguousarray(padded.reshape(blocks, block, -1).swapaxes(1, 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hetero.graph import Output
+from hetero.graph import Output, is_constant
 from hetero_opencl.device_profile import DeviceProfile
 from hetero_opencl.kernels.movement import WORDS, View, strided_copy, view_of
 from hetero_opencl.kernels.sources import source
@@ -39,8 +39,12 @@ def convert(lowering: Lowering, value: Output, buffer: Buffer, layout: Layout, t
 
 
 def conversion_seconds(value: Output, layout: Layout, target: Layout, profile: DeviceProfile) -> float:
-    """Return the estimated time of a conversion."""
-    if layout == target or (layout.is_row_major(value.shape) and target.is_row_major(value.shape)):
+    """Return the estimated time of a conversion; constants are converted before inference."""
+    if (
+        layout == target
+        or is_constant(value)
+        or (layout.is_row_major(value.shape) and target.is_row_major(value.shape))
+    ):
         return 0.0
     # Elements are read or written one by one, which takes about twice the time of a copy.
     byte_size = 2 * math.prod(value.shape) * value.element_type.size

@@ -39,17 +39,16 @@ def _unsupported_mean(node: ops.AvgPoolV1) -> str | None:
 @lowers(ops.MaxPool, ops.MaxPoolV1, ops.MaxPoolV8, unsupported=_unsupported_max)
 def pooling(lowering: Lowering, node: Pooling) -> None:
     data, output = node.input_value(0), node.output(0)
-    begin, end = node.resolve_pads(data.shape[2:])
+    begin, _ = node.resolve_pads(data.shape[2:])
     kind, positions = data.element_type, output.shape[2:]
-    window = make_window(*_effective_window(node, data.shape[2:], positions, begin))
+    window = make_window(*effective_window(node, data.shape[2:], positions, begin))
     sizes = [in_three(data.shape[2:]), in_three(positions), *window]
     numbers = [number for lengths in sizes for number in lengths]
     if isinstance(node, ops.MaxPoolV8) and node.output(1).get_target_inputs():
         return _max_with_indices(lowering, node, numbers)
-    count_padding, macros = False, {"IS_MAX": 1, "START": _lowest(kind), "SUM": ELEMENTS[kind].value}
+    count_padding, macros = False, {"IS_MAX": 1, "START": lowest_literal(kind), "SUM": ELEMENTS[kind].value}
     if isinstance(node, ops.AvgPoolV1):
-        # As in OpenVINO, the part of a window beyond the end (rounding_type ceil) counts only if there is padding.
-        count_padding = not node.exclude_pad and any((*begin, *end))
+        count_padding = counts_padding(node)
         macros = {"IS_MAX": 0, "START": 0, "SUM": _sum_type(kind), "WHOLE": int(_sum_type(kind) == "ulong")}
     # On a CPU a work-item computes 16 neighbors; on a GPU neighbors are separate work-items.
     is_fit = ELEMENTS[kind].value == "float" and positions[-1] >= _FEWEST_LANES and window.strides[2] <= 2
@@ -62,7 +61,16 @@ def pooling(lowering: Lowering, node: Pooling) -> None:
     lowering.launch_flat(text, "pooling", [data, output, *numbers, size, planes], items)
 
 
-def _effective_window(
+def counts_padding(node: Pooling) -> bool:
+    """Return whether a mean counts the elements of the padding.
+
+    As in OpenVINO, the part of a window beyond the end (rounding_type ceil) counts only if there is padding.
+    """
+    begin, end = node.resolve_pads(node.get_input_shape(0)[2:])
+    return isinstance(node, ops.AvgPoolV1) and not node.exclude_pad and any((*begin, *end))
+
+
+def effective_window(
     node: Pooling, lengths: Sequence[int], positions: Sequence[int], begin: Sequence[int]
 ) -> tuple[list[int], Sequence[int], Sequence[int], list[int]]:
     """Return kernel, strides, dilations and leading padding of the part of the window that overlaps the data.
@@ -80,7 +88,7 @@ def _max_with_indices(lowering: Lowering, node: ops.MaxPoolV8, numbers: Sequence
     data, kind = node.input_value(0), node.get_input_element_type(0)
     # At least 1, to avoid a division by 0 for data without elements.
     indices = max(1, math.prod(data.shape[node.axis % len(data.shape) :]))
-    text = source("indexed_pooling", {"DATA": kind, "INDEX": node.index_element_type}, START=_lowest(kind))
+    text = source("indexed_pooling", {"DATA": kind, "INDEX": node.index_element_type}, START=lowest_literal(kind))
     count = math.prod(node.output(0).shape)
     lowering.launch_flat(text, "indexed_pooling", [data, *node.outputs(), *numbers, indices], count)
 
@@ -100,7 +108,7 @@ def adaptive_pooling(lowering: Lowering, node: ops.AdaptiveAvgPool | ops.Adaptiv
     lowering.launch_flat(text, "adaptive_pooling", [data, *outputs, *sizes], math.prod(outputs[0].shape))
 
 
-def _lowest(kind: Type) -> str:
+def lowest_literal(kind: Type) -> str:
     """Return the lowest number of a type, as OpenCL C."""
     number = lowest(kind.to_dtype())
     if kind.is_real():

@@ -22,8 +22,8 @@ class Element(NamedTuple):
     value: str
     load: str = "((p)[i])"
     store: str = "((p)[i] = ({stored})(v))"
-    load16: str = "vload16(0, p)"
-    store16: str = "vstore16(v, 0, p)"
+    load_vector: str = "vload{n}(0, p)"
+    store_vector: str = "vstore{n}(v, 0, p)"
     prelude: str = ""
 
 
@@ -33,19 +33,23 @@ inline ushort bf16_bits(const float x)
     const uint bits = as_uint(x);
     return isnan(x) ? (bits >> 16) | 64 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
-inline void bf16_store16(const float16 x, global ushort *p)
-{
-    const uint16 bits = as_uint16(x);
-    vstore16(convert_ushort16(select((bits + 0x7fff + (bits >> 16 & 1)) >> 16, bits >> 16 | 64, isnan(x))), 0, p);
-}
+"""
+_BF16_VECTOR = """\
+inline void bf16_store{n}(const float{n} x, global ushort *p)
+{{
+    const uint{n} bits = as_uint{n}(x);
+    const uint{n} rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    vstore{n}(convert_ushort{n}(select(rounded, bits >> 16 | 64, isnan(x))), 0, p);
+}}
 """
 
 ELEMENTS = {
     Type.f32: Element("float", "float"),
-    Type.f16: Element("half", "float", "vload_half(i, p)", "vstore_half_rte(v, i, p)", "vload_half16(0, p)",
-                      "vstore_half16_rte(v, 0, p)"),
+    Type.f16: Element("half", "float", "vload_half(i, p)", "vstore_half_rte(v, i, p)", "vload_half{n}(0, p)",
+                      "vstore_half{n}_rte(v, 0, p)"),
     Type.bf16: Element("ushort", "float", "as_float((uint)(p)[i] << 16)", "((p)[i] = bf16_bits(v))",
-                       "as_float16(convert_uint16(vload16(0, p)) << 16)", "bf16_store16(v, p)", _BF16),
+                       "as_float{n}(convert_uint{n}(vload{n}(0, p)) << 16)", "bf16_store{n}(v, p)",
+                       _BF16 + _BF16_VECTOR.format(n=8) + _BF16_VECTOR.format(n=16)),
     Type.f64: Element("double", "double", prelude="#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"),
     **{kind: Element(name, name) for kind, name in (
         (Type.i8, "char"), (Type.u8, "uchar"), (Type.boolean, "uchar"), (Type.i16, "short"), (Type.u16, "ushort"),
@@ -99,7 +103,7 @@ def element_macros(types: Mapping[str, Type], elements: Mapping[Type, Element] =
 
     For a name T: ``T`` is the C type in memory, ``T_VALUE`` the C type to compute with, ``T_LOAD(p, i)`` and
     ``T_STORE(v, i, p)`` access one element, ``T_VALUE16``, ``T_LOAD16(p)`` and ``T_STORE16(v, p)`` access 16
-    consecutive ones.
+    consecutive ones, and those with 8 in place of 16 access 8.
     """
     lines = list(dict.fromkeys(elements[kind].prelude for kind in types.values()))
     for name, kind in types.items():
@@ -109,8 +113,11 @@ def element_macros(types: Mapping[str, Type], elements: Mapping[Type, Element] =
             f"#define {name}_VALUE {element.value}\n",
             f"#define {name}_LOAD(p, i) {element.load}\n",
             f"#define {name}_STORE(v, i, p) {element.store.format(stored=element.stored)}\n",
-            f"#define {name}_VALUE16 {element.value}16\n",
-            f"#define {name}_LOAD16(p) {element.load16}\n",
-            f"#define {name}_STORE16(v, p) {element.store16}\n",
         ]
+        for n in (8, 16):
+            lines += [
+                f"#define {name}_VALUE{n} {element.value}{n}\n",
+                f"#define {name}_LOAD{n}(p) {element.load_vector.format(n=n)}\n",
+                f"#define {name}_STORE{n}(v, p) {element.store_vector.format(n=n)}\n",
+            ]
     return "".join(lines)

@@ -1,0 +1,50 @@
+// Depthwise convolution (one filter per channel) of channel blocks (see channel_blocks.cl, which precedes this text). A
+// work-item computes I positions along the row of one block; I must not exceed out_width. Filters are
+// [C/BLOCK][kz][ky][kx][BLOCK]. STRIDE: stride along the row. DATA, FILTER, RESULT: element types; sums are float.
+// Global size: tiles along the row, rows of a block (out_depth * out_height), blocks times batches.
+kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void blocked_depthwise(global const DATA *restrict image, global const FILTER *restrict filters,
+                       global RESULT *restrict out, const int depth, const int height, const int width,
+                       const int out_depth, const int out_height, const int out_width,
+                       const int kernel_z, const int kernel_y, const int kernel_x, const int stride_z,
+                       const int stride_y, const int dilation_z, const int dilation_y, const int dilation_x,
+                       const int pad_z, const int pad_y, const int pad_x, const int batches
+                       EPILOGUE_PARAMETERS PROLOGUE_PARAMETERS)
+{
+    const int x = min((int)get_global_id(0) * I, out_width - I), skipped = get_global_id(0) * I - x;
+    const int row = get_global_id(1), y = row % out_height, z = row / out_height;
+    const int plane = get_global_id(2), channel = plane / batches * BLOCK;
+    const int front = z * stride_z - pad_z, top = y * stride_y - pad_y, left = x * STRIDE - pad_x;
+    const int is_inside = left >= 0 && left + (I - 1) * STRIDE + (kernel_x - 1) * dilation_x < width;
+    image += (long)plane * depth * height * width * BLOCK;
+    filters += channel * kernel_z * kernel_y * kernel_x;
+    VECTOR sums[I];
+    #pragma unroll
+    for (int i = 0; i < I; i++)
+        sums[i] = 0;
+
+    for (int k = 0; k < kernel_z * kernel_y; k++) {
+        const int in_z = front + k / kernel_y * dilation_z, in_y = top + k % kernel_y * dilation_y;
+        if (in_z < 0 || in_z >= depth || in_y < 0 || in_y >= height)
+            continue;
+        global const DATA *values = image + (((long)in_z * height + in_y) * width + left) * BLOCK;
+        for (int kx = 0; kx < kernel_x; kx++) {
+            const VECTOR factors = LOAD_FILTER(filters + (k * kernel_x + kx) * BLOCK);
+            const int in_x = left + kx * dilation_x;
+            #pragma unroll
+            for (int i = 0; i < I; i++) {
+                if (is_inside || (in_x + i * STRIDE >= 0 && in_x + i * STRIDE < width))
+                    sums[i] = PROLOGUE(LOAD_DATA(values + i * STRIDE * BLOCK), channel) * factors + sums[i];
+            }
+            values += dilation_x * BLOCK;
+        }
+    }
+
+    const long first = (((long)plane * out_depth * out_height + row) * out_width + x) * BLOCK;
+    #pragma unroll
+    for (int i = 0; i < I; i++) {
+        const long at = first + i * BLOCK;
+        if (i >= skipped)
+            STORE_RESULT(EPILOGUE(sums[i], at, channel), out + at);
+    }
+}

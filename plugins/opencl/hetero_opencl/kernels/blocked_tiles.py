@@ -1,0 +1,104 @@
+"""Tiles and packed filters of blocked_convolution.cl, and what a tile costs.
+
+The sizes of a tile are those of the register file: 14 positions by 2 vectors of 32 registers are the fastest for most
+layers, 28 by 1 and 6 by 4 for some. Estimates follow the most capable x86 processors: two multiply-adds and two loads
+a cycle.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from hetero_opencl.device_profile import DeviceProfile
+
+# Cycles after which the sum of a multiply-add can be used, times 2 multiply-adds a cycle.
+_LATENCY = 8
+# Measured on Sapphire Rapids: cycles to store a vector of results, and what a work-item costs beside its arithmetic.
+_STORE_CYCLES = 5
+_ITEM_CYCLES = 200
+# Cycles for each copy of a line, besides one per vector.
+_COPY_CYCLES = 12
+_LINE = 16
+_MOST_POSITIONS = 28
+
+
+class Tile(NamedTuple):
+    """The outputs of a work-item: ``positions`` along the row (I) by ``vectors`` of output channels (J)."""
+
+    positions: int
+    vectors: int
+
+
+class Layer(NamedTuple):
+    """A convolution of channel blocks, as far as its cost depends on it.
+
+    ``rows`` of ``width`` positions are the output of all batches. ``kernel``: its sizes along z, y and x. ``channels``
+    and ``blocks``: input channels and output channel blocks of a group. ``in_block``: 1 or the channels of a block.
+    """
+
+    rows: int
+    width: int
+    kernel: tuple[int, int, int]
+    stride: int
+    dilation: int
+    channels: int
+    in_block: int
+    blocks: int
+    groups: int
+    is_direct: bool
+
+
+def pack_filters(filters: np.ndarray, in_block: int, block: int, vectors: int) -> np.ndarray:
+    """Return filters [groups][K][C][kz][ky][kx] in the order in which work-items read them, without axes.
+
+    The order is [groups][K/(vectors * block)][C/in_block][kz][ky][kx][in_block][vectors * block]. The last block may
+    have fewer channels; K is filled up with zeros.
+    """
+    groups, outputs, channels, *kernel = filters.shape
+    tiles = -(-outputs // (vectors * block))
+    packed = np.zeros((groups, tiles * vectors * block, channels, math.prod(kernel)), filters.dtype)
+    packed[:, :outputs] = filters.reshape(groups, outputs, channels, -1)
+    by_tile = packed.reshape(groups, tiles, vectors * block, channels, -1).transpose(0, 1, 4, 3, 2)
+    parts = [by_tile[:, :, :, first : first + in_block] for first in range(0, channels, in_block)]
+    return np.concatenate([part.reshape(groups, tiles, -1) for part in parts], axis=2).reshape(-1)
+
+
+def line_length(tile: Tile, stride: int, kernel: int, dilation: int) -> int:
+    """Return the positions of the input that a tile needs along the row, rounded up as LINE must be."""
+    needed = (tile.positions - 1) * stride + (kernel - 1) * dilation + 1
+    return -(-needed // _LINE) * _LINE
+
+
+def tiles(layer: Layer, profile: DeviceProfile) -> Iterator[Tile]:
+    """Yield the tiles worth a try: for each number of vectors, the least positions for the least tiles along the row.
+
+    Sums, a vector of filters for each of ``vectors``, and an element of the input must fit in the registers.
+    """
+    for vectors in (1, 2, 3, 4, 6, 8):
+        most = min((profile.vector_registers - 1) // vectors - 1, layer.width, _MOST_POSITIONS)
+        if most >= 1 and (vectors == 1 or vectors <= layer.blocks):
+            yield Tile(-(-layer.width // -(-layer.width // most)), vectors)
+
+
+def estimate(layer: Layer, tile: Tile, profile: DeviceProfile) -> float:
+    """Return the time of a convolution in seconds."""
+    positions, vectors = tile
+    kernel_z, kernel_y, kernel_x = layer.kernel
+    steps = layer.channels * math.prod(layer.kernel)
+    slots = max(positions * vectors, positions + vectors, _LATENCY)  # for multiply-adds, for loads
+    cycles = steps * slots / 2 + positions * vectors * _STORE_CYCLES + _ITEM_CYCLES
+    if not layer.is_direct:
+        vectors_of_line = (positions - 1) * layer.stride + (kernel_x - 1) * layer.dilation + 1
+        vectors_of_line /= 1 if layer.in_block > 1 else _LINE
+        cycles += -(-layer.channels // layer.in_block) * kernel_z * kernel_y * (vectors_of_line + _COPY_CYCLES)
+    filter_tiles = layer.groups * -(-layer.blocks // vectors)
+    items = -(-layer.width // positions) * layer.rows * filter_tiles
+    # Tiles of filters that exceed the cache are read again for each row.
+    tile_bytes = 4 * steps * vectors * profile.vector_width
+    reads = filter_tiles * (1 if tile_bytes < profile.l2_bytes * 0.75 else layer.rows)
+    cycle = 4 * profile.vector_width * profile.compute_units / profile.flops_per_second
+    return -(-items // profile.compute_units) * cycles * cycle + reads * tile_bytes / profile.bytes_per_second

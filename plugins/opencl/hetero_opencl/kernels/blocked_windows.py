@@ -1,0 +1,71 @@
+"""Sliding windows over values in blocks of channels: what the kernels blocked_*.cl have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from hetero.types import Type
+from hetero_opencl.kernels.epilogue import Epilogue
+from hetero_opencl.kernels.sources import source, template
+from hetero_opencl.kernels.windows import Lengths, Window, in_three, make_window
+
+# Positions along the row that a work-item of a memory-bound kernel computes.
+_POSITIONS = 12
+
+
+class BlockedWindow(NamedTuple):
+    """Lengths of the image, those of the output, and the window, along three spatial axes."""
+
+    in_size: Lengths
+    out_size: Lengths
+    window: Window
+
+    def numbers(self) -> list[int]:
+        """Return the sizes in the order in which kernels take them. The stride along the row is a macro."""
+        kernel, (stride_z, stride_y, _), dilations, pads = self.window
+        return [*self.in_size, *self.out_size, *kernel, stride_z, stride_y, *dilations, *pads]
+
+    @property
+    def width(self) -> int:
+        """The positions of a row of the output."""
+        return self.out_size[2]
+
+    @property
+    def rows(self) -> int:
+        return self.out_size[0] * self.out_size[1]
+
+    def positions(self) -> int:
+        """Return the positions of a tile along the row for memory-bound kernels."""
+        return -(-self.width // -(-self.width // _POSITIONS))
+
+
+def blocked_window(
+    in_lengths: Sequence[int],
+    out_lengths: Sequence[int],
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    pads: Sequence[int],
+) -> BlockedWindow:
+    """Return the window. Axes of length 1, on which nothing moves, come first, so that rows are long."""
+    in_size, out_size = in_three(in_lengths), in_three(out_lengths)
+    window = make_window(kernel, strides, dilations, pads)
+    single = [
+        in_size[axis] == out_size[axis] == window.kernel[axis] == 1 and not window.pads[axis] for axis in range(3)
+    ]
+    order = sorted(range(3), key=lambda axis: not single[axis])
+    in_size, out_size, *fields = [_permuted(lengths, order) for lengths in (in_size, out_size, *window)]
+    return BlockedWindow(in_size, out_size, Window(*fields))
+
+
+def _permuted(lengths: Lengths, order: Sequence[int]) -> Lengths:
+    first, second, third = (lengths[axis] for axis in order)
+    return first, second, third
+
+
+def blocked_source(name: str, kind: Type, block: int, epilogue: Epilogue, macros: Mapping[str, object]) -> str:
+    """Return the text of a kernel for blocks of channels whose elements are all of one type."""
+    types = dict.fromkeys(("DATA", "FILTER", "RESULT"), kind)
+    prelude = epilogue.text + template("channel_blocks")
+    return source(name, types, prelude, BLOCK=block, **{"WIDEN_RESULT(x)": "(x)"}, **macros)
