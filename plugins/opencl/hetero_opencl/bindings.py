@@ -28,11 +28,10 @@ class DeviceRegion(NamedTuple):
     @classmethod
     def of(cls, tensor: Tensor, context: OpenCLContext) -> DeviceRegion | None:
         """Return the region of a tensor, or None if the tensor is not in the context's memory."""
-        if not context.holds(tensor):
+        if not isinstance(tensor, (RemoteTensor, SharedTensor)) or not context.holds(tensor):
             return None
-        held = cast(RemoteTensor | SharedTensor, tensor)
-        memory = cast(OpenCLMemory, held.memory)
-        return cls(memory, memory.buffer, held.region)
+        memory = cast(OpenCLMemory, tensor.memory)
+        return cls(memory, memory.buffer, tensor.region)
 
     def is_same(self, other: DeviceRegion) -> bool:
         """Return whether both have the same elements in the same bytes."""
