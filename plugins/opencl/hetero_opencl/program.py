@@ -5,6 +5,7 @@ A ``Program`` is made once per model and input shapes; each request has its own 
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -51,6 +52,10 @@ class Launch:
     node_name: str
     node_type: str
     origin: str = ""
+
+    def __post_init__(self) -> None:
+        # Programs for other shapes have mostly the same texts, of 10 kB each.
+        object.__setattr__(self, "source", sys.intern(self.source))
 
     @property
     def operation(self) -> str:
