@@ -19,6 +19,7 @@ from hetero.plugin import ExecutedStep
 from hetero_opencl.binary_cache import BinaryCache
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
 from hetero_opencl.memory_plan import Lifetime, MemoryPlan, plan_arenas
+from hetero_opencl.pyopencl_cache import make_kernel
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering_report import LoweringReport
@@ -149,7 +150,7 @@ class Program:
 
 def _make_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> cl.Kernel:
     with opencl_errors(f"making the kernel of {launch.operation} on {device.full_name}"):
-        return cl.Kernel(built, launch.kernel)
+        return make_kernel(built, launch.kernel)
 
 
 def _check_custom_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> None:
