@@ -33,9 +33,8 @@ class _ArgumentSet:
     def __init__(self, program: Program) -> None:
         self._program = program
         self.kernels = program.make_kernels()
-        self.launches = [
-            (k, launch.global_size, launch.local_size) for k, launch in zip(self.kernels, program.launches)
-        ]
+        #: The arguments of ``enqueue_nd_range_kernel`` after the queue.
+        self.launches = [(k, one.global_size, one.local_size) for k, one in zip(self.kernels, program.launches)]
         self.regions: list[DeviceRegion | None] = []
         self.bindings, self.plan = Bindings(), MemoryPlan[Buffer]()
         self._arena_version: int | None = None  # the arena's version when the arguments were set
@@ -56,7 +55,7 @@ class _ArgumentSet:
         with opencl_errors(lambda: f"setting the arguments of {launch.operation} on {program.device.full_name}"):
             for buffer in program.uses if is_moved else self.bindings.memory:
                 memory = self.memory(buffer, arena)
-                for at, index in program.uses[buffer]:
+                for at, index in program.uses.get(buffer, ()):
                     launch = program.launches[at]
                     self.kernels[at].set_arg(index, memory)
         self.regions, self._arena_version = regions, arena.version

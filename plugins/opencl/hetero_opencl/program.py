@@ -6,7 +6,7 @@ A ``Program`` is made once per model and input shapes; each request has its own 
 from __future__ import annotations
 
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -103,11 +103,11 @@ class Program:
             if launch.origin:
                 _check_custom_kernel(self.device, launch, built)
         #: For each buffer but constants the indices of the launches and of their arguments that it is.
-        self.uses: defaultdict[Buffer, list[tuple[int, int]]] = defaultdict(list)
+        self.uses: dict[Buffer, list[tuple[int, int]]] = {}
         for at, launch in enumerate(self.launches):
             for index, argument in enumerate(launch.arguments):
                 if isinstance(argument, Buffer) and argument.is_planned:
-                    self.uses[argument].append((at, index))
+                    self.uses.setdefault(argument, []).append((at, index))
 
     def make_kernels(self) -> list[cl.Kernel]:
         """Return a new kernel for each launch, with the arguments set that are constants and numbers."""
