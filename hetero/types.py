@@ -70,6 +70,8 @@ class Type(enum.Enum):
         if isinstance(value, str):
             # The string may come from a file, and np.dtype() accepts far more strings than type names.
             return _BY_DTYPE_NAME.get(value)
+        if isinstance(value, np.dtype) and value in _BY_DTYPE:
+            return _BY_DTYPE[value]  # faster than by its name, and needed for each tensor of an inference
         try:
             dtype = np.dtype(value)  # type: ignore[call-overload]  # raises TypeError
         except TypeError:
@@ -135,6 +137,10 @@ _BY_DTYPE_NAME = {
     (dtype if isinstance(dtype, str) else np.dtype(dtype).name): Type(name)
     for name, dtype in _DTYPES.items()
     if name != "string" and not isinstance(dtype, list)
+}
+# Those that numpy itself has, in the byte order of the machine.
+_BY_DTYPE = {
+    np.dtype(kind): Type(name) for name, kind in _DTYPES.items() if isinstance(kind, type) and name != "string"
 }
 
 

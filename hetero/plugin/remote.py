@@ -42,8 +42,12 @@ class Region:
 
     def is_continuous(self) -> bool:
         """Return whether the region is dense and row-major."""
-        dense = Region.whole(self.dtype, self.shape).strides
-        return 0 in self.shape or all(n == 1 or a == b for n, a, b in zip(self.shape, self.strides, dense))
+        dense = self.dtype.itemsize
+        for length, stride in zip(reversed(self.shape), reversed(self.strides)):
+            if length != 1 and stride != dense:
+                return 0 in self.shape
+            dense *= length
+        return True
 
     def part(self, slices: Sequence[slice]) -> Region:
         """Return the region of a slice along each axis."""

@@ -28,11 +28,10 @@ class DeviceRegion(NamedTuple):
     @classmethod
     def of(cls, tensor: Tensor, context: OpenCLContext) -> DeviceRegion | None:
         """Return the region of a tensor, or None if the tensor is not in the context's memory."""
-        if not context.holds(tensor):
+        if not isinstance(tensor, (RemoteTensor, SharedTensor)) or not context.holds(tensor):
             return None
-        held = cast(RemoteTensor | SharedTensor, tensor)
-        memory = cast(OpenCLMemory, held.memory)
-        return cls(memory, memory.buffer, held.region)
+        memory = cast(OpenCLMemory, tensor.memory)
+        return cls(memory, memory.buffer, tensor.region)
 
     def is_same(self, other: DeviceRegion) -> bool:
         """Return whether both have the same elements in the same bytes."""
@@ -97,7 +96,7 @@ def make_bindings(
         if buffer in bound_inputs and region.is_same(bound_inputs[buffer]):
             continue
         is_shared = any(other != index for other in _overlapping(region, extents))
-        has_memory = not buffer.is_planned or buffer in program.inputs or buffer in bindings.memory
+        has_memory = not buffer.is_planned or buffer in (*program.inputs, *program.shared, *bindings.memory)
         slack = SLACK if buffer in program.read_again else 0
         bindings.bind_or_copy(bindings.copies_after, buffer, region, None if is_shared or has_memory else slack)
     return bindings

@@ -5,7 +5,6 @@ Kernel arguments are set once per place of the inputs and outputs, so an inferen
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
@@ -20,7 +19,7 @@ from hetero_opencl.device import opencl_errors
 from hetero_opencl.memory import Arena
 from hetero_opencl.memory_plan import MemoryPlan
 from hetero_opencl.program import Buffer, Launch, Program
-from hetero_opencl.transfers import contiguous_target, copy_region
+from hetero_opencl.transfers import copy_region
 from hetero_opencl.workspace import COMPLETE, Workspace, execution_status
 
 # For how many places of the inputs and outputs kernels keep their arguments. Tensors often swap places: the state of a
@@ -34,9 +33,8 @@ class _ArgumentSet:
     def __init__(self, program: Program) -> None:
         self._program = program
         self.kernels = program.make_kernels()
-        self.launches = [
-            (k, launch.global_size, launch.local_size) for k, launch in zip(self.kernels, program.launches)
-        ]
+        #: The arguments of ``enqueue_nd_range_kernel`` after the queue.
+        self.launches = [(k, one.global_size, one.local_size) for k, one in zip(self.kernels, program.launches)]
         self.regions: list[DeviceRegion | None] = []
         self.bindings, self.plan = Bindings(), MemoryPlan[Buffer]()
         self._arena_version: int | None = None  # the arena's version when the arguments were set
@@ -48,23 +46,23 @@ class _ArgumentSet:
             return
         program, count = self._program, len(self._program.inputs)
         if is_rebound:
-            self.regions = []  # in case of an error
             self.bindings = make_bindings(program, regions[:count], regions[count:])
         plan = program.memory_plan(frozenset(self.bindings.memory))
         self._reserve(plan, arena)
         is_moved = plan is not self.plan or self._arena_version != arena.version
         self.plan = plan
+        self.regions, self._arena_version = [], None  # in case of an error
         with opencl_errors(lambda: f"setting the arguments of {launch.operation} on {program.device.full_name}"):
             for buffer in program.uses if is_moved else self.bindings.memory:
                 memory = self.memory(buffer, arena)
-                for at, index in program.uses[buffer]:
+                for at, index in program.uses.get(buffer, ()):
                     launch = program.launches[at]
                     self.kernels[at].set_arg(index, memory)
         self.regions, self._arena_version = regions, arena.version
 
     def unbind(self) -> None:
         """Forget the tensors, so that their memory can be freed. The kernels are kept."""
-        self.regions, self.bindings, self._arena_version = [], Bindings(), None
+        self.regions, self.bindings = [], Bindings()
 
     def _reserve(self, plan: MemoryPlan[Buffer], arena: Arena) -> None:
         try:
@@ -108,7 +106,7 @@ class BoundProgram:
         shaped_outputs = list(zip(outputs, self.program.output_shapes))
         # First all shapes: memory that grows gets another buffer, and several tensors may be in it.
         for tensor, shape in shaped_outputs:
-            if shape is not None and context.holds(tensor):
+            if shape is not None and tensor.shape != shape and context.holds(tensor):
                 tensor.set_shape(shape)
         regions = [DeviceRegion.of(tensor, context) for tensor in inputs]
         for tensor, shape in shaped_outputs:
@@ -154,7 +152,9 @@ class BoundProgram:
             self._uploads.append(cl.enqueue_copy(self.queue, self.memory(buffer), source, is_blocking=False))
 
     def _on_host(self, buffer: Buffer, shape: Sequence[int], dtype: np.dtype) -> np.ndarray | None:
-        """Return the memory of a buffer as an array, or None if the host does not see it."""
+        """Return the memory of a buffer as an array, or None if the host does not see it. A constant is read-only."""
+        if buffer.source is not None:
+            return buffer.source.reshape(shape)
         slot = self.memory_plan.slots.get(buffer)
         return None if slot is None else self.arena.array(slot, shape, dtype)
 
@@ -221,18 +221,21 @@ class BoundProgram:
             self._read(on_host)
 
     def _read(self, values: Sequence[tuple[Buffer, np.ndarray]]) -> None:
-        """Copy buffers to host arrays."""
-        with contextlib.ExitStack() as targets:
-            copies = []
-            for buffer, array in values:
-                memory = self._on_host(buffer, array.shape, array.dtype)
-                if memory is not None:
-                    np.copyto(array, memory)
-                elif array.nbytes:
-                    target = targets.enter_context(contiguous_target(array))
-                    copies.append(cl.enqueue_copy(self.queue, target, self.memory(buffer), is_blocking=False))
-            if copies:
-                self.queue.finish()
+        """Copy buffers to host arrays. All copies are started before one is waited for."""
+        targets = []
+        for buffer, array in values:
+            memory = self._on_host(buffer, array.shape, array.dtype)
+            if memory is not None:
+                np.copyto(array, memory)
+            elif array.nbytes:
+                target = array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
+                started = cl.enqueue_copy(self.queue, target, self.memory(buffer), is_blocking=False)
+                targets.append((array, target, started))
+        if targets:
+            self.queue.finish()
+        for array, target, _ in targets:
+            if target is not array:
+                np.copyto(array, target)
 
     def profile(self) -> list[ProfilingInfo]:
         """Return the kernel times of the last inference if profiling is on. The driver is queried once."""

@@ -5,7 +5,8 @@ A ``Program`` is made once per model and input shapes; each request has its own 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import sys
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from hetero.plugin import ExecutedStep
 from hetero_opencl.binary_cache import BinaryCache
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
 from hetero_opencl.memory_plan import Lifetime, MemoryPlan, Slot, plan_arenas
+from hetero_opencl.pyopencl_cache import make_kernel
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering_report import LoweringReport
@@ -53,6 +55,10 @@ class Launch:
     node_name: str
     node_type: str
     origin: str = ""
+
+    def __post_init__(self) -> None:
+        # Programs for other shapes have mostly the same texts, of 10 kB each.
+        object.__setattr__(self, "source", sys.intern(self.source))
 
     @property
     def operation(self) -> str:
@@ -99,11 +105,14 @@ class Program:
             if launch.origin:
                 _check_custom_kernel(self.device, launch, built)
         #: For each buffer but constants the indices of the launches and of their arguments that it is.
-        self.uses: defaultdict[Buffer, list[tuple[int, int]]] = defaultdict(list)
+        self.uses: dict[Buffer, list[tuple[int, int]]] = {}
         for at, launch in enumerate(self.launches):
             for index, argument in enumerate(launch.arguments):
                 if isinstance(argument, Buffer) and argument.is_planned:
-                    self.uses[argument].append((at, index))
+                    self.uses.setdefault(argument, []).append((at, index))
+        parts = [buffer for buffer in self.uses if buffer.whole is not None]
+        #: Buffers that share memory with others, so that they are in the arena.
+        self.shared = {*parts, *(part.whole for part in parts)}
 
     def make_kernels(self) -> list[cl.Kernel]:
         """Return a new kernel for each launch, with the arguments set that are constants and numbers."""
@@ -112,8 +121,8 @@ class Program:
             for launch, kernel in zip(self.launches, kernels):
                 for index, argument in enumerate(launch.arguments):
                     if not isinstance(argument, Buffer):
-                        # As bytes: pyopencl takes 8 µs to set a number of numpy, and 0.2 to set bytes or a buffer.
-                        kernel.set_arg(index, argument.tobytes())
+                        # 0.2 µs as for a buffer; set_arg takes 8 µs for a number, as it tries other kinds first.
+                        kernel._set_arg_buf(index, argument.tobytes())  # type: ignore[attr-defined]  # not in the stub
                     elif argument.memory is not None:
                         kernel.set_arg(index, argument.memory)
         return kernels
@@ -155,7 +164,7 @@ class Program:
 
 def _make_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> cl.Kernel:
     with opencl_errors(f"making the kernel of {launch.operation} on {device.full_name}"):
-        return cl.Kernel(built, launch.kernel)
+        return make_kernel(built, launch.kernel)
 
 
 def _check_custom_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> None:

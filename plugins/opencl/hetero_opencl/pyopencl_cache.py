@@ -29,6 +29,12 @@ def keep_invokers_in_memory() -> None:
     invoker.invoker_cache = _InMemory()  # type: ignore[assignment]  # any mapping with that method works
 
 
+def make_kernel(program: cl.Program, name: str) -> cl.Kernel:
+    """Make a kernel of a built program."""
+    # Not from the wrapper around the program, which pyopencl takes 20 µs to look into.
+    return cl.Kernel(program._get_prg(), name)
+
+
 def build_uncached(program: cl.Program) -> cl.Program:
     """Build a program without pyopencl's cache, and without its warning about compiler output."""
     with warnings.catch_warnings(action="ignore", category=cl.CompilerWarning):

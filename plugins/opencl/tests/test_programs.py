@@ -1,10 +1,14 @@
 """Programs: the kernels that are launched, fusion, and programs per input shape."""
 
+import gc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import numpy as np
 import pytest
+from hetero_opencl import workspace
+from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.plugin import OpenCLPlugin
 from hetero_opencl.program_cache import MAX_PROGRAMS
 
@@ -261,3 +265,69 @@ def test_mismatched_shapes_are_reported(device):
     compiled = compiled_for(device, [ops.Add(x, y)], [x, y])
     with pytest.raises(HeteroError, match=r"\[2\].*\[3\]"):
         compiled([np.zeros(2, np.float32), np.zeros(3, np.float32)])
+
+
+@pytest.mark.parametrize("shares_memory", [True, False])
+def test_many_inputs_and_outputs(device, monkeypatch, shares_memory):
+    """On devices with memory of their own, which have to be asked for each copy, and on others."""
+    if not shares_memory:
+        monkeypatch.setattr(OpenCLDevice, "shares_host_memory", False)
+    xs = [parameter(3, 4) for _ in range(6)] + [parameter(2, kind=Type.boolean), parameter(0, 2)]
+    request = compiled_for(device, [*map(ops.Negative, xs[:6]), ops.LogicalNot(xs[6]), ops.Abs(xs[7])], xs)
+    request = request.create_infer_request()
+    request.set_output_tensor(1, Tensor(np.zeros((3, 8), np.float32)[:, ::2], shared_memory=True))
+    wide = np.arange(24, dtype=np.float32).reshape(3, 8)
+    for number in range(3):
+        arrays = [wide[:, ::2] + number * index for index in range(6)]
+        found = request.infer([*arrays, np.array([True, False]), np.zeros((0, 2))], share_inputs=True).to_tuple()
+        np.testing.assert_array_equal(found[:6], np.negative(arrays))
+        assert found[6].tolist() == [False, True] and found[7].shape == (0, 2)
+
+
+@pytest.mark.parametrize("shares_memory", [True, False])
+def test_sizes_that_depend_on_data(device, monkeypatch, shares_memory):
+    if not shares_memory:
+        monkeypatch.setattr(OpenCLDevice, "shares_host_memory", False)
+    x = parameter(50)
+    request = compiled_for(device, [ops.NonZero(x), ops.Negative(ops.NonZero(ops.Abs(x)))], [x]).create_infer_request()
+    for count in (3, 50, 0):
+        found = request.infer((np.arange(50) < count).astype(np.float32)).to_tuple()
+        np.testing.assert_array_equal(found[0], [np.arange(count)])
+        np.testing.assert_array_equal(found[1], [-np.arange(count)])
+
+
+def test_tensors_that_take_turns(device):
+    """Kernels keep their arguments for some places of the tensors; they are right for any others too."""
+    x = parameter(4)
+    request = compiled_for(device, [ops.Negative(x), ops.Exp(x)], [x]).create_infer_request()
+    context = request.get_compiled_model().get_context()
+    inputs, outputs = ([context.create_tensor(Type.f32, [4]) for _ in range(5)] for _ in range(2))
+    for turn in (0, 1, 0, 1, 2, 3, 4, 0, 2, 2, 1, 0):
+        data = np.arange(4, dtype=np.float32) + turn
+        inputs[turn].copy_from(data)
+        request.set_input_tensor(inputs[turn])
+        request.set_output_tensor(0, outputs[turn])
+        exponentials = request.infer()[1]
+        np.testing.assert_allclose(exponentials, np.exp(data), rtol=1e-6)
+        found = np.empty(4, np.float32)
+        outputs[turn].copy_to(found)
+        np.testing.assert_array_equal(found, -data)
+
+
+def test_memory_outlives_the_kernels_that_use_it(device, monkeypatch):
+    """A request that is deleted while kernels run leaves its memory to them."""
+    x = parameter(3, 4)
+    compiled = compiled_for(device, [ops.Softmax(ops.Exp(x), 1)], [x])
+    for status, is_kept in ((0, False), (1, True)):
+        request = compiled.create_infer_request()
+        request.infer(ROWS)
+        bound = request._request.request.bound_model
+        bound.begin([Tensor(ROWS)], [Tensor(Type.f32, [3, 4])])
+        bound.launch(lambda: None)
+        arena = weakref.ref(bound.bound_programs[0].arena)
+        with monkeypatch.context() as patch:
+            patch.setattr(workspace, "execution_status", lambda event, status=status: status)
+            del request, bound
+            gc.collect()
+        assert (arena() is not None) == is_kept
+    workspace._abandoned.clear()

@@ -1,7 +1,10 @@
 """Models whose shapes depend on data: chains of programs, with host steps between them."""
 
+import gc
+
 import numpy as np
 import pytest
+from hetero_opencl.program import Program
 from hetero_opencl.segments import cut
 
 import hetero
@@ -136,3 +139,47 @@ def test_shapes_that_no_kernel_computes():
     x = parameter(-1, 4)
     with pytest.raises(GraphError, match="Abs 'Abs_.*' needs shapes that depend on data"):
         cut(Model([ops.Abs(x)], [x]))
+
+
+def growing_loop(x, iterations):
+    """Return a Loop that negates its state and appends the iteration number as a row, in each iteration."""
+    width = x.shape[1]
+    state, number = parameter(-1, width), parameter(kind=Type.i64)
+    row = ops.Convert(ops.Broadcast(number, np.int64([1, width])), Type.f32)
+    grown = ops.Concat([ops.Negative(state), row], 0)
+    body = Model([Constant(np.array(True)), grown], [number, state])
+    node = ops.Loop(np.int64(iterations), np.bool_(True))
+    node.set_function(body)
+    node.set_special_body_ports([0, 0])
+    node.set_merged_input(state, x.output(0), body.results[1].output(0))
+    return node.get_iter_value(body.results[1].output(0), -1)
+
+
+def test_a_state_that_grows_makes_programs_and_kernels_once(device, monkeypatch):
+    x = parameter(1, 2)
+    request = CORE.compile_model(Model([growing_loop(x, 12)], [x]), device).create_infer_request()
+    made = []
+    make_kernels = Program.make_kernels
+    monkeypatch.setattr(Program, "make_kernels", lambda self: made.append(self) or make_kernels(self))
+    expected = [(-1) ** (12 + row) * (row - 1.0) for row in range(1, 13)]
+    for first in (0.5, 2, 3):
+        (found,) = request.infer(np.full((1, 2), first, np.float32)).to_tuple()
+        np.testing.assert_array_equal(found, np.repeat([[first], *([n] for n in expected)], 2, axis=1))
+        counts, made[:] = len(set(made)), []
+        assert counts >= 12 if first == 0.5 else counts == 0
+
+
+def test_programs_of_other_lengths_keep_no_memory(device):
+    """The tensors that were bound in earlier iterations are freed when they have grown."""
+    x = parameter(1, 1000)
+    gc.collect()
+    before = CORE.get_property(device, "GPU_MEMORY_STATISTICS")["cl_mem"]
+    request = CORE.compile_model(Model([growing_loop(x, 40)], [x]), device).create_infer_request()
+    request.infer(np.zeros((1, 1000), np.float32))
+    gc.collect()
+    used = CORE.get_property(device, "GPU_MEMORY_STATISTICS")["cl_mem"] - before
+    # Two states and the arena. All lengths together are twenty times as large as the last one.
+    assert 41 * 4000 < used < 8 * 41 * 4000
+    del request
+    gc.collect()
+    assert CORE.get_property(device, "GPU_MEMORY_STATISTICS")["cl_mem"] == before
