@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -13,6 +12,7 @@ from typing import NamedTuple
 from hetero.errors import FrontendError
 from hetero.files import open_regular
 from hetero.frontend.frontend import ModelSource
+from hetero.mapped_file import map_read_only
 
 Stamp = tuple[int, int]
 _recorded: ContextVar[dict[str, Stamp] | None] = ContextVar("recorded files", default=None)
@@ -76,6 +76,6 @@ def map_file(path: Path) -> memoryview:
         if recorded is not None:
             recorded[os.path.abspath(path)] = stamp_of(os.fstat(file.fileno()))
         try:
-            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            return map_read_only(file)
         except ValueError:
             return memoryview(b"")

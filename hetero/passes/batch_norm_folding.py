@@ -7,6 +7,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Constant, Model, Node, Op, Output, constant_array
 from hetero.graph.rt_info import copy_rt_info
+from hetero.mapped_file import release_pages
 from hetero.passes.manager import changes_numerics
 from hetero.passes.rewriting import only_reader, per_channel, rewrite_each
 
@@ -70,6 +71,7 @@ def _absorb(convolution: ops.Convolution | ops.GroupConvolution) -> bool:
     kernel_axes = len(convolution.strides) + 1  # the input channels of a filter, and its spatial axes
     per_filter = scale.reshape(*filters.shape[: filters.ndim - kernel_axes], *[1] * kernel_axes)
     scaled = Constant(filters * per_filter.astype(filters.dtype), name=convolution.input_value(1).node.friendly_name)
+    release_pages(filters)
     folded = convolution.copy_with_new_inputs([convolution.input_value(0), scaled.output(0)])
     rank = len(convolution.strides) + 2
     add = _with_constant(ops.Add, folded.output(0), bias, rank, last.friendly_name)

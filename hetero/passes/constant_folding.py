@@ -11,6 +11,7 @@ from hetero.containers import ContainerType
 from hetero.errors import HeteroError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
 from hetero.graph.rt_info import copy_rt_info
+from hetero.mapped_file import release_pages
 from hetero.ops.bodies import MISSING_BODY
 from hetero.ops.control_flow import SubGraphOp
 from hetero.ops.values import exact_value
@@ -131,6 +132,9 @@ def _known_outputs(node: Node, budget: FoldingBudget) -> Sequence[np.ndarray | N
         return evaluate(node, arrays)
     except (HeteroError, ValueError, IndexError, TypeError, ArithmeticError, MemoryError):
         return exact  # the same error is raised at inference, where the user sees it
+    finally:
+        for array in arrays:
+            release_pages(array)
 
 
 def _exact_array(output: Output) -> np.ndarray | None:

@@ -12,7 +12,6 @@ import functools
 import importlib.metadata
 import io
 import json
-import mmap
 import os
 import struct
 import zlib
@@ -23,6 +22,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from hetero.errors import BlobError
 from hetero.frontend.source import map_file
+from hetero.mapped_file import map_read_only
 
 # Bytes, or a sequence of pieces to be concatenated.
 Section = bytes | memoryview | Sequence[bytes | memoryview]
@@ -161,7 +161,7 @@ def _map_rest(file: BinaryIO) -> memoryview:
     file.seek(0, os.SEEK_END)
     if file.tell() <= begin:
         return memoryview(b"")
-    content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))[begin:]
+    content = map_read_only(file)[begin:]
     content = content[: _read_prefix(content).size]
     file.seek(begin + len(content))
     return content

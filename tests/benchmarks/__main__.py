@@ -41,10 +41,11 @@ BENCHMARKS: dict[str, Callable[[], Iterable[list[str]]]] = {
     },
     **{
         module.__name__.rpartition(".")[2]: lambda compare=module.compare: [compare()]
-        for module in (reading, caching, kernel_builds, partitioning, memory)
+        for module in (reading, caching, kernel_builds, partitioning)
     },
     "sinking": lambda: [transposes.sinking()],
     "reference": reference.compare,
+    "memory": memory.compare,
 }
 
 

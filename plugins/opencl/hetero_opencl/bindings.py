@@ -96,7 +96,8 @@ def make_bindings(
         if buffer in bound_inputs and region.is_same(bound_inputs[buffer]):
             continue
         is_shared = any(other != index for other in _overlapping(region, extents))
-        has_memory = not buffer.is_planned or buffer in (*program.inputs, *program.shared, *bindings.memory)
+        has_memory = not buffer.is_planned or buffer in program.inputs or buffer in bindings.memory
+        has_memory = has_memory or buffer in program.shared
         slack = SLACK if buffer in program.read_again else 0
         bindings.bind_or_copy(bindings.copies_after, buffer, region, None if is_shared or has_memory else slack)
     return bindings

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pyopencl as cl
 
+from hetero.mapped_file import release_pages
 from hetero_opencl.arrays import contiguous
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
 from hetero_opencl.program import Buffer
@@ -30,7 +31,10 @@ class Constants:
         key = (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype.str, layout)
         buffer = self._buffers.get(key)
         if buffer is None:
-            buffer = self._buffers[key] = self._upload(array, arrange(array))
+            arranged = arrange(array)
+            release_pages(array)  # before the upload, which needs as much memory again
+            buffer = self._buffers[key] = self._upload(array, arranged)
+            release_pages(arranged)  # it may be the array itself, or a view of it
         return buffer
 
     def kept(self, name: str, initial: np.ndarray) -> Buffer:

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hetero
-from hetero import Model, Parameter, Type, ops
+from hetero import Constant, Model, Parameter, Type, ops
 from tests import zoo
+from tests.peak_memory import resident
 
 CORE = hetero.Core()
 ROWS = 24
@@ -52,6 +53,22 @@ def test_models_of_the_zoo(device, plugin_request, name):
     for each in plugin_request(compiled.create_infer_request()).compiled_model.last_programs():
         sources = [buffer.source.__array_interface__["data"][0] for buffer in each.constants()]
         assert sources and len(set(sources)) == len(sources)
+
+
+def test_weights_in_a_file_have_no_memory_once_they_are_on_the_device(device, tmp_path):
+    """They are read again for an export and for other shapes."""
+    weights = np.random.default_rng(0).standard_normal((1024, 1024)).astype(np.float32)
+    x = Parameter(Type.f32, [-1, 1024])
+    hetero.serialize(Model(ops.MatMul(x, weights, False, False), [x]), tmp_path / "model.xml")
+    model = CORE.read_model(tmp_path / "model.xml")
+    (constant,) = [node for node in model.get_ordered_ops() if isinstance(node, Constant)]
+    compiled = CORE.compile_model(model, device)
+    imported = CORE.import_model(compiled.export_model(), device)
+    for rows in (1, 40):
+        array = np.random.default_rng(rows).standard_normal((rows, 1024)).astype(np.float32)
+        for each in (compiled, imported):
+            np.testing.assert_allclose(each([array])[0], array @ weights, rtol=1e-4, atol=1e-4)
+        assert resident(constant.data) < weights.nbytes / 10
 
 
 @st.composite

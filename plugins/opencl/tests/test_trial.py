@@ -13,6 +13,8 @@ from tests.faulty_driver import aborting_driver, idle_driver
 from tests.interpreter import run_python
 
 PLATFORMS = [device.handle.platform.name for device in present_devices().usable]
+# Names that LLVM 14 gives to newer processors. Code for "icelake-client" needs AVX-512.
+MISTAKEN_NAMES = ["generic", "znver3", *(["icelake-client"] if "avx512f" in pocl.processor_flags() else [])]
 DEVICES = """
 import json, hetero
 core = hetero.Core()
@@ -88,7 +90,7 @@ def test_runtimes_of_one_processor_are_ordered_by_their_speed(monkeypatch):
     assert order == sorted(order, key=speeds.__getitem__)
 
 
-@pytest.mark.parametrize("name", ["generic", "znver3", "icelake-client"])
+@pytest.mark.parametrize("name", MISTAKEN_NAMES)
 def test_pocl_builds_for_processors_that_its_compiler_does_not_know(name, tmp_path):
     """LLVM 14 rejects "generic"; with AVX-512, it aborts for "znver3" and inlines no built-in for "icelake-client"."""
     if not any(pocl.is_pocl(handle) for handle in all_devices()):
