@@ -25,7 +25,7 @@ from hetero_opencl.kernels.product import (
     wide_type,
 )
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import source
+from hetero_opencl.kernels.sources import source, template
 from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.program import Buffer
 
@@ -151,7 +151,7 @@ def _flash_attention(lowering: Lowering, node: ops.ScaledDotProductAttention) ->
     numbers += [queries, keys, of_mask[-2], of_mask[-1], of_sink[-2]]
     rows, vectors = _FLASH_TILES[min(16, max(4, lowering.device.handle.native_vector_width_float))]
     vectors = min(vectors, -(-queries // 16))
-    text = source(
+    text = template("exponential") + source(
         "flash_attention", types, ROWS=rows, VECTORS=vectors, TILE=_FLASH_KEYS, DEPTH=depth, WIDTH=width,
         MASK_KIND=mask_kind, SINK_KIND=int(sink is not None),
         **_axis_macros(["query", "key", "value", "mask", "sink"], len(axes)),

@@ -11,7 +11,7 @@
 // and PARAMETERS the length of each with the strides of queries, keys, values, mask and sink, in elements.
 // MASK_KIND: 0 none; 1 numbers, which are added; 2 booleans, true for keys that count; 3 causal: keys up to the query.
 // SINK_KIND 1: an additional score that counts only in the sum. A query whose keys are all masked gets zeros.
-// The kernel reads up to 60 bytes past the end of a row of queries, of the mask and of the values.
+// exp_of_negative is in exponential.cl. The kernel reads up to 60 bytes past the end of a row of queries, of the mask and of the values.
 #define LANES (16 * VECTORS)
 #define STEP(length, of_query, of_key, of_value, of_mask, of_sink) \
     {                                                              \
@@ -46,22 +46,6 @@ inline void transpose(float16 *x)
         #pragma unroll
         for (int i = 0; i < 16; i++) x[i] = y[i];
     }
-}
-
-// exp(x) for x <= 0, with a relative error of 2e-7 + 6e-8 * |x|; 0 below -88. Shorter than the library's, which the
-// time of short rows depends on.
-inline float16 power(const float16 x)
-{
-    const float16 t = x < -88.0f ? (float16)(-127) : x * 1.44269504f;
-    const float16 shifted = t + 12582912.0f;  // the last bits are now those of the nearest integer
-    const float16 f = t - (shifted - 12582912.0f);
-    float16 p = f * 1.54697320e-4f + 1.34004322e-3f;
-    p = p * f + 9.61802560e-3f;
-    p = p * f + 5.55032721e-2f;
-    p = p * f + 2.40226512e-1f;
-    p = p * f + 6.93147207e-1f;
-    p = p * f + 1.0f;
-    return as_float16(as_int16(p) + (as_int16(shifted) << 23));
 }
 
 kernel __attribute__((reqd_work_group_size(1, 1, 1)))
@@ -182,12 +166,12 @@ void flash_attention(global const DATA *restrict query, global const DATA *restr
         EACH_VECTOR {
             for (int k = 0; k < count; k++) highest[j] = fmax(highest[j], scores[k][j]);
             offset[j] = highest[j] == -INFINITY ? (float16)(0) : highest[j];
-            rescaling[j] = power(before[j] - offset[j]);
+            rescaling[j] = exp_of_negative(before[j] - offset[j]);
             sum[j] = sum[j] * rescaling[j];
         }
         for (int k = 0; k < count; k++) {
             EACH_VECTOR {
-                const float16 weight = power(scores[k][j] - offset[j]);
+                const float16 weight = exp_of_negative(scores[k][j] - offset[j]);
                 scores[k][j] = weight;
                 sum[j] = sum[j] + weight;
             }
