@@ -121,6 +121,27 @@ def test_boolean_masks_of_other_types(template_agrees, dtype, causal):
     template_agrees(node, parameters, arrays, 1e-3 if dtype is np.float16 else 1e-13)
 
 
+@pytest.mark.parametrize("queries", [1, 4, 40])
+@pytest.mark.parametrize("masked", [np.finfo(np.float32).min, -np.inf], ids=["lowest", "infinite"])
+def test_masked_keys(template_agrees, masked, queries):
+    """Masks of most exporters are the lowest number, so that a query whose keys are all masked gets their mean."""
+    arrays = [random(2, 3, queries, 8), random(2, 3, 100, 8, seed=1), random(2, 3, 100, 8, seed=2)]
+    mask = np.where(np.arange(queries * 100).reshape(queries, 100) % 3 == 1, masked, 0)
+    mask[queries // 2] = masked
+    arrays = [array.astype(np.float32) for array in (*arrays, mask)]
+    parameters = parameters_of(arrays)
+    template_agrees(ops.ScaledDotProductAttention(*parameters), parameters, arrays)
+
+
+@pytest.mark.parametrize("depth, width", [(64, 64), (300, 8), (8, 300), (17, 35)])
+@pytest.mark.parametrize("causal", [False, True])
+def test_sizes_of_heads(template_agrees, depth, width, causal):
+    shapes = [(3, 70, depth), (3, 90, depth), (3, 90, width)]
+    arrays = [random(*shape, seed=seed).astype(np.float32) for seed, shape in enumerate(shapes)]
+    parameters = parameters_of(arrays)
+    template_agrees(ops.ScaledDotProductAttention(*parameters, causal=causal), parameters, arrays)
+
+
 @pytest.mark.parametrize("rule", ["linear", "gated", "delta", "gated_delta"])
 @pytest.mark.parametrize("decays", ["one", "each"])
 @pytest.mark.parametrize(("kind", "tolerance"), [(Type.f32, 1e-5), (Type.f16, 4e-3), (Type.f64, 1e-13)], ids=str)

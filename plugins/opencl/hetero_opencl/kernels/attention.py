@@ -1,4 +1,8 @@
-"""Attention as two matrix products with a softmax of each row of scores between them; LinearAttention; CacheUpdate."""
+"""Attention, LinearAttention and CacheUpdate.
+
+Attention of several queries is one kernel on CPU-like devices, without the score matrix in memory. Otherwise it is two
+matrix products with a softmax of each row of scores between them.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from hetero_opencl.kernels.product import (
     strides_of,
 )
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import source
+from hetero_opencl.kernels.sources import source, template
 from hetero_opencl.kernels.sums import ProductTypes, wide_type
 from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.program import Buffer
@@ -30,6 +34,11 @@ _NO_MASK, _NUMBERS, _BOOLEANS, _CAUSAL = range(4)
 _MOST_SCORES = 2**24
 # Work-items that compute the weights of one query on a GPU; on a CPU it is one.
 _GROUP_ON_GPUS = 64
+# flash_attention.cl: vectors of 16 queries and rows of keys in registers, by the number of f32 in a register; and the
+# keys in a tile.
+_FLASH_TILES, _FLASH_KEYS = {16: (8, 2), 8: (4, 1), 4: (2, 1)}, 64
+# A single query leaves most lanes of its vectors empty; longer rows of queries or values do not stay in the caches.
+_FLASH_QUERIES, _FLASH_WIDTH = 2, 256
 
 
 def _unsupported(node: Node) -> str | None:
@@ -41,6 +50,8 @@ def _unsupported(node: Node) -> str | None:
 def attention(lowering: Lowering, node: ops.ScaledDotProductAttention) -> None:
     query, key, value = node.input_values()[:3]
     kind = query.element_type
+    if _is_flash(lowering, node):
+        return _flash_attention(lowering, node)
     wide = wide_type(kind)
     (*batch_q, queries, _), (*batch_k, keys, _), (*batch_v, _, width) = query.shape, key.shape, value.shape
     scored = np.broadcast_shapes(tuple(batch_q), tuple(batch_k))
@@ -70,34 +81,93 @@ def _weights(
     Returns the batch shape of the weights, to which a mask may broadcast the scores, and their buffer.
     """
     query, keys = node.input_value(0), node.get_input_shape(1)[-2]
-    depth = query.shape[-1]
-    mask = node.input_value(3) if node.has_input("attention_mask") and not node.causal else None
-    if mask is not None and not mask.shape:  # a scalar stands for no mask
-        mask = None
-    sink = node.input_value(5) if node.has_input("sink") else None
+    mask, sink, mask_kind = _terms(node)
     given = [value for value in (mask, sink) if value is not None]
     batch = np.broadcast_shapes(tuple(scored), *(tuple(value.shape[:-2]) for value in given))
     wide = wide_type(query.element_type)
     weights = scores
     if batch != tuple(scored):
         weights = lowering.scratch(math.prod(batch) * rows * keys, wide.size)
-    kind = _CAUSAL if node.causal else _NO_MASK if mask is None else _NUMBERS
-    if mask is not None and mask.element_type is Type.boolean:
-        kind = _BOOLEANS
-    scale = lowering.constant(np.array([max(depth, 1) ** -0.5], wide.to_dtype()))
-    types = {"SCORES": wide, "SCALE": wide}
-    if node.has_input("scale"):
-        scale, types["SCALE"] = lowering.buffer(node.input_value(4)), query.element_type
+    scale, scale_type = _scale(lowering, node)
+    types = {"SCORES": wide, "SCALE": scale_type}
     types |= {name: value.element_type for name, value in (("MASK", mask), ("SINK", sink)) if value is not None}
     of_mask, of_sink = (_strides(value, len(batch)) for value in (mask, sink))
     axes = list(zip(batch, strides_of(scored, len(batch), rows), of_mask, of_sink))[::-1]
     numbers = [number for axis in axes for number in axis]
     numbers += [rows, keys, of_mask[-2], of_mask[-1], of_sink[-2], first]
     group = 1 if lowering.device.profile.is_cpu_like else _GROUP_ON_GPUS
-    text = _text(types, len(axes), {"MASK_KIND": kind, "SINK_KIND": int(sink is not None), "GROUP": group})
+    text = _text(types, len(axes), {"MASK_KIND": mask_kind, "SINK_KIND": int(sink is not None), "GROUP": group})
     arguments: list[Argument] = [scores, weights, scale, *given, *numbers]
     lowering.launch(text, "attention_weights", arguments, [math.prod(batch) * rows * group], [group])
     return batch, weights
+
+
+def _terms(node: ops.ScaledDotProductAttention) -> tuple[Output | None, Output | None, int]:
+    """Return the mask and the sink, or None, and the kind of the mask."""
+    mask = node.input_value(3) if node.has_input("attention_mask") and not node.causal else None
+    if mask is not None and not mask.shape:  # a scalar stands for no mask
+        mask = None
+    sink = node.input_value(5) if node.has_input("sink") else None
+    kind = _CAUSAL if node.causal else _NO_MASK if mask is None else _NUMBERS
+    return mask, sink, _BOOLEANS if mask is not None and mask.element_type is Type.boolean else kind
+
+
+def _scale(lowering: Lowering, node: ops.ScaledDotProductAttention) -> tuple[Argument, Type]:
+    """Return the buffer of the factor of the scores, and its element type."""
+    query = node.input_value(0)
+    if node.has_input("scale"):
+        return lowering.buffer(node.input_value(4)), query.element_type
+    wide = wide_type(query.element_type)
+    return lowering.constant(np.array([max(query.shape[-1], 1) ** -0.5], wide.to_dtype())), wide
+
+
+def _is_flash(lowering: Lowering, node: ops.ScaledDotProductAttention) -> bool:
+    query, width = node.input_value(0), node.get_input_shape(2)[-1]
+    queries, depth = query.shape[-2:]
+    return (
+        lowering.device.profile.is_cpu_like
+        and query.element_type is not Type.f64
+        and queries >= _FLASH_QUERIES
+        and 0 < depth <= _FLASH_WIDTH
+        and 0 < width <= _FLASH_WIDTH
+    )
+
+
+def _flash_attention(lowering: Lowering, node: ops.ScaledDotProductAttention) -> None:
+    """Launch attention as one kernel. Each work-item computes a block of queries of one head."""
+    query, key, value = node.input_values()[:3]
+    mask, sink, mask_kind = _terms(node)
+    (queries, depth), (keys, width) = query.shape[-2:], value.shape[-2:]
+    given = [one for one in (mask, sink) if one is not None]
+    scale, scale_type = _scale(lowering, node)
+    types = {"DATA": query.element_type, "SCALE": scale_type}
+    types |= {name: one.element_type for name, one in (("MASK", mask), ("SINK", sink)) if one is not None}
+    batch = node.shape[:-2]
+    of_mask, of_sink = (_strides(one, len(batch)) for one in (mask, sink))
+    strides = [strides_of(one.shape[:-2], len(batch), math.prod(one.shape[-2:])) for one in (query, key, value)]
+    axes = list(zip(batch, *strides, of_mask, of_sink))[::-1]
+    numbers = [number for axis in axes for number in axis]
+    numbers += [queries, keys, of_mask[-2], of_mask[-1], of_sink[-2]]
+    rows, vectors = _FLASH_TILES[min(16, max(4, lowering.device.handle.native_vector_width_float))]
+    vectors = min(vectors, -(-queries // 16))
+    text = template("exponential") + source(
+        "flash_attention", types, ROWS=rows, VECTORS=vectors, TILE=_FLASH_KEYS, DEPTH=depth, WIDTH=width,
+        MASK_KIND=mask_kind, SINK_KIND=int(sink is not None),
+        **_axis_macros(["query", "key", "value", "mask", "sink"], len(axes)),
+    )  # fmt: skip
+    arguments: list[Argument] = [query, key, value, node.output(0), scale, *given, *numbers]
+    items = [-(-queries // (16 * vectors)), math.prod(batch)]
+    lowering.note_decision(f"scores of {_FLASH_KEYS} keys by {16 * vectors} queries at a time")
+    lowering.launch(text, "flash_attention", arguments, items, [1, 1])
+
+
+def _axis_macros(strides: Sequence[str], rank: int) -> dict[str, str]:
+    """Return the parameters of ``rank`` batch axes, a length and named strides each, and the steps along them."""
+    names = [[f"{name}{axis}" for name in ("length", *(f"of_{one}" for one in strides))] for axis in range(rank)]
+    return {
+        "PARAMETERS": "".join(f"const int {name}, " for axis in names for name in axis),
+        "STEPS": " ".join(f"STEP({', '.join(axis)})" for axis in names),
+    }
 
 
 def _strides(value: Output | None, rank: int) -> list[int]:
@@ -106,12 +176,10 @@ def _strides(value: Output | None, rank: int) -> list[int]:
 
 
 def _text(types: dict[str, Type], rank: int, macros: dict[str, int]) -> str:
-    names = [tuple(f"{name}{axis}" for name in ("length", "of_scores", "of_mask", "of_sink")) for axis in range(rank)]
     value, truth = ("double", "long") if types["SCORES"] is Type.f64 else ("float", "int")
     return source(
         "attention", types, **macros, **{"VALUE(width)": f"{value}##width", "CONVERT(x)": f"convert_{truth}16(x)"},
-        TRUTH16=f"{truth}16", PARAMETERS="".join(f"const int {name}, " for axis in names for name in axis),
-        STEPS=" ".join(f"STEP({', '.join(axis)})" for axis in names),
+        TRUTH16=f"{truth}16", **_axis_macros(["scores", "mask", "sink"], rank),
     )  # fmt: skip
 
 

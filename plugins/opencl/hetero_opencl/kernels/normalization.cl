@@ -1,10 +1,20 @@
 // Normalize rows: subtract the mean (with SUBTRACT_MEAN), multiply by SCALE, an expression of `squares` (the sum of
 // squares), `length` and `epsilon`. With AFFINE then multiply by gamma and add beta of the channel; a channel is
 // `spatial` consecutive elements. Rows lie along merged axes, innermost first. One work-item per row, with IN_VECTORS
-// if rows are contiguous, or a work-group per row with GROUP > 1. Sums are computed in blocks, so that long ones
-// accumulate little rounding error.
+// if rows are contiguous; or with WIDTH 16 per 16 rows whose elements are neighbors, without AFFINE; or a work-group per
+// row with GROUP > 1. Sums are computed in blocks, so that long ones accumulate little rounding error.
 typedef DATA_VALUE VALUE;
 typedef DATA_VALUE16 VALUES;
+#if WIDTH == 1
+typedef VALUE ROW;
+#define LOAD(pointer) DATA_LOAD(pointer, 0)
+#define STORE(value, pointer) DATA_STORE(value, 0, pointer)
+#else
+typedef VALUES ROW;
+#define LOAD(pointer) DATA_LOAD16(pointer)
+#define STORE(value, pointer) DATA_STORE16(value, pointer)
+#endif
+#define HALVES_SUM(x) ((x).lo + (x).hi)
 #define AXES reduced0, stride0, reduced1, stride1, reduced2, stride2, reduced3, stride3
 #define AXES_DECLARED                                                                                                  \
     const int reduced0, const int stride0, const int reduced1, const int stride1, const int reduced2,                  \
@@ -21,30 +31,40 @@ inline int position_of(const int n, const int length, AXES_DECLARED)
 }
 
 // This work-item's part of the sum over a row of (element - mean), or of its square.
-inline VALUE sum_of(global const DATA *data, const VALUE mean, const int squared, const int lane, const int length,
-                    AXES_DECLARED)
+inline ROW sum_of(global const DATA *data, const ROW mean, const int squared, const int lane, const int length,
+                  AXES_DECLARED)
 {
-    const int whole = IN_VECTORS ? length & ~15 : 0;
+    ROW sum = 0;
+#if IN_VECTORS
+    const int whole = length & ~15;
     VALUES sums = 0;
-    for (uint start = 0; start < whole; start += 2048) {
-        VALUES part = 0;
-        const uint end = min(start + 2048, (uint)whole);
-        for (uint n = start; n < end; n += 16) {
-            const VALUES x = DATA_LOAD16(data + n) - mean;
-            part += squared ? x * x : x;
+    for (uint start = 0; start < whole; start += 4096) {
+        // Four sums, as an addition takes as long as four of them do.
+        VALUES parts[4] = {0, 0, 0, 0};
+        const uint end = min(start + 4096, (uint)whole);
+        uint n = start;
+        for (; n + 64 <= end; n += 64) {
+            #pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const VALUES x = DATA_LOAD16(data + n + 16 * i) - mean;
+                parts[i] += squared ? x * x : x;
+            }
         }
-        sums += part;
+        for (; n < end; n += 16) {
+            const VALUES x = DATA_LOAD16(data + n) - mean;
+            parts[0] += squared ? x * x : x;
+        }
+        sums += (parts[0] + parts[1]) + (parts[2] + parts[3]);
     }
-    VALUE lanes[16];
-    vstore16(sums, 0, lanes);
-    VALUE sum = 0;
-    for (int n = 0; n < 16; n++)
-        sum += lanes[n];
+    sum = HALVES_SUM(HALVES_SUM(HALVES_SUM(HALVES_SUM(sums))));
+#else
+    const int whole = 0;
+#endif
     for (uint start = whole + lane; start < length; start += 128 * GROUP) {
-        VALUE part = 0;
+        ROW part = 0;
         const uint end = min(start + 128 * GROUP, (uint)length);
         for (uint n = start; n < end; n += GROUP) {
-            const VALUE x = DATA_LOAD(data, position_of(n, length, AXES)) - mean;
+            const ROW x = LOAD(data + position_of(n, length, AXES)) - mean;
             part += squared ? x * x : x;
         }
         sum += part;
@@ -74,31 +94,35 @@ kernel void normalize_rows(global const DATA *restrict data, global DATA *restri
                            global const DATA *restrict gamma, global const DATA *restrict beta, const int kept0,
                            const int kept_stride0, const int kept1, const int kept_stride1, const int kept2,
                            const int kept_stride2, const int kept3, const int kept_stride3, AXES_DECLARED,
-                           const int length, const int groups, const int channels, const VALUE epsilon,
+                           const int length, const int groups, const int channels, const VALUE least,
                            const int count)
 {
 #if GROUP > 1
     local VALUE parts[GROUP];
     const int row = get_group_id(0), lane = get_local_id(0);
 #else
-    const int row = get_global_id(0), lane = 0;
-    if (row >= count)
+    const int item = get_global_id(0), lane = 0;
+    if (item >= count)
         return;
+    // The last 16 rows overlap those before, and are written twice.
+    const int blocks = (kept0 + WIDTH - 1) / WIDTH;
+    const int row = item / blocks * kept0 + min(item % blocks * WIDTH, kept0 - WIDTH);
 #endif
+    const ROW epsilon = least;
     const int outer = row / kept0;
     const int first = row % kept0 * kept_stride0 + outer % kept1 * kept_stride1
                       + outer / kept1 % kept2 * kept_stride2 + outer / kept1 / kept2 * kept_stride3;
     data += first;
     out += first;
-    VALUE mean = 0;
+    ROW mean = 0;
 #if SUBTRACT_MEAN
     mean = WHOLE_SUM(sum_of(data, 0, 0, lane, length, AXES)) / length;
 #endif
 #ifdef SCALE
-    const VALUE squares = WHOLE_SUM(sum_of(data, mean, 1, lane, length, AXES));
-    const VALUE scale = SCALE;
+    const ROW squares = WHOLE_SUM(sum_of(data, mean, 1, lane, length, AXES));
+    const ROW scale = SCALE;
 #else
-    const VALUE scale = 1;
+    const ROW scale = 1;
 #endif
     const int spatial = length / channels;
 #if AFFINE
@@ -125,11 +149,11 @@ kernel void normalize_rows(global const DATA *restrict data, global DATA *restri
 #else
     for (int n = lane; n < length; n += GROUP) {
         const int at = position_of(n, length, AXES);
-        VALUE result = (DATA_LOAD(data, at) - mean) * scale;
+        ROW result = (LOAD(data + at) - mean) * scale;
 #if AFFINE
         result = result * DATA_LOAD(gamma, n / spatial) + DATA_LOAD(beta, n / spatial);
 #endif
-        DATA_STORE(result, at, out);
+        STORE(result, out + at);
     }
 #endif
 }

@@ -14,9 +14,9 @@ from hetero import ops
 from hetero.graph import Node, Output
 from hetero.types import Type
 from hetero_opencl.kernels.movement import shape_input
-from hetero_opencl.kernels.reduction import group_size, kept_and_reduced, unsupported_rank
+from hetero_opencl.kernels.reduction import group_size, kept_and_reduced, launch_rows, unsupported_rank
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_non_float
+from hetero_opencl.kernels.sources import ELEMENTS, source, template, unsupported_non_float
 from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.program import Buffer
 
@@ -25,6 +25,8 @@ _INVERSE_DEVIATIONS = {
     "inside_sqrt": "1 / sqrt(squares / length + epsilon)",
     "outside_sqrt": "1 / (sqrt(squares / length) + epsilon)",
 }
+# Neighboring rows in a vector.
+_WIDTH = 16
 # "squares < epsilon" rather than fmax, so that NaN propagates.
 _INVERSE_NORMS = {"add": "1 / sqrt(squares + epsilon)", "max": "1 / sqrt(squares < epsilon ? epsilon : squares)"}
 
@@ -92,16 +94,19 @@ def _normalize(
     rows, length = (math.prod(axis_length for axis_length, _ in kind) for kind in (kept, reduced))
     group = group_size(lowering.device, rows, length, reduced[0][1] == 1)
     in_vectors = group == 1 and reduced[0] == (length, 1)
+    # On a CPU neighboring rows are computed in vectors too; on a GPU they are neighboring work-items.
+    is_blocked = lowering.device.profile.is_cpu_like and kept[0][1] == 1 and kept[0][0] >= _WIDTH and affine is None
+    width = _WIDTH if is_blocked and not in_vectors else 1
     scaled = {"SCALE": f"({scale})"} if scale else {}
     text = source(
         "normalization", {"DATA": node.get_element_type()}, SUBTRACT_MEAN=int(subtract_mean), AFFINE=int(bool(affine)),
-        IN_VECTORS=int(in_vectors), GROUP=group, **scaled,
+        IN_VECTORS=int(in_vectors), WIDTH=width, GROUP=group, **scaled,
     )  # fmt: skip
     sizes = [*(number for axis in (*kept, *reduced) for number in axis), length, groups, channels]
     arguments: list[Argument] = [data, node.output(0), gamma, beta, *sizes, _number(node, epsilon)]
     if group > 1:
         return lowering.launch(text, "normalize_rows", [*arguments, rows], [rows * group], [group])
-    lowering.launch_flat(text, "normalize_rows", arguments, rows)
+    launch_rows(lowering, text, "normalize_rows", arguments, rows // kept[0][0] * -(-kept[0][0] // width))
 
 
 @lowers(ops.BatchNormInference, ops.BatchNormInferenceV1, unsupported=unsupported_non_float)
@@ -165,11 +170,16 @@ def softmax(lowering: Lowering, node: ops.Softmax | ops.SoftmaxV1 | ops.LogSoftm
         return
     group = group_size(lowering.device, rows, length, inner == 1)
     logarithm, narrow = isinstance(node, ops.LogSoftmax), ELEMENTS[kind].stored != ELEMENTS[kind].value
-    text = source("softmax", {"DATA": kind}, LOGARITHM=int(logarithm), NARROW=int(narrow), GROUP=group)
+    # The library's exp is fast on GPUs.
+    is_short = lowering.device.profile.is_cpu_like and kind is not Type.f64
+    macros = {"LOGARITHM": int(logarithm), "NARROW": int(narrow), "GROUP": group}
+    text = source("softmax", {"DATA": kind}, EXP16="exp_of_negative" if is_short else "exp", **macros)
+    if is_short:
+        text = template("exponential") + text
     arguments: list[Argument] = [node.input_value(0), node.output(0), length, inner]
     if group > 1:
         return lowering.launch(text, "softmax_shared", arguments, [rows * group], [group])
     # On a CPU columns are computed in vectors; on a GPU neighboring columns are neighboring work-items.
     in_vectors = lowering.device.profile.is_cpu_like and inner >= 16
     kernel, items = ("softmax_columns", rows // inner * -(-inner // 16)) if in_vectors else ("softmax", rows)
-    lowering.launch_flat(text, kernel, arguments, items)
+    launch_rows(lowering, text, kernel, arguments, items)

@@ -1,9 +1,11 @@
 // Softmax of data [outer][length][inner] along the middle axis, or with LOGARITHM 1 its logarithm. The maximum is
 // subtracted first, to avoid overflow. Sums are computed in blocks, so that long ones accumulate little rounding error.
 // NARROW 1: elements are stored with less precision than computed, so exponentials are computed again instead of being
-// kept in the output.
+// kept in the output. EXP16: the exponential of 16 numbers that are at most 0.
 typedef DATA_VALUE VALUE;
 typedef DATA_VALUE16 VALUES;
+#define HALVES_MAX(x) fmax((x).lo, (x).hi)
+#define HALVES_SUM(x) ((x).lo + (x).hi)
 
 #if GROUP > 1
 // One work-group per row.
@@ -64,11 +66,7 @@ kernel void softmax(global const DATA *restrict data, global DATA *restrict out,
     VALUES high = -INFINITY;
     for (int n = 0; n < whole; n += 16)
         high = fmax(high, DATA_LOAD16(data + n));
-    VALUE row[16];
-    vstore16(high, 0, row);
-    VALUE largest = -INFINITY;
-    for (int n = 0; n < 16; n++)
-        largest = fmax(largest, row[n]);
+    VALUE largest = HALVES_MAX(HALVES_MAX(HALVES_MAX(HALVES_MAX(high))));
     for (int n = whole; n < length; n++)
         largest = fmax(largest, DATA_LOAD(data, n * inner));
     VALUES sums = 0;
@@ -76,17 +74,14 @@ kernel void softmax(global const DATA *restrict data, global DATA *restrict out,
         VALUES part = 0;
         const int end = min(start + 2048, whole);
         for (int n = start; n < end; n += 16) {
-            const VALUES power = exp(DATA_LOAD16(data + n) - largest);
+            const VALUES power = EXP16(DATA_LOAD16(data + n) - largest);
             if (LOGARITHM + NARROW == 0)
                 DATA_STORE16(power, out + n);
             part += power;
         }
         sums += part;
     }
-    vstore16(sums, 0, row);
-    VALUE sum = 0;
-    for (int n = 0; n < 16; n++)
-        sum += row[n];
+    VALUE sum = HALVES_SUM(HALVES_SUM(HALVES_SUM(HALVES_SUM(sums))));
     for (int start = whole; start < length; start += 128) {
         VALUE part = 0;
         const int end = min(start + 128, length);
@@ -103,7 +98,9 @@ kernel void softmax(global const DATA *restrict data, global DATA *restrict out,
 #if LOGARITHM
 #define RESULT(load, position) ((load(data, position) - largest) - final)
 #elif NARROW
-#define RESULT(load, position) (exp(load(data, position) - largest) * final)
+#define RESULT(load, position) (EXP_OF_##load(load(data, position) - largest) * final)
+#define EXP_OF_LOAD16 EXP16
+#define EXP_OF_DATA_LOAD exp
 #else
 #define RESULT(load, position) (load(out, position) * final)
 #endif
@@ -134,13 +131,13 @@ kernel void softmax_columns(global const DATA *restrict data, global DATA *restr
         VALUES part = 0;
         const int end = min(start + 128, length);
         for (int n = start; n < end; n++)
-            part += exp(DATA_LOAD16(data + (long)n * inner) - largest);
+            part += EXP16(DATA_LOAD16(data + (long)n * inner) - largest);
         sum += part;
     }
     const VALUES final = LOGARITHM ? log(sum) : 1 / sum;
     for (int n = 0; n < length; n++) {
         const VALUES shifted = DATA_LOAD16(data + (long)n * inner) - largest;
-        const VALUES result = LOGARITHM ? shifted - final : exp(shifted) * final;
+        const VALUES result = LOGARITHM ? shifted - final : EXP16(shifted) * final;
         DATA_STORE16(result, out + (long)n * inner);
     }
 }

@@ -1,0 +1,222 @@
+// Attention without the score matrix in memory, for CPU-like devices: an online softmax over tiles of keys (Milakov and
+// Gimelshein 2018; Dao et al., FlashAttention, 2022).
+//
+// A work-item computes 16 * VECTORS queries of one head. Vectors lie along queries: the queries are transposed once,
+// elements of keys and values are read one by one as they are, and maxima and sums need no reduction across a vector.
+// Scores and results are computed ROWS vectors of keys or of value columns at a time, in registers. The global size is
+// (ceil(queries / (16 * VECTORS)), batch), the local size (1, 1).
+//
+// DATA: the element type of queries, keys, values and results; DEPTH: the length of a query and a key, WIDTH that of a
+// value. TILE: keys in a tile, a multiple of ROWS and of 16. STEPS holds a STEP for each batch axis, the innermost first,
+// and PARAMETERS the length of each with the strides of queries, keys, values, mask and sink, in elements.
+// MASK_KIND: 0 none; 1 numbers, which are added; 2 booleans, true for keys that count; 3 causal: keys up to the query.
+// SINK_KIND 1: an additional score that counts only in the sum. A query whose keys are all masked gets zeros.
+// exp_of_negative is in exponential.cl. The kernel reads up to 60 bytes past the end of a row of queries, of the mask and of the values.
+#define LANES (16 * VECTORS)
+#define STEP(length, of_query, of_key, of_value, of_mask, of_sink) \
+    {                                                              \
+        const int place = rest % length;                           \
+        rest /= length;                                            \
+        in_query += place * of_query;                              \
+        in_key += place * of_key;                                  \
+        in_value += place * of_value;                              \
+        in_mask += place * of_mask;                                \
+        in_sink += place * of_sink;                                \
+    }
+#define EACH_VECTOR for (int j = 0; j < VECTORS; j++)
+#define EACH_ROW for (int i = 0; i < ROWS; i++)
+
+#define LOW(a, b) (float16)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3, \
+                            a.s4, b.s4, a.s5, b.s5, a.s6, b.s6, a.s7, b.s7)
+#define HIGH(a, b) (float16)(a.s8, b.s8, a.s9, b.s9, a.sa, b.sa, a.sb, b.sb, \
+                             a.sc, b.sc, a.sd, b.sd, a.se, b.se, a.sf, b.sf)
+
+// Transpose 16 by 16 elements. Each round interleaves the upper half with the lower one, which rotates the eight bits of
+// the position (row, column) by one.
+inline void transpose(float16 *x)
+{
+    #pragma unroll
+    for (int round = 0; round < 4; round++) {
+        float16 y[16];
+        #pragma unroll
+        for (int i = 0; i < 8; i++) {
+            y[2 * i] = LOW(x[i], x[i + 8]);
+            y[2 * i + 1] = HIGH(x[i], x[i + 8]);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; i++) x[i] = y[i];
+    }
+}
+
+kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void flash_attention(global const DATA *restrict query, global const DATA *restrict key,
+                     global const DATA *restrict content, global DATA *restrict result,
+                     global const SCALE *restrict scale,
+#if MASK_KIND == 1 || MASK_KIND == 2
+                     global const MASK *restrict mask,
+#endif
+#if SINK_KIND
+                     global const SINK *restrict sink,
+#endif
+                     PARAMETERS const int queries, const int keys, const int mask_row, const int mask_step,
+                     const int sink_row)
+{
+    const int first = get_global_id(0) * LANES, head = get_global_id(1);
+    int rest = head;
+    long in_query = 0, in_key = 0, in_value = 0, in_mask = 0, in_sink = 0;
+    STEPS
+    query += in_query;
+    key += in_key;
+    content += in_value;
+    result += (head * (long)queries + first) * WIDTH;
+    const float factor = SCALE_LOAD(scale, 0);
+
+    float16 across[(DEPTH + 15) / 16 * 16][VECTORS], scores[TILE][VECTORS];
+    float16 total[(WIDTH + ROWS + 15) / 16 * 16][VECTORS], highest[VECTORS], sum[VECTORS];
+    EACH_VECTOR {
+        for (int d = 0; d < DEPTH; d += 16) {
+            float16 block[16];
+            for (int n = 0; n < 16; n++)
+                block[n] = DATA_LOAD16(query + min(first + 16 * j + n, queries - 1) * DEPTH + d) * factor;
+            transpose(block);
+            for (int n = 0; n < 16; n++) across[d + n][j] = block[n];
+        }
+        for (int n = 0; n < WIDTH + ROWS; n++) total[n][j] = 0;
+#if SINK_KIND
+        float of_lane[16];
+        for (int n = 0; n < 16; n++)
+            of_lane[n] = SINK_LOAD(sink, in_sink + min(first + 16 * j + n, queries - 1) * (long)sink_row);
+        highest[j] = vload16(0, of_lane);
+        sum[j] = 1;
+#else
+        highest[j] = -INFINITY;
+        sum[j] = 0;
+#endif
+    }
+
+#if MASK_KIND == 3
+    const int end = min(keys, first + LANES);  // the keys up to the last query
+#else
+    const int end = keys;
+#endif
+    for (int start = 0; start < end; start += TILE) {
+        const int count = min(TILE, end - start);
+        float16 before[VECTORS];
+        EACH_VECTOR before[j] = highest[j];
+        for (int k = 0; k < count; k += ROWS) {
+            int at[ROWS];
+            #pragma unroll
+            EACH_ROW at[i] = min(start + k + i, keys - 1) * DEPTH;
+            float16 score[ROWS][VECTORS];
+            #pragma unroll
+            EACH_ROW {
+                #pragma unroll
+                EACH_VECTOR score[i][j] = 0;
+            }
+            #pragma unroll 4
+            for (int d = 0; d < DEPTH; d++) {
+                #pragma unroll
+                EACH_ROW {
+                    const float element = DATA_LOAD(key, at[i] + d);
+                    #pragma unroll
+                    EACH_VECTOR score[i][j] = score[i][j] + element * across[d][j];
+                }
+            }
+            #pragma unroll
+            EACH_ROW {
+                #pragma unroll
+                EACH_VECTOR scores[k + i][j] = score[i][j];
+            }
+        }
+#if MASK_KIND == 1 || MASK_KIND == 2
+#if MASK_KIND == 1
+#define TERM(x) (x)
+#else
+#define TERM(x) (convert_int16(x) != 0 ? (float16)(0) : (float16)(-INFINITY))
+#endif
+        if (mask_row == 0) {
+            for (int k = 0; k < count; k++) {
+                const float16 added = TERM((MASK_VALUE16)(MASK_LOAD(mask, in_mask + (start + k) * mask_step)));
+                EACH_VECTOR scores[k][j] = scores[k][j] + added;
+            }
+        } else {
+            EACH_VECTOR {
+                for (int k = 0; k < count; k += 16) {
+                    float16 block[16];
+                    for (int n = 0; n < 16; n++) {
+                        global const MASK *row =
+                            mask + in_mask + min(first + 16 * j + n, queries - 1) * (long)mask_row;
+                        block[n] = mask_step ? TERM(MASK_LOAD16(row + start + k))
+                                             : TERM((MASK_VALUE16)(MASK_LOAD(row, 0)));
+                    }
+                    transpose(block);
+                    for (int n = 0; n < 16; n++) scores[k + n][j] = scores[k + n][j] + block[n];
+                }
+            }
+        }
+#elif MASK_KIND == 3
+        EACH_VECTOR {
+            const int16 lane = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) + (first + 16 * j);
+            if (start + count > first + 16 * j)
+                for (int k = 0; k < count; k++)
+                    scores[k][j] = (int16)(start + k) <= lane ? scores[k][j] : (float16)(-INFINITY);
+        }
+#endif
+        float16 offset[VECTORS], rescaling[VECTORS];
+        EACH_VECTOR {
+            for (int k = 0; k < count; k++) highest[j] = fmax(highest[j], scores[k][j]);
+            offset[j] = highest[j] == -INFINITY ? (float16)(0) : highest[j];
+            rescaling[j] = exp_of_negative(before[j] - offset[j]);
+            sum[j] = sum[j] * rescaling[j];
+        }
+        for (int k = 0; k < count; k++) {
+            EACH_VECTOR {
+                const float16 weight = exp_of_negative(scores[k][j] - offset[j]);
+                scores[k][j] = weight;
+                sum[j] = sum[j] + weight;
+            }
+        }
+        global const DATA *rows = content + start * WIDTH;
+        for (int n = 0; n < WIDTH; n += ROWS) {
+            float16 part[ROWS][VECTORS];
+            #pragma unroll
+            EACH_ROW {
+                #pragma unroll
+                EACH_VECTOR part[i][j] = total[n + i][j] * rescaling[j];
+            }
+            #pragma unroll 4
+            for (int k = 0; k < count; k++) {
+                #pragma unroll
+                EACH_ROW {
+                    const float element = DATA_LOAD(rows, k * WIDTH + n + i);
+                    #pragma unroll
+                    EACH_VECTOR part[i][j] = part[i][j] + element * scores[k][j];
+                }
+            }
+            #pragma unroll
+            EACH_ROW {
+                #pragma unroll
+                EACH_VECTOR total[n + i][j] = part[i][j];
+            }
+        }
+    }
+
+    EACH_VECTOR {
+        const float16 share = sum[j] == 0 ? (float16)(1) : 1 / sum[j];
+        for (int d = 0; d < WIDTH; d += 16) {
+            float16 block[16];
+            for (int n = 0; n < 16; n++) block[n] = total[d + n][j] * share;
+            transpose(block);
+            for (int n = 0; n < min(16, queries - first - 16 * j); n++) {
+                global DATA *row = result + (16 * j + n) * WIDTH + d;
+                if (WIDTH - d >= 16) {
+                    DATA_STORE16(block[n], row);
+                } else {
+                    float some[16];
+                    vstore16(block[n], 0, some);
+                    for (int i = 0; i < WIDTH - d; i++) DATA_STORE(some[i], i, row);
+                }
+            }
+        }
+    }
+}
