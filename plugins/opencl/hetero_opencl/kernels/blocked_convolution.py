@@ -68,8 +68,8 @@ class Processor(NamedTuple):
 def pack_filters(filters: np.ndarray, in_block: int, block: int, vectors: int) -> np.ndarray:
     """Return filters [groups][K][C][kz][ky][kx] in the order in which work-items read them, without axes.
 
-    The order is [groups][K/(vectors * block)][C/in_block][kz][ky][kx][in_block][vectors * block]. The last channel block
-    may have fewer channels; K is filled up with zeros.
+    The order is [groups][K/(vectors * block)][C/in_block][kz][ky][kx][in_block][vectors * block]. The last block of
+    input channels may have fewer; K is filled up with zeros.
     """
     groups, outputs, channels, *kernel = filters.shape
     tiles = -(-outputs // (vectors * block))
@@ -105,9 +105,10 @@ def estimate(layer: Layer, tile: Tile, processor: Processor) -> float:
     slots = max(positions * vectors, positions + vectors, _LATENCY)  # for multiply-adds, for loads
     cycles = steps * slots / 2 + positions * vectors * _STORE_CYCLES + _ITEM_CYCLES
     if not layer.is_direct:
-        vectors_of_line = (positions - 1) * layer.stride + (kernel_x - 1) * layer.dilation + 1
-        vectors_of_line /= 1 if layer.in_block > 1 else _LINE
-        cycles += -(-layer.channels // layer.in_block) * kernel_z * kernel_y * (vectors_of_line + _COPY_CYCLES)
+        copied = (positions - 1) * layer.stride + (kernel_x - 1) * layer.dilation + 1
+        if layer.in_block == 1:
+            copied = -(-copied // _LINE)
+        cycles += -(-layer.channels // layer.in_block) * kernel_z * kernel_y * (copied + _COPY_CYCLES)
     filter_tiles = layer.groups * -(-layer.blocks // vectors)
     items = -(-layer.width // positions) * layer.rows * filter_tiles
     # Tiles of filters that exceed the cache are read again for each row.
