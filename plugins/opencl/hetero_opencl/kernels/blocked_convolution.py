@@ -1,8 +1,8 @@
 """Tiles and packed filters of blocked_convolution.cl, and what a tile costs.
 
-A tile fills the register file: of 32 registers, 14 positions by 2 vectors is the fastest for most layers, 28 by 1 or 6
-by 4 for some. Estimates follow the most capable x86 processors: two multiply-adds and two loads a cycle. On Sapphire
-Rapids they are within 15 % of the time of the layers of ResNet-50, SqueezeNet and DenseNet.
+A tile fills the register file: of 32 registers, 14 positions by 2 vectors or 6 by 4 were the fastest for most layers of
+ResNet-50, SqueezeNet and DenseNet. Estimates follow the most capable x86 processors: two multiply-adds and two loads a
+cycle. They are for choosing among tiles; how far they are from measured times is not known.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 
 # Cycles after which the sum of a multiply-add can be used, times 2 multiply-adds a cycle.
 _LATENCY = 8
-# Bytes of filters that come from the L2 cache in half a cycle.
+# Bytes of filters that come from the L2 cache in half a cycle (assumed).
 _CACHE_BYTES = 16
-# Measured on Sapphire Rapids: cycles to store a vector of results, and what a work-item costs beside its arithmetic.
+# Assumed, not fitted: cycles to store a vector of results, and what a work-item costs beside its arithmetic.
 _STORE_CYCLES = 5
 _ITEM_CYCLES = 200
-# Cycles for each copy of a line, besides one per vector.
+# Cycles for each copy of a line, besides one per vector (assumed).
 _COPY_CYCLES = 12
 _LINE = 16
 _MOST_POSITIONS = 28
