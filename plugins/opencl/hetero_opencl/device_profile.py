@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pyopencl as cl
 
+from hetero_opencl import pocl
+
 # Linux describes each cache of the first core in a folder here.
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 # The size of the first-level cache of most processors, for systems without that folder.
@@ -36,7 +38,8 @@ class DeviceProfile(Measurements):
     share local memory. ``vector_width`` is the number of f32 in a hardware vector, 1 if the compiler forms vectors
     from work-items. ``vector_registers`` is the number of these vectors that a core has names for. ``l1_bytes`` and
     ``l2_bytes`` are the caches of one core; for GPUs, the local memory and the cache of all compute units.
-    ``builds_in_child`` is set for drivers whose compiler may abort its process.
+    ``builds_in_child`` is set for drivers whose compiler may abort its process, ``spills_in_loops`` for those whose
+    compiler moves the sums of nested loops between registers and the stack.
     """
 
     is_cpu_like: bool
@@ -48,6 +51,7 @@ class DeviceProfile(Measurements):
     max_work_group_size: int
     compute_units: int
     builds_in_child: bool
+    spills_in_loops: bool
 
     def describe_speed(self) -> str:
         return (
@@ -81,6 +85,7 @@ def profile_of(handle: cl.Device, measurements: Measurements) -> DeviceProfile:
         compute_units=handle.max_compute_units,
         # A compiler for GPUs is part of a driver that this process has to trust anyway.
         builds_in_child=is_cpu,
+        spills_in_loops=pocl.is_pocl(handle),
     )
 
 

@@ -44,7 +44,7 @@ class _Assignment:
         least: dict[Node, list[float]] = {}
         for node, options in self._choices.items():
             least[node] = [option.seconds + self._cheapest_sources(node, option, least) for option in options]
-        for node in reversed(self._choices):
+        for node in reversed(list(self._choices)):
             seconds = [before + self._after(node, option) for before, option in zip(least[node], self._choices[node])]
             self._chosen[node] = self._choices[node][seconds.index(min(seconds))]
         for _ in range(_MAX_SWEEPS):

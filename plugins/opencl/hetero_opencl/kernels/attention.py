@@ -148,7 +148,7 @@ def _flash_attention(lowering: Lowering, node: ops.ScaledDotProductAttention) ->
     axes = list(zip(batch, *strides, of_mask, of_sink))[::-1]
     numbers = [number for axis in axes for number in axis]
     numbers += [queries, keys, of_mask[-2], of_mask[-1], of_sink[-2]]
-    rows, vectors = _FLASH_TILES[min(16, max(4, lowering.device.handle.native_vector_width_float))]
+    rows, vectors = _FLASH_TILES[min(16, max(4, lowering.device.profile.vector_width))]
     vectors = min(vectors, -(-queries // 16))
     text = template("exponential") + source(
         "flash_attention", types, ROWS=rows, VECTORS=vectors, TILE=_FLASH_KEYS, DEPTH=depth, WIDTH=width,

@@ -1,9 +1,9 @@
 // Convolution of channel blocks (see channel_blocks.cl, which precedes this text) on processors with vector registers.
 //
 // A work-item computes a tile in registers: I positions along the row by J vectors of BLOCK output channels, so that
-// each vector of filters is used I times and each element of the input J * BLOCK times. Sums are written a * b + c,
-// not mad() or fma(), because PoCL compiles these to slow calls. The last tile of a row begins earlier, so that it ends with
-// the row, and does not store what the tile before it stores. I must not exceed out_width.
+// each vector of filters is used I times and each element of the input J * BLOCK times. Sums are written a * b + c, as
+// mad() and fma() may be calls on PoCL. The last tile of a row begins earlier, so that it ends with the row, and does
+// not store what the tile before it stores. I must not exceed out_width.
 //
 // Filters are packed as [group][tile][C/IN_BLOCK][kz][ky][kx][IN_BLOCK][J * BLOCK], zeros for output channels that do
 // not exist (pack_filters in blocked_convolution.py): a work-item reads them from beginning to end.
@@ -22,8 +22,13 @@
 // channels of a group must be a multiple of IN_BLOCK in the input and of BLOCK in the output. in_block, in_batch,
 // out_block, out_batch: elements from one channel block (channel if IN_BLOCK is 1) or batch to the next.
 //
-// Global size: tiles along the row, rows of all batches, tiles of filters of all groups; work-groups of one work-item.
-// Runtimes go through the last dimension slowest, so that a tile of filters stays in the L2 cache.
+// rows: out_depth * out_height of all batches.
+//
+// Global size: [tiles of all rows, tiles of filters of all groups], in work-groups of one work-item, or with LOOP 1
+// [any number, tiles of filters]: a work-item then computes its share of the tiles one after the other. That is faster
+// on Intel's runtime, whose work-groups cost 35 ns each, and for DIRECT 1; with a copy, PoCL's compiler then moves sums
+// between registers and the stack. Runtimes go through the last dimension slowest, so that a tile of filters stays in
+// the L2 cache.
 kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void blocked_convolution(global const DATA *restrict image, global const FILTER *restrict filters,
                          global RESULT *restrict out, const int depth, const int height, const int width,
@@ -31,92 +36,106 @@ void blocked_convolution(global const DATA *restrict image, global const FILTER 
                          const int kernel_z, const int kernel_y, const int kernel_x, const int stride_z,
                          const int stride_y, const int dilation_z, const int dilation_y, const int dilation_x,
                          const int pad_z, const int pad_y, const int pad_x, const int channels, const int blocks,
-                         const int in_block, const int in_batch, const int out_block, const int out_batch
-                         EPILOGUE_PARAMETERS PROLOGUE_PARAMETERS)
+                         const int in_block, const int in_batch, const int out_block, const int out_batch,
+                         const int rows EPILOGUE_PARAMETERS PROLOGUE_PARAMETERS)
 {
-    const int x = min((int)get_global_id(0) * I, out_width - I), skipped = get_global_id(0) * I - x;
-    const int row = get_global_id(1), y = row % out_height, z = row / out_height % out_depth;
-    const int batch = row / out_height / out_depth;
-    const int tiles = (blocks + J - 1) / J, group = get_global_id(2) / tiles, tile = get_global_id(2) % tiles;
-    const int front = z * stride_z - pad_z, top = y * stride_y - pad_y, left = x * STRIDE - pad_x;
+    const int tiles = (blocks + J - 1) / J, group = get_global_id(1) / tiles, tile = get_global_id(1) % tiles;
     const int in_blocks = (channels + IN_BLOCK - 1) / IN_BLOCK;
-    image += (long)batch * in_batch + (long)group * in_blocks * in_block;
-    filters += get_global_id(2) * channels * kernel_z * kernel_y * kernel_x * (BLOCK * J);
+    image += (long)group * in_blocks * in_block;
+    filters += get_global_id(1) * channels * kernel_z * kernel_y * kernel_x * (BLOCK * J);
 #if !DIRECT
     local float line[LINE * IN_BLOCK] __attribute__((aligned(64)));
     const int used = (I - 1) * STRIDE + (kernel_x - 1) * dilation_x + 1;
 #endif
-    VECTOR sums[I][J];
-    #pragma unroll
-    for (int i = 0; i < I; i++) {
-        #pragma unroll
-        for (int j = 0; j < J; j++)
-            sums[i][j] = 0;
-    }
-
-    for (int block = 0; block < in_blocks; block++) {
-        const int count = IN_BLOCK == 1 ? 1 : min(channels - block * IN_BLOCK, IN_BLOCK);
-        for (int k = 0; k < kernel_z * kernel_y; k++) {
-            const int in_z = front + k / kernel_y * dilation_z, in_y = top + k % kernel_y * dilation_y;
-            if (in_z < 0 || in_z >= depth || in_y < 0 || in_y >= height) {
-                filters += kernel_x * count * (BLOCK * J);
-                continue;
-            }
-            global const DATA *start = image + (((long)in_z * height + in_y) * width + left) * IN_BLOCK;
-#if DIRECT
-            global const float *values = start;
+    const int row_tiles = (out_width + I - 1) / I;
+#if LOOP
+    const long count_tiles = (long)rows * row_tiles;
+    const int end = count_tiles * (get_global_id(0) + 1) / get_global_size(0);
+    for (int item = count_tiles * get_global_id(0) / get_global_size(0); item < end; item++)
 #else
-            local const float *values = line;
-#if IN_BLOCK == 1
-            for (int at = 0; at < used; at += 16) {
-                if (left + at >= 0 && left + at + 16 <= width) {
-                    vstore16(DATA_LOAD16(start + at), 0, line + at);
-                } else {
-                    for (int lane = at; lane < at + 16; lane++)
-                        line[lane] = left + lane >= 0 && left + lane < width ? DATA_LOAD(start, lane) : 0;
-                }
-            }
-#else
-            for (int at = 0; at < used; at++) {
-                VECTOR value = 0;
-                if (left + at >= 0 && left + at < width)
-                    value = PROLOGUE(LOAD_DATA(start + at * BLOCK), group * channels + block * BLOCK);
-                JOIN(vstore, BLOCK)(value, at, line);
-            }
+    const int item = get_global_id(0);
 #endif
-#endif
-            for (int kx = 0; kx < kernel_x; kx++) {
-                for (int c = 0; c < count; c++) {
-                    VECTOR factors[J];
-                    #pragma unroll
-                    for (int j = 0; j < J; j++)
-                        factors[j] = LOAD_FILTER(filters + j * BLOCK);
-                    #pragma unroll
-                    for (int i = 0; i < I; i++) {
-                        const float value = values[i * STRIDE * IN_BLOCK + c];
-                        #pragma unroll
-                        for (int j = 0; j < J; j++)
-                            sums[i][j] = value * factors[j] + sums[i][j];
-                    }
-                    filters += BLOCK * J;
-                }
-                values += dilation_x * IN_BLOCK;
-            }
-        }
-        image += in_block;
-    }
-
-    const long first = (long)batch * out_batch + (((long)z * out_height + y) * out_width + x) * BLOCK;
-    #pragma unroll
-    for (int j = 0; j < J; j++) {
-        const int block = group * blocks + tile * J + j;
-        if (tile * J + j >= blocks)
-            break;
+    {
+        const int row = item / row_tiles, y = row % out_height, z = row / out_height % out_depth;
+        const int batch = row / out_height / out_depth;
+        const int place = item % row_tiles * I, x = min(place, out_width - I), skipped = place - x;
+        const int front = z * stride_z - pad_z, top = y * stride_y - pad_y, left = x * STRIDE - pad_x;
+        const int first_z = first_inside(front, dilation_z), end_z = end_inside(front, dilation_z, depth, kernel_z);
+        const int first_y = first_inside(top, dilation_y), end_y = end_inside(top, dilation_y, height, kernel_y);
+        VECTOR sums[I][J];
         #pragma unroll
         for (int i = 0; i < I; i++) {
-            const long at = first + (long)block * out_block + i * BLOCK;
-            if (i >= skipped)
-                STORE_RESULT(EPILOGUE(sums[i][j], at, block * BLOCK), out + at);
+            #pragma unroll
+            for (int j = 0; j < J; j++)
+                sums[i][j] = 0;
+        }
+
+        global const DATA *plane = image + (long)batch * in_batch;
+        global const FILTER *packed = filters;
+        for (int block = 0; block < in_blocks; block++) {
+            const int count = IN_BLOCK == 1 ? 1 : min(channels - block * IN_BLOCK, IN_BLOCK);
+            for (int kz = first_z; kz < end_z; kz++) {
+                for (int ky = first_y; ky < end_y; ky++) {
+                    const int in_z = front + kz * dilation_z, in_y = top + ky * dilation_y;
+                    global const DATA *start = plane + (((long)in_z * height + in_y) * width + left) * IN_BLOCK;
+                    global const FILTER *step = packed + (kz * kernel_y + ky) * kernel_x * count * (BLOCK * J);
+#if DIRECT
+                    global const float *values = start;
+#else
+                    local const float *values = line;
+#if IN_BLOCK == 1
+                    for (int at = 0; at < used; at += 16) {
+                        if (left + at >= 0 && left + at + 16 <= width) {
+                            vstore16(DATA_LOAD16(start + at), 0, line + at);
+                        } else {
+                            for (int lane = at; lane < at + 16; lane++)
+                                line[lane] = left + lane >= 0 && left + lane < width ? DATA_LOAD(start, lane) : 0;
+                        }
+                    }
+#else
+                    for (int at = 0; at < used; at++) {
+                        VECTOR value = 0;
+                        if (left + at >= 0 && left + at < width)
+                            value = PROLOGUE(LOAD_DATA(start + at * BLOCK), group * channels + block * BLOCK);
+                        JOIN(vstore, BLOCK)(value, at, line);
+                    }
+#endif
+#endif
+                    for (int kx = 0; kx < kernel_x; kx++) {
+                        for (int c = 0; c < count; c++) {
+                            VECTOR factors[J];
+                            #pragma unroll
+                            for (int j = 0; j < J; j++)
+                                factors[j] = LOAD_FILTER(step + j * BLOCK);
+                            #pragma unroll
+                            for (int i = 0; i < I; i++) {
+                                const float value = values[i * STRIDE * IN_BLOCK + c];
+                                #pragma unroll
+                                for (int j = 0; j < J; j++)
+                                    sums[i][j] = value * factors[j] + sums[i][j];
+                            }
+                            step += BLOCK * J;
+                        }
+                        values += dilation_x * IN_BLOCK;
+                    }
+                }
+            }
+            plane += in_block;
+            packed += IN_BLOCK * kernel_z * kernel_y * kernel_x * (BLOCK * J);
+        }
+
+        const long first = (long)batch * out_batch + (((long)z * out_height + y) * out_width + x) * BLOCK;
+        #pragma unroll
+        for (int j = 0; j < J; j++) {
+            const int block = group * blocks + tile * J + j;
+            if (tile * J + j >= blocks)
+                break;
+            #pragma unroll
+            for (int i = 0; i < I; i++) {
+                const long at = first + (long)block * out_block + i * BLOCK;
+                if (i >= skipped)
+                    STORE_RESULT(EPILOGUE(sums[i][j], at, block * BLOCK), out + at);
+            }
         }
     }
 }

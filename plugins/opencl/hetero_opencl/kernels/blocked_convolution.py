@@ -15,7 +15,7 @@ from hetero_opencl.device_profile import DeviceProfile
 from hetero_opencl.implementation import Configuration, Implementation, Signature, traffic
 from hetero_opencl.kernels import blocked_tiles
 from hetero_opencl.kernels.blocked_tiles import Layer, Tile, pack_filters
-from hetero_opencl.kernels.blocked_windows import BlockedWindow, blocked_source, blocked_window
+from hetero_opencl.kernels.blocked_windows import ITEMS_PER_UNIT, BlockedWindow, blocked_source, blocked_window
 from hetero_opencl.kernels.convolution import grouped_filters
 from hetero_opencl.kernels.epilogue import make_epilogue
 from hetero_opencl.kernels.registry import implements
@@ -92,9 +92,11 @@ class BlockedConvolution(_OnBlocks):
         layout, placed = _image_layout(operation, signature), _window(operation)
         epilogue = make_epilogue(lowering, operation, blocks.size, True, blocks)
         line = blocked_tiles.line_length(tile, layer.stride, layer.kernel[2], layer.dilation)
+        profile = lowering.device.profile
+        loops = layer.is_direct or not profile.spills_in_loops
         macros = {
             **configuration, "IN_BLOCK": layer.in_block, "STRIDE": layer.stride, "DIRECT": int(layer.is_direct),
-            "LINE": line,
+            "LINE": line, "LOOP": int(loops),
         }  # fmt: skip
         text = blocked_source("blocked_convolution", image.element_type, blocks.size, epilogue, macros)
         groups, outputs, channels, *kernel = grouped_filters(operation.main)
@@ -111,9 +113,13 @@ class BlockedConvolution(_OnBlocks):
             in_strides = [batch * in_length * blocks.size, in_length * blocks.size]
         out_strides = [batch * out_length * blocks.size, out_length * blocks.size]
         buffers = [lowering.buffer(image, layout), packed, lowering.buffer(operation.result, blocks)]
-        arguments: list[Argument] = [*buffers, *placed.numbers(), channels, layer.blocks, *in_strides, *out_strides]
-        sizes = [-(-layer.width // tile.positions), layer.rows, groups * -(-layer.blocks // tile.vectors)]
-        lowering.launch(text, "blocked_convolution", [*arguments, *epilogue.arguments], sizes, [1, 1, 1])
+        numbers = [*placed.numbers(), channels, layer.blocks, *in_strides, *out_strides, layer.rows]
+        filter_tiles = groups * -(-layer.blocks // tile.vectors)
+        items = -(-layer.width // tile.positions) * layer.rows
+        if loops:
+            items = min(items, -(-ITEMS_PER_UNIT * profile.compute_units // filter_tiles))
+        arguments: list[Argument] = [*buffers, *numbers, *epilogue.arguments]
+        lowering.launch(text, "blocked_convolution", arguments, [items, filter_tiles], [1, 1])
 
 
 @implements(ops.GroupConvolution)
@@ -137,7 +143,7 @@ class BlockedDepthwise(_OnBlocks):
         assert isinstance(blocks, Blocks)
         batch, channels, positions = image.shape[0], image.shape[1], placed.positions()
         epilogue = make_epilogue(lowering, operation, blocks.size, True, blocks)
-        macros = {"I": positions, "STRIDE": placed.window.strides[2]}
+        macros = {"I": positions, "STRIDE": placed.window.strides[2], "EDGE": min(placed.edge, positions)}
         text = blocked_source("blocked_depthwise", image.element_type, blocks.size, epilogue, macros)
         filters = constant_array(operation.main.input_value(1))
         assert filters is not None
@@ -145,7 +151,8 @@ class BlockedDepthwise(_OnBlocks):
         packed = lowering.constant(filters, ("blocks of filters", blocks.size), arrange)
         buffers = [lowering.buffer(image, blocks), packed, lowering.buffer(operation.result, blocks)]
         arguments: list[Argument] = [*buffers, *placed.numbers(), batch, *epilogue.arguments]
-        sizes = [-(-placed.width // positions), placed.rows, -(-channels // blocks.size) * batch]
+        tiles, planes = -(-placed.width // positions), -(-channels // blocks.size) * batch
+        sizes = [tiles, placed.row_groups(tiles * planes, lowering.device.profile), planes]
         lowering.launch(text, "blocked_depthwise", arguments, sizes, [1, 1, 1])
 
 
@@ -155,8 +162,8 @@ def _window(operation: Operation, flatten: bool = True) -> BlockedWindow:
     With ``flatten``, if each position is computed from the same one of the image, all of a batch are one row.
     """
     convolution, image, result = operation.main, operation.source(0), operation.result
-    assert isinstance(convolution, ops.Convolution | ops.GroupConvolution)
     kernel = grouped_filters(convolution)[3:]
+    assert isinstance(convolution, ops.Convolution | ops.GroupConvolution)
     pads, end = convolution.resolve_pads(image.shape[2:], kernel)
     if flatten and math.prod((*kernel, *convolution.strides)) == 1 and not any((*pads, *end)):
         length = image.shape[0] * math.prod(image.shape[2:])

@@ -54,14 +54,16 @@ class BlockedPooling(_Pooling):
         placed, counted = blocked_window(data.shape[2:], output.shape[2:], *effective), counts_padding(node)
         positions, batch = placed.positions(), data.shape[0]
         macros = {
-            "I": positions, "STRIDE": placed.window.strides[2], "COUNT_PADDING": int(counted),
+            "I": positions, "EDGE": min(placed.edge, positions), "STRIDE": placed.window.strides[2],
+            "COUNT_PADDING": int(counted),
             "IS_MAX": int(not isinstance(node, ops.AvgPoolV1)), "START": lowest_literal(data.element_type),
         }  # fmt: skip
         text = blocked_source("blocked_pooling", data.element_type, blocks.size, no_epilogue(blocks.size), macros)
         size = math.prod(node.kernel_shape) if counted else 0
         numbers = [*placed.numbers(), size, batch]
         buffers = [lowering.buffer(data, blocks), lowering.buffer(output, blocks)]
-        sizes = [-(-placed.width // positions), placed.rows, -(-data.shape[1] // blocks.size) * batch]
+        tiles, planes = -(-placed.width // positions), -(-data.shape[1] // blocks.size) * batch
+        sizes = [tiles, placed.row_groups(tiles * planes, lowering.device.profile), planes]
         lowering.launch(text, "blocked_pooling", [*buffers, *numbers], sizes, [1, 1, 1])
 
 

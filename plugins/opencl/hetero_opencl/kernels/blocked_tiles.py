@@ -1,8 +1,8 @@
 """Tiles and packed filters of blocked_convolution.cl, and what a tile costs.
 
-The sizes of a tile are those of the register file: 14 positions by 2 vectors of 32 registers are the fastest for most
-layers, 28 by 1 and 6 by 4 for some. Estimates follow the most capable x86 processors: two multiply-adds and two loads
-a cycle.
+A tile fills the register file: of 32 registers, 14 positions by 2 vectors or 6 by 4 were the fastest for most layers of
+ResNet-50, SqueezeNet and DenseNet. Estimates follow the most capable x86 processors: two multiply-adds and two loads a
+cycle. They are for choosing among tiles; how far they are from measured times is not known.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from hetero_opencl.device_profile import DeviceProfile
 
 # Cycles after which the sum of a multiply-add can be used, times 2 multiply-adds a cycle.
 _LATENCY = 8
-# Measured on Sapphire Rapids: cycles to store a vector of results, and what a work-item costs beside its arithmetic.
+# Bytes of filters that come from the L2 cache in half a cycle (assumed).
+_CACHE_BYTES = 16
+# Assumed, not fitted: cycles to store a vector of results, and what a work-item costs beside its arithmetic.
 _STORE_CYCLES = 5
 _ITEM_CYCLES = 200
-# Cycles for each copy of a line, besides one per vector.
+# Cycles for each copy of a line, besides one per vector (assumed).
 _COPY_CYCLES = 12
 _LINE = 16
 _MOST_POSITIONS = 28
@@ -55,8 +57,8 @@ class Layer(NamedTuple):
 def pack_filters(filters: np.ndarray, in_block: int, block: int, vectors: int) -> np.ndarray:
     """Return filters [groups][K][C][kz][ky][kx] in the order in which work-items read them, without axes.
 
-    The order is [groups][K/(vectors * block)][C/in_block][kz][ky][kx][in_block][vectors * block]. The last block may
-    have fewer channels; K is filled up with zeros.
+    The order is [groups][K/(vectors * block)][C/in_block][kz][ky][kx][in_block][vectors * block]. The last block of
+    input channels may have fewer; K is filled up with zeros.
     """
     groups, outputs, channels, *kernel = filters.shape
     tiles = -(-outputs // (vectors * block))
@@ -89,12 +91,14 @@ def estimate(layer: Layer, tile: Tile, profile: DeviceProfile) -> float:
     positions, vectors = tile
     kernel_z, kernel_y, kernel_x = layer.kernel
     steps = layer.channels * math.prod(layer.kernel)
-    slots = max(positions * vectors, positions + vectors, _LATENCY)  # for multiply-adds, for loads
-    cycles = steps * slots / 2 + positions * vectors * _STORE_CYCLES + _ITEM_CYCLES
+    from_cache = 4 * vectors * profile.vector_width / _CACHE_BYTES
+    slots = max(positions * vectors, positions + vectors, _LATENCY, from_cache)  # arithmetic, loads, …
+    cycles: float = steps * slots / 2 + positions * vectors * _STORE_CYCLES + _ITEM_CYCLES
     if not layer.is_direct:
-        vectors_of_line = (positions - 1) * layer.stride + (kernel_x - 1) * layer.dilation + 1
-        vectors_of_line /= 1 if layer.in_block > 1 else _LINE
-        cycles += -(-layer.channels // layer.in_block) * kernel_z * kernel_y * (vectors_of_line + _COPY_CYCLES)
+        copied = (positions - 1) * layer.stride + (kernel_x - 1) * layer.dilation + 1
+        if layer.in_block == 1:
+            copied = -(-copied // _LINE)
+        cycles += -(-layer.channels // layer.in_block) * kernel_z * kernel_y * (copied + _COPY_CYCLES)
     filter_tiles = layer.groups * -(-layer.blocks // vectors)
     items = -(-layer.width // positions) * layer.rows * filter_tiles
     # Tiles of filters that exceed the cache are read again for each row.

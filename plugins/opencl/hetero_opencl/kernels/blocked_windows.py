@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hetero.types import Type
+from hetero_opencl.device_profile import DeviceProfile
 from hetero_opencl.kernels.epilogue import Epilogue
 from hetero_opencl.kernels.sources import source, template
 from hetero_opencl.kernels.windows import Lengths, Window, in_three, make_window
 
+# Work-items per compute unit: each costs 15 to 35 ns, and with too few of them units wait for each other.
+ITEMS_PER_UNIT = 8
 # Positions along the row that a work-item of a memory-bound kernel computes.
 _POSITIONS = 12
 
@@ -34,6 +37,17 @@ class BlockedWindow(NamedTuple):
     @property
     def rows(self) -> int:
         return self.out_size[0] * self.out_size[1]
+
+    @property
+    def edge(self) -> int:
+        """The number of positions at either end of a row with windows that reach beyond the image along the row."""
+        (_, _, kernel), (_, _, stride), (_, _, dilation), (_, _, pad) = self.window
+        inside = (self.in_size[2] + pad - (kernel - 1) * dilation - 1) // stride + 1
+        return max(-(-pad // stride), self.width - inside, 0)
+
+    def row_groups(self, tiles: int, profile: DeviceProfile) -> int:
+        """Return the number of work-items among which the rows are divided, if there are ``tiles`` apart from rows."""
+        return min(self.rows, -(-ITEMS_PER_UNIT * profile.compute_units // max(tiles, 1)))
 
     def positions(self) -> int:
         """Return the positions of a tile along the row for memory-bound kernels."""

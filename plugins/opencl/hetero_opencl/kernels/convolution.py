@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Output, constant_array
+from hetero.graph import Node, Output, constant_array
 from hetero.types import Type
 from hetero_opencl.device_profile import DeviceProfile
 from hetero_opencl.implementation import traffic
@@ -48,8 +48,7 @@ def _unsupported(node: Convolution | TransposedConvolution) -> str | None:
 
 def convolution_flops(operation: Operation) -> int:
     """Return the floating-point operations of a convolution: two for each product."""
-    assert isinstance(operation.anchor, ops.Convolution | ops.GroupConvolution)
-    _, _, channels, *kernel = grouped_filters(operation.anchor)
+    _, _, channels, *kernel = grouped_filters(operation.main)
     return 2 * math.prod(operation.result.shape) * channels * math.prod(kernel)
 
 
@@ -142,8 +141,9 @@ def _narrowed(filters: Output) -> np.ndarray | None:
     return None if array is None else array.astype(narrow_type(filters).to_dtype(), copy=False)
 
 
-def grouped_filters(node: Convolution | TransposedConvolution) -> tuple[int, ...]:
-    """Return the shape of the filters as [groups, first, second, kernel…]."""
+def grouped_filters(node: Node) -> tuple[int, ...]:
+    """Return the shape of the filters of a convolution as [groups, first, second, kernel…]."""
+    assert isinstance(node, Convolution | TransposedConvolution)
     shape = tuple(node.get_input_shape(1))
     return shape if node.filter_axes == 3 else (1, *shape)
 

@@ -91,7 +91,9 @@ class PackedGemm(Implementation):
 
 def _right_matrices(lowering: Lowering, operation: Operation, gemm: Gemm, tile: Tile, text: str) -> tuple[Buffer, bool]:
     """Return the right matrices, and whether they are in panels; ``text`` has the kernel that packs computed ones."""
-    b, is_transposed = operation.source(1), operation.anchor.transpose_b
+    b, matmul = operation.source(1), operation.main
+    assert isinstance(matmul, ops.MatMul)
+    is_transposed = matmul.transpose_b
     array = constant_array(b)
     if array is not None:
         matrix = array.reshape(array.shape[-2:])

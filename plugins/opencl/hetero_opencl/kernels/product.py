@@ -22,7 +22,7 @@ from hetero_opencl.kernels.movement import Axis, merge_axes
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sums import OF_8_BYTES, SINGLE, SUMS, ProductTypes, source_of_sums
 from hetero_opencl.layouts import column_major
-from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.operation import Operation
 from hetero_opencl.program import Buffer
 
@@ -120,7 +120,7 @@ def multiply_batch(
         after = epilogue(1)
         text = source_of_sums("gemv", types, after.text)
         numbers = [*size, batch.inner, *a_strides, *batch.right, *all_offsets]
-        arguments = [a, right, result, *numbers]
+        arguments: list[Argument] = [a, right, result, *numbers]
         count = batch.outer * batch.inner * rows
         return lowering.launch_flat(text, "gemv", arguments, count, after.arguments)
     tile_rows, vectors = _tile(lowering.device, rows, columns, types)

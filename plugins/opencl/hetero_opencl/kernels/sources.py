@@ -92,7 +92,7 @@ def float_type(kind: Type) -> Type:
     return Type.f64 if kind is Type.f64 else Type.f32
 
 
-def source(name: str, types: Mapping[str, Type] | None = None, prelude: str = "", **macros: object) -> str:
+def source(name: str, types: Mapping[str, Type] | None = None, prelude: str = "", /, **macros: object) -> str:
     """Return the text of ``name``.cl, preceded by the macros of ``element_macros(types)``, ``macros`` and a prelude."""
     elements = element_macros(types or {})
     return elements + "".join(f"#define {key} {value}\n" for key, value in macros.items()) + prelude + template(name)
