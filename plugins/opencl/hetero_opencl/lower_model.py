@@ -17,6 +17,7 @@ from hetero_opencl.kernels import implementations_of
 from hetero_opencl.kernels.layout_conversion import conversion_seconds, convert
 from hetero_opencl.layout_assignment import assign_layouts
 from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering_report import LoweringReport
 from hetero_opencl.operation import Operation
 from hetero_opencl.program import Program
 from hetero_opencl.segments import is_container
@@ -38,7 +39,8 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
     chosen = assign_layouts(choices, partial(conversion_seconds, profile=device.profile))
     layouts = {value: choice.signature.output for node, choice in chosen.items() for value in node.outputs()}
     parts = find_concat_parts(operations, chosen, device.handle.mem_base_addr_align // 8)
-    lowering = Lowering(device, constants, layouts, parts, convert)
+    report = LoweringReport(choices=choices, chosen=chosen)
+    lowering = Lowering(device, constants, layouts, parts, convert, report)
     for operation in operations:
         lowering.lower(operation, chosen[operation.node])
     results = [result.input_value(0) for result in model.results if not is_container(result)]
@@ -52,5 +54,5 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
         [None if value in lowering.shape_buffers else value.shape for value in results],
         {i: lowering.shape_buffers[value] for i, value in enumerate(results) if value in lowering.shape_buffers},
         binaries,
-        lowering.report(),
+        lowering.finished_report(),
     )

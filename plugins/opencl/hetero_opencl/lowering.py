@@ -44,11 +44,12 @@ class Lowering:
         layouts: Mapping[Output, Layout],
         parts: Mapping[Output, Part],
         convert: Convert,
+        report: LoweringReport,
     ) -> None:
         """``layouts``: those of values that are not in rows. ``parts``: the values that are written into others."""
         self.device = device
         self._constants, self._layouts, self._parts, self._convert = constants, layouts, parts, convert
-        self._report = LoweringReport()
+        self._report = report
         self.launches: list[Launch] = []
         self._buffers: dict[Output, Buffer] = {}
         self._converted: dict[tuple[Output, Layout], tuple[Buffer, str]] = {}
@@ -70,8 +71,7 @@ class Lowering:
         if value not in self._buffers:
             self._buffers[value] = self._new_buffer(value, written)
         buffer, made = self._buffers[value], ""
-        shape = value.shape
-        if layout != written and not (layout.is_row_major(shape) and written.is_row_major(shape)):
+        if layout != written and not (layout.is_row_major(value.shape) and written.is_row_major(value.shape)):
             buffer, made = self._converted_value(value, buffer, written, layout)
         if self._operation and value.node is not self._operation.node:
             self._note_layout(value, str(layout), made)
@@ -219,8 +219,8 @@ class Lowering:
         self._operation = None
         return buffer
 
-    def report(self) -> LoweringReport:
-        """Return the report of a finished lowering. It keeps no constants alive."""
+    def finished_report(self) -> LoweringReport:
+        """Return the report after the last operation. It keeps no constants alive."""
         self._report.buffers = {value: buffer for value, buffer in self._buffers.items() if buffer.is_planned}
         return self._report
 

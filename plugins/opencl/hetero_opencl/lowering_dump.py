@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Output, Result, is_constant
+from hetero_opencl.implementation import Choice
 from hetero_opencl.layouts import ROWS
 from hetero_opencl.memory import memory_of
 from hetero_opencl.memory_plan import MemoryPlan
-from hetero_opencl.program import Buffer, Launch, Program
+from hetero_opencl.operation import Operation
+from hetero_opencl.program import Buffer, Program
 
-# The numeric macros at the start of a kernel's source: sizes, and numbers that select variants.
-_MACRO = re.compile(r"^#define (\w+) (\d+)$", re.MULTILINE)
 # The size of the drawing of an arena in characters; the height is approximate.
 WIDTH, HEIGHT = 96, 48
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def transform(program: Program) -> str:
-    """The model that is lowered, after all passes, with static shapes and folded constants."""
+    """The model that is lowered, after the passes for all devices, with static shapes and folded constants."""
     nodes = [node for node in program.model.get_ordered_ops() if not isinstance(node, (Constant, Result))]
     rows = [
         (
             node.friendly_name,
             node.type_info.name,
-            ", ".join(_value_name(value) for value in node.input_values()),
+            ", ".join(_value_name(operation.outer(value)) for value in node.input_values()),
             ", ".join(_type_and_shape(output) for output in node.outputs()),
         )
-        for node in nodes
+        for operation in map(Operation, nodes)
+        for node in operation.nodes
     ]
     return _table(("operation", "type", "inputs", "outputs"), rows)
 
 
-def fusion(program: Program) -> str:
-    """Fused operations, under the name of the last one, or of the product before a bias."""
+def fuse(program: Program) -> str:
+    """Fused operations, under the name of the anchor, or of the last one if there is no anchor."""
     rows = [
         (node.friendly_name, len(node.operations), " ".join(one.type_info.name for one in node.operations))
         for node in program.model.get_ordered_ops()
@@ -56,19 +56,24 @@ def layout(program: Program) -> str:
     return f"{summary}\n\n{_table(('operation', 'reads', 'in layout', 'converted'), dict.fromkeys(rows))}"
 
 
-def kernels(program: Program) -> str:
-    """The kernels of each operation, the macros they are built with, and the reasons for choosing them."""
-    launches: dict[str, list[Launch]] = {}
-    for launch in program.launches:
-        launches.setdefault(launch.node_name, []).append(launch)
+def select(program: Program) -> str:
+    """The implementation of each operation with its configuration and kernels, and what else was considered."""
+    report = program.lowering_report
     rows = []
     for step in program.steps:
-        name = step.node.friendly_name
-        macros = [f"{key}={value}" for launch in launches.get(name, []) for key, value in _MACRO.findall(launch.source)]
-        macro_list = " ".join(dict.fromkeys(macros))
-        reasons = "; ".join(dict.fromkeys(program.lowering_report.reasons.get(step.node, [])))
-        rows.append((name, step.type_name, step.implementation, macro_list, reasons))
-    return _table(("operation", "type", "kernels", "macros", "reasons"), rows)
+        chosen = report.chosen[step.node]
+        others = [_choice(choice) for choice in report.choices[step.node] if choice is not chosen]
+        configuration = " ".join(f"{key}={value}" for key, value in chosen.configuration.items())
+        reasons = "; ".join(dict.fromkeys(report.reasons.get(step.node, [])))
+        kernels = f"{step.implementation} {configuration}".strip()
+        rows.append((step.node.friendly_name, step.type_name, kernels, _choice(chosen), ", ".join(others), reasons))
+    return _table(("operation", "type", "kernels", "implementation", "instead of", "reasons"), rows)
+
+
+def _choice(choice: Choice) -> str:
+    layouts = dict.fromkeys((*choice.signature.inputs, choice.signature.output))
+    name = f"{choice.implementation.name} in {' and '.join(map(str, layouts))}"
+    return f"{name} ({choice.seconds * 1e6:.0f} µs)"
 
 
 def memory(program: Program) -> str:
@@ -105,9 +110,9 @@ def launches(program: Program) -> str:
 #: The stages in order. The docstring of each is its heading.
 STAGES: dict[str, Callable[[Program], str]] = {
     "transform": transform,
-    "fusion": fusion,
+    "fuse": fuse,
     "layout": layout,
-    "kernels": kernels,
+    "select": select,
     "memory": memory,
     "program": launches,
 }

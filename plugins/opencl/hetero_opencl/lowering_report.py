@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hetero.graph import Node, Output
 
 if TYPE_CHECKING:
+    from hetero_opencl.implementation import Choice
     from hetero_opencl.program import Buffer
 
 
@@ -26,8 +28,13 @@ class LayoutUse:
 
 @dataclass
 class LoweringReport:
-    """The buffer of each value, the layout of each input, and the reasons for selecting each node's kernels."""
+    """The buffer of each value, the layout of each input, and the selection of each operation's implementation.
+
+    ``choices`` are those that were considered, ``chosen`` the selected one; ``reasons`` explain its kernels.
+    """
 
     buffers: dict[Output, Buffer] = field(default_factory=dict)
     layouts: list[LayoutUse] = field(default_factory=list)
     reasons: dict[Node, list[str]] = field(default_factory=dict)
+    choices: Mapping[Node, Sequence[Choice]] = field(default_factory=dict)
+    chosen: Mapping[Node, Choice] = field(default_factory=dict)

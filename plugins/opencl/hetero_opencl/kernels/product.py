@@ -174,7 +174,8 @@ def unsupported_product(node: Node) -> str | None:
 def _seconds(operation: Operation, profile: DeviceProfile) -> float:
     # A gemm from rows reaches about 60 % of that of packed matrices.
     flops = 2 * math.prod(operation.result.shape) * (operation.source(0).shape or (1,))[-1]
-    return flops / (0.6 * profile.flops_per_second) + traffic(operation) / profile.bytes_per_second
+    seconds = flops / (0.6 * profile.flops_per_second) + traffic(operation) / profile.bytes_per_second
+    return seconds + profile.launch_seconds
 
 
 @lowers(ops.MatMul, unsupported=unsupported_product, estimate=_seconds)
