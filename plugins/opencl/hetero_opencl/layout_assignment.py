@@ -45,8 +45,7 @@ class _Assignment:
         for node, options in self._choices.items():
             least[node] = [option.seconds + self._cheapest_sources(node, option, least) for option in options]
         for node in reversed(list(self._choices)):
-            seconds = [before + self._after(node, option) for before, option in zip(least[node], self._choices[node])]
-            self._chosen[node] = self._choices[node][seconds.index(min(seconds))]
+            self._choose(node, node.outputs(), least[node])
         for _ in range(_MAX_SWEEPS):
             if not any([self._improve(node) for node, options in self._choices.items() if len(options) > 1]):
                 break
@@ -68,34 +67,27 @@ class _Assignment:
 
     def _improve(self, node: Node) -> bool:
         """Take the best choice for the present ones of all neighbors; return whether it is another one."""
+        before = self._chosen[node]
+        values = dict.fromkeys((*node.input_values(), *node.outputs()))
+        self._choose(node, list(values), [option.seconds for option in self._choices[node]])
+        return self._chosen[node] is not before
 
-        def seconds(option: Choice) -> float:
-            before = sum(
-                self._conversion(value, self._written(value), layout)
-                for value, layout in zip(node.input_values(), option.signature.inputs)
-            )
-            return option.seconds + before + self._after(node, option)
+    def _choose(self, node: Node, values: Sequence[Output], costs: Sequence[float]) -> None:
+        """Take the choice with the least sum of its cost and the conversions of values."""
+        seconds = []
+        for option, cost in zip(self._choices[node], costs):
+            self._chosen[node] = option
+            seconds.append(cost + sum(map(self._conversions, values)))
+        self._chosen[node] = self._choices[node][seconds.index(min(seconds))]
 
-        best = min(self._choices[node], key=seconds)
-        if seconds(best) >= seconds(self._chosen[node]):
-            return False
-        self._chosen[node] = best
-        return True
-
-    def _after(self, node: Node, option: Choice) -> float:
-        """Return the seconds of the conversions of the outputs, each once for all readers of a layout."""
-        wanted = {
-            (value, self._read(target.node, target.index))
-            for value in node.outputs()
-            for target in value.get_target_inputs()
-        }
-        return sum(self._conversion(value, option.signature.output, layout) for value, layout in wanted)
+    def _conversions(self, value: Output) -> float:
+        """Return the seconds of the conversions of a value, each once for all readers of a layout."""
+        written = self._chosen[value.node].signature.output if value.node in self._chosen else ROWS
+        wanted = {self._read(target.node, target.index) for target in value.get_target_inputs()}
+        return sum(self._conversion(value, written, layout) for layout in wanted)
 
     def _read(self, node: Node, index: int) -> Layout:
         return self._chosen[node].signature.inputs[index] if node in self._chosen else ROWS
-
-    def _written(self, value: Output) -> Layout:
-        return self._chosen[value.node].signature.output if value.node in self._chosen else ROWS
 
     def _conversion(self, value: Output, written: Layout, read: Layout) -> float:
         key = value, written, read

@@ -18,7 +18,7 @@ from hetero.graph import Node, Output, constant_array
 from hetero.types import Type
 from hetero_opencl.custom import has_custom_expression
 from hetero_opencl.kernels.expressions import constant_number, expression, is_elementwise
-from hetero_opencl.kernels.functions import vector_functions
+from hetero_opencl.kernels.functions import functions_called, vector_form, vector_functions_called
 from hetero_opencl.kernels.sources import FLOATS
 from hetero_opencl.kernels.sums import SUMS
 from hetero_opencl.layouts import ROWS, Layout
@@ -39,7 +39,6 @@ def has_vector_form(operation: Operation) -> bool:
         output.element_type in FLOATS
         and all(value.element_type is output.element_type for value in values)
         and all(_place(value, output.shape, 1) for value in values if value.node not in inside)
-        and all(map(_has_vector_form, operation.nodes))
     )
 
 
@@ -60,9 +59,7 @@ def takes_epilogue(anchor: Node, group: Sequence[Node]) -> bool:
         return False
     axis = channel_axis(anchor)
     inside = {anchor, *group}
-    if any(_place(value, output.shape, axis) is None for value in values if value.node not in inside):
-        return False
-    return kind not in FLOATS or all(_has_vector_form(node) for node in group)
+    return all(_place(value, output.shape, axis) for value in values if value.node not in inside)
 
 
 def channel_axis(anchor: Node) -> int:
@@ -81,13 +78,6 @@ def _place(value: Output, shape: tuple[int, ...], axis: int) -> str | None:
     if shape:
         wanted[axis] = shape[axis]
     return "channel" if list(padded) == wanted else None
-
-
-def _has_vector_form(node: Node) -> bool:
-    if has_custom_expression(node):
-        return False
-    text = expression(node, [f"v{index}" for index in range(node.get_input_size())])
-    return vector_functions(text, "float", 16) is not None
 
 
 class Epilogue(NamedTuple):
@@ -155,9 +145,15 @@ def make_epilogue(
         lines.append(f"const {vector} {names[value]} = {text};")
     for node in operation.epilogue:
         inputs = [names[value] for value in node.input_values()]
-        names[node.output(0)] = f"r{len(names)}"
-        text = expression(node, inputs) if kind in FLOATS else f"{inputs[0]} + {inputs[1]}"
-        lines.append(f"const {vector} {names[node.output(0)]} = {text};")
+        name = names[node.output(0)] = f"r{len(names)}"
+        if kind not in FLOATS:
+            lines.append(f"const {vector} {name} = {inputs[0]} + {inputs[1]};")
+        elif width == 1:
+            lines.append(f"const {vector} {name} = {expression(node, inputs)};")
+        elif not has_custom_expression(node) and (form := vector_form(expression(node, inputs))):
+            lines.append(f"const {vector} {name} = {form};")
+        else:
+            lines += _by_element(node, name, inputs, element, width)
     if not lines:
         return no_epilogue(width)
     result = names[operation.epilogue[-1].output(0)] if operation.epilogue else "v"
@@ -172,7 +168,21 @@ def make_epilogue(
         "CHANNEL(row, column)": "(column)" if in_channels else "(row)",
     }
     defined = "".join(f"#define {key} {value}\n" for key, value in macros.items())
-    return Epilogue((vector_functions(text, element, width) or "") + text + defined, arguments)
+    functions = functions_called(text) + vector_functions_called(text, width)
+    return Epilogue(functions + text + defined, arguments)
+
+
+def _by_element(node: Node, name: str, inputs: Sequence[str], element: str, width: int) -> list[str]:
+    """Return statements that compute a vector element by element."""
+    arrays = [f"{name}_{index}" for index in range(len(inputs))]
+    stores = [f"{element} {array}[{width}]; vstore{width}({x}, 0, {array});" for array, x in zip(arrays, inputs)]
+    text = expression(node, [f"{array}[n]" for array in arrays])
+    return [
+        *stores,
+        f"{element} {name}_results[{width}];",
+        f"for (int n = 0; n < {width}; n++) {name}_results[n] = {text};",
+        f"const {element}{width} {name} = vload{width}(0, {name}_results);",
+    ]
 
 
 def _number(array: np.ndarray, kind: Type) -> np.generic:

@@ -187,11 +187,16 @@ def functions_called(text: str) -> str:
     return definitions
 
 
-def vector_functions(text: str, kind: str, width: int) -> str | None:
-    """Return the definitions of the functions that a text calls with vectors; None if one has no vector form."""
+def vector_form(text: str) -> str | None:
+    """Return an expression of float variables for vectors, or None if it calls a function without a vector form."""
     called = functions_called(text)
-    if width == 1 or not called:
-        return called
-    if called != _FLOAT_FUNCTIONS["smooth_erf"] or kind != "float":
+    if called and called != _FLOAT_FUNCTIONS["smooth_erf"]:
         return None
-    return re.sub(r"\bfloat\b", f"float{width}", called)
+    return text.replace("smooth_erf(", "smooth_erf_vector(")
+
+
+def vector_functions_called(text: str, width: int) -> str:
+    """Return the definitions of the functions that expressions of ``vector_form`` call."""
+    if "smooth_erf_vector(" not in text:
+        return ""
+    return re.sub(r"\bfloat\b", f"float{width}", _FLOAT_FUNCTIONS["smooth_erf"]).replace("erf(", "erf_vector(")
