@@ -19,6 +19,7 @@ from hetero.passes import (
     fold_constant_if,
     fold_constants,
     fuse_pad_into_convolution,
+    sink_channel_shuffles,
     split_batch_norm,
     upgrade_opset,
 )
@@ -59,6 +60,7 @@ class OpenCLPlugin(Plugin):
         fuse_pad_into_convolution,
         split_batch_norm,
         fold_batch_norm,
+        sink_channel_shuffles,
     )
 
     def __init__(self, devices: Sequence[OpenCLDevice] | None = None) -> None:
