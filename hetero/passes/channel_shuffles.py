@@ -20,12 +20,11 @@ def sink_channel_shuffles(model: Model) -> bool:
     """Replace channel shuffles by Gathers, and move these as far as possible towards the outputs.
 
     A Gather of constant indices that permutes the channels moves through element-wise operations and depthwise
-    convolutions, whose constants are permuted, and disappears in the filters of a dense convolution. Requires: constants
-    and batch normalizations are folded. Applies to values of static shape ``[N, C, ...]`` that have one reader.
+    convolutions, whose constants are permuted, and disappears in the filters of a dense convolution. Requires:
+    constants and batch normalizations are folded. Applies to values of static shape ``[N, C, ...]`` with one reader.
     """
-    types = (ops.Reshape, ops.ShuffleChannels)
     # The last ones first, so that no Gather stops at the next shuffle.
-    return any([_sink(node) for node in reversed(model.get_ordered_ops()) if type(node) in types])
+    return any([_sink(node) for node in reversed(model.get_ordered_ops())])
 
 
 def channel_permutation(node: Node) -> np.ndarray | None:
@@ -44,8 +43,8 @@ def inverse(permutation: np.ndarray) -> np.ndarray:
     return np.argsort(permutation)
 
 
-def _sink(last: ops.Reshape | ops.ShuffleChannels) -> bool:
-    found = _shuffle(last)
+def _sink(last: Node) -> bool:
+    found = _shuffle(last) if isinstance(last, ops.Reshape | ops.ShuffleChannels) else None
     if found is None:
         return False
     nodes, permutation = found
@@ -94,7 +93,7 @@ def _transposed(lengths: tuple[int, ...], order: np.ndarray | tuple[int, ...]) -
 
 
 def _move(gather: ops.Gather, permutation: np.ndarray) -> ops.Gather | None:
-    """Let the only reader of a Gather read its data; return the Gather of the reader's result, None if there is none."""
+    """Let the only reader of a Gather read the data; return the Gather of the reader's result, or None."""
     reader = only_reader(gather)
     if reader is None or reader.node.get_output_size() != 1:
         return None

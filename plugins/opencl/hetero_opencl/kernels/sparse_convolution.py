@@ -19,11 +19,13 @@ from hetero_opencl.kernels.epilogue import make_epilogue
 from hetero_opencl.kernels.registry import implements
 from hetero_opencl.kernels.sources import source
 from hetero_opencl.layouts import Blocks
-from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.operation import Operation
 
 # More channels than this share of all are not worth a list.
 _LARGEST_SHARE = 0.6
+# Work-items for each core: they run for different times. One loops over many tiles, because starting one costs time.
+_ITEMS_PER_CORE = 8
 
 
 @implements(ops.Convolution, ops.GroupConvolution)
@@ -34,8 +36,7 @@ class SparseConvolution(Implementation):
     """
 
     def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
-        convolution, image = operation.anchor, operation.source(0)
-        assert isinstance(convolution, ops.Convolution | ops.GroupConvolution)
+        convolution, image = _convolution(operation), operation.source(0)
         if not profile.is_cpu_like or profile.vector_width not in (8, 16):
             return "the device has no vectors of 8 or 16 elements"
         if image.element_type is not Type.f32 or operation.prologue:
@@ -60,10 +61,9 @@ class SparseConvolution(Implementation):
         self, operation: Operation, signature: Signature, profile: DeviceProfile
     ) -> Iterable[Configuration]:
         width = _geometry(operation)[-1]
-        # Two registers hold a vector of filters and an element of the image.
-        limit = profile.vector_registers - 2
         for j in (1, 2):
-            largest = min(width, limit // j)
+            # The other registers hold a vector of filters for each of J, and an element of the image.
+            largest = min(width, (profile.vector_registers - 1) // j - 1)
             yield {"I": -(-width // -(-width // largest)), "J": j}
 
     def estimate(
@@ -72,48 +72,57 @@ class SparseConvolution(Implementation):
         i, j = configuration["I"], configuration["J"]
         steps = int(_used(_dense_filters(operation), profile.vector_width * j).sum())
         batches, *_, rows, width = _geometry(operation)
-        # Per step I * J multiplications, for which I + J vectors are loaded; a core does two of both in a cycle.
-        flops = 2 * profile.vector_width * max(i * j, 8, i + j) * steps * batches * rows * -(-width // i)
-        return max(flops / profile.flops_per_second, traffic(operation) / profile.bytes_per_second) + (
-            profile.launch_seconds
-        )
+        # Slots for the multiplications of a step, for its loads, of which fewer run at once, and for their latency.
+        slots = max(i * j, 1.25 * (i + j), 8)
+        flops = 2 * profile.vector_width * slots * steps * batches * rows * -(-width // i)
+        seconds = max(flops / profile.flops_per_second, traffic(operation) / profile.bytes_per_second)
+        return seconds + profile.launch_seconds
 
     def emit(
         self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
     ) -> None:
-        profile, blocks, filters = lowering.device.profile, signature.output, _dense_filters(operation)
+        profile, blocks, convolution = lowering.device.profile, signature.output, _convolution(operation)
         width, i, j = profile.vector_width, configuration["I"], configuration["J"]
         batches, height, length, out_height, out_length = _geometry(operation)
-        stride_y, stride_x = (1, *operation.anchor.strides)[-2:]
+        stride_y, stride_x = (1, *convolution.strides)[-2:]
+        filters = _dense_filters(operation)
         used = _used(filters, width * j)
         tile, channel = np.nonzero(used)
         offsets = channel // width * (batches * height * length * width) + channel % width
-        lists = lowering.constant(offsets.astype(np.int32))
-        ends = lowering.constant(np.cumsum(used.sum(1), dtype=np.int32))
-        original = constant_array(operation.anchor.input_value(1))
-        packed = lowering.constant(
-            original, ("channel lists", width * j), lambda _: _pack(filters, width * j, tile, channel)
-        )
+        pack = partial(_pack, dense=filters, size=width * j, tile=tile, channel=channel)
         epilogue = make_epilogue(lowering, operation, width, True, blocks)
-        text = source(
-            "sparse_convolution", {"RESULT": Type.f32}, epilogue.text,
-            **{"BLOCK": width, "I": i, "J": j, "STRIDE": stride_x, "WIDEN_RESULT(x)": "(x)"},
-        )  # fmt: skip
-        image, result = lowering.buffer(operation.source(0), blocks), lowering.buffer(operation.result, blocks)
-        numbers = [
+        macros = {"BLOCK": width, "I": i, "J": j, "STRIDE": stride_x, "WIDEN_RESULT(x)": "(x)"}
+        text = source("sparse_convolution", {"RESULT": Type.f32}, epilogue.text, **macros)
+        arguments: list[Argument] = [
+            lowering.buffer(operation.source(0), blocks),
+            lowering.constant(_filters(convolution), ("lists of channels", width * j), pack),
+            lowering.constant(offsets.astype(np.int32)),
+            lowering.constant(np.cumsum(used.sum(1), dtype=np.int32)),
+            lowering.buffer(operation.result, blocks),
             len(used), -(-len(filters) // width), height, length, out_height, out_length, stride_y, batches,
+            *epilogue.arguments,
         ]  # fmt: skip
         items = len(used) * batches * out_height * -(-out_length // i)
-        arguments = [image, packed, lists, ends, result, *numbers, *epilogue.arguments]
-        lowering.launch(text, "sparse_convolution", arguments, [min(items, profile.compute_units * 8)], [1])
+        size = min(items, profile.compute_units * _ITEMS_PER_CORE)
+        lowering.launch(text, "sparse_convolution", arguments, [size], [1])
+
+
+def _convolution(operation: Operation) -> ops.Convolution | ops.GroupConvolution:
+    assert isinstance(operation.anchor, ops.Convolution | ops.GroupConvolution)
+    return operation.anchor
+
+
+def _filters(convolution: ops.Convolution | ops.GroupConvolution) -> np.ndarray:
+    filters = constant_array(convolution.input_value(1))
+    assert filters is not None
+    return filters
 
 
 def _dense_filters(operation: Operation) -> np.ndarray:
     """Return the filters as [outputs, channels], with zeros for the channels of other groups."""
-    filters = constant_array(operation.anchor.input_value(1))
-    assert filters is not None
-    groups, outputs, channels, *_ = grouped_filters(operation.anchor)
-    return merge_groups(filters.reshape(groups, outputs, channels), groups)[0]
+    convolution = _convolution(operation)
+    groups, outputs, channels, *_ = grouped_filters(convolution)
+    return merge_groups(_filters(convolution).reshape(groups, outputs, channels), groups)[0]
 
 
 def _used(filters: np.ndarray, tile: int) -> np.ndarray:
@@ -121,12 +130,10 @@ def _used(filters: np.ndarray, tile: int) -> np.ndarray:
     return np.logical_or.reduceat(filters != 0, np.arange(0, len(filters), tile))
 
 
-def _pack(filters: np.ndarray, size: int, tile: np.ndarray, channel: np.ndarray) -> np.ndarray:
+def _pack(_: np.ndarray, dense: np.ndarray, size: int, tile: np.ndarray, channel: np.ndarray) -> np.ndarray:
     """Return the filters of pairs of a tile of ``size`` outputs and a channel, with zeros beyond the last output."""
-    outputs = -(-len(filters) // size) * size
-    padded = np.zeros((outputs, filters.shape[1]), filters.dtype)
-    padded[: len(filters)] = filters
-    return np.ascontiguousarray(padded.reshape(-1, size, filters.shape[1])[tile, :, channel])
+    padded = np.pad(dense, [(0, -len(dense) % size), (0, 0)])
+    return np.ascontiguousarray(padded.reshape(-1, size, dense.shape[1])[tile, :, channel])
 
 
 def _geometry(operation: Operation) -> tuple[int, int, int, int, int]:
@@ -134,8 +141,9 @@ def _geometry(operation: Operation) -> tuple[int, int, int, int, int]:
 
     Without strides all positions of the batch are one row.
     """
-    image, result = operation.source(0).shape, operation.result.shape
-    if all(stride == 1 for stride in operation.anchor.strides):
-        count = image[0] * math.prod(image[2:])
+    (batch, _, *image), (*_, out_width) = operation.source(0).shape, operation.result.shape
+    if math.prod(_convolution(operation).strides) == 1:
+        count = batch * math.prod(image)
         return 1, 1, count, 1, count
-    return image[0], *(1, *image[2:])[-2:], *(1, *result[2:])[-2:]
+    height, width = (1, *image)[-2:]
+    return batch, height, width, (1, *operation.result.shape[2:])[-2], out_width
