@@ -20,26 +20,28 @@ def sink_channel_shuffles(model: Model) -> bool:
     """Replace channel shuffles by Gathers, and move these as far as possible towards the outputs.
 
     A Gather of constant indices that permutes the channels moves through element-wise operations and depthwise
-    convolutions, whose constants are permuted, and disappears in the filters of a dense convolution. Requires:
-    constants and batch normalizations are folded. Applies to values of static shape ``[N, C, ...]`` with one reader.
+    convolutions, whose constants are permuted, and disappears in the filters of a dense convolution. A Split of the
+    channels becomes Gathers too. Requires: constants and batch normalizations are folded. Applies to values of static
+    shape ``[N, C, ...]`` with one reader.
     """
     # The last ones first, so that no Gather stops at the next shuffle.
     return any([_sink(node) for node in reversed(model.get_ordered_ops())])
 
 
-def channel_permutation(node: Node) -> np.ndarray | None:
-    """Return the indices of a Gather that permutes the channels of data ``[N, C, ...]``, None for any other node."""
+def channel_selection(node: Node) -> np.ndarray | None:
+    """Return the indices of a Gather that selects channels of data ``[N, C, ...]``, each once; None for other nodes."""
     if type(node) is not ops.Gather:
         return None
     indices, axis = (constant_array(value) for value in node.input_values()[1:])
-    shape = node.get_input_partial_shape(0)
-    if indices is None or indices.ndim != 1 or axis is None or axis.item() != 1 or shape[1] != len(indices):
+    count = node.get_input_partial_shape(0)[1]
+    if indices is None or indices.ndim != 1 or axis is None or axis.item() != 1 or count.is_dynamic:
         return None
-    return indices if np.array_equal(np.sort(indices), np.arange(len(indices))) else None
+    return (
+        indices if np.isin(indices, np.arange(count.get_length())).all() and len(set(indices)) == len(indices) else None
+    )
 
 
-def inverse(permutation: np.ndarray) -> np.ndarray:
-    """Return the permutation that undoes another one."""
+def _inverse(permutation: np.ndarray) -> np.ndarray:
     return np.argsort(permutation)
 
 
@@ -95,10 +97,10 @@ def _transposed(lengths: tuple[int, ...], order: np.ndarray | tuple[int, ...]) -
 def _move(gather: ops.Gather, permutation: np.ndarray) -> ops.Gather | None:
     """Let the only reader of a Gather read the data; return the Gather of the reader's result, or None."""
     reader = only_reader(gather)
-    if reader is None or reader.node.get_output_size() != 1:
+    if reader is None or _split(gather, reader.node, permutation) or reader.node.get_output_size() != 1:
         return None
     node, data = reader.node, gather.input_value(0)
-    inputs = _permuted_inputs(reader, inverse(permutation))
+    inputs = _permuted_inputs(reader, _inverse(permutation))
     if inputs is None:
         return None
     inputs[reader.index] = data
@@ -115,6 +117,24 @@ def _move(gather: ops.Gather, permutation: np.ndarray) -> ops.Gather | None:
     for old in (gather, node):
         old.disconnect()
     return after
+
+
+def _split(gather: ops.Gather, split: Node, permutation: np.ndarray) -> bool:
+    """Let Gathers of fewer channels replace a Gather and a Split of its channels."""
+    if not isinstance(split, ops.Split | ops.VariadicSplit) or not split.output(0).partial_shape.rank.is_static:
+        return False
+    axis, ports = constant_array(split.input_value(1)), split.outputs()
+    if axis is None or axis.item() % len(split.output(0).partial_shape) != 1:
+        return False
+    ends = np.cumsum([port.shape[1] for port in ports])
+    for index, (port, part) in enumerate(zip(ports, np.split(permutation, ends[:-1]))):
+        selected = _gather(gather.input_value(0), part)
+        copy_rt_info([gather, split], selected)
+        selected.friendly_name = f"{split.friendly_name}.{index}"
+        port.replace(selected.output(0))
+    gather.disconnect()
+    split.disconnect()
+    return True
 
 
 def _permuted_inputs(reader: Input, order: np.ndarray) -> list[Output] | None:

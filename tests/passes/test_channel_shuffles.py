@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Model, Parameter, Type, ops
-from hetero.passes import channel_permutation, sink_channel_shuffles
+from hetero.passes import channel_selection, sink_channel_shuffles
 from tests.passes.test_passes import operations, run
 
 GENERATOR = np.random.default_rng(0)
@@ -105,9 +105,27 @@ def test_names():
     assert names["shuffle"].output(0).names == {"activated"} and not names["relu"].output(0).names
 
 
-def test_permutation():
+def test_selection():
     x = Parameter(Type.f32, X.shape)
     order = np.roll(np.arange(12), 5)
-    np.testing.assert_array_equal(channel_permutation(ops.Gather(x, order, np.int64(1))), order)
-    for indices, axis in ((order % 11, 1), (order[:11], 1), (np.int64([1, 0]), 0), (order.reshape(3, 4), 1)):
-        assert channel_permutation(ops.Gather(x, indices, np.int64(axis))) is None
+    for indices in (order, order[:7]):
+        np.testing.assert_array_equal(channel_selection(ops.Gather(x, indices, np.int64(1))), indices)
+    for indices, axis in ((order % 11, 1), (order + 1, 1), (np.int64([1, 0]), 0), (order.reshape(3, 4), 1)):
+        assert channel_selection(ops.Gather(x, indices, np.int64(axis))) is None
+
+
+@pytest.mark.parametrize("split", [
+    lambda x: ops.Split(x, np.int64(1), 3),
+    lambda x: ops.VariadicSplit(x, np.int64(-3), np.int64([2, -1, 6])),
+])  # fmt: skip
+def test_split(split):
+    x = Parameter(Type.f32, X.shape)
+    parts = split(shuffle(x))
+    parts.output(1).names = {"middle"}
+    model = Model([ops.Relu(part) for part in parts.outputs()], [x])
+    expected = run(model, X)
+    assert sink_channel_shuffles(model)
+    assert operations(model) == ["Gather", "Relu"] * 3
+    assert {"middle"} in [node.output(0).names for node in model.get_ordered_ops() if isinstance(node, ops.Gather)]
+    for found, wanted in zip(run(model, X), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)

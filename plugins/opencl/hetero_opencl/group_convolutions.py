@@ -8,22 +8,22 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Model, constant_array
-from hetero.passes import channel_permutation, inverse
+from hetero.passes import channel_selection
 from hetero.passes.rewriting import replace, rewrite_each
+from hetero.types import Type
 from hetero_opencl.device_profile import DeviceProfile
 
 
 def widen_groups(model: Model, profile: DeviceProfile) -> bool:
     """Merge groups of convolutions that are not whole blocks of channels, with zeros in the filters.
 
-    A permutation of channels before a 1×1 group convolution disappears in the filters of one convolution without
-    groups, which ``SparseConvolution`` runs in no more time. Requires: shapes are static.
+    A Gather of channels before a 1×1 convolution disappears in the filters of one without groups, which
+    ``SparseConvolution`` runs in no more time. Requires: shapes are static.
     """
-    if not profile.is_cpu_like:
+    if not profile.is_cpu_like or profile.vector_width not in (8, 16):
         return False
-    return rewrite_each(
-        model, (ops.GroupConvolution,), lambda node: _fold_permutation(node) or _merge(node, profile.vector_width)
-    )
+    folded = rewrite_each(model, (ops.Convolution, ops.GroupConvolution), _fold_gather)
+    return rewrite_each(model, (ops.GroupConvolution,), lambda node: _merge(node, profile.vector_width)) or folded
 
 
 def merge_groups(filters: np.ndarray, count: int) -> np.ndarray:
@@ -36,16 +36,19 @@ def merge_groups(filters: np.ndarray, count: int) -> np.ndarray:
     return merged.reshape(groups // count, count * outputs, count * channels, *kernel)
 
 
-def _fold_permutation(convolution: ops.GroupConvolution) -> bool:
+def _fold_gather(convolution: ops.Convolution | ops.GroupConvolution) -> bool:
     gather, filters = convolution.input_value(0).node, constant_array(convolution.input_value(1))
-    permutation = channel_permutation(gather)
-    if permutation is None or filters is None or math.prod(filters.shape[3:]) > 1 or filters.shape[1:3] == (1, 1):
+    selected, axes = channel_selection(gather), convolution.filter_axes
+    if selected is None or filters is None or convolution.get_element_type() is not Type.f32:
         return False
-    dense = merge_groups(filters, len(filters))[0].take(inverse(permutation), 1)
-    constant = Constant(dense, name=convolution.input_value(1).node.friendly_name)
-    attributes = convolution.get_attributes()
+    if math.prod(filters.shape[axes:]) > 1 or filters.shape[1:axes] == (1, 1):
+        return False
+    dense = merge_groups(filters, len(filters))[0] if axes == 3 else filters
+    wide = np.zeros((len(dense), gather.get_input_shape(0)[1], *dense.shape[2:]), dense.dtype)
+    wide[:, selected] = dense
+    constant = Constant(wide, name=convolution.input_value(1).node.friendly_name)
     inputs = [gather.input_value(0), constant.output(0)]
-    replace([convolution], ops.Convolution.of(inputs, attributes))
+    replace([convolution], ops.Convolution.of(inputs, convolution.get_attributes()))
     return True
 
 

@@ -7,9 +7,8 @@ import pytest
 from hetero_opencl import lower_model
 from hetero_opencl.device import present_devices
 from hetero_opencl.group_convolutions import merge_groups, widen_groups
-from hetero_opencl.kernels import implementations_of
+from hetero_opencl.implementation import choices_of
 from hetero_opencl.kernels.sparse_convolution import SparseConvolution
-from hetero_opencl.operation import Operation
 
 from hetero import Model, Parameter, Type, ops
 from tests.ops.oracle import Data
@@ -46,15 +45,11 @@ GROUPED = [
 def forced(monkeypatch):
     """Run each convolution that SparseConvolution can run on it."""
 
-    def only(node):
-        found = implementations_of(node)
-        sparse = [one for one in found if isinstance(one, SparseConvolution)]
-        fits = sparse and sparse[0].mismatch(Operation(node), PROFILE) is None
-        return sparse if fits else found
+    def choices(operation, implementations, profile):
+        sparse = [one for one in implementations if isinstance(one, SparseConvolution)]
+        return choices_of(operation, sparse, profile) or choices_of(operation, implementations, profile)
 
-    profile = present_devices().usable[0].profile
-    if profile.is_cpu_like:
-        monkeypatch.setattr(lower_model, "implementations_of", only)
+    monkeypatch.setattr(lower_model, "choices_of", choices)
 
 
 @pytest.mark.parametrize(("image", "filters", "strides"), GROUPED)
@@ -104,6 +99,16 @@ WIDENED = {
     "permutation": (
         lambda x: group_convolution(ops.Gather(x, np.roll(np.arange(32), 5), np.int64(1)), numbers(8, 4, 4, 1, 1)),
         ["Convolution"], (32, 32, 1, 1),
+    ),
+    "selection": (
+        lambda x: group_convolution(ops.Gather(x, np.arange(1, 17), np.int64(1)), numbers(4, 3, 4, 1, 1)),
+        ["Convolution"], (12, 32, 1, 1),
+    ),
+    "selection for a dense convolution": (
+        lambda x: ops.Convolution(
+            ops.Gather(x, np.arange(0, 32, 2), np.int64(1)), numbers(20, 16, 1, 1), [1, 1], [0, 0], [0, 0], [1, 1]
+        ),
+        ["Convolution"], (20, 32, 1, 1),
     ),
 }  # fmt: skip
 SAME = {
