@@ -10,7 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Output, constant_array
 from hetero_opencl.device_profile import DeviceProfile
-from hetero_opencl.implementation import Configuration, Implementation, Signature, traffic
+from hetero_opencl.implementation import Configuration, Implementation, Signature
 from hetero_opencl.kernels.movement import WORDS, shape_input
 from hetero_opencl.kernels.registry import implements
 from hetero_opencl.kernels.sources import source
@@ -37,6 +37,8 @@ class ChannelMovement(Implementation):
             return "elements have whole bytes"
         if isinstance(node, ops.Concat):
             axis = node.axis
+            if all(value.shape[1] % profile.vector_width == 0 for value in values[:-2]):
+                return "its inputs are no whole blocks"
         elif constant_array(node.input_value(1)) is None:
             return "indices are constants"
         else:
@@ -54,8 +56,8 @@ class ChannelMovement(Implementation):
     def estimate(
         self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
     ) -> float:
-        # Elements are copied one by one, which takes about twice the time of a copy.
-        return 2 * traffic(operation) / profile.bytes_per_second + profile.launch_seconds
+        moved = sum(math.prod(value.shape) * value.element_type.size for value in operation.node.outputs())
+        return 2 * moved / profile.bytes_per_second + profile.launch_seconds
 
     def emit(
         self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
@@ -68,8 +70,12 @@ class ChannelMovement(Implementation):
             return _move(lowering, node.input_value(0), shape_input(node, 1) % count, result, 0, blocks)
         first = 0
         if isinstance(node, ops.Concat):
+            whole, size = lowering.buffer(result, blocks), result.element_type.size
             for value in node.input_values():
-                _move(lowering, value, np.arange(value.shape[1]), result, first, blocks)
+                part, positions = lowering.buffer(value, blocks), math.prod(result.shape) // result.shape[1]
+                place = whole.offset + int(_offsets(np.array(first), positions, blocks)) * size
+                if (part.whole, part.offset) != (whole.whole or whole, place):
+                    _move(lowering, value, np.arange(value.shape[1]), result, first, blocks)
                 first += value.shape[1]
             return None
         for output in node.outputs():
@@ -86,8 +92,9 @@ def _move(lowering: Lowering, value: Output, channels: np.ndarray, target: Outpu
     parts = -(-positions // _PART)
     text = source("channel_movement", BLOCK=blocks.size, PART=_PART, WORD=WORDS[target.element_type.size])
     buffers = [lowering.buffer(value, blocks), lowering.buffer(target, blocks), lowering.constant(places)]
-    count = -(-len(channels) // blocks.size) * parts
-    lowering.launch_flat(text, "move_channels", [*buffers, len(channels), positions, parts], count)
+    # One work-item a work-group, as there are few.
+    sizes = [parts, -(-len(channels) // blocks.size)]
+    lowering.launch(text, "move_channels", [*buffers, len(channels), positions], sizes, [1, 1])
 
 
 def _offsets(channels: np.ndarray, positions: int, blocks: Blocks) -> np.ndarray:
