@@ -36,9 +36,8 @@ def channel_selection(node: Node) -> np.ndarray | None:
     count = node.get_input_partial_shape(0)[1]
     if indices is None or indices.ndim != 1 or axis is None or axis.item() != 1 or count.is_dynamic:
         return None
-    return (
-        indices if np.isin(indices, np.arange(count.get_length())).all() and len(set(indices)) == len(indices) else None
-    )
+    is_selection = np.isin(indices, np.arange(count.get_length())).all() and len(set(indices)) == len(indices)
+    return indices if is_selection else None
 
 
 def _inverse(permutation: np.ndarray) -> np.ndarray:
@@ -105,7 +104,7 @@ def _move(gather: ops.Gather, permutation: np.ndarray) -> ops.Gather | None:
         return None
     inputs[reader.index] = data
     moved = node.clone_with_new_inputs(inputs)
-    if type(node) is ops.Convolution:
+    if isinstance(node, ops.Convolution):
         replace([gather, node], moved)
         return None
     moved.friendly_name = node.friendly_name
@@ -149,12 +148,12 @@ def _permuted_inputs(reader: Input, order: np.ndarray) -> list[Output] | None:
             other = inputs[1 - reader.index]
             inputs[1 - reader.index] = _taken(other, order, len(other.shape) - len(reader.partial_shape) + 1)
         return None if numbers is None else inputs
-    if reader.index or constant_array(inputs[1]) is None:
+    if not isinstance(node, ops.Convolution | ops.GroupConvolution) or constant_array(inputs[1]) is None:
         return None
-    if type(node) is ops.GroupConvolution and inputs[1].shape[:3] == (len(order), 1, 1):
-        inputs[1] = _taken(inputs[1], order, 0)
-    elif type(node) is ops.Convolution:
+    if isinstance(node, ops.Convolution):
         inputs[1] = _taken(inputs[1], order, 1)
+    elif inputs[1].shape[:3] == (len(order), 1, 1):
+        inputs[1] = _taken(inputs[1], order, 0)
     else:
         return None
     return inputs

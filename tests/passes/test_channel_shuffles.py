@@ -55,6 +55,7 @@ GATHERED = {
     "two readers": (lambda x: ops.Concat([convolution(y := shuffle(x), DENSE), convolution(y, DENSE)], 1),
                     ["Convolution", "Convolution", "Concat"]),
     "result": (shuffle, []),
+    "one input": (lambda x: ops.Softmax(shuffle(x), 1), ["Softmax"]),
     "two values": (lambda x: ops.Add(shuffle(x), ops.Relu(x)), ["Add"]),
 }  # fmt: skip
 KEPT = {

@@ -13,7 +13,7 @@ from hetero_opencl.device_profile import DeviceProfile
 from hetero_opencl.implementation import Configuration, Implementation, Signature
 from hetero_opencl.kernels.movement import WORDS, shape_input
 from hetero_opencl.kernels.registry import implements
-from hetero_opencl.kernels.sources import source
+from hetero_opencl.kernels.sources import ELEMENTS, source
 from hetero_opencl.layouts import ROWS, Blocks
 from hetero_opencl.lowering import Lowering
 from hetero_opencl.operation import Operation
@@ -33,8 +33,8 @@ class ChannelMovement(Implementation):
             return "it moves several channels of images"
         if not all(math.prod(value.shape) for value in values):
             return "there are elements"
-        if values[0].element_type.size not in WORDS:
-            return "elements have whole bytes"
+        if values[0].element_type not in ELEMENTS:
+            return "elements have a C type"
         if isinstance(node, ops.Concat):
             axis = node.axis
             if all(value.shape[1] % profile.vector_width == 0 for value in values[:-2]):
@@ -89,11 +89,10 @@ def _move(lowering: Lowering, value: Output, channels: np.ndarray, target: Outpu
     targets = first + np.arange(len(channels))
     positions = target.shape[0] * math.prod(target.shape[2:])
     places = np.stack([_offsets(channels, positions, blocks), _offsets(targets, positions, blocks)], 1)
-    parts = -(-positions // _PART)
     text = source("channel_movement", BLOCK=blocks.size, PART=_PART, WORD=WORDS[target.element_type.size])
     buffers = [lowering.buffer(value, blocks), lowering.buffer(target, blocks), lowering.constant(places)]
     # One work-item a work-group, as there are few.
-    sizes = [parts, -(-len(channels) // blocks.size)]
+    sizes = [-(-positions // _PART), -(-len(channels) // blocks.size)]
     lowering.launch(text, "move_channels", [*buffers, len(channels), positions], sizes, [1, 1])
 
 
