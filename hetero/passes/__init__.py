@@ -3,6 +3,7 @@
 from hetero.graph.unique_names import make_names_unique
 from hetero.passes.attention import fuse_attention
 from hetero.passes.batch_norm_folding import fold_batch_norm, split_batch_norm
+from hetero.passes.channel_shuffles import channel_selection, sink_channel_shuffles
 from hetero.passes.common_subexpressions import eliminate_common_subexpressions
 from hetero.passes.constant_folding import fold_constants
 from hetero.passes.convolution_fusion import fuse_convolution
@@ -26,6 +27,7 @@ __all__ = [
     "PassManager",
     "align_prelu_slopes",
     "changes_numerics",
+    "channel_selection",
     "eliminate_common_subexpressions",
     "eliminate_dead_code",
     "fold_batch_norm",
@@ -42,6 +44,7 @@ __all__ = [
     "may_change_numerics",
     "remove_identities",
     "shape_deciding_parameters",
+    "sink_channel_shuffles",
     "sink_transposes",
     "specialize",
     "split_batch_norm",

@@ -47,16 +47,16 @@ def _is_result(value: Output) -> bool:
 
 
 def _offsets(node: ops.Concat, layout: Layout) -> list[tuple[Output, int]]:
-    """Return the inputs with their offsets in the output, or nothing if they are not contiguous there."""
+    """Return the inputs that are contiguous in the output, with their offsets in it."""
     shape = node.output(0).shape
     axis = node.axis % len(shape)
-    if isinstance(layout, Blocks):
-        if axis != 1 or any(value.shape[1] % layout.size for value in node.input_values()[:-1]):
-            return []
-    elif layout != ROWS or math.prod(shape[:axis]) != 1:
+    if axis != 1 if isinstance(layout, Blocks) else layout != ROWS or math.prod(shape[:axis]) != 1:
         return []
-    offsets, offset = [], 0
+    offsets, first = [], 0
     for value in node.input_values():
-        offsets.append((value, offset))
-        offset += math.prod(layout.storage_shape(value.shape)) * value.element_type.size
+        # Padding may overwrite channels of the next input, which is then copied to its place later.
+        if not isinstance(layout, Blocks) or first % layout.size == 0:
+            before = math.prod(layout.storage_shape([*shape[:axis], first, *shape[axis + 1 :]])) if first else 0
+            offsets.append((value, before * value.element_type.size))
+        first += value.shape[axis]
     return offsets

@@ -6,12 +6,13 @@ from functools import partial
 
 from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Model, Parameter, Result
-from hetero.passes import align_prelu_slopes, fuse_elementwise
+from hetero.passes import align_prelu_slopes, fuse_elementwise, sink_channel_shuffles
 from hetero_opencl.binary_cache import BinaryCache
 from hetero_opencl.concat_parts import find_concat_parts
 from hetero_opencl.constants import Constants
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.fusion import FUSION_RULES
+from hetero_opencl.group_convolutions import widen_groups
 from hetero_opencl.implementation import choices_of
 from hetero_opencl.kernels import implementations_of
 from hetero_opencl.kernels.layout_conversion import conversion_seconds, convert
@@ -26,6 +27,8 @@ from hetero_opencl.segments import is_container
 def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binaries: BinaryCache) -> Program:
     """Return the program of a model whose shapes are all static."""
     align_prelu_slopes(model)  # those of data whose rank was unknown before
+    sink_channel_shuffles(model)  # those of values whose shape was unknown before
+    widen_groups(model, device.profile)
     fuse_elementwise(model, FUSION_RULES)
     operations = [
         Operation(node) for node in model.get_ordered_ops() if not isinstance(node, (Parameter, Constant, Result))

@@ -24,7 +24,7 @@ from hetero.passes import (
     fuse_layer_norm,
     fuse_pad_into_convolution,
     remove_identities,
-    sink_transposes,
+    sink_channel_shuffles,
     split_batch_norm,
     upgrade_opset,
 )
@@ -67,10 +67,10 @@ class OpenCLPlugin(Plugin):
         fuse_pad_into_convolution,
         split_batch_norm,
         fold_batch_norm,
+        sink_channel_shuffles,
         fuse_gelu,
         fuse_layer_norm,
         fuse_attention,
-        sink_transposes,
     )
 
     def __init__(self, devices: Sequence[OpenCLDevice] | None = None) -> None:
