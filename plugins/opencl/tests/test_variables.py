@@ -81,7 +81,7 @@ def test_an_initial_value_is_computed_only_while_its_variable_is_unset():
     op = OPSETS["opset6"]
     x = op.parameter([2, 3], np.float32)
     shared = op.softmax(x, 1)
-    start = op.relu(op.matmul(shared, op.constant(np.eye(3, dtype=np.float32)), False, False))
+    start = op.matmul(op.relu(shared), op.constant(np.eye(3, dtype=np.float32)), False, False)
     read = op.read_value(start, "v")
     model = hetero.Model([op.result(op.add(read, shared))], [op.assign(read, "v")], [x])
     compiled = OpenCLPlugin().compile_model(model, {"PERF_COUNT": True})

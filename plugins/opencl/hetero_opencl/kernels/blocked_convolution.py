@@ -89,7 +89,7 @@ class BlockedConvolution(_OnBlocks):
             _layer(operation, signature, lowering.device.profile),
             Tile(configuration["I"], configuration["J"]),
         )
-        layout, placed = _image_layout(operation, signature), _window(operation)
+        layout, placed = _image_layout(operation, signature), _window(operation, flatten=layer.in_block > 1)
         epilogue = make_epilogue(lowering, operation, blocks.size, True, blocks)
         line = blocked_tiles.line_length(tile, layer.stride, layer.kernel[2], layer.dilation)
         profile = lowering.device.profile
