@@ -25,6 +25,8 @@ _ITEM_CYCLES = 200
 # Cycles for each copy of a line, besides one per vector (assumed).
 _COPY_CYCLES = 12
 _LINE = 16
+# Layers that take less than this part of the time of a launch are short.
+_SHORT = 0.3
 _MOST_POSITIONS = 28
 
 
@@ -78,8 +80,13 @@ def line_length(tile: Tile, stride: int, kernel: int, dilation: int) -> int:
 def tiles(layer: Layer, profile: DeviceProfile) -> Iterator[Tile]:
     """Yield the tiles worth a try: for each number of vectors, the least positions for the least tiles along the row.
 
-    Sums, a vector of filters for each of ``vectors``, and an element of the input must fit in the registers.
+    Sums, a vector of filters for each of ``vectors``, and an element of the input must fit in the registers. Layers
+    that take about as long as a launch have one of two tiles, because each other one is a program to build.
     """
+    steps = layer.channels * math.prod(layer.kernel) * layer.rows * layer.width * layer.groups * layer.blocks
+    if 2 * steps * profile.vector_width / profile.flops_per_second < _SHORT * profile.launch_seconds:
+        yield Tile(4 if layer.width >= 4 else 1, 1)
+        return
     for vectors in (1, 2, 3, 4, 6, 8):
         most = min((profile.vector_registers - 1) // vectors - 1, layer.width, _MOST_POSITIONS)
         if most >= 1 and (vectors == 1 or vectors <= layer.blocks):
