@@ -154,8 +154,9 @@ def test_model_compiled_for_gpu_fails_or_falls_back_in_the_child(device):
             run(request)
         """,
         """
-        for call in (requests[0].infer, run, compiled[0].create_infer_request().infer):
-            error = error_of(call, *([requests[0]] if call is run else [np.ones([3, 4], np.float32)]))
+        x = np.ones([3, 4], np.float32)
+        for call, *arguments in ((requests[0].infer, x), (run, requests[0]), (compiled[0].create_infer_request,)):
+            error = error_of(call, *arguments)
             assert isinstance(error, DeviceError) and "GPU" in str(error) and "spawn" in str(error), error
         run(requests[1])
         assert compiled[1].get_property("EXECUTION_DEVICES") == ("TEMPLATE",)

@@ -16,6 +16,8 @@ _THRESHOLDS = {"up": 1, "nearest": 1 << 22, "down": 1 << 23}
 def converted(text: str, source: Type, target: Type) -> str:
     """Return the expression ``text`` of type ``source`` converted to ``target``, with numpy's semantics."""
     value = element_of(target).value
+    if source is target and target.is_real():
+        return text
     if target is Type.boolean:
         return f"({text} != 0)"
     if target.is_real() or target is Type.nf4:
