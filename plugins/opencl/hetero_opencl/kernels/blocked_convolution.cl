@@ -125,16 +125,21 @@ void blocked_convolution(global const DATA *restrict image, global const FILTER 
         }
 
         const long first = (long)batch * out_batch + (((long)z * out_height + y) * out_width + x) * BLOCK;
+        // Through memory, so that the epilogue is in the code once: three times faster to compile.
+        VECTOR results[J][I];
         #pragma unroll
-        for (int j = 0; j < J; j++) {
-            const int block = group * blocks + tile * J + j;
-            if (tile * J + j >= blocks)
-                break;
+        for (int i = 0; i < I; i++) {
             #pragma unroll
-            for (int i = 0; i < I; i++) {
+            for (int j = 0; j < J; j++)
+                results[j][i] = sums[i][j];
+        }
+        #pragma nounroll
+        for (int j = 0; j < min(J, blocks - tile * J); j++) {
+            const int block = group * blocks + tile * J + j;
+            #pragma nounroll
+            for (int i = skipped; i < I; i++) {
                 const long at = first + (long)block * out_block + i * BLOCK;
-                if (i >= skipped)
-                    STORE_RESULT(EPILOGUE(sums[i][j], at, block * BLOCK), out + at);
+                STORE_RESULT(EPILOGUE(results[j][i], at, block * BLOCK), out + at);
             }
         }
     }

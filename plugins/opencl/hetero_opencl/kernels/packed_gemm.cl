@@ -62,13 +62,21 @@ void packed_gemm(global const A *restrict a, global const B *restrict b, global 
     }
 
     const int first = c_offset + (batch * rows + row) * columns + column;
+    // Through memory, so that the epilogue is in the code once and it compiles faster.
+    float16 results[ROWS][VECTORS];
     #pragma unroll
     for (int i = 0; i < ROWS; i++) {
         #pragma unroll
+        for (int j = 0; j < VECTORS; j++)
+            results[i][j] = sum[i][j];
+    }
+    #pragma nounroll
+    for (int i = 0; i < min(ROWS, rows - row); i++) {
+        #pragma nounroll
         for (int j = 0; j < VECTORS; j++) {
             const int start = first + i * columns + 16 * j, left = columns - column - 16 * j;
-            if (row + i >= rows || left <= 0) continue;
-            const float16 result = EPILOGUE(sum[i][j], start, column + 16 * j);
+            if (left <= 0) break;
+            const float16 result = EPILOGUE(results[i][j], start, column + 16 * j);
             if (left >= 16) {
                 C_STORE16(result, c + start);
             } else {

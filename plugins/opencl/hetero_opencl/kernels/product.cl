@@ -69,21 +69,27 @@ void product(__global const LEFT* restrict a, __global const RIGHT* restrict b,
     const int first = c_offset + batch * c_batch + column;
     c += first;
     const int width = columns - column;
+    // Through memory, so that the epilogue is in the code once and it compiles faster.
+    SUM16 results[ROWS][VECTORS];
     #pragma unroll
     for (int i = 0; i < ROWS; i++) {
-        if (row + i < rows) {
-            __global RESULT* out = c + (long)(row + i) * columns;
-            #pragma unroll
-            for (int j = 0; j < VECTORS; j++) {
-                const int index = first + (row + i) * columns + 16 * j;
-                const SUM16 v = EPILOGUE(sum[i][j], index, CHANNEL(matrix * rows + row + i, column + 16 * j));
-                if (width >= 16 * (j + 1)) {
-                    RESULT_STORE16(NARROW(v), out + 16 * j);
-                } else {
-                    const SUM rest[16] = {v.s0, v.s1, v.s2, v.s3, v.s4, v.s5, v.s6, v.s7,
-                                          v.s8, v.s9, v.sa, v.sb, v.sc, v.sd, v.se, v.sf};
-                    for (int n = 16 * j; n < width; n++) RESULT_STORE(rest[n - 16 * j], n, out);
-                }
+        #pragma unroll
+        for (int j = 0; j < VECTORS; j++)
+            results[i][j] = sum[i][j];
+    }
+    #pragma nounroll
+    for (int i = 0; i < min(ROWS, rows - row); i++) {
+        __global RESULT* out = c + (long)(row + i) * columns;
+        #pragma nounroll
+        for (int j = 0; j < VECTORS; j++) {
+            const int index = first + (row + i) * columns + 16 * j;
+            const SUM16 v = EPILOGUE(results[i][j], index, CHANNEL(matrix * rows + row + i, column + 16 * j));
+            if (width >= 16 * (j + 1)) {
+                RESULT_STORE16(NARROW(v), out + 16 * j);
+            } else {
+                const SUM rest[16] = {v.s0, v.s1, v.s2, v.s3, v.s4, v.s5, v.s6, v.s7,
+                                      v.s8, v.s9, v.sa, v.sb, v.sc, v.sd, v.se, v.sf};
+                for (int n = 16 * j; n < width; n++) RESULT_STORE(rest[n - 16 * j], n, out);
             }
         }
     }

@@ -120,20 +120,29 @@ void row_convolution(global const RIGHT *restrict image, global const LEFT *rest
         filters += kernel_y * kernel_x * I;
         image += (long)height * width;
     }
+    // Through memory, so that the epilogue is in the code once and it compiles faster.
+    SUM16 results[R][I][J];
     #pragma unroll
-    for (int i = 0; i < I; i++) {
-        const int channel = group * outputs + tile * I + i;
+    for (int r = 0; r < R; r++) {
         #pragma unroll
-        for (int r = 0; r < R; r++) {
-            if (tile * I + i >= outputs || y + r >= out_height)
-                break;
-            const int at = ((batch * groups * outputs + channel) * out_height + y + r) * out_width + x;
+        for (int i = 0; i < I; i++) {
             #pragma unroll
+            for (int j = 0; j < J; j++)
+                results[r][i][j] = acc[r][i][j];
+        }
+    }
+    #pragma nounroll
+    for (int i = 0; i < min(I, outputs - tile * I); i++) {
+        const int channel = group * outputs + tile * I + i;
+        #pragma nounroll
+        for (int r = 0; r < min(R, out_height - y); r++) {
+            const int at = ((batch * groups * outputs + channel) * out_height + y + r) * out_width + x;
+            #pragma nounroll
             for (int j = 0; j < J; j++) {
                 const int count = out_width - x - 16 * j;
                 if (count <= 0)
                     break;
-                const SUM16 v = EPILOGUE(acc[r][i][j], at + 16 * j, channel);
+                const SUM16 v = EPILOGUE(results[r][i][j], at + 16 * j, channel);
                 if (count >= 16) {
                     RESULT_STORE16(NARROW(v), out + at + 16 * j);
                 } else {

@@ -50,16 +50,21 @@ void sparse_convolution(global const float *restrict image, global const float *
             factors += J * BLOCK;
         }
 
+        // Through memory, so that the epilogue is in the code once and it compiles faster.
+        VECTOR results[J][I];
         #pragma unroll
-        for (int j = 0; j < J; j++) {
-            const int block = tile * J + j;
-            if (block >= blocks)
-                break;
+        for (int i = 0; i < I; i++) {
             #pragma unroll
-            for (int i = 0; i < I; i++) {
+            for (int j = 0; j < J; j++)
+                results[j][i] = sums[i][j];
+        }
+        #pragma nounroll
+        for (int j = 0; j < min(J, blocks - tile * J); j++) {
+            const int block = tile * J + j;
+            #pragma nounroll
+            for (int i = skipped; i < I; i++) {
                 const long at = ((((long)block * batches + batch) * out_height + y) * out_width + x + i) * BLOCK;
-                if (i >= skipped)
-                    JOIN(vstore, BLOCK)(EPILOGUE(sums[i][j], at, block * BLOCK), 0, out + at);
+                JOIN(vstore, BLOCK)(EPILOGUE(results[j][i], at, block * BLOCK), 0, out + at);
             }
         }
     }
