@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 # Options that are not exported, as they depend on the machine.
-_MACHINE_OPTIONS = (props.device.id, props.cache_dir)
+_MACHINE_OPTIONS = (props.device.id, props.cache_dir, props.tuning_file)
 
 
 class CompiledModel(ABC):
@@ -99,6 +100,15 @@ class CompiledModel(ABC):
         options = {key: value for key, value in self.properties.explicit().items() if key not in _MACHINE_OPTIONS}
         architecture = self.properties.value_of(props.device.architecture)
         return pack_blob(self.device_name, architecture, options, self.export_sections())
+
+    def tune(self, file: str | Path = "", progress: Callable[[str, int, int], None] | None = None) -> Path:
+        """Measure how the device runs the model's operations fastest, for later compilations (optional).
+
+        A request must have run before. Returns the file of the results: ``file``, or the device's own by default.
+        ``progress`` is called with the operation, the number of those done, and that of all. By default raises
+        NotSupportedError.
+        """
+        raise NotSupportedError(f"{self.device_name} has nothing to tune")
 
     def set_original(self, original: Model | Callable[[], Model]) -> None:  # noqa: B027
         """Receive the original model, or a function that reads it, after an import by the model cache (optional).

@@ -10,7 +10,7 @@ __all__ = [
     "count", "device", "disable_transformations", "disabled_passes", "enable_profiling", "exclusive_async_requests",
     "execution_devices", "hint", "inference_num_threads", "loaded_from_cache", "log", "mapping", "model_name",
     "names", "num_streams", "optimal_number_of_infer_requests", "range_for_async_infer_requests", "range_for_streams",
-    "streams", "supported_properties",
+    "streams", "supported_properties", "tuning_file",
 ]  # fmt: skip
 
 available_devices = Property("AVAILABLE_DEVICES", names, (), Mutability.RO)
@@ -34,4 +34,6 @@ disabled_passes = Property("DISABLED_PASSES", names, ())
 # Read-only keys whose values are part of the model cache's key, such as the version of a driver.
 caching_properties = Property("CACHING_PROPERTIES", names, (), Mutability.RO)
 disable_transformations = Property("DISABLE_TRANSFORMATIONS", boolean, False)
+# hetero's own: the file that CompiledModel.tune writes; empty: the one of the device.
+tuning_file = Property("TUNING_FILE", str, "")
 exclusive_async_requests = Property("EXCLUSIVE_ASYNC_REQUESTS", boolean, False)

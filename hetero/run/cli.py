@@ -37,6 +37,10 @@ Extensions = Annotated[
     list[str],
     typer.Option("--extension", metavar="FILE", help="A Python file of extensions, or a module. May be repeated."),
 ]
+Shapes = Annotated[
+    list[str],
+    typer.Option("--shape", metavar="INPUT=1,3,224,224", help="The shape of an input. May be repeated."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
 
@@ -126,10 +130,7 @@ def query(
 def calibrate(
     model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
     device: Annotated[str, typer.Option("--device", "-d", help="Devices, as HETERO:A,B.", show_default=False)],
-    shapes: Annotated[
-        list[str],
-        typer.Option("--shape", metavar="INPUT=1,3,224,224", help="The shape of an input. May be repeated."),
-    ] = [],  # noqa: B006
+    shapes: Shapes = [],  # noqa: B006
     seconds: Annotated[float, typer.Option(help="Time to measure each device.", min=0)] = 10.0,
     folder: Annotated[
         str, typer.Option("--costs-dir", help="Folder for the measurements, as COSTS_DIR.", show_default=False)
@@ -152,6 +153,33 @@ def calibrate(
             print(json.dumps(dataclasses.asdict(report), indent=2))
         else:
             show_calibration(make_console(), report)
+
+
+@app.command()
+def tune(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    device: Annotated[str, typer.Option("--device", "-d", help="A device, such as GPU.", show_default=False)],
+    shapes: Shapes = [],  # noqa: B006
+    file: Annotated[
+        str, typer.Option("--file", metavar="FILE", help="Where to keep the results, for the property TUNING_FILE.")
+    ] = "",
+    extensions: Extensions = [],  # noqa: B006
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Measure how a device runs a model's operations fastest, for later compilations."""
+    with _one_line_errors(debug):
+        from hetero.run import tune as tuning
+        from hetero.run.calibrate import example_inputs, parse_shapes
+        from hetero.run.display import make_console, progress_bar, show_tuning
+
+        with progress_bar() as progress:
+            core, network = _read_model(model, extensions, progress)
+            report = tuning.tune(core, network, device, example_inputs(network, parse_shapes(shapes)), file, progress)
+        if as_json:
+            print(json.dumps(dataclasses.asdict(report), indent=2))
+        else:
+            show_tuning(make_console(), report)
 
 
 @plugin.command("new")

@@ -21,6 +21,7 @@ from hetero.run.calibrate import Calibration
 from hetero.run.devices import DeviceInfo, OperationQuery
 from hetero.run.runner import Placement, RunReport
 from hetero.run.runner import Progress as OnProgress
+from hetero.run.tune import Tuning
 
 # Maximum number of rows in the tables of subgraphs and of reasons.
 MAX_SUBGRAPHS = 20
@@ -123,6 +124,14 @@ def show_calibration(console: Console, calibration: Calibration) -> None:
     for placement, milliseconds in calibration.milliseconds.items():
         _line(console, f"{placement}: {_ms(milliseconds)} ms")
     _line(console, f"MIN_CUT: {calibration.summary}")
+
+
+def show_tuning(console: Console, report: Tuning) -> None:
+    """Print what tuning gained, and where the results are."""
+    ratio = report.milliseconds_before / report.milliseconds
+    before, after = _ms(report.milliseconds_before), _ms(report.milliseconds)
+    _line(console, f"{report.operations} operations measured, in {report.file}")
+    _line(console, f"an inference takes {after} ms; it took {before} ms before ({ratio:.2f} times as fast)")
 
 
 def _show_placement(console: Console, placement: Placement) -> None:

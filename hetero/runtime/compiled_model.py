@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, BinaryIO, overload
 
 from hetero import plugin
@@ -67,6 +68,15 @@ class CompiledModel:
     def get_context(self) -> plugin.RemoteContext:
         """Return the context in which remote tensors are created. Raises NotSupportedError if the device has none."""
         return self._compiled.context
+
+    def tune(self, file: str | Path = "", progress: Callable[[str, int, int], None] | None = None) -> Path:
+        """Measure how the device runs the model's operations fastest, and keep that for later compilations.
+
+        Returns the file of the results: ``file``, which later compilations are given as TUNING_FILE, or by default the
+        device's own, which they use without that. ``progress`` is called with the operation, the number of those done,
+        and that of all. Raises NotSupportedError if the device has nothing to tune.
+        """
+        return self._compiled.tune(file, progress)
 
     @overload
     def export_model(self) -> io.BytesIO: ...

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from hetero import properties as props
@@ -32,6 +33,8 @@ from hetero_opencl.memory import allocations_on, memory_of, memory_statistics, m
 from hetero_opencl.program import Program
 from hetero_opencl.program_cache import ProgramCache
 from hetero_opencl.remote import OpenCLContext
+from hetero_opencl.tuner import measure_operations
+from hetero_opencl.tuning import Tuning
 from hetero_opencl.variable_ports import expose_variables
 
 
@@ -54,6 +57,7 @@ class OpenCLCompiledModel(CompiledModel):
         super().__init__(prepared)
         self.context = context
         self._model, self.device, self._binaries = prepared.model, context.device, binaries
+        self._tuning = Tuning.load(self.device, self.properties.value_of(props.tuning_file))
         # Only the copy gets decompressed weights, so the exported model stays small.
         self._decompressed = prepared.model.clone()
         fold_weights(self._decompressed)
@@ -79,7 +83,7 @@ class OpenCLCompiledModel(CompiledModel):
             return self._stateful[key]
 
     def _lower(self, model: Model) -> Program:
-        return lower_model(model, self.device, self._constants, self._binaries)
+        return lower_model(model, self.device, self._constants, self._binaries, self._tuning)
 
     def export_sections(self) -> dict[str, Section]:
         """Return the transformed model, and the binaries of the kernels built so far."""
@@ -105,6 +109,16 @@ class OpenCLCompiledModel(CompiledModel):
     def last_programs(self) -> list[Program]:
         """Return the programs used last, in order; empty before any program is made."""
         return self._last_used.last_chain()
+
+    def tune(self, file: str | Path = "", progress: Callable[[str, int, int], None] | None = None) -> Path:
+        """Measure the operations of the programs used last. What a file has before stays."""
+        path = Path(file) if file else self._tuning.file
+        tuning = Tuning.load(self.device, str(path)) if path.exists() else Tuning(self._tuning.device, path)
+        try:
+            measure_operations(self.last_programs(), self.context, tuning, progress)
+        finally:
+            tuning.save()
+        return path
 
     def get_property(self, key: str) -> Any:
         """Return a property. Memory use is measured at the call."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from hetero_opencl.device_profile import DeviceProfile
 from hetero_opencl.layouts import ROWS, Layout
 from hetero_opencl.operation import Operation
+from hetero_opencl.tuning import Tuning, operation_key
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
@@ -66,12 +67,21 @@ class Implementation(ABC):
 
 @dataclass(frozen=True)
 class Choice:
-    """An implementation with the layouts and the configuration that were chosen for an operation."""
+    """An implementation with the layouts and the configuration that were chosen for an operation.
+
+    ``is_measured``: whether ``seconds`` were measured, by tuning; else they are an estimate.
+    """
 
     implementation: Implementation
     signature: Signature
     configuration: Configuration = field(default_factory=dict)
     seconds: float = 0.0
+    is_measured: bool = False
+
+    @property
+    def key(self) -> str:
+        """The implementation and its layouts, as a tuning file names them."""
+        return f"{self.implementation.name}: {', '.join(map(str, self.signature.inputs))} -> {self.signature.output}"
 
 
 def uniform(operation: Operation, layout: Layout) -> Signature:
@@ -85,16 +95,32 @@ def traffic(operation: Operation) -> int:
     return sum(math.prod(value.shape) * value.element_type.size for value in values if value.partial_shape.is_static)
 
 
-def choices_of(operation: Operation, implementations: Iterable[Implementation], profile: DeviceProfile) -> list[Choice]:
-    """Return for each implementation that matches, and each of its signatures, the choice with the least estimate."""
-    choices = []
+def candidates_of(
+    operation: Operation, implementations: Iterable[Implementation], profile: DeviceProfile
+) -> Iterator[list[Choice]]:
+    """Yield a list for each implementation that matches, and each of its signatures: a choice per configuration."""
     for implementation in implementations:
         if implementation.mismatch(operation, profile):
             continue
         for signature in implementation.signatures(operation, profile):
-            candidates = [
+            yield [
                 Choice(implementation, signature, one, implementation.estimate(operation, signature, one, profile))
                 for one in implementation.configurations(operation, signature, profile)
             ]
-            choices.append(min(candidates, key=lambda choice: choice.seconds))
+
+
+def choices_of(
+    operation: Operation, implementations: Iterable[Implementation], profile: DeviceProfile, tuning: Tuning
+) -> list[Choice]:
+    """Return the best of each list of ``candidates_of``: the one that was measured, else that with the least estimate.
+
+    A measurement counts only if the implementation still has its configuration.
+    """
+    choices = []
+    measurements = tuning.measurements.get(operation_key(operation), {}) if tuning.measurements else {}
+    for candidates in candidates_of(operation, implementations, profile):
+        best = min(candidates, key=lambda choice: choice.seconds)
+        measured = measurements.get(best.key)
+        found = [choice for choice in candidates if measured and choice.configuration == measured.configuration]
+        choices.append(replace(found[0], seconds=measured.seconds, is_measured=True) if measured and found else best)
     return choices

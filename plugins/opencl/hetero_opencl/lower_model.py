@@ -22,9 +22,12 @@ from hetero_opencl.lowering_report import LoweringReport
 from hetero_opencl.operation import Operation
 from hetero_opencl.program import Program
 from hetero_opencl.segments import is_container
+from hetero_opencl.tuning import Tuning
 
 
-def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binaries: BinaryCache) -> Program:
+def lower_model(
+    model: Model, device: OpenCLDevice, constants: Constants, binaries: BinaryCache, tuning: Tuning
+) -> Program:
     """Return the program of a model whose shapes are all static."""
     align_prelu_slopes(model)  # those of data whose rank was unknown before
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
@@ -35,7 +38,7 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
     ]
     choices = {}
     for operation in operations:
-        found = choices_of(operation, implementations_of(operation.main), device.profile)
+        found = choices_of(operation, implementations_of(operation.main), device.profile, tuning)
         if not found:
             raise UnsupportedOperationError(f"{operation.type_name} '{operation.name}' has no OpenCL kernel")
         choices[operation.node] = found

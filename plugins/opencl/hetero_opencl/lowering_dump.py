@@ -73,7 +73,7 @@ def select(program: Program) -> str:
 def _choice(choice: Choice) -> str:
     layouts = dict.fromkeys((*choice.signature.inputs, choice.signature.output))
     name = f"{choice.implementation.name} in {' and '.join(map(str, layouts))}"
-    return f"{name} ({choice.seconds * 1e6:.0f} µs)"
+    return f"{name} ({choice.seconds * 1e6:.0f} µs{' measured' if choice.is_measured else ''})"
 
 
 def memory(program: Program) -> str:

@@ -54,7 +54,7 @@ class OpenCLPlugin(Plugin):
 
     supported_properties = (
         *common_properties, props.cache_dir, props.caching_properties, driver_version, total_memory,
-        memory_statistics, model_memory, inference_precision, props.device.details,
+        memory_statistics, model_memory, inference_precision, props.tuning_file, props.device.details,
     )  # fmt: skip
     passes = (
         fold_constant_if,

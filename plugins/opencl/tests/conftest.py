@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import openvino
 import pytest
+from hetero_opencl import lower_model
 from hetero_opencl.bound_program import BoundProgram
 from hetero_opencl.device import present_devices
+from hetero_opencl.implementation import Implementation, choices_of
 from hetero_opencl.infer_request import OpenCLInferRequest
 
 import hetero
@@ -49,6 +51,21 @@ def processor(request, monkeypatch) -> None:
     if request.param is not None:
         for one in present_devices().usable:
             monkeypatch.setattr(one, "profile", replace(one.profile, is_cpu_like=request.param))
+
+
+@pytest.fixture
+def force(monkeypatch) -> Callable[..., None]:
+    """Return a function after which implementations of these classes run all operations that they can run."""
+
+    def use(*classes: type[Implementation]) -> None:
+        def choices(operation, implementations, profile, tuning):
+            wanted = [one for one in implementations if isinstance(one, classes)]
+            forced = choices_of(operation, wanted, profile, tuning)
+            return forced or choices_of(operation, implementations, profile, tuning)
+
+        monkeypatch.setattr(lower_model, "choices_of", choices)
+
+    return use
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hetero_opencl import lower_model
-from hetero_opencl.implementation import choices_of
 from hetero_opencl.kernels.channel_movement import ChannelMovement
 
 from hetero import Parameter, Type, ops
@@ -13,14 +11,9 @@ GENERATOR = np.random.default_rng(0)
 
 
 @pytest.fixture(autouse=True)
-def forced(monkeypatch):
+def forced(force):
     """Move channels in blocks, between conversions, if that is possible."""
-
-    def choices(operation, implementations, profile):
-        blocks = [one for one in implementations if isinstance(one, ChannelMovement)]
-        return choices_of(operation, blocks, profile) or choices_of(operation, implementations, profile)
-
-    monkeypatch.setattr(lower_model, "choices_of", choices)
+    force(ChannelMovement)
 
 
 def numbers(*shape, kind=np.float32):

@@ -1,12 +1,13 @@
 """RowConvolution for all convolutions that it can run, compared with OpenVINO and numpy."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hetero_opencl import lower_model
 from hetero_opencl.device import present_devices
-from hetero_opencl.implementation import choices_of
+from hetero_opencl.implementation import candidates_of
 from hetero_opencl.kernels import implementations_of, row_convolution
 from hetero_opencl.kernels.row_convolution import RowConvolution
 from hetero_opencl.operation import Operation
@@ -91,7 +92,10 @@ def test_epilogue_of_a_tile_that_is_not_filled(template_agrees, kind):
     data, added = Parameter(element, x.shape), Parameter(element, residual.shape)
     convolution = ops.Convolution(data, Constant(filters), [1, 1], [1, 1], [1, 1], [1, 1])
     result = ops.Relu(ops.Add(ops.Add(convolution, Constant(bias)), added))
-    template_agrees(result, [data, added], [x, residual], {"f32": 1e-5, "f16": 1e-2, "bf16": 1e-1}[kind])
+    # TEMPLATE rounds the sums of the convolution and of the bias, of about 10, to the type; the kernel does not. Each
+    # rounding is off by up to 2^-12 (f16) or 2^-9 (bf16) of a number, and twice that where results have cancelled.
+    tolerance = {"f32": 1e-5, "f16": 4 * 10 * 2**-12, "bf16": 4 * 10 * 2**-9}[kind]
+    template_agrees(result, [data, added], [x, residual], tolerance)
 
 
 @pytest.mark.parametrize(
@@ -112,5 +116,5 @@ def test_choice_by_the_number_of_output_channels(image, filters, expected):
     pads = [filters[2] // 2, 0]
     data, constant = Parameter(Type.f32, image), Constant(np.zeros(filters, np.float32))
     operation = Operation(ops.Convolution(data, constant, [1, 1], pads, pads, [1, 1]))
-    choices = choices_of(operation, implementations_of(operation.main), profile)
-    assert min(choices, key=lambda choice: choice.seconds).implementation.name == expected
+    candidates = itertools.chain(*candidates_of(operation, implementations_of(operation.main), profile))
+    assert min(candidates, key=lambda choice: choice.seconds).implementation.name == expected

@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hetero_opencl import lower_model
 from hetero_opencl.device import present_devices
 from hetero_opencl.group_convolutions import merge_groups, widen_groups
-from hetero_opencl.implementation import choices_of
 from hetero_opencl.kernels.sparse_convolution import SparseConvolution
 
 from hetero import Model, Parameter, Type, ops
@@ -42,14 +40,8 @@ GROUPED = [
 
 
 @pytest.fixture
-def forced(monkeypatch):
-    """Run each convolution that SparseConvolution can run on it."""
-
-    def choices(operation, implementations, profile):
-        sparse = [one for one in implementations if isinstance(one, SparseConvolution)]
-        return choices_of(operation, sparse, profile) or choices_of(operation, implementations, profile)
-
-    monkeypatch.setattr(lower_model, "choices_of", choices)
+def forced(force):
+    force(SparseConvolution)
 
 
 @pytest.mark.parametrize(("image", "filters", "strides"), GROUPED)
