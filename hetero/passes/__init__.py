@@ -8,6 +8,7 @@ from hetero.passes.common_subexpressions import eliminate_common_subexpressions
 from hetero.passes.constant_folding import fold_constants
 from hetero.passes.convolution_fusion import fuse_convolution
 from hetero.passes.dead_code import eliminate_dead_code
+from hetero.passes.denormal_weights import flush_denormal_weights
 from hetero.passes.fold_constant_if import fold_constant_if
 from hetero.passes.fuse_elementwise import FusionRules, fuse_elementwise
 from hetero.passes.fuse_pad_into_convolution import fuse_pad_into_convolution
@@ -30,6 +31,7 @@ __all__ = [
     "channel_selection",
     "eliminate_common_subexpressions",
     "eliminate_dead_code",
+    "flush_denormal_weights",
     "fold_batch_norm",
     "fold_constant_if",
     "fold_constants",

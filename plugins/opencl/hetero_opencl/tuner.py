@@ -43,11 +43,11 @@ def measure_operations(
                 candidates = candidates_of(operation, implementations_of(operation.main), context.device.profile)
                 found[key] = operation, program, list(candidates)
     measured = {key: entry for key, entry in found.items() if sum(map(len, entry[2])) > 1}
-    for done, (key, (operation, program, candidates)) in enumerate(measured.items()):
+    for done, (key, (operation, program, groups)) in enumerate(measured.items()):
         if progress:
             progress(f"{operation.type_name} '{operation.name}'", done, len(measured))
-        seconds = _measure(program, context, operation, [choice for group in candidates for choice in group])
-        tuning.measurements[key] = {group[0].key: _best(group, seconds) for group in candidates}
+        seconds = _measure(program, context, operation, [choice for group in groups for choice in group])
+        tuning.measurements[key] = {group[0].key: _best(group, seconds) for group in groups}
 
 
 def _best(choices: Sequence[Choice], seconds: dict[int, float]) -> Measurement:

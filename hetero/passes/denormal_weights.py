@@ -1,0 +1,45 @@
+"""Denormal weights, which trained networks have where training has let a weight decay, are set to zero.
+
+A multiplication of a denormal number takes an x86 processor some 150 cycles: a text detector with 256,000 of them ran
+four times as long. What they add to a sum of products is less than 2^-126 times the input, for f32.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Constant, Model
+from hetero.graph.rt_info import copy_rt_info
+from hetero.passes.manager import changes_numerics
+
+_PRODUCTS = (
+    ops.Convolution, ops.GroupConvolution, ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData, ops.MatMul,
+)  # fmt: skip
+# Elements that are looked at together: temporary arrays stay in the cache.
+_CHUNK = 1 << 18
+
+
+@changes_numerics
+def flush_denormal_weights(model: Model) -> bool:
+    """Replace f32 constants with denormal numbers that are weights of convolutions and matrix products."""
+    changed = False
+    for node in model.get_ordered_ops():
+        if not isinstance(node, Constant) or node.data.dtype != np.float32:
+            continue
+        readers = [target for target in node.output(0).get_target_inputs() if isinstance(target.node, _PRODUCTS)]
+        if readers and _has_denormals(node.data):
+            tiny = np.finfo(np.float32).tiny
+            flushed = Constant(np.where(np.abs(node.data) < tiny, np.float32(0), node.data))
+            copy_rt_info([node], flushed)
+            for reader in readers:
+                reader.replace_source_output(flushed.output(0))
+            changed = True
+    return changed
+
+
+def _has_denormals(array: np.ndarray) -> bool:
+    # The bits of denormal numbers without the sign are 1 to 2^23 - 1, here times two. Zero wraps around.
+    bits = np.ravel(array, order="K").view(np.uint32)
+    chunks = (bits[start : start + _CHUNK] for start in range(0, bits.size, _CHUNK))
+    return any(int(((chunk << 1) - 2).min(initial=2**32 - 1)) < 2**24 - 2 for chunk in chunks)
