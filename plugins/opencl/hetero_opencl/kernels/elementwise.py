@@ -17,9 +17,9 @@ from hetero.graph import Node, Output, constant_array, is_constant
 from hetero.types import Type
 from hetero_opencl.custom import has_custom_expression
 from hetero_opencl.device_profile import DeviceProfile
-from hetero_opencl.implementation import Configuration, Implementation, Signature
+from hetero_opencl.implementation import Configuration, Implementation, Signature, traffic
 from hetero_opencl.kernels.conversions import converted
-from hetero_opencl.kernels.epilogue import has_vector_form, make_epilogue
+from hetero_opencl.kernels.epilogue import Index, has_vector_form, is_f32, make_epilogue
 from hetero_opencl.kernels.expressions import OPERATIONS, constant_number, expression, unsupported_elementwise
 from hetero_opencl.kernels.functions import functions_called
 from hetero_opencl.kernels.registry import implements, lowers, lowers_if
@@ -35,17 +35,24 @@ SHORTEST_ROW = 16
 LARGEST_GROUP = 256
 # Vectors that a work-item computes in blocks of channels.
 _POSITIONS = 64
+# Elements of a vector in rows; where hardware vectors are shorter, the compiler divides it. About how many elements a
+# work-item computes: several rows, or a part of one.
+_WIDTH, _ROW_PART = 16, 2048
 
 
 @lowers_if(has_custom_expression, unsupported=unsupported_elementwise)
-@lowers(*OPERATIONS, unsupported=unsupported_elementwise)
+@lowers(
+    *OPERATIONS,
+    unsupported=unsupported_elementwise,
+    estimate=lambda operation, profile: _seconds(operation, profile, 1),
+)
 def elementwise(lowering: Lowering, root: Node) -> None:
     _compute_group(lowering, ROWS)
 
 
 @implements(*OPERATIONS)
 class BlockedElementwise(Implementation):
-    """Element-wise operations on blocks of channels, in vectors if all elements are of one floating-point type."""
+    """Element-wise operations on blocks of channels, in vectors if all elements are f32."""
 
     def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
         shape = operation.result.shape
@@ -59,6 +66,11 @@ class BlockedElementwise(Implementation):
     def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
         blocks = Blocks(profile.vector_width)
         yield Signature(tuple(blocks if value.shape != () else ROWS for value in operation.node.input_values()), blocks)
+
+    def estimate(
+        self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
+    ) -> float:
+        return _seconds(operation, profile, profile.vector_width if has_vector_form(operation) else 1)
 
     def emit(
         self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
@@ -75,6 +87,66 @@ class BlockedElementwise(Implementation):
         parts = -(-length // _POSITIONS)
         arguments: list[Argument] = [lowering.buffer(operation.result, blocks), length, parts]
         lowering.launch_flat(text, "vector_elementwise", arguments, shape[0] * parts, epilogue.arguments)
+
+
+@implements(*OPERATIONS)
+class VectorElementwise(Implementation):
+    """Element-wise operations of f32 on rows, in vectors along the last axis."""
+
+    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
+        if not profile.is_cpu_like or not is_f32(operation.nodes):
+            return "all elements are f32"
+        return f"rows have at least {_WIDTH} elements" if _rows(operation)[0][-1] < _WIDTH else None
+
+    def estimate(
+        self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
+    ) -> float:
+        return _seconds(operation, profile, profile.vector_width)
+
+    def emit(
+        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+    ) -> None:
+        lengths, strides = _rows(operation)
+        row, rows = lengths[-1], math.prod(lengths[:-1])
+        indices = {value: _index(number, lengths, steps) for number, (value, steps) in enumerate(strides.items())}
+        epilogue = make_epilogue(lowering, operation, _WIDTH, True, indices=indices)
+        text = source("row_elementwise", {"RESULT": operation.result.element_type}, epilogue.text, **{
+            "WIDEN_RESULT(x)": "(x)", "WIDTH": _WIDTH,
+        })  # fmt: skip
+        parts = max(1, row // _ROW_PART)
+        group = max(1, _ROW_PART // row)
+        arguments: list[Argument] = [operation.result, row, rows, group, *epilogue.arguments]
+        lowering.launch(text, "row_elementwise", arguments, [parts, -(-rows // group)], [1, 1])
+
+
+def _rows(operation: Operation) -> tuple[list[int], dict[Output, list[int]]]:
+    """Return the lengths of the merged axes, and the strides along them of the inputs of other shapes."""
+    shape = operation.result.shape
+    others = [value for value in _group_inputs(operation) if _number(value) is None and value.shape != shape]
+    lengths, strides = _coordinates(shape, [_padded(value.shape, len(shape)) for value in others])
+    return lengths or [math.prod(shape)], dict(zip(others, strides))
+
+
+def _index(number: int, lengths: Sequence[int], strides: Sequence[int]) -> Index:
+    """Return the index of an input; ``channel`` is the row."""
+    numbers: dict[str, int] = {}
+    terms, row = [], "channel"
+    for axis in reversed(range(len(lengths) - 1)):
+        length, step = f"n{number}_{axis}", f"s{number}_{axis}"
+        numbers |= {length: lengths[axis], step: strides[axis]}
+        terms.append(f"({row}) % {length} * {step}" if axis else f"({row}) * {step}")
+        row = f"({row}) / {length}"
+    numbers[f"row{number}"] = lengths[-1]
+    if strides[-1]:
+        terms.append(f"at - channel * row{number}")
+    return Index(f"({' + '.join(terms) or '0'})", bool(strides[-1]), numbers)
+
+
+def _seconds(operation: Operation, profile: DeviceProfile, width: int) -> float:
+    """Return the time of operations in vectors of this width: that of memory, plus one instruction per operation."""
+    count = math.prod(operation.result.shape) * len(operation.nodes)
+    instructions = 2 * count * profile.vector_width / width / profile.flops_per_second
+    return traffic(operation) / profile.bytes_per_second + instructions + profile.launch_seconds
 
 
 def _group_inputs(operation: Operation) -> list[Output]:
@@ -143,9 +215,10 @@ def compute(
         return lowering.launch_flat(text, "elementwise", arguments, count)
     # Rows along the last axis: values that are constant along a row are computed and read once.
     row, rows = lengths[-1], count // lengths[-1]
-    group_size = min(-(-row // 16) * 16, LARGEST_GROUP)
+    groups = -(-row // LARGEST_GROUP)
+    group_size = -(-row // (groups * 16)) * 16
     text = _kernel(parameters, [*_in_rows(len(lengths)), *body], kinds)
-    lowering.launch(text, "elementwise", arguments, [-(-row // group_size) * group_size, rows], [group_size, 1])
+    lowering.launch(text, "elementwise", arguments, [groups * group_size, rows], [group_size, 1])
 
 
 def _types_in(nodes: Iterable[Node]) -> list[Type]:

@@ -8,7 +8,8 @@ vector holds neighboring channels. ``CHANNEL(row, column)`` selects the channel 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,16 +31,17 @@ if TYPE_CHECKING:
 _ANCHORS = (ops.Convolution, ops.GroupConvolution, ops.MatMul)
 
 
+def is_f32(nodes: Iterable[Node]) -> bool:
+    """Return whether nodes compute in f32 only. Others round each result to its type, which vectors do not."""
+    kinds = {value.element_type for node in nodes for value in (*node.input_values(), *node.outputs())}
+    return kinds == {Type.f32} and not any(isinstance(node, ops.FakeConvert) for node in nodes)
+
+
 def has_vector_form(operation: Operation) -> bool:
-    """Return whether a group without an anchor can run in vectors; its channels are axis 1."""
-    output = operation.result
-    inside = set(operation.nodes)
-    values = [value for node in operation.nodes for value in (*node.input_values(), *node.outputs())]
-    return (
-        output.element_type in FLOATS
-        and all(value.element_type is output.element_type for value in values)
-        and all(_place(value, output.shape, 1) for value in values if value.node not in inside)
-    )
+    """Return whether a group without an anchor can run in vectors of channels, which are axis 1."""
+    inside, shape = set(operation.nodes), operation.result.shape
+    inputs = [value for node in operation.nodes for value in node.input_values() if value.node not in inside]
+    return is_f32(operation.nodes) and all(_place(value, shape, 1) for value in inputs)
 
 
 def takes_epilogue(anchor: Node, group: Sequence[Node]) -> bool:
@@ -53,7 +55,7 @@ def takes_epilogue(anchor: Node, group: Sequence[Node]) -> bool:
     if type(anchor) not in _ANCHORS or not is_elementwise(group[0]):
         return False
     values = [value for node in group for value in (*node.input_values(), *node.outputs())]
-    if any(value.element_type is not kind for value in values):
+    if any(value.element_type is not kind for value in values) or any(type(one) is ops.FakeConvert for one in group):
         return False
     if kind not in FLOATS and (len(group) > 1 or type(group[0]) is not ops.Add):
         return False
@@ -87,6 +89,18 @@ class Epilogue(NamedTuple):
     arguments: list[Argument]
 
 
+class Index(NamedTuple):
+    """The index of the elements that a vector of the output needs of an input: an expression of ``at`` and ``channel``.
+
+    ``numbers`` are its further operands, as names and values. ``is_vector``: whether the elements are neighbors;
+    else all are one element.
+    """
+
+    text: str
+    is_vector: bool
+    numbers: Mapping[str, int]
+
+
 # Returns the epilogue for vectors of this many elements.
 EpilogueMaker = Callable[[int], Epilogue]
 
@@ -104,11 +118,12 @@ def make_epilogue(
     in_channels: bool,
     layout: Layout = ROWS,
     offset: np.ndarray | None = None,
+    indices: Mapping[Output, Index] = MappingProxyType({}),
 ) -> Epilogue:
     """Return the epilogue of an operation for vectors of ``width`` elements.
 
     ``in_channels``: whether vectors hold neighboring channels; else all elements are of one. ``offset``: a number per
-    channel, of the output's type, that is added first.
+    channel, of the output's type, that is added first. ``indices``: of inputs that are read in another way.
     """
     output = operation.anchor.output(0) if operation.anchor else operation.result
     axis = channel_axis(operation.anchor) if operation.anchor else 1
@@ -119,29 +134,35 @@ def make_epilogue(
     lines: list[str] = []
     names = {output: "v"} if operation.anchor else {}
 
-    def load(buffer: Argument, place: str) -> str:
-        name = f"e{len(parameters)}"
+    def load(buffer: Argument, place: str, is_vector: bool) -> str:
+        name = f"e{len(arguments)}"
         parameters.append(f"global const RESULT *restrict {name}")
         arguments.append(buffer)
-        if width > 1 and (place == "at" or in_channels):
+        if width > 1 and is_vector:
             return f"WIDEN_RESULT(RESULT_LOAD{width}({name} + {place}))"
         return f"({vector})(({element})RESULT_LOAD({name}, {place}))"
 
     if offset is not None:
-        lines.append(f"v = v + {load(lowering.constant(offset), 'channel')};")
+        lines.append(f"v = v + {load(lowering.constant(offset), 'channel', in_channels)};")
     inside = set(operation.nodes)
     for value in dict.fromkeys(v for node in operation.epilogue for v in node.input_values() if v.node not in inside):
         place = _place(value, output.shape, axis)
         names[value] = f"o{len(names)}"
         if place == "number":
-            parameters.append(f"const {element} e{len(parameters)}")
+            parameters.append(f"const {element} e{len(arguments)}")
             array = constant_array(value)
             assert array is not None
+            text = f"({vector})(e{len(arguments)})"
             arguments.append(_number(array, kind))
-            text = f"({vector})(e{len(parameters) - 1})"
+        elif value in indices:
+            index = indices[value]
+            text = load(lowering.buffer(value), index.text, index.is_vector)
+            parameters += [f"const int {name}" for name in index.numbers]
+            arguments += index.numbers.values()
         else:
             is_same = place == "same"
-            text = load(lowering.buffer(value, layout if is_same else ROWS), "at" if is_same else "channel")
+            buffer = lowering.buffer(value, layout if is_same else ROWS)
+            text = load(buffer, "at" if is_same else "channel", is_same or in_channels)
         lines.append(f"const {vector} {names[value]} = {text};")
     for node in operation.epilogue:
         inputs = [names[value] for value in node.input_values()]
@@ -158,7 +179,7 @@ def make_epilogue(
         return no_epilogue(width)
     result = names[operation.epilogue[-1].output(0)] if operation.epilogue else "v"
     more = "".join(f", {parameter}" for parameter in parameters)
-    passed = "".join(f", e{index}" for index in range(len(parameters)))
+    passed = "".join(f", {parameter.split()[-1]}" for parameter in parameters)
     body = "".join(f"    {line}\n" for line in lines)
     # `restrict` on a function that is inlined makes LLVM note for each access what it does not alias; that takes longer
     # than the rest of the compilation.
