@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 # Kernels index elements in 32 bits.
 LARGEST_COUNT = 2**31 - 1
 
+# Work-items of a work-group that compute a row each, and the least number of groups per compute unit of a CPU.
+_ROWS_PER_GROUP, _GROUPS_PER_UNIT = 64, 8
+
 # Launches the conversion of a value, which is in a buffer in one layout, and returns a buffer in another layout.
 Convert = Callable[["Lowering", Output, Buffer, Layout, Layout], Buffer]
 # An argument of a kernel: memory, or a number. A value stands for its buffer, an int or bool for an i32.
@@ -168,6 +171,17 @@ class Lowering:
         """Add a launch of ``count`` work-items in a row, rounded up to whole groups; count stands before ``more``."""
         group = 64
         self.launch(source, kernel, [*arguments, np.int32(count), *more], [-(-count // group) * group], [group])
+
+    def launch_rows(self, source: str, kernel: str, arguments: Sequence[Argument], count: int) -> None:
+        """Add a launch of ``count`` work-items that each compute a row; count is the last argument.
+
+        On a CPU a work-group runs on one core. So few rows are put into small groups, several per core, as rows take
+        long. Each other group size is a program to build for some drivers.
+        """
+        profile, group = self.device.profile, _ROWS_PER_GROUP
+        while profile.is_cpu_like and group > 1 and count < group * profile.compute_units * _GROUPS_PER_UNIT:
+            group //= 8
+        self.launch(source, kernel, [*arguments, count], [-(-count // group) * group], [group])
 
     def _argument(self, argument: Argument) -> Buffer | np.generic:
         if isinstance(argument, Output):

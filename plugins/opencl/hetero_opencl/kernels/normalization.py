@@ -14,7 +14,7 @@ from hetero import ops
 from hetero.graph import Node, Output
 from hetero.types import Type
 from hetero_opencl.kernels.movement import shape_input
-from hetero_opencl.kernels.reduction import group_size, kept_and_reduced, launch_rows, unsupported_rank
+from hetero_opencl.kernels.reduction import group_size, kept_and_reduced, unsupported_rank
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source, template, unsupported_non_float
 from hetero_opencl.lowering import Argument, Lowering
@@ -106,7 +106,7 @@ def _normalize(
     arguments: list[Argument] = [data, node.output(0), gamma, beta, *sizes, _number(node, epsilon)]
     if group > 1:
         return lowering.launch(text, "normalize_rows", [*arguments, rows], [rows * group], [group])
-    launch_rows(lowering, text, "normalize_rows", arguments, rows // kept[0][0] * -(-kept[0][0] // width))
+    lowering.launch_rows(text, "normalize_rows", arguments, rows // kept[0][0] * -(-kept[0][0] // width))
 
 
 @lowers(ops.BatchNormInference, ops.BatchNormInferenceV1, unsupported=unsupported_non_float)
@@ -182,4 +182,4 @@ def softmax(lowering: Lowering, node: ops.Softmax | ops.SoftmaxV1 | ops.LogSoftm
     # On a CPU columns are computed in vectors; on a GPU neighboring columns are neighboring work-items.
     in_vectors = lowering.device.profile.is_cpu_like and inner >= 16
     kernel, items = ("softmax_columns", rows // inner * -(-inner // 16)) if in_vectors else ("softmax", rows)
-    launch_rows(lowering, text, kernel, arguments, items)
+    lowering.launch_rows(text, kernel, arguments, items)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +28,6 @@ _WIDTH = 16
 _SHARED, _SHARED_BY_MANY = 64, 1024
 _GROUP, _LARGE_GROUP = 64, 256
 _BUSY = 1 << 14
-# Work-items in a group if each computes a row and there are many; on a CPU the groups per core that balance its load.
-_ROWS_PER_GROUP, _GROUPS_PER_CORE = 64, 8
 
 
 class Formula(NamedTuple):
@@ -130,18 +127,7 @@ def reduce(lowering: Lowering, node: Reduction) -> None:
     columns = in_vectors and lowering.device.profile.is_cpu_like and kept[0][1] == 1 and kept[0][0] >= _WIDTH
     width = _WIDTH if columns else 1
     items = count // kept[0][0] * -(-kept[0][0] // width)
-    launch_rows(lowering, _text(node, width, run, 1), "reduce", arguments, items)
-
-
-def launch_rows(lowering: Lowering, source: str, kernel: str, arguments: Sequence[Argument], count: int) -> None:
-    """Add a launch of ``count`` work-items that compute a row each, as ``Lowering.launch_flat`` does.
-
-    On a CPU a work-group runs on one core. So few rows are put into small groups, several per core, as rows take long.
-    """
-    cores, group = lowering.device.handle.max_compute_units, _ROWS_PER_GROUP
-    while lowering.device.profile.is_cpu_like and group > 1 and count < group * cores * _GROUPS_PER_CORE:
-        group //= 2
-    lowering.launch(source, kernel, [*arguments, count], [-(-count // group) * group], [group])
+    lowering.launch_rows(_text(node, width, run, 1), "reduce", arguments, items)
 
 
 def group_size(device: OpenCLDevice, results: int, elements: int, in_rows: bool) -> int:

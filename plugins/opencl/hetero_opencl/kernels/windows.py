@@ -117,7 +117,7 @@ def _launch_rows(
     """Launch a kernel that writes ``rows`` rows of ``length`` elements."""
     lanes = 1 if lowering.device.profile.is_cpu_like or length < _LANES else _LANES
     text = source("windows", WORD=WORDS[element_size], FLAT=int(is_flat), LANES=lanes)
-    lowering.launch_flat(text, kernel, arguments, rows * lanes)
+    lowering.launch_rows(text, kernel, arguments, rows * lanes)
 
 
 def overlapped(
@@ -131,10 +131,13 @@ def overlapped(
     window: Window,
 ) -> None:
     """Launch col2im: add columns ``[planes, kernel, positions]`` to planes. ``types``: those of columns and planes."""
-    numbers = (*in_size, *out_size, *_numbers(window))
+    numbers = (*in_size, *out_size, *window.kernel, *window.dilations, *window.pads)
+    z, y, x = window.strides
     flat = int(in_size[0] == out_size[0] == window.kernel[0] == 1)
-    text = source_of_sums("overlapped", ProductTypes(types[0], *types), FLAT=flat)
-    lowering.launch_flat(text, "overlapped", [columns, image, *numbers], planes * math.prod(out_size))
+    sums = ProductTypes(types[0], *types)
+    text = source_of_sums("overlapped", sums, FLAT=flat, STRIDE_Z=z, STRIDE_Y=y, STRIDE_X=x)
+    rows = planes * out_size[0] * out_size[1] if out_size[2] else 0
+    lowering.launch_rows(text, "overlapped", [columns, image, *numbers], rows)
 
 
 def _bits(number: int, size: int) -> np.unsignedinteger:
