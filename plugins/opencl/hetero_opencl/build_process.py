@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pyopencl as cl
@@ -29,10 +32,42 @@ def build(device_identity: list[str | int], source: str, launches: list[tuple]) 
         program = build_uncached(cl.Program(context, source))
     except cl.Error as error:
         return {"error": str(error)}
+    loaded = _loaded_files()
     for launch in launches:
         with contextlib.suppress(cl.Error, MemoryError):  # the driver then generates the code in the first inference
             _launch(queue, program, *launch)
+    _use_as_generic_code(program, _loaded_files() - loaded)
     return {"binary": program.binaries[0].hex()}
+
+
+def _loaded_files() -> set[Path]:
+    """Return the files that are mapped by this process; none on systems other than Linux."""
+    maps = Path("/proc/self/maps")
+    lines = maps.read_text(errors="replace").splitlines() if maps.exists() else []
+    return {Path(line.split(maxsplit=5)[5]) for line in lines if line.endswith(".so")}
+
+
+def _use_as_generic_code(program: cl.Program, files: set[Path]) -> None:
+    """Let PoCL take the code that it made for launches, in ``files``, as its code for any work-group size too.
+
+    A binary must have both, and the second takes PoCL longer to compile than all else. For a kernel that has one
+    work-group size they do the same. PoCL keeps them in KERNEL/1-1-1-goffs0-smallgrid/KERNEL.so and KERNEL/0-0-0.
+    """
+    for file in files:
+        if file.parent.parent.name == file.stem and _has_one_size(program, file.stem):
+            generic = file.parent.with_name("0-0-0")
+            with contextlib.suppress(OSError):
+                generic.mkdir()
+                os.link(file, generic / file.name)
+
+
+def _has_one_size(program: cl.Program, kernel: str) -> bool:
+    query = cl.kernel_work_group_info.COMPILE_WORK_GROUP_SIZE
+    try:
+        sizes = cl.Kernel(program, kernel).get_work_group_info(query, program.devices[0])
+        return any(cast(Sequence[int], sizes))
+    except cl.Error:  # a file of something else
+        return False
 
 
 @functools.cache

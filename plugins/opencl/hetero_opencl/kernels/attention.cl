@@ -56,16 +56,15 @@ OF_GROUP(sum_of_group, own + other)
     LOOKED_AT16(CONVERT((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) + (key)) <= (TRUTH16)(query))
 #endif
 
-kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void attention_weights(global const SCORES *scores, global SCORES *weights, global const SCALE *restrict scale,
+kernel void attention_weights(global const SCORES *scores, global SCORES *weights, global const SCALE *restrict scale,
 #if MASK_KIND == 1 || MASK_KIND == 2
-                       global const MASK *restrict mask,
+                              global const MASK *restrict mask,
 #endif
 #if SINK_KIND
-                       global const SINK *restrict sink,
+                              global const SINK *restrict sink,
 #endif
-                       PARAMETERS const int rows, const int keys, const int mask_row, const int mask_step,
-                       const int sink_row, const int first)
+                              PARAMETERS const int rows, const int keys, const int mask_row, const int mask_step,
+                              const int sink_row, const int first)
 {
     local value shared[GROUP];
     const int row = get_group_id(0), lane = get_local_id(0);

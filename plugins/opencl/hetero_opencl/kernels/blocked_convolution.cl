@@ -29,15 +29,14 @@
 // on Intel's runtime, whose work-groups cost 35 ns each, and for DIRECT 1; with a copy, PoCL's compiler then moves sums
 // between registers and the stack. Runtimes go through the last dimension slowest, so that a tile of filters stays in
 // the L2 cache.
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void blocked_convolution(global const DATA *restrict image, global const FILTER *restrict filters,
-                         global RESULT *restrict out, const int depth, const int height, const int width,
-                         const int out_depth, const int out_height, const int out_width,
-                         const int kernel_z, const int kernel_y, const int kernel_x, const int stride_z,
-                         const int stride_y, const int dilation_z, const int dilation_y, const int dilation_x,
-                         const int pad_z, const int pad_y, const int pad_x, const int channels, const int blocks,
-                         const int in_block, const int in_batch, const int out_block, const int out_batch,
-                         const int rows EPILOGUE_PARAMETERS PROLOGUE_PARAMETERS)
+kernel void blocked_convolution(global const DATA *restrict image, global const FILTER *restrict filters,
+                                global RESULT *restrict out, const int depth, const int height, const int width,
+                                const int out_depth, const int out_height, const int out_width,
+                                const int kernel_z, const int kernel_y, const int kernel_x, const int stride_z,
+                                const int stride_y, const int dilation_z, const int dilation_y, const int dilation_x,
+                                const int pad_z, const int pad_y, const int pad_x, const int channels, const int blocks,
+                                const int in_block, const int in_batch, const int out_block, const int out_batch,
+                                const int rows EPILOGUE_PARAMETERS PROLOGUE_PARAMETERS)
 {
     const int tiles = (blocks + J - 1) / J, group = get_global_id(1) / tiles, tile = get_global_id(1) % tiles;
     const int in_blocks = (channels + IN_BLOCK - 1) / IN_BLOCK;

@@ -4,14 +4,13 @@
 // windows that reach beyond the image along the row. DATA, FILTER, RESULT: element types; sums are float.
 // Global size: [tiles along the row, any number, blocks times batches]: the rows of a block are divided among so many
 // work-items, in work-groups of one. The fewer the faster (a work-group costs 15 to 35 ns), if all cores have work.
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void blocked_depthwise(global const DATA *restrict image, global const FILTER *restrict filters,
-                       global RESULT *restrict out, const int depth, const int height, const int width,
-                       const int out_depth, const int out_height, const int out_width,
-                       const int kernel_z, const int kernel_y, const int kernel_x, const int stride_z,
-                       const int stride_y, const int dilation_z, const int dilation_y, const int dilation_x,
-                       const int pad_z, const int pad_y, const int pad_x, const int batches
-                       EPILOGUE_PARAMETERS PROLOGUE_PARAMETERS)
+kernel void blocked_depthwise(global const DATA *restrict image, global const FILTER *restrict filters,
+                              global RESULT *restrict out, const int depth, const int height, const int width,
+                              const int out_depth, const int out_height, const int out_width,
+                              const int kernel_z, const int kernel_y, const int kernel_x, const int stride_z,
+                              const int stride_y, const int dilation_z, const int dilation_y, const int dilation_x,
+                              const int pad_z, const int pad_y, const int pad_x, const int batches
+                              EPILOGUE_PARAMETERS PROLOGUE_PARAMETERS)
 {
     const int x = min((int)get_global_id(0) * I, out_width - I), skipped = get_global_id(0) * I - x;
     const int plane = get_global_id(2), channel = plane / batches * BLOCK;

@@ -1,9 +1,8 @@
 // Mean over all positions of channel blocks (see channel_blocks.cl, which precedes this text). DATA, RESULT: element
 // types; sums are float. A work-item computes one vector; 4 sums, because an addition takes several cycles.
 // Global size: blocks times batches.
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void blocked_mean(global const DATA *restrict image, global RESULT *restrict out, const int positions, const int batches
-                  EPILOGUE_PARAMETERS)
+kernel void blocked_mean(global const DATA *restrict image, global RESULT *restrict out, const int positions,
+                         const int batches EPILOGUE_PARAMETERS)
 {
     const int plane = get_global_id(0), channel = plane / batches * BLOCK;
     image += (long)plane * positions * BLOCK;

@@ -19,14 +19,13 @@ inline int count_inside(const int at, const int dilation, const int length, cons
     return end_inside(at, dilation, length, kernel_size) - first_inside(at, dilation);
 }
 
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void blocked_pooling(global const DATA *restrict image, global RESULT *restrict out,
-                     const int depth, const int height, const int width,
-                     const int out_depth, const int out_height, const int out_width,
-                     const int kernel_z, const int kernel_y, const int kernel_x, const int stride_z,
-                     const int stride_y, const int dilation_z, const int dilation_y, const int dilation_x,
-                     const int pad_z, const int pad_y, const int pad_x, const int size, const int batches
-                     EPILOGUE_PARAMETERS)
+kernel void blocked_pooling(global const DATA *restrict image, global RESULT *restrict out,
+                            const int depth, const int height, const int width,
+                            const int out_depth, const int out_height, const int out_width,
+                            const int kernel_z, const int kernel_y, const int kernel_x, const int stride_z,
+                            const int stride_y, const int dilation_z, const int dilation_y, const int dilation_x,
+                            const int pad_z, const int pad_y, const int pad_x, const int size, const int batches
+                            EPILOGUE_PARAMETERS)
 {
     const int x = min((int)get_global_id(0) * I, out_width - I), skipped = get_global_id(0) * I - x;
     const int plane = get_global_id(2), channel = plane / batches * BLOCK;

@@ -48,18 +48,17 @@ inline void transpose(float16 *x)
     }
 }
 
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void flash_attention(global const DATA *restrict query, global const DATA *restrict key,
-                     global const DATA *restrict content, global DATA *restrict result,
-                     global const SCALE *restrict scale,
+kernel void flash_attention(global const DATA *restrict query, global const DATA *restrict key,
+                            global const DATA *restrict content, global DATA *restrict result,
+                            global const SCALE *restrict scale,
 #if MASK_KIND == 1 || MASK_KIND == 2
-                     global const MASK *restrict mask,
+                            global const MASK *restrict mask,
 #endif
 #if SINK_KIND
-                     global const SINK *restrict sink,
+                            global const SINK *restrict sink,
 #endif
-                     PARAMETERS const int queries, const int keys, const int mask_row, const int mask_step,
-                     const int sink_row)
+                            PARAMETERS const int queries, const int keys, const int mask_row, const int mask_step,
+                            const int sink_row)
 {
     const int first = get_global_id(0) * LANES, head = get_global_id(1);
     int rest = head;

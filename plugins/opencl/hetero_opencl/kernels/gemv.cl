@@ -1,10 +1,10 @@
 // Matrix-vector product (gemv), one work-item per element of c. a is stored in row-major order. For the macros, see
 // product.cl.
-__kernel void gemv(__global const LEFT* restrict a, __global const RIGHT* restrict b,
-                               __global RESULT* restrict c, const int rows, const int columns, const int depth,
-                               const int inner, const int a_outer, const int a_inner, const int b_outer,
-                               const int b_inner, const int a_offset, const int b_offset, const int c_offset,
-                               const int c_batch, const int count EPILOGUE_PARAMETERS)
+kernel void gemv(__global const LEFT* restrict a, __global const RIGHT* restrict b,
+                 __global RESULT* restrict c, const int rows, const int columns, const int depth,
+                 const int inner, const int a_outer, const int a_inner, const int b_outer,
+                 const int b_inner, const int a_offset, const int b_offset, const int c_offset,
+                 const int c_batch, const int count EPILOGUE_PARAMETERS)
 {
     const int i = get_global_id(0);
     if (i >= count) return;

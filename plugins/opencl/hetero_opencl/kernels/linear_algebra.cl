@@ -49,9 +49,8 @@ inline void eliminate(global const value *m, global value *columns, const int fi
 
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
-kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void determinant(global const DATA *restrict data, global value *restrict scratch, global DATA *restrict result,
-                 const int size)
+kernel void determinant(global const DATA *restrict data, global value *restrict scratch, global DATA *restrict result,
+                        const int size)
 {
     local int chosen;
     const int lane = get_local_id(0), matrix = get_group_id(0);
@@ -77,9 +76,8 @@ void determinant(global const DATA *restrict data, global value *restrict scratc
 }
 
 // Gauss-Jordan elimination of m beside the identity, which becomes the inverse. ADJOINT 1: of the transposed matrix.
-kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void inverse(global const DATA *restrict data, global value *restrict scratch, global DATA *restrict result,
-             const int size)
+kernel void inverse(global const DATA *restrict data, global value *restrict scratch, global DATA *restrict result,
+                    const int size)
 {
     local int chosen;
     const int lane = get_local_id(0), matrix = get_group_id(0), count = size * size;

@@ -1,6 +1,6 @@
 // LRN: x / (bias + alpha * s) ^ beta, where s is the sum of squares in a window around each element, computed over one
 // axis of [outer][length][inner] after the other. With SUMS, `sums` holds the sums over the previous axes. A work-item
-// computes WIDTH neighbors along `inner`; the last ones overlap those before.
+// computes WIDTH neighbors along `inner`; the last ones overlap those before. POWER(x): x ^ beta.
 #if WIDTH == 1
 typedef DATA_VALUE VALUES;
 #define LOAD(i) DATA_LOAD(data, i)
@@ -57,6 +57,6 @@ kernel void normalize_responses(global const DATA *restrict data, global const D
         return;
     const int i = first_element(item, inner);
     const VALUES base = alpha * window_sum(data, sums, i, size, length, inner) + bias;
-    const VALUES result = LOAD(i) / pow(base, (VALUES)(beta));
+    const VALUES result = LOAD(i) / POWER(base);
     STORE(result, i);
 }

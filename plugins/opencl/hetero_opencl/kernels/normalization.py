@@ -139,7 +139,7 @@ def lrn(lowering: Lowering, node: ops.LRN) -> None:
 
 def _launch_windows(
     lowering: Lowering,
-    node: Node,
+    node: ops.LRN,
     kernel: str,
     buffers: Sequence[Buffer],
     window: tuple[int, int, int],
@@ -150,7 +150,9 @@ def _launch_windows(
     # On a CPU neighbors are computed in vectors.
     width = 16 if lowering.device.profile.is_cpu_like and inner >= 16 else 1
     sums = {} if buffers[0] is buffers[1] else {"SUMS": 1}
-    text = source("local_response", {"DATA": node.get_element_type()}, WIDTH=width, **sums)
+    # Two square roots take a fifth of the time of pow. 0.75 is the exponent of all networks that we know.
+    power = "(sqrt(x) * sqrt(sqrt(x)))" if node.beta == 0.75 else "pow(x, (VALUES)(beta))"
+    text = source("local_response", {"DATA": node.get_element_type()}, WIDTH=width, **sums, **{"POWER(x)": power})
     items = math.prod(node.shape) // inner * -(-inner // width)
     lowering.launch_flat(text, kernel, [*buffers, *window, *numbers], items)
 

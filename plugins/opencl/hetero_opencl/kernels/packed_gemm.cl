@@ -25,11 +25,10 @@
 #endif
 #define PANEL (16 * VECTORS)
 
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void packed_gemm(global const A *restrict a, global const B *restrict b, global C *restrict c, const int rows,
-                 const int columns, const int depth, const int a_row, const int b_panel, const int b_row,
-                 const int inner, const int a_outer, const int a_inner, const int b_outer, const int b_inner,
-                 const int a_offset, const int b_offset, const int c_offset EPILOGUE_PARAMETERS)
+kernel void packed_gemm(global const A *restrict a, global const B *restrict b, global C *restrict c, const int rows,
+                        const int columns, const int depth, const int a_row, const int b_panel, const int b_row,
+                        const int inner, const int a_outer, const int a_inner, const int b_outer, const int b_inner,
+                        const int a_offset, const int b_offset, const int c_offset EPILOGUE_PARAMETERS)
 {
     const int row = get_global_id(0) * ROWS, column = get_global_id(1) * PANEL, batch = get_global_id(2);
     const int outer = batch / inner, matrix = batch - outer * inner;
@@ -92,10 +91,9 @@ void packed_gemm(global const A *restrict a, global const B *restrict b, global 
 // n * b_column; one of the strides is 1. The global size is (ceil(columns / 16), ceil(depth / 16), batches), the local
 // size (1, 1, 1): a work-item packs 16 rows of 16 columns. Packed matrices follow each other, each
 // ceil(columns / (16 * VECTORS)) * depth * 16 * VECTORS elements. Results in the columns past the end are arbitrary.
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void pack_panels(global const B *restrict b, global B *restrict panels, const int columns, const int depth,
-                 const int b_row, const int b_column, const int inner, const int b_outer, const int b_inner,
-                 const int b_offset)
+kernel void pack_panels(global const B *restrict b, global B *restrict panels, const int columns, const int depth,
+                        const int b_row, const int b_column, const int inner, const int b_outer, const int b_inner,
+                        const int b_offset)
 {
     const int vector = get_global_id(0), begin = get_global_id(1) * 16, batch = get_global_id(2);
     const int outer = batch / inner, matrix = batch - outer * inner, end = min(begin + 16, depth);

@@ -48,12 +48,11 @@ inline void copy_row(global const RIGHT *from, local SUM *line, int first, const
 }
 #endif
 
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void row_convolution(global const RIGHT *restrict image, global const LEFT *restrict filters,
-                     global RESULT *restrict out, const int outputs, const int channels, const int height,
-                     const int width, const int out_height, const int out_width, const int kernel_y,
-                     const int kernel_x, const int stride_y, const int dilation_y, const int dilation_x,
-                     const int pad_y, const int pad_x EPILOGUE_PARAMETERS)
+kernel void row_convolution(global const RIGHT *restrict image, global const LEFT *restrict filters,
+                            global RESULT *restrict out, const int outputs, const int channels, const int height,
+                            const int width, const int out_height, const int out_width, const int kernel_y,
+                            const int kernel_x, const int stride_y, const int dilation_y, const int dilation_x,
+                            const int pad_y, const int pad_x EPILOGUE_PARAMETERS)
 {
     const int x = get_global_id(0) * (16 * J), left = x * STRIDE - pad_x;
     const int parts = (out_height + R - 1) / R, y = get_global_id(1) % parts * R, batch = get_global_id(1) / parts;

@@ -4,9 +4,8 @@
 #define PASTE(a, b) a##b
 #define JOIN(a, b) PASTE(a, b)
 
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void row_elementwise(global RESULT *restrict out, const int length, const int rows, const int group
-                     EPILOGUE_PARAMETERS)
+kernel void row_elementwise(global RESULT *restrict out, const int length, const int rows, const int group
+                            EPILOGUE_PARAMETERS)
 {
     const int vectors = (length + WIDTH - 1) / WIDTH, parts = get_global_size(0);
     const int begin = (long)vectors * get_global_id(0) / parts, end = (long)vectors * (get_global_id(0) + 1) / parts;

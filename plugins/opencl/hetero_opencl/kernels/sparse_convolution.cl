@@ -9,12 +9,11 @@
 #define VECTOR JOIN(float, BLOCK)
 #define LOAD(p) JOIN(vload, BLOCK)(0, p)
 
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void sparse_convolution(global const float *restrict image, global const float *restrict filters,
-                        global const int *restrict channels, global const int *restrict ends,
-                        global float *restrict out, const int tiles, const int blocks, const int height,
-                        const int width, const int out_height, const int out_width, const int stride_y,
-                        const int batches EPILOGUE_PARAMETERS)
+kernel void sparse_convolution(global const float *restrict image, global const float *restrict filters,
+                               global const int *restrict channels, global const int *restrict ends,
+                               global float *restrict out, const int tiles, const int blocks, const int height,
+                               const int width, const int out_height, const int out_width, const int stride_y,
+                               const int batches EPILOGUE_PARAMETERS)
 {
     const int parts = (out_width + I - 1) / I;
     const long items = (long)parts * out_height * batches * tiles;
