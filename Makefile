@@ -29,8 +29,9 @@ lint: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: models
-	$(BIN)/python -m tests.benchmarks
+# A table of the models on all inference engines at batch sizes 1 and 8; NN minutes. `python -m tests.benchmarks` has more.
+bench: models .venv/bench
+	$(BIN)/python -m tests.benchmarks.inference
 
 clean:
 	rm -rf .venv
@@ -45,4 +46,8 @@ clean:
 
 .venv/test: .venv/demo
 	$(BIN)/pip install -qq -e '.[test]' -e 'plugins/opencl[intel]'
+	touch $@
+
+.venv/bench: .venv/test
+	$(BIN)/pip install -qq -e '.[bench]'
 	touch $@
