@@ -18,6 +18,8 @@ from tests.benchmarks.engines import Inference
 
 # Seconds that loading a model, or a turn, may take.
 TIME_LIMIT = 300
+# Seconds for a process to end by itself.
+ENDING_SECONDS = 10
 # Beginnings of the lines of OpenVINO that come before the reason of an error.
 _PREAMBLE = ("Exception from ", "Check ", "FrontEnd API failed")
 
@@ -58,9 +60,13 @@ class EngineProcess:
         return Turn(*self._ask(seconds))
 
     def close(self) -> None:
+        """End the process, which ends by itself unless it is still at work."""
         self._connection.close()
-        self._process.kill()
-        self._process.wait()
+        try:
+            self._process.wait(ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
     def __enter__(self) -> EngineProcess:
         return self
