@@ -29,7 +29,8 @@ lint: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# A table of the models on all inference engines at batch sizes 1 and 8; NN minutes. `python -m tests.benchmarks` has more.
+# A table of all models on all inference engines, at batch sizes 1 and 8; some 30 minutes. `python -m tests.benchmarks`
+# measures everything else.
 bench: models .venv/bench
 	$(BIN)/python -m tests.benchmarks.inference
 
