@@ -102,8 +102,8 @@ def _loaders(name: str) -> dict[str, Callable[[Path, engines.Arrays], engines.In
 
 def make_table(networks: Sequence[Network], notes: list[str]) -> Table:
     """Return the table. Appends the reasons of missing times to ``notes``, to which the table refers by number."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("network")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column("network", no_wrap=True)
     on_gpus = [column for device in GPUS for column in (device, "ratio")]
     for column in ("batch", *LIBRARIES, TINYGRAD, *on_gpus, f"{TINYGRAD} / {SHARED_DEVICE}"):
         table.add_column(column, justify="right", max_width=8)

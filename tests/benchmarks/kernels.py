@@ -34,6 +34,8 @@ from tests.devices import GPUS
 
 # The time of a measurement, and the least number of inferences.
 SECONDS, INFERENCES = 5.0, 50
+# Kernels that convert the inputs of a node to another layout.
+CONVERSIONS = ("rows_to_blocks", "blocks_to_rows")
 
 
 @dataclass
@@ -113,7 +115,8 @@ def _families(programs: Sequence[Program], seconds: Sequence[float], limits: Dev
 def _work_of_launches(program: Program, seconds: Sequence[float]) -> dict[int, tuple[Node, Work]]:
     """Return the node and the work of each launch, by index.
 
-    The arithmetic of a node counts for its longest launch. The bytes are those of all buffers of a launch.
+    The arithmetic of a node counts for its longest launch but conversions. The bytes are those of all buffers of a
+    launch.
     """
     shapes = assumed_shapes(program.model)
     nodes = {node.friendly_name: node for node in program.model.get_ordered_ops()}
@@ -125,7 +128,7 @@ def _work_of_launches(program: Program, seconds: Sequence[float]) -> dict[int, t
         node = nodes[name]
         work = model_work(node.body) if isinstance(node, ops.Fused) else work_of(node, shapes)
         operations = work.operations * _share_of_products(Operation(node).anchor)
-        longest = max(indices, key=lambda at: seconds[at])
+        longest = max(indices, key=lambda at: (program.launches[at].kernel not in CONVERSIONS, seconds[at]))
         for at in indices:
             byte_size = sum(buffer.byte_size for buffer in set(program.launches[at].buffers()))
             if len(indices) == 1 and not isinstance(node, ops.Fused):
