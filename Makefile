@@ -29,8 +29,10 @@ lint: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: models
-	$(BIN)/python -m tests.benchmarks
+# A table of all models on all inference engines, at batch sizes 1 and 8; some 30 minutes. `python -m tests.benchmarks`
+# measures everything else.
+bench: models .venv/bench
+	$(BIN)/python -m tests.benchmarks.inference
 
 clean:
 	rm -rf .venv
@@ -45,4 +47,8 @@ clean:
 
 .venv/test: .venv/demo
 	$(BIN)/pip install -qq -e '.[test]' -e 'plugins/opencl[intel]'
+	touch $@
+
+.venv/bench: .venv/test
+	$(BIN)/pip install -qq -e '.[bench]'
 	touch $@

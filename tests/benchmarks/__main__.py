@@ -1,4 +1,7 @@
-"""``python -m tests.benchmarks [NAME …]``: run benchmarks, all by default, and print medians and ratios."""
+"""``python -m tests.benchmarks [NAME …]``: run benchmarks, all by default, and print medians and ratios.
+
+``inference``, ``kernels`` and ``tflite_cases`` are commands of their own.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,6 @@ from tests.benchmarks import (
     compilation,
     handover,
     import_time,
-    inference,
     kernel_builds,
     memory,
     outside_kernels,
@@ -30,7 +32,7 @@ from tests.benchmarks import (
 )
 
 _COMPARISONS = (
-    import_time, compilation, boundaries, overlap, requests, streams, tracing, handover, inference, transposes,
+    import_time, compilation, boundaries, overlap, requests, streams, tracing, handover, transposes,
     placement, outside_kernels,
 )  # fmt: skip
 # Each yields groups of lines, one group for each comparison.

@@ -1,84 +1,198 @@
-"""One inference of each model of the zoo on hetero's devices, against ONNX Runtime or LiteRT, and OpenVINO.
+"""One inference of each model of the zoo on the OpenCL devices, against ONNX Runtime or LiteRT, OpenVINO and tinygrad.
 
-``python -m tests.benchmarks.inference [MODEL …]`` measures some of the models.
+``python -m tests.benchmarks.inference [--batch N] [MODEL …]`` measures some of the models. The engines run in turn,
+each in its own process.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
+import argparse
+import math
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
 from hetero import Core
+from hetero.run.display import make_console, progress_bar
 from tests import zoo
-from tests.benchmarks.interleaved import Comparison, interleave
+from tests.benchmarks import batched_models, engines
+from tests.benchmarks.engine_process import EngineError, EngineProcess
+from tests.benchmarks.interleaved import SETTLING
+from tests.devices import GPUS
 
-EXTENSIONS = Path(__file__).parents[2] / "configs" / "mediapipe_operators.py"
-DEVICES = ("HETERO:GPU,TEMPLATE", "GPU", "TEMPLATE")
-ROUNDS = 5
-# OpenVINO cannot read an If whose branches differ in rank, resource variables, and a custom operator.
-NOT_FOR_OPENVINO = {
-    "voice_activity", "alexa", "hey_jarvis", "hey_mycroft", "okay_nabu", "selfie_segmentation",
-    "selfie_segmentation_wide",
-}  # fmt: skip
-# LiteRT has no kernel for their custom operator.
-NOT_FOR_LITERT = {"selfie_segmentation", "selfie_segmentation_wide"}
-
-
-def compare(names: Sequence[str] = ()) -> Iterator[Comparison]:
-    core = Core()
-    core.add_extension(EXTENSIONS)
-    for name in names or zoo.MODELS:
-        feeds = zoo.inputs(name)
-        candidates = {}
-        if name in zoo.ONNX:
-            candidates["onnxruntime"] = _onnxruntime(name, feeds)
-        elif name not in NOT_FOR_LITERT:
-            candidates["litert"] = _litert(name, feeds)
-        if name not in NOT_FOR_OPENVINO:
-            candidates["openvino"] = _openvino(name, feeds)
-        candidates.update((device, _hetero(core, name, device, feeds)) for device in DEVICES)
-        yield interleave(name, candidates, ROUNDS)
+BATCHES = (1, 8)
+# An engine runs a second in total, in this many turns.
+ROUNDS = 9
+TURN_SECONDS = 1 / ROUNDS
+LIBRARIES = ("ONNX Runtime", "LiteRT", "OpenVINO")
+TINYGRAD = "tinygrad"
+ENGINES = (*LIBRARIES, TINYGRAD, *GPUS)
+NAMES = {device: Core().get_property(device, "FULL_DEVICE_NAME") for device in GPUS}
+# The device that tinygrad runs on too: Intel's runtime for CPUs if present, where it is faster than on PoCL.
+SHARED_DEVICE = next((device for device in GPUS if "(Intel(R) OpenCL)" in NAMES[device]), GPUS[0])
+# Rows with the geometric means of some networks.
+MEANS: dict[str, Callable[[str], bool]] = {
+    "geometric mean, ONNX": lambda network: network in zoo.ONNX,
+    "geometric mean, .tflite": lambda network: network in zoo.TFLITE,
+    "geometric mean, all": lambda network: True,
+}
 
 
-def _hetero(core: Core, name: str, device: str, feeds: zoo.Arrays) -> Callable[[], object]:
-    request = core.compile_model(zoo.path(name), device).create_infer_request()
-    return lambda: request.infer(feeds, share_inputs=True, share_outputs=True)
+@dataclass
+class Network:
+    """Measurements of a network: the median seconds of the engines that run it, and why others do not."""
+
+    name: str
+    batch: int
+    seconds: dict[str, float] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+
+    def ratio(self, engine: str, peers: Iterable[str] = LIBRARIES) -> float | None:
+        """Return the time of an engine divided by that of the fastest peer, or None if one of them is unknown."""
+        known = [self.seconds[peer] for peer in peers if peer in self.seconds]
+        return self.seconds[engine] / min(known) if known and engine in self.seconds else None
+
+    @contextmanager
+    def noting_problems(self, engine: str) -> Iterator[None]:
+        try:
+            yield
+        except EngineError as error:
+            self.problems[engine] = str(error)
 
 
-def _onnxruntime(name: str, feeds: zoo.Arrays) -> Callable[[], object]:
-    import onnxruntime
-
-    session = onnxruntime.InferenceSession(str(zoo.path(name)), providers=["CPUExecutionProvider"])
-    return lambda: session.run(None, feeds)
-
-
-def _litert(name: str, feeds: zoo.Arrays) -> Callable[[], object]:
-    from ai_edge_litert.interpreter import Interpreter
-
-    interpreter = Interpreter(str(zoo.path(name)), num_threads=os.cpu_count())
-    interpreter.allocate_tensors()
-    input_indices = {details["name"]: details["index"] for details in interpreter.get_input_details()}
-    output_indices = [details["index"] for details in interpreter.get_output_details()]
-
-    def infer() -> object:
-        for key, array in feeds.items():
-            interpreter.set_tensor(input_indices[key], array)
-        interpreter.invoke()
-        return [interpreter.get_tensor(index) for index in output_indices]
-
-    return infer
+def measure(name: str, batch: int) -> Network:
+    """Measure all engines in turn."""
+    network = Network(name, batch)
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        file, feeds = batched_models.file(name, batch, Path(folder)), batched_models.inputs(name, batch)
+        running: dict[str, EngineProcess] = {}
+        for engine, load in _loaders(name).items():
+            with network.noting_problems(engine):
+                running[engine] = stack.enter_context(EngineProcess(partial(load, file, feeds)))
+        times: dict[str, list[float]] = {engine: [] for engine in running}
+        for _ in range(ROUNDS):
+            for engine, process in running.items():
+                time.sleep(SETTLING)
+                with network.noting_problems(engine):
+                    times[engine] += process.run(TURN_SECONDS).seconds
+    network.seconds = {engine: statistics.median(times[engine]) for engine in times.keys() - network.problems}
+    return network
 
 
-def _openvino(name: str, feeds: zoo.Arrays) -> Callable[[], object]:
-    import openvino
+def _loaders(name: str) -> dict[str, Callable[[Path, engines.Arrays], engines.Inference]]:
+    """Return the functions that load a model, by engine."""
+    on_gpus = {device: partial(engines.on_hetero, device) for device in GPUS}
+    if name in zoo.TFLITE:
+        return {"LiteRT": engines.on_litert, "OpenVINO": engines.on_openvino, **on_gpus}
+    return {
+        "ONNX Runtime": engines.on_onnxruntime,
+        "OpenVINO": engines.on_openvino,
+        TINYGRAD: partial(engines.on_tinygrad, SHARED_DEVICE),
+        **on_gpus,
+    }
 
-    # f32 like the others. By default OpenVINO uses bf16 on processors that have it.
-    request = openvino.compile_model(zoo.path(name), "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
-    return lambda: request.infer(feeds, share_inputs=True, share_outputs=True)
+
+def make_table(networks: Sequence[Network], notes: list[str]) -> Table:
+    """Return the table. Appends the reasons of missing times to ``notes``, to which the table refers by number."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column("network", no_wrap=True)
+    on_gpus = [column for device in GPUS for column in (device, "ratio")]
+    for column in ("batch", *LIBRARIES, TINYGRAD, *on_gpus, f"{TINYGRAD} / {SHARED_DEVICE}"):
+        table.add_column(column, justify="right", max_width=8)
+    for batch in dict.fromkeys(network.batch for network in networks):
+        group = [network for network in networks if network.batch == batch]
+        for network in group:
+            table.add_row(*_cells(network, notes))
+        table.add_section()
+        for title, is_member in MEANS.items():
+            if members := [network for network in group if is_member(network.name)]:
+                table.add_row(*_mean_cells(title, members))
+        table.add_section()
+    return table
+
+
+def _cells(network: Network, notes: list[str]) -> list[str]:
+    cells = [network.name, str(network.batch)]
+    for engine in ENGINES:
+        cells.append(_milliseconds(network, engine, notes))
+        if engine in GPUS:
+            cells.append(_times(network.ratio(engine)))
+    return [*cells, _times(network.ratio(TINYGRAD, [SHARED_DEVICE]))]
+
+
+def _mean_cells(title: str, networks: Sequence[Network]) -> list[str]:
+    cells = [title, str(networks[0].batch)]
+    for engine in ENGINES:
+        mean = _times(_mean(network.ratio(engine) for network in networks))
+        cells += ["", mean] if engine in GPUS else [mean]
+    return [*cells, _times(_mean(network.ratio(TINYGRAD, [SHARED_DEVICE]) for network in networks))]
+
+
+def _mean(ratios: Iterable[float | None]) -> float | None:
+    known = [ratio for ratio in ratios if ratio is not None]
+    return statistics.geometric_mean(known) if known else None
+
+
+def _milliseconds(network: Network, engine: str, notes: list[str]) -> str:
+    """Return the time with three digits, or the number of the note that says why there is none."""
+    if engine in network.problems:
+        note = f"{engine}: {network.problems[engine]}"
+        if note not in notes:
+            notes.append(note)
+        return f"[{notes.index(note) + 1}]"
+    if engine not in network.seconds:
+        return ""
+    milliseconds = network.seconds[engine] * 1e3
+    return f"{milliseconds:,.{max(0, 2 - math.floor(math.log10(milliseconds)))}f}"
+
+
+def _times(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.2f}×"
+
+
+def _summary(networks: Sequence[Network]) -> list[str]:
+    """Return a line for each batch size about the faster OpenCL device of each network."""
+    lines = []
+    for batch in dict.fromkeys(network.batch for network in networks):
+        group = [network for network in networks if network.batch == batch]
+        best = [min((r for device in GPUS if (r := network.ratio(device))), default=None) for network in group]
+        if mean := _mean(best):
+            lines.append(f"batch {batch}, the faster OpenCL device for each network: {mean:.2f}×")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.inference", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="MODEL", help="all models of the zoo by default")
+    parser.add_argument("--batch", type=int, action="append", metavar="N", help="1 and 8 by default; may be repeated")
+    options = parser.parse_args()
+    if unknown := [name for name in options.names if name not in zoo.MODELS]:
+        parser.error(f"no model named {', '.join(unknown)}: there are {', '.join(zoo.MODELS)}")
+    tasks = [(name, batch) for batch in options.batch or BATCHES for name in options.names or zoo.MODELS]
+    networks = []
+    with progress_bar() as show:
+        for done, (name, batch) in enumerate(tasks):
+            show(f"{name}, batch {batch}", done, len(tasks))
+            networks.append(measure(name, batch))
+    notes: list[str] = []
+    console = make_console()
+    for device, name in NAMES.items():
+        console.print(f"{device}: {name}")
+    console.print("medians in ms; ratios are to the faster of ONNX Runtime, LiteRT and OpenVINO")
+    console.print(make_table(networks, notes))
+    for line in _summary(networks):
+        console.print(line)
+    for number, note in enumerate(notes, 1):
+        console.print(f"[{number}] {note}")
 
 
 if __name__ == "__main__":
-    for comparison in compare(sys.argv[1:]):
-        print("\n".join(comparison.lines()), flush=True)
+    main()

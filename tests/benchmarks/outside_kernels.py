@@ -27,9 +27,9 @@ from hetero import (
 )
 from hetero.graph import VariableInfo
 from hetero.plugin import RemoteContext
-from hetero.plugin.profiling import STAGE
 from tests import zoo
 from tests.benchmarks.interleaved import Comparison
+from tests.benchmarks.kernels import kernel_times
 from tests.devices import GPUS
 
 NETWORKS = ("squeezenet", "alexa", "hey_jarvis", "hey_mycroft", "okay_nabu")
@@ -77,7 +77,7 @@ def _on_all_devices(
             started = time.perf_counter()
             plain()
             seconds.append(time.perf_counter() - started)
-            kernel_seconds.append(_kernel_seconds(profiled()))
+            kernel_seconds.append(sum(kernel_times(profiled())))
         found[device] = (min(seconds) - min(kernel_seconds)) / per
     return Comparison(task, found)
 
@@ -98,11 +98,6 @@ def _inference(
         return request
 
     return infer
-
-
-def _kernel_seconds(request: InferRequest) -> float:
-    kernels = [info for info in request.profiling_info if info.node_type != STAGE and info.exec_type != "host"]
-    return sum(info.real_time.total_seconds() for info in kernels)
 
 
 def _device_tensors(context: RemoteContext, array: np.ndarray) -> list[Tensor]:

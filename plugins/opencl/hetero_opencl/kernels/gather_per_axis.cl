@@ -5,7 +5,8 @@ kernel void gather_per_axis(global const WORD *restrict source, global WORD *res
                             const int outer, const int inner, const int count)
 {
     const int item = get_global_id(0);
-    if (item >= count)
+    // A child process builds this by running it on zeros: without lengths it would read past the end of the source.
+    if (item >= count || axes[0] == 0)
         return;
     int rest = item / inner, from = item % inner;
     for (int axis = 0; axis < rank; axis++) {
