@@ -6,7 +6,8 @@ Strides are computed by numpy: the operation is applied to views that have shape
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -22,12 +23,15 @@ from hetero_opencl.implementation import Configuration, Implementation, Signatur
 from hetero_opencl.kernels.registry import implements, lowers
 from hetero_opencl.kernels.sources import source
 from hetero_opencl.layouts import ROWS, Blocks, Layout
-from hetero_opencl.lowering import Lowering
+from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.operation import Operation
 from hetero_opencl.program import Buffer
 
 # C type that moves this number of bytes at once.
 WORDS = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
+# Rows shorter than this are copied along another axis, if that is longer. Rows are divided among cores in parts of at
+# least so many words.
+_SHORT_ROW, _PARTS_PER_UNIT, _SHORTEST_PART = 16, 8, 64
 # Element type that stands for elements of this size if they are only copied.
 WORD_TYPES = {1: Type.u8, 2: Type.u16, 4: Type.u32, 8: Type.u64}
 
@@ -194,10 +198,29 @@ def strided_copy(
     axes = merge_axes([Axis(*axis) for axis in zip(source_part.shape, source_part.strides, target_part.strides)])
     offsets = source_view.offset(source_part), target_view.offset(target_part)
     word, axes = widen(axes, offsets, source_part.itemsize)
-    numbers = [offset // word for offset in offsets] + [number for axis in reversed(axes) for number in axis]
-    count = int(np.prod([axis.length for axis in axes]))
-    text = copy_source(WORDS[word], len(axes))
-    lowering.launch_flat(text, "strided_copy", [source_buffer, target_buffer, *numbers], count)
+    first: list[Argument] = [source_buffer, target_buffer, *(offset // word for offset in offsets)]
+    if lowering.device.profile.is_cpu_like:
+        return _copy_rows(lowering, first, WORDS[word], axes)
+    numbers = [number for axis in reversed(axes) for number in axis]
+    count = math.prod(axis.length for axis in axes)
+    lowering.launch_flat(copy_source(WORDS[word], len(axes)), "strided_copy", [*first, *numbers], count)
+
+
+def _copy_rows(lowering: Lowering, first: Sequence[Argument], word: str, axes: list[Axis]) -> None:
+    """Launch a copy of rows along the last axis, or the longest one if that is short, to save divisions."""
+    row = axes[-1] if axes[-1].length >= _SHORT_ROW else max(axes, key=lambda axis: axis.length)
+    others = [axis for axis in axes if axis is not row]
+    strides = {
+        f"{side}_STRIDE": stride if stride in (0, 1) else f"{side.lower()}_stride"
+        for side, stride in zip(("SOURCE", "TARGET"), row[1:])
+    }
+    rows = math.prod(axis.length for axis in others)
+    # A few parts for each core, of several cache lines.
+    wanted = -(-_PARTS_PER_UNIT * lowering.device.profile.compute_units // rows)
+    parts = max(1, min(wanted, row.length // _SHORTEST_PART))
+    numbers = [number for axis in reversed(others) for number in axis]
+    text = copy_source(word, len(others), ROWS=1, **strides)
+    lowering.launch_rows(text, "strided_copy", [*first, *numbers, *row, parts], rows * parts)
 
 
 def copy_whole(lowering: Lowering, source_buffer: Buffer, value: Output, target_buffer: Buffer) -> None:
@@ -239,9 +262,9 @@ def widen(axes: list[Axis], offsets: tuple[int, int], size: int) -> tuple[int, l
 
 
 @functools.cache
-def copy_source(word: str, rank: int) -> str:
-    """Return the source that copies words along ``rank`` axes."""
+def copy_source(word: str, rank: int, **macros: object) -> str:
+    """Return the source that copies words along ``rank`` axes, or rows."""
     names = [(f"length{axis}", f"source_stride{axis}", f"target_stride{axis}") for axis in range(rank)]
     parameters = "".join(f"const int {name}, " for axis in names for name in axis)
     steps = " ".join(f"STEP({', '.join(axis)})" for axis in names)
-    return source("movement", WORD=word, PARAMETERS=parameters, STEPS=steps)
+    return source("movement", WORD=word, PARAMETERS=parameters, STEPS=steps, **{"ROWS": 0, **macros})
