@@ -67,7 +67,7 @@ class Lowering:
             value = self._operation.outer(value)
         if isinstance(value.node, Constant):
             return self._constant_value(value, layout)
-        written = self._layouts.get(value, ROWS)
+        written = self.layout(value)
         if value not in self._buffers:
             self._buffers[value] = self._new_buffer(value, written)
         buffer, made = self._buffers[value], ""
@@ -77,11 +77,15 @@ class Lowering:
             self._note_layout(value, str(layout), made)
         return buffer
 
+    def layout(self, value: Output) -> Layout:
+        """Return the layout in which a value is written."""
+        return self._layouts.get(value, ROWS)
+
     def _new_buffer(self, value: Output, layout: Layout) -> Buffer:
         buffer = self.scratch(math.prod(layout.storage_shape(value.shape)), value.element_type.size)
         if value in self._parts:
             whole, offset = self._parts[value]
-            return self._part(self.buffer(whole, self._layouts.get(whole, ROWS)), offset, buffer.byte_size)
+            return self._part(self.buffer(whole, self.layout(whole)), offset, buffer.byte_size)
         return buffer
 
     @staticmethod
