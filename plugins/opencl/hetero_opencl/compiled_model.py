@@ -85,7 +85,7 @@ class OpenCLCompiledModel(CompiledModel):
         """Return the transformed model, and the binaries of the kernels built so far."""
         kernels: dict[str, bytes] = {}
         for program in list(self._lowered):
-            names = self.device.binary_names(program.launches)
+            names = self.device.binary_names(program.commands)
             kernels.update({name: built.binaries[0] for name, built in dict(zip(names, program.built)).items()})
         return {**model_sections(self, self._model), **kernels}
 

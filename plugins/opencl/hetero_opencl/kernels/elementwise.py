@@ -138,7 +138,7 @@ def compute(
     arguments.append(lowering.buffer(output, layout))
     body = [*loads, *statements, f"{name}_STORE(result, i, out);"]
     count = math.prod(shape)
-    if len(lengths) < 2 or lengths[-1] < SHORTEST_ROW:
+    if len(lengths) < 2 or lengths[-1] < SHORTEST_ROW or count <= LARGEST_GROUP:
         text = _kernel([*parameters, "const int count"], [*_flat(len(lengths)), *body], kinds)
         return lowering.launch_flat(text, "elementwise", arguments, count)
     # Rows along the last axis: values that are constant along a row are computed and read once.
