@@ -33,16 +33,17 @@ _DIRECTIVES = re.compile(r"^[ \t]*#(?:.*\\\n)*.*$", re.MULTILINE)
 _DECLARED = re.compile(r"\b(?!(?:__\w+|struct|union|enum)\b)(\w+)\s*(?=[@\[=;])")
 
 
-def merge_launches(launches: Iterable[Launch], profile: DeviceProfile) -> list[Launch]:
+def merge_launches(launches: Iterable[Launch], profile: DeviceProfile, is_body: bool) -> list[Launch]:
     """Return launches that do the same, as few as possible.
 
-    Those that can be merged wait for others, while launches that use none of their buffers go ahead.
+    Those that can be merged wait for others, while launches that use none of their buffers go ahead. A combination of
+    different kernels is one more text to compile, so only the body of a loop, which runs often, gets any.
     """
     merged: list[Launch] = []
     waiting: list[Launch] = []
     most_items = min(_MOST_ITEMS, profile.max_work_group_size)
     for launch in launches:
-        fits = _fits(launch, most_items)
+        fits = _fits(launch, most_items) and (is_body or not waiting or _kernel(launch) == _kernel(waiting[0]))
         if fits:
             must_run = sum(map(_argument_bytes, [*waiting, launch])) > _MOST_ARGUMENTS
         else:
@@ -52,6 +53,10 @@ def merge_launches(launches: Iterable[Launch], profile: DeviceProfile) -> list[L
             waiting = []
         (waiting if fits else merged).append(launch)
     return merged + _merged(waiting)
+
+
+def _kernel(launch: Launch) -> tuple[str, str]:
+    return launch.source, launch.kernel
 
 
 def _memory_of(*launches: Launch) -> set[Buffer]:
@@ -82,9 +87,11 @@ def _merged(launches: Sequence[Launch]) -> list[Launch]:
         return list(launches)
     size = max(launch.global_size[0] for launch in launches)
     numbers: dict[tuple[str, str], int] = {}
-    texts, parameters, calls = [], [], []
+    texts: list[str] = []
+    parameters: list[str] = []
+    calls: list[str] = []
     for launch in launches:
-        key = launch.source, launch.kernel
+        key = _kernel(launch)
         if key not in numbers:
             numbers[key] = len(numbers)
             texts.append(_with_suffix(*key, f"_{numbers[key]}"))

@@ -25,8 +25,10 @@ from hetero_opencl.program import Program
 from hetero_opencl.segments import is_container
 
 
-def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binaries: BinaryCache) -> Program:
-    """Return the program of a model whose shapes are all static."""
+def lower_model(
+    model: Model, device: OpenCLDevice, constants: Constants, binaries: BinaryCache, is_body: bool = False
+) -> Program:
+    """Return the program of a model or of a loop's body; all shapes are static."""
     align_prelu_slopes(model)  # those of data whose rank was unknown before
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
     widen_groups(model, device.profile)
@@ -50,7 +52,7 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
     results = [result.input_value(0) for result in model.results if not is_container(result)]
     inputs = [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_container(parameter)]
     outputs = [lowering.result(value) for value in results]
-    commands = merge_launches(lowering.launches, device.profile)
+    commands = merge_launches(lowering.launches, device.profile, is_body)
     return Program(
         device,
         model,

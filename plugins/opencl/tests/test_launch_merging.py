@@ -3,14 +3,15 @@
 import numpy as np
 import pyopencl as cl
 import pytest
+from hetero_opencl import lower_model
 from hetero_opencl.device import present_devices
 from hetero_opencl.launch_merging import merge_launches
-from hetero_opencl.plugin import OpenCLPlugin
 from hetero_opencl.program import Buffer, Launch
-from hetero_opencl.pyopencl_cache import build_uncached, make_kernel
+from hetero_opencl.pyopencl_cache import make_kernel
 
 import hetero
 from hetero import Model, Parameter, Type, ops
+from tests.devices import GPUS
 
 PROFILE = present_devices().usable[0].profile
 X = np.random.default_rng(0).standard_normal((4, 24)).astype(np.float32)
@@ -38,9 +39,9 @@ def launch(name: str, source: str = DOUBLE, size: int = 64, buffers: list[Buffer
     return Launch(source, "multiply", arguments, (size,), (64,), name, "Node")
 
 
-def names(*launches: Launch) -> list[list[str]]:
+def names(*launches: Launch, is_body: bool = True) -> list[list[str]]:
     """Return the names of the nodes of each launch after merging."""
-    merged = merge_launches(launches, PROFILE)
+    merged = merge_launches(launches, PROFILE, is_body)
     return [[part.node_name for part in one.parts or (one,)] for one in merged]
 
 
@@ -48,6 +49,11 @@ def test_small_launches_wait_for_others():
     big = launch("big", size=4096)
     assert names(launch("a"), big, launch("b", TRIPLE), launch("c")) == [["big"], ["a", "b", "c"]]
     assert names(big, launch("a")) == [["big"], ["a"]]
+
+
+def test_outside_of_loops_only_launches_of_one_kernel_are_merged():
+    a, b, c = launch("a"), launch("b", TRIPLE), launch("c")
+    assert names(a, b, c, is_body=False) == [["b"], ["a", "c"]]
 
 
 def test_a_launch_does_not_go_before_one_that_uses_its_buffers():
@@ -77,23 +83,23 @@ def test_much_data_is_not_left_to_one_work_group():
 
 
 def test_messages_name_the_first_and_the_last_operation():
-    (merged,) = merge_launches([launch("a"), launch("b")], PROFILE)
+    (merged,) = merge_launches([launch("a"), launch("b")], PROFILE, True)
     assert merged.operation == "Node 'a' to Node 'b'"
-    (merged,) = merge_launches([launch("a"), launch("a")], PROFILE)
+    (merged,) = merge_launches([launch("a"), launch("a")], PROFILE, True)
     assert merged.operation == "Node 'a'"
 
 
 @pytest.mark.parametrize("source", [DOUBLE, DOUBLE.replace("kernel void", "__kernel void")])
 def test_texts_with_equal_names(device, source):
-    context = OpenCLPlugin().device({"DEVICE_ID": device.rpartition(".")[2]}).context
-    buffers = [Buffer(4 * 100) for _ in range(4)]
+    opencl = present_devices().usable[GPUS.index(device)]
+    buffers = [Buffer(4 * 128) for _ in range(4)]
     kinds = [(source, 64), (TRIPLE, 128), (source, 64)]
     parts = [launch("", *kind, buffers[index : index + 2]) for index, kind in enumerate(kinds)]
-    (merged,) = merge_launches(parts, PROFILE)
-    queue = cl.CommandQueue(context)
-    memory = {buffer: cl.Buffer(context, cl.mem_flags.READ_WRITE, 4 * 128) for buffer in buffers}
+    (merged,) = merge_launches(parts, PROFILE, True)
+    memory = {buffer: opencl.allocate(buffer.byte_size) for buffer in buffers}
+    queue = opencl.make_queue(profiled=False)
     cl.enqueue_copy(queue, memory[buffers[0]], np.arange(128, dtype=np.float32))
-    kernel = make_kernel(build_uncached(cl.Program(context, merged.source)), merged.kernel)
+    kernel = make_kernel(opencl.compile([merged])[merged.source], merged.kernel)
     kernel.set_args(*(memory[one] if isinstance(one, Buffer) else one for one in merged.arguments))
     cl.enqueue_nd_range_kernel(queue, kernel, merged.global_size, merged.local_size)
     found = np.zeros(64, np.float32)
@@ -109,7 +115,8 @@ def small_model() -> Model:
     return Model([ops.Tanh(best.output(0)), sums, halves], [x])
 
 
-def test_a_model_of_small_operations(device, bound_programs):
+def test_a_model_of_small_operations(device, bound_programs, monkeypatch):
+    monkeypatch.setattr(lower_model, "merge_launches", lambda *args: merge_launches(*args[:2], is_body=True))
     compiled = hetero.Core().compile_model(small_model(), device, {"PERF_COUNT": True})
     request = compiled.create_infer_request()
     values, sums, halves = request.infer(X).to_tuple()
