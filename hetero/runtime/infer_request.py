@@ -136,8 +136,7 @@ class InferRequest:
 
     def set_tensor(self, key: PortKey, tensor: Tensor) -> None:
         """Use a tensor for an input or output, by name or port. Raises TensorError if it does not fit."""
-        self._request.check_idle()
-        self._request.request.set_tensor(self._find_port(key), tensor)
+        self._set_tensor(self._find_port(key), tensor)
 
     def get_input_tensor(self, index: int | None = None) -> Tensor:
         return self.get_tensor(self._compiled_model.input(index))
@@ -148,7 +147,7 @@ class InferRequest:
     def set_input_tensor(self, index: int | Tensor, tensor: Tensor | None = None) -> None:
         """Use a tensor for an input: ``set_input_tensor(index, tensor)``, or ``(tensor)`` for the only input."""
         key, value = _key_and_value(index, tensor)
-        self.set_tensor(self._compiled_model.input(key), value)
+        self._set_tensor(self._compiled_model.input(key), value)
 
     def set_tensors(
         self, inputs: Mapping[PortKey, Tensor] | str | Output, tensors: Sequence[Tensor] | None = None
@@ -173,7 +172,7 @@ class InferRequest:
         """
         if isinstance(inputs, Mapping):
             for key, tensor in inputs.items():
-                self.set_tensor(self._compiled_model.input(key), tensor)
+                self._set_tensor(self._compiled_model.input(key), tensor)
         else:
             key, batch = _key_and_value(inputs, tensors)
             self._set_batch(self._compiled_model.input(key), batch)
@@ -181,12 +180,12 @@ class InferRequest:
     def set_output_tensors(self, tensors: Mapping[PortKey, Tensor]) -> None:
         """Use tensors for outputs: a dictionary by index, name or port."""
         for key, tensor in tensors.items():
-            self.set_tensor(self._compiled_model.output(key), tensor)
+            self._set_tensor(self._compiled_model.output(key), tensor)
 
     def set_output_tensor(self, index: int | Tensor, tensor: Tensor | None = None) -> None:
         """Use a tensor for an output: ``set_output_tensor(index, tensor)``, or ``(tensor)`` for the only output."""
         key, value = _key_and_value(index, tensor)
-        self.set_tensor(self._compiled_model.output(key), value)
+        self._set_tensor(self._compiled_model.output(key), value)
 
     def get_profiling_info(self) -> list[plugin.ProfilingInfo]:
         """Return the time of each operation in the last inference; needs PERF_COUNT."""
@@ -209,6 +208,10 @@ class InferRequest:
 
     def get_compiled_model(self) -> CompiledModel:
         return self._compiled_model
+
+    def _set_tensor(self, port: Output, tensor: Tensor) -> None:
+        self._request.check_idle()
+        self._request.request.set_tensor(port, tensor)
 
     def _set_batch(self, key: PortKey, tensors: Sequence[Tensor]) -> None:
         self._request.check_idle()

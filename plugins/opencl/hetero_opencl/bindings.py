@@ -33,6 +33,11 @@ class DeviceRegion(NamedTuple):
         memory = cast(OpenCLMemory, tensor.memory)
         return cls(memory, memory.buffer, tensor.region)
 
+    def is_of(self, tensor: Tensor) -> bool:
+        """Return whether this is still the region of a tensor."""
+        is_there = getattr(tensor, "memory", None) is self.memory and self.memory.buffer is self.buffer
+        return is_there and cast(RemoteTensor, tensor).region is self.region
+
     def is_same(self, other: DeviceRegion) -> bool:
         """Return whether both have the same elements in the same bytes."""
         dense = self.region.is_continuous() and other.region.is_continuous()

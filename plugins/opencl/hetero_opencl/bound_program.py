@@ -34,10 +34,14 @@ class _ArgumentSet:
         self._program = program
         self.kernels = program.make_kernels()
         #: The arguments of ``enqueue_nd_range_kernel`` after the queue.
-        self.launches = [(k, one.global_size, one.local_size) for k, one in zip(self.kernels, program.launches)]
+        self.launches = [(k, one.global_size, one.local_size) for k, one in zip(self.kernels, program.commands)]
         self.regions: list[DeviceRegion | None] = []
         self.bindings, self.plan = Bindings(), MemoryPlan[Buffer]()
         self._arena_version: int | None = None  # the arena's version when the arguments were set
+
+    def is_for(self, tensors: Sequence[Tensor]) -> bool:
+        """Return whether the tensors are in ``regions`` if that is known without asking the context."""
+        return bool(self.regions) and all(map(_is_in, tensors, self.regions))
 
     def bind(self, regions: list[DeviceRegion | None], arena: Arena) -> None:
         """Set the arguments that are not set yet."""
@@ -56,7 +60,7 @@ class _ArgumentSet:
             for buffer in program.uses if is_moved else self.bindings.memory:
                 memory = self.memory(buffer, arena)
                 for at, index in program.uses.get(buffer, ()):
-                    launch = program.launches[at]
+                    launch = program.commands[at]
                     self.kernels[at].set_arg(index, memory)
         self.regions, self._arena_version = regions, arena.version
 
@@ -75,6 +79,10 @@ class _ArgumentSet:
     def memory(self, buffer: Buffer, arena: Arena) -> cl.Buffer:
         """Return the memory that kernels use for a buffer."""
         return buffer.memory or self.bindings.memory.get(buffer) or arena.part(self.plan.slots[buffer])
+
+
+def _is_in(tensor: Tensor, region: DeviceRegion | None) -> bool:
+    return type(tensor) is Tensor if region is None else region.is_of(tensor)
 
 
 class BoundProgram:
@@ -108,9 +116,12 @@ class BoundProgram:
         for tensor, shape in shaped_outputs:
             if shape is not None and tensor.shape != shape and context.holds(tensor):
                 tensor.set_shape(shape)
-        regions = [DeviceRegion.of(tensor, context) for tensor in inputs]
-        for tensor, shape in shaped_outputs:
-            regions.append(None if shape is None else DeviceRegion.of(tensor, context))
+        tensors = [*inputs, *outputs]
+        regions = next((one.regions for one in self._sets if one.is_for(tensors)), None)
+        if regions is None:
+            regions = [DeviceRegion.of(tensor, context) for tensor in inputs]
+            for tensor, shape in shaped_outputs:
+                regions.append(None if shape is None else DeviceRegion.of(tensor, context))
         self._select_set(regions)
         self._sets[0].bind(regions, self.arena)
 
@@ -122,7 +133,10 @@ class BoundProgram:
     def _select_set(self, regions: list[DeviceRegion | None]) -> None:
         """Move the set with arguments for these regions to the front, else a new or the least recently used one."""
         sets = self._sets
-        at = next((at for at, one in enumerate(sets) if one.regions == regions or not one.regions), None)
+        at = next(
+            (at for at, one in enumerate(sets) if one.regions is regions or one.regions == regions or not one.regions),
+            None,
+        )
         if at is None and len(sets) < MAX_ARGUMENT_SETS:
             sets.insert(0, _ArgumentSet(self.program))
         else:
@@ -165,7 +179,7 @@ class BoundProgram:
         copies = self._sets[0].bindings.copies_after
         with opencl_errors(lambda: f"starting {launch.operation} on {self.program.device.full_name}"):
             try:
-                for launch, bound in zip(self.program.launches, self._sets[0].launches):
+                for launch, bound in zip(self.program.commands, self._sets[0].launches):
                     check()
                     launched.append((launch, enqueue(queue, *bound)))
             finally:
@@ -238,11 +252,13 @@ class BoundProgram:
                 np.copyto(array, target)
 
     def profile(self) -> list[ProfilingInfo]:
-        """Return the kernel times of the last inference if profiling is on. The driver is queried once."""
+        """Return the kernel times of the last inference if profiling is on, equal ones for those merged in one."""
         if self._workspace.is_profiled and not self._profile:
             self._profile = [
-                ProfilingInfo(launch.node_name, launch.node_type, launch.kernel, _duration(event))
+                ProfilingInfo(part.node_name, part.node_type, part.kernel, _duration(event) / len(parts))
                 for launch, event in self.launched
+                for parts in [launch.parts or (launch,)]
+                for part in parts
             ]
         return list(self._profile)
 

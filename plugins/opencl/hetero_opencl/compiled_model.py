@@ -82,14 +82,14 @@ class OpenCLCompiledModel(CompiledModel):
             self._last_used = self._stateful[key].programs
             return self._stateful[key]
 
-    def _lower(self, model: Model) -> Program:
-        return lower_model(model, self.device, self._constants, self._binaries, self._tuning)
+    def _lower(self, model: Model, is_body: bool) -> Program:
+        return lower_model(model, self.device, self._constants, self._binaries, self._tuning, is_body)
 
     def export_sections(self) -> dict[str, Section]:
         """Return the transformed model, and the binaries of the kernels built so far."""
         kernels: dict[str, bytes] = {}
         for program in list(self._lowered):
-            names = self.device.binary_names(program.launches)
+            names = self.device.binary_names(program.commands)
             kernels.update({name: built.binaries[0] for name, built in dict(zip(names, program.built)).items()})
         return {**model_sections(self, self._model), **kernels}
 

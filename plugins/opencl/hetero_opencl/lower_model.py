@@ -16,6 +16,7 @@ from hetero_opencl.group_convolutions import widen_groups
 from hetero_opencl.implementation import choices_of
 from hetero_opencl.kernels import implementations_of
 from hetero_opencl.kernels.layout_conversion import conversion_seconds, convert
+from hetero_opencl.launch_merging import merge_launches
 from hetero_opencl.layout_assignment import assign_layouts
 from hetero_opencl.lowering import Lowering
 from hetero_opencl.lowering_report import LoweringReport
@@ -26,9 +27,14 @@ from hetero_opencl.tuning import Tuning
 
 
 def lower_model(
-    model: Model, device: OpenCLDevice, constants: Constants, binaries: BinaryCache, tuning: Tuning
+    model: Model,
+    device: OpenCLDevice,
+    constants: Constants,
+    binaries: BinaryCache,
+    tuning: Tuning,
+    is_body: bool = False,
 ) -> Program:
-    """Return the program of a model whose shapes are all static."""
+    """Return the program of a model or of a loop's body; all shapes are static."""
     align_prelu_slopes(model)  # those of data whose rank was unknown before
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
     widen_groups(model, device.profile)
@@ -50,13 +56,17 @@ def lower_model(
     for operation in operations:
         lowering.lower(operation, chosen[operation.node])
     results = [result.input_value(0) for result in model.results if not is_container(result)]
+    inputs = [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_container(parameter)]
+    outputs = [lowering.result(value) for value in results]
+    commands = [one.with_declared_size() for one in merge_launches(lowering.launches, device.profile, is_body)]
     return Program(
         device,
         model,
         lowering.steps,
-        lowering.launches,
-        [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_container(parameter)],
-        [lowering.result(value) for value in results],
+        [launch for command in commands for launch in command.parts or (command,)],
+        commands,
+        inputs,
+        outputs,
         [None if value in lowering.shape_buffers else value.shape for value in results],
         {i: lowering.shape_buffers[value] for i, value in enumerate(results) if value in lowering.shape_buffers},
         binaries,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -71,7 +70,7 @@ class Lowering:
             value = self._operation.outer(value)
         if isinstance(value.node, Constant):
             return self._constant_value(value, layout)
-        written = self._layouts.get(value, ROWS)
+        written = self.layout(value)
         if value not in self._buffers:
             self._buffers[value] = self._new_buffer(value, written)
         buffer, made = self._buffers[value], ""
@@ -81,11 +80,15 @@ class Lowering:
             self._note_layout(value, str(layout), made)
         return buffer
 
+    def layout(self, value: Output) -> Layout:
+        """Return the layout in which a value is written."""
+        return self._layouts.get(value, ROWS)
+
     def _new_buffer(self, value: Output, layout: Layout) -> Buffer:
         buffer = self.scratch(math.prod(layout.storage_shape(value.shape)), value.element_type.size)
         if value in self._parts:
             whole, offset = self._parts[value]
-            return self._part(self.buffer(whole, self._layouts.get(whole, ROWS)), offset, buffer.byte_size)
+            return self._part(self.buffer(whole, self.layout(whole)), offset, buffer.byte_size)
         return buffer
 
     @staticmethod
@@ -161,7 +164,6 @@ class Lowering:
         """Add a launch for the current node, unless it has no work-items."""
         if all(global_size):
             local = tuple(local_size) if local_size else None
-            source = _with_size(source, kernel, local) if local else source
             values, origin = tuple(map(self._argument, arguments)), _custom_origin(self.operation.nodes)
             self.launches.append(
                 Launch(source, kernel, values, tuple(global_size), local, self.name, self.type_name, origin)
@@ -243,19 +245,6 @@ class Lowering:
     def _add_step(self, operation: Operation, launches: Sequence[Launch]) -> None:
         kernels = dict.fromkeys(launch.kernel for launch in launches)
         self.steps.append(ExecutedStep(operation.node, "+".join(kernels) or "none", operation.type_name))
-
-
-def _with_size(source: str, kernel: str, local_size: Sequence[int]) -> str:
-    """Declare the work-group size of a kernel, unless its text does: drivers compile it faster, and better.
-
-    Kernels whose work-groups are one work-item compute in vectors themselves, which a hint says: Intel's compiler takes
-    four times as long if it tries to find more of them.
-    """
-    sizes = ", ".join(map(str, (*local_size, 1, 1)[:3]))
-    attributes = f"__attribute__((reqd_work_group_size({sizes})))"
-    if math.prod(local_size) == 1:
-        attributes += " __attribute__((vec_type_hint(float16)))"
-    return re.sub(rf"\b(__)?kernel\s+void\s+{kernel}\(", f"kernel {attributes} void {kernel}(", source)
 
 
 def _custom_origin(nodes: Sequence[Node]) -> str:

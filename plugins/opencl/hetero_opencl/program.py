@@ -5,6 +5,8 @@ A ``Program`` is made once per model and input shapes; each request has its own 
 
 from __future__ import annotations
 
+import math
+import re
 import sys
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -45,6 +47,7 @@ class Launch:
     """A kernel launch: the source text, the name of the kernel in it, its arguments in order, and its work sizes.
 
     ``origin`` is a suffix for messages that says where a user-defined kernel comes from, empty for kernels of hetero.
+    ``parts`` are the launches that this one was merged from.
     """
 
     source: str
@@ -55,6 +58,7 @@ class Launch:
     node_name: str
     node_type: str
     origin: str = ""
+    parts: tuple[Launch, ...] = ()
 
     def __post_init__(self) -> None:
         # Programs for other shapes have mostly the same texts, of 10 kB each.
@@ -62,8 +66,25 @@ class Launch:
 
     @property
     def operation(self) -> str:
-        """The operation as messages name it."""
+        """The operation, or the first and the last one, as messages name it."""
+        if self.parts and self.parts[0].operation != self.parts[-1].operation:
+            return f"{self.parts[0].operation} to {self.parts[-1].operation}"
         return f"{self.node_type} '{self.node_name}'{self.origin}"
+
+    def with_declared_size(self) -> Launch:
+        """Return the launch with a source that declares the work-group size: drivers compile it faster, and better.
+
+        Kernels whose work-groups are one work-item compute in vectors themselves, which a hint says: Intel's compiler
+        takes four times as long if it tries to find more of them.
+        """
+        if self.local_size is None:
+            return self
+        sizes = ", ".join(map(str, (*self.local_size, 1, 1)[:3]))
+        attributes = f"__attribute__((reqd_work_group_size({sizes})))"
+        if math.prod(self.local_size) == 1:
+            attributes += " __attribute__((vec_type_hint(float16)))"
+        head = rf"\b(__)?kernel\s+void\s+{self.kernel}\("
+        return replace(self, source=re.sub(head, f"kernel {attributes} void {self.kernel}(", self.source))
 
     def buffers(self) -> list[Buffer]:
         return [argument for argument in self.arguments if isinstance(argument, Buffer)]
@@ -78,7 +99,7 @@ class Launch:
 
 @dataclass(eq=False)
 class Program:
-    """Launches in order, with the buffers of the model's inputs and outputs.
+    """Launches in order, with the buffers of the model's inputs and outputs. ``commands`` are those that are enqueued.
 
     ``steps`` lists the nodes of ``model`` with the kernels that run them. If the shape of an output depends on data,
     its entry in ``output_shapes`` is None, and launches write its dimensions, as i64, to ``shape_buffers[index]``.
@@ -88,6 +109,7 @@ class Program:
     model: Model
     steps: list[ExecutedStep]
     launches: list[Launch]
+    commands: list[Launch]
     inputs: list[Buffer]
     outputs: list[Buffer]
     output_shapes: list[tuple[int, ...] | None]
@@ -100,13 +122,13 @@ class Program:
         uses = Counter(buffer for launch in self.launches for buffer in set(launch.buffers()))
         # Outputs that other launches read, besides the one that writes them.
         self.read_again = {buffer for buffer in self.outputs if uses[buffer] > 1}
-        self.built = self.device.build(self.launches, self.binaries)
-        for launch, built in zip(self.launches, self.built):
+        self.built = self.device.build(self.commands, self.binaries)
+        for launch, built in zip(self.commands, self.built):
             if launch.origin:
                 _check_custom_kernel(self.device, launch, built)
-        #: For each buffer but constants the indices of the launches and of their arguments that it is.
+        #: For each buffer but constants the indices of the commands and of their arguments that it is.
         self.uses: dict[Buffer, list[tuple[int, int]]] = {}
-        for at, launch in enumerate(self.launches):
+        for at, launch in enumerate(self.commands):
             for index, argument in enumerate(launch.arguments):
                 if isinstance(argument, Buffer) and argument.is_planned:
                     self.uses.setdefault(argument, []).append((at, index))
@@ -115,10 +137,10 @@ class Program:
         self.shared = {*parts, *(part.whole for part in parts)}
 
     def make_kernels(self) -> list[cl.Kernel]:
-        """Return a new kernel for each launch, with the arguments set that are constants and numbers."""
-        kernels = [_make_kernel(self.device, *pair) for pair in zip(self.launches, self.built)]
+        """Return a new kernel for each command, with the arguments set that are constants and numbers."""
+        kernels = [_make_kernel(self.device, *pair) for pair in zip(self.commands, self.built)]
         with opencl_errors(lambda: f"setting the arguments of {launch.operation} on {self.device.full_name}"):
-            for launch, kernel in zip(self.launches, kernels):
+            for launch, kernel in zip(self.commands, kernels):
                 for index, argument in enumerate(launch.arguments):
                     if not isinstance(argument, Buffer):
                         # 0.2 µs as for a buffer; set_arg takes 8 µs for a number, as it tries other kinds first.

@@ -44,8 +44,15 @@ class Segment:
 class ProgramCache:
     """Creates the programs of a model or a body on demand, for concrete input shapes, and keeps the last used ones."""
 
-    def __init__(self, model: Model, lower: Callable[[Model], Program], created: weakref.WeakSet[Program]) -> None:
-        self.model, self._lower, self._created = model, lower, created
+    def __init__(
+        self,
+        model: Model,
+        lower: Callable[[Model, bool], Program],
+        created: weakref.WeakSet[Program],
+        is_body: bool = False,
+    ) -> None:
+        """``lower(model, is_body)`` returns the program of a model of static shapes."""
+        self.model, self._lower, self._created, self._is_body = model, lower, created, is_body
         deciding = shape_deciding_parameters(model)
         self._deciding = [i for i, node in enumerate(model.parameters) if node in deciding and not is_container(node)]
         self._untyped = [i for i, node in enumerate(model.parameters) if node.element_type.is_dynamic()]
@@ -102,14 +109,14 @@ class ProgramCache:
         return segment
 
     def _make(self, part: Cut) -> Segment:
-        program = self._lower(part.model)
+        program = self._lower(part.model, self._is_body)
         self._created.add(program)
-        bodies = {node: [self._programs_of(body) for body in filter(None, node.bodies)] for node in part.host_steps}
-        rest = self._programs_of(part.rest.model) if part.rest else None
+        bodies = {
+            node: [ProgramCache(body, self._lower, self._created, is_body=True) for body in filter(None, node.bodies)]
+            for node in part.host_steps
+        }
+        rest = ProgramCache(part.rest.model, self._lower, self._created, self._is_body) if part.rest else None
         return Segment(part, program, bodies, rest)
-
-    def _programs_of(self, model: Model) -> ProgramCache:
-        return ProgramCache(model, self._lower, self._created)
 
 
 def _may_decide(tensor: Tensor) -> bool:

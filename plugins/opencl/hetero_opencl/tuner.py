@@ -62,12 +62,13 @@ def _measure(
     constants = Constants(context.device)
     lowerings = [_lower(constants, context, operation, choice) for choice in candidates]
     # Kept until all programs have it: together they are built in parallel.
-    built = context.device.build([one for lowering in lowerings for one in lowering.launches], program.binaries)
+    commands = [[launch.with_declared_size() for launch in lowering.launches] for lowering in lowerings]
+    built = context.device.build([launch for several in commands for launch in several], program.binaries)
     workspace = Workspace(context, profiled=False)
     bound = []
-    for lowering in lowerings:
+    for lowering, launches in zip(lowerings, commands):
         alone = Program(
-            context.device, program.model, lowering.steps, lowering.launches, [], [], [], {}, program.binaries,
+            context.device, program.model, lowering.steps, launches, launches, [], [], [], {}, program.binaries,
             lowering.finished_report(),
         )  # fmt: skip
         bound.append(BoundProgram(alone, workspace))

@@ -6,11 +6,11 @@ import pytest
 from hetero import Constant, Parameter, PartialShape, Type, ops
 from tests.ops.oracle import Data
 
-# Twice, so that they fill a vector.
-FLOATS = np.array([0, -0.0, 1, -1, 0.5, -0.5, 1.5, -1.5, 2.5, 30, -30, 80, -80] * 2, np.float32)
-SPECIAL = np.array([0, -0.0, 1, -1, 0.5, -1.5, 2.5, np.inf, -np.inf, np.nan] * 2, np.float32)
-SMALL = np.linspace(-0.95, 0.95, 24, dtype=np.float32).reshape(2, 3, 4)
-CUBE = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
+# Repeated, as few elements are not computed in vectors.
+FLOATS = np.array([0, -0.0, 1, -1, 0.5, -0.5, 1.5, -1.5, 2.5, 30, -30, 80, -80] * 40, np.float32)
+SPECIAL = np.array([0, -0.0, 1, -1, 0.5, -1.5, 2.5, np.inf, -np.inf, np.nan] * 52, np.float32)
+SMALL = np.linspace(-0.95, 0.95, 576, dtype=np.float32).reshape(2, 3, 96)
+CUBE = np.random.default_rng(0).standard_normal((2, 3, 96)).astype(np.float32)
 SLOPES = np.array([0.1, -2, 3], np.float32)
 
 
@@ -157,7 +157,7 @@ def test_broadcasting(compute, a, b, is_constant):
 
 @pytest.mark.parametrize("row", [15, 16, 17, 37, 2049])
 def test_vectors_of_rows_with_broadcast_inputs(template_agrees, row):
-    shapes = [(3, 5, row), (5, 1), (row,), (3, 1, row), (3, 1, 1), (1, 5, row)]
+    shapes = [(9, 5, row), (5, 1), (row,), (9, 1, row), (9, 1, 1), (1, 5, row)]
     parameters = [Parameter(Type.f32, shape) for shape in shapes]
     arrays = [np.random.default_rng(0).standard_normal(shape).astype(np.float32) for shape in shapes]
     value = parameters[0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hetero
-from hetero import opset13
+from hetero import Type, ops, opset13
 from hetero.graph import Constant, Model, Parameter
 from hetero.ops import BitCast
 
@@ -108,6 +108,35 @@ def test_concat(run, axis, lengths, element_type):
     parameters = [Parameter(hetero.Type(element_type), array.shape) for array in arrays]
     node = opset13.concat(parameters, axis)
     same(run(node.outputs(), parameters, arrays), [np.concatenate(arrays, axis)])
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 20])
+def test_concatenations_of_many(run, count):
+    arrays = [np.arange(6 * length, dtype=np.float32).reshape(2, length, 3) for length in range(1, count + 1)]
+    parameters = [Parameter(Type.f32, array.shape) for array in arrays]
+    same(run(ops.Concat(parameters, 1).outputs(), parameters, arrays), [np.concatenate(arrays, 1)])
+
+
+# The index of the slice, and the axis along which it is concatenated.
+SLICES = [
+    ((slice(None), slice(1, 4)), 1), ((slice(None), slice(1, 4)), -1), ((slice(None), slice(None), slice(2, 5)), 2),
+    ((slice(1, 2),), 0), ((slice(None, None, -1),), 1), ((slice(None), slice(None, None, 2)), 1),
+    ((slice(None), slice(0, 2), slice(1, 3)), 2), ((slice(0, 0),), 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("index", "axis"), SLICES)
+@pytest.mark.parametrize("is_read_again", [False, True])
+def test_concatenations_of_slices(run, index, axis, is_read_again):
+    array = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
+    starts, stops, steps = zip(*(part.indices(length) for part, length in zip(index, array.shape)))
+    stops = [-100 if step < 0 else stop for stop, step in zip(stops, steps)]
+    x = Parameter(Type.f32, array.shape)
+    bounds = *map(np.int64, (starts, stops, steps)), np.arange(len(index))
+    taken, negative = ops.Slice(x, *bounds), ops.Negative(x)
+    other = ops.Negative(taken) if is_read_again else ops.Slice(negative, *bounds)
+    expected = np.concatenate([array[index], -array[index]], axis)
+    same(run(ops.Concat([taken, other], axis).outputs(), [x], [array]), [expected])
 
 
 def test_indices_and_pad_value_come_at_run_time(run):

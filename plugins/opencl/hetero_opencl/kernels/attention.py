@@ -37,8 +37,11 @@ _GROUP_ON_GPUS = 64
 # flash_attention.cl: vectors of 16 queries and rows of keys in registers, by the number of f32 in a register; and the
 # keys in a tile.
 _FLASH_TILES, _FLASH_KEYS = {16: (8, 2), 8: (4, 1), 4: (2, 1)}, 64
-# A single query leaves most lanes of its vectors empty; longer rows of queries or values do not stay in the caches.
-_FLASH_QUERIES, _FLASH_WIDTH = 2, 256
+# Longer rows of queries or values do not stay in the caches.
+_FLASH_WIDTH = 256
+# A single query leaves most lanes of its vectors empty. With more vector operations than this, that takes longer than
+# the two launches that are saved.
+_FLASH_OPERATIONS = 2**15
 
 
 def _unsupported(node: Node) -> str | None:
@@ -122,12 +125,13 @@ def _scale(lowering: Lowering, node: ops.ScaledDotProductAttention) -> tuple[Arg
 
 
 def _is_flash(lowering: Lowering, node: ops.ScaledDotProductAttention) -> bool:
-    query, width = node.input_value(0), node.get_input_shape(2)[-1]
-    queries, depth = query.shape[-2:]
+    query, (keys, width) = node.input_value(0), node.get_input_shape(2)[-2:]
+    *batch, queries, depth = query.shape
     return (
         lowering.device.profile.is_cpu_like
         and query.element_type is not Type.f64
-        and queries >= _FLASH_QUERIES
+        and queries > 0
+        and (queries > 1 or math.prod(batch) * keys * (depth + width) <= _FLASH_OPERATIONS)
         and 0 < depth <= _FLASH_WIDTH
         and 0 < width <= _FLASH_WIDTH
     )

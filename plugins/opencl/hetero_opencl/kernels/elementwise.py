@@ -38,6 +38,7 @@ _POSITIONS = 64
 # Elements of a vector in rows; where hardware vectors are shorter, the compiler divides it. About how many elements a
 # work-item computes: several rows, or a part of one.
 _WIDTH, _ROW_PART = 16, 2048
+_FEW = 512
 
 
 @lowers_if(has_custom_expression, unsupported=unsupported_elementwise)
@@ -96,6 +97,8 @@ class VectorElementwise(Implementation):
     def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
         if not profile.is_cpu_like or not is_f32(operation.nodes):
             return "all elements are f32"
+        if math.prod(operation.result.shape) < _FEW:
+            return "few elements are computed in one work-group, which may be merged with others"
         return f"rows have at least {_WIDTH} elements" if _rows(operation)[0][-1] < _WIDTH else None
 
     def estimate(
@@ -210,7 +213,7 @@ def compute(
     arguments.append(lowering.buffer(output, layout))
     body = [*loads, *statements, f"{name}_STORE(result, i, out);"]
     count = math.prod(shape)
-    if len(lengths) < 2 or lengths[-1] < SHORTEST_ROW:
+    if len(lengths) < 2 or lengths[-1] < SHORTEST_ROW or count <= LARGEST_GROUP:
         text = _kernel([*parameters, "const int count"], [*_flat(len(lengths)), *body], kinds)
         return lowering.launch_flat(text, "elementwise", arguments, count)
     # Rows along the last axis: values that are constant along a row are computed and read once.

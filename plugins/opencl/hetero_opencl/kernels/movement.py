@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -18,13 +18,10 @@ from hetero.graph import Constant, Node, Output
 from hetero.ops.movement import depth_to_space_blocks, space_to_depth_blocks
 from hetero.reference.registry import evaluate
 from hetero.types import Type
-from hetero_opencl.device_profile import DeviceProfile
-from hetero_opencl.implementation import Configuration, Implementation, Signature, uniform
-from hetero_opencl.kernels.registry import implements, lowers
+from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source
-from hetero_opencl.layouts import ROWS, Blocks, Layout
+from hetero_opencl.layouts import ROWS
 from hetero_opencl.lowering import Argument, Lowering
-from hetero_opencl.operation import Operation
 from hetero_opencl.program import Buffer
 
 # C type that moves this number of bytes at once.
@@ -32,6 +29,7 @@ WORDS = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
 # Rows shorter than this are copied along another axis, if that is longer. Rows are divided among cores in parts of at
 # least so many words.
 _SHORT_ROW, _PARTS_PER_UNIT, _SHORTEST_PART = 16, 8, 64
+_FEW = 512
 # Element type that stands for elements of this size if they are only copied.
 WORD_TYPES = {1: Type.u8, 2: Type.u16, 4: Type.u32, 8: Type.u64}
 
@@ -98,7 +96,39 @@ def copy_view(lowering: Lowering, node: Node) -> None:
     shape_inputs = [shape_input(node, index) for index in range(1, node.get_input_size())]
     data = view_of(node.input_value(0))
     for output, view in zip(node.outputs(), evaluate(node, [data.array, *shape_inputs])):
-        copy_or_share(lowering, node.input_value(0), data, view, output)
+        if not is_left_to_concats(lowering, output):
+            copy_or_share(lowering, node.input_value(0), data, view, output)
+
+
+def is_left_to_concats(lowering: Lowering, value: Output) -> bool:
+    """Return whether a slice has no buffer: the Concats that read it copy it to its place from the data."""
+    readers = [target.node for target in value.get_target_inputs()]
+    if not isinstance(value.node, (ops.Slice, ops.StridedSlice)) or not math.prod(value.shape):
+        return False
+    if any(not isinstance(node, ops.Concat) or lowering.layout(node.output(0)) != ROWS for node in readers):
+        return False
+    _, view = sliced_view(value)
+    return all(rows_in(view, node.get_attributes()["axis"] % view.ndim) is not None for node in readers)
+
+
+def sliced_view(value: Output) -> tuple[View, np.ndarray]:
+    """Return a view of the data of a Slice or StridedSlice, and the view of it that is the slice."""
+    node = value.node
+    data = view_of(node.input_value(0))
+    bounds = [shape_input(node, index) for index in range(1, node.get_input_size())]
+    return data, evaluate(node, [data.array, *bounds])[0]
+
+
+def rows_in(view: np.ndarray, axis: int) -> int | None:
+    """Return the step in bytes from row to row, if the axes from ``axis`` on are dense rows, else None.
+
+    The step is 0 if there is only one row.
+    """
+    axes = [Axis(length, stride, 0) for length, stride in zip(view.shape, view.strides)]
+    rows, dense = merge_axes(axes[:axis]), merge_axes(axes[axis:])
+    if len(rows) > 1 or len(dense) > 1 or (dense and dense[0].source_stride != view.itemsize):
+        return None
+    return rows[0].source_stride if rows else 0
 
 
 @lowers(ops.DepthToSpace, ops.SpaceToDepth, unsupported=unsupported_movement)
@@ -122,52 +152,6 @@ def tile(lowering: Lowering, node: ops.Tile) -> None:
     single = data.array.reshape([item for length in lengths for item in (1, length)])
     view = np.broadcast_to(single, [item for pair in zip(repeats, lengths) for item in pair])
     copy_or_share(lowering, node.input_value(0), data, view, node.output(0))
-
-
-@lowers(ops.Concat, unsupported=unsupported_movement)
-def concat(lowering: Lowering, node: ops.Concat) -> None:
-    concatenate(lowering, node, ROWS)
-
-
-@implements(ops.Concat)
-class BlockedConcat(Implementation):
-    """Concatenation in blocks of channels."""
-
-    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
-        node = operation.anchor
-        assert isinstance(node, ops.Concat)
-        shapes = [value.shape for value in node.input_values()]
-        if not profile.is_cpu_like or len(shapes[0]) < 3 or 1 in {shape[1] for shape in shapes}:
-            return "it concatenates several channels"
-        if node.axis % len(shapes[0]) == 1 and any(shape[1] % profile.vector_width for shape in shapes[:-1]):
-            return "it concatenates whole blocks of channels"
-        return None
-
-    def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
-        yield uniform(operation, Blocks(profile.vector_width))
-
-    def emit(
-        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
-    ) -> None:
-        assert isinstance(operation.anchor, ops.Concat)
-        concatenate(lowering, operation.anchor, signature.output)
-
-
-def concatenate(lowering: Lowering, node: ops.Concat, layout: Layout) -> None:
-    """Launch copies of the inputs that are not written to their place in the output."""
-    output = node.output(0)
-    axis = node.axis % len(output.shape)
-    if isinstance(layout, Blocks):
-        axis = 0 if axis == 1 else 1 if axis == 0 else axis
-    dtype = output.element_type.to_dtype()
-    target, buffer = View(layout.storage_shape(output.shape), dtype), lowering.buffer(output, layout)
-    views = [View(layout.storage_shape(value.shape), dtype) for value in node.input_values()]
-    ends = np.cumsum([view.array.shape[axis] for view in views])
-    for value, data, part in zip(node.input_values(), views, np.split(target.array, ends[:-1], axis)):
-        source_buffer = lowering.buffer(value, layout)
-        place = buffer.offset + target.offset(part) if part.size else 0
-        if (source_buffer.whole, source_buffer.offset) != (buffer.whole or buffer, place):
-            strided_copy(lowering, source_buffer, data, data.array, buffer, target, part)
 
 
 def widest_word(byte_count: int) -> int:
@@ -195,14 +179,22 @@ def strided_copy(
     """Launch a copy from ``source_part``, a view of the source, to ``target_part``, a view of the target."""
     if not source_part.size:
         return
-    axes = merge_axes([Axis(*axis) for axis in zip(source_part.shape, source_part.strides, target_part.strides)])
+    axes = [Axis(*axis) for axis in zip(source_part.shape, source_part.strides, target_part.strides)]
     offsets = source_view.offset(source_part), target_view.offset(target_part)
-    word, axes = widen(axes, offsets, source_part.itemsize)
-    first: list[Argument] = [source_buffer, target_buffer, *(offset // word for offset in offsets)]
-    if lowering.device.profile.is_cpu_like:
+    copy_axes(lowering, source_buffer, target_buffer, offsets, axes, source_part.itemsize)
+
+
+def copy_axes(
+    lowering: Lowering, source: Buffer, target: Buffer, offsets: tuple[int, int], axes: list[Axis], size: int
+) -> None:
+    """Launch a copy of elements of ``size`` bytes along axes, from and to these offsets in bytes."""
+    word, axes = widen(merge_axes(axes), offsets, size)
+    first: list[Argument] = [source, target, *(offset // word for offset in offsets)]
+    count = math.prod(axis.length for axis in axes)
+    # A few words are copied in one work-group, which may be merged with others.
+    if lowering.device.profile.is_cpu_like and count > _FEW:
         return _copy_rows(lowering, first, WORDS[word], axes)
     numbers = [number for axis in reversed(axes) for number in axis]
-    count = math.prod(axis.length for axis in axes)
     lowering.launch_flat(copy_source(WORDS[word], len(axes)), "strided_copy", [*first, *numbers], count)
 
 
