@@ -9,15 +9,17 @@ from hetero.graph import Constant, Model, Node, Op, Output, constant_array
 from hetero.graph.rt_info import copy_rt_info
 from hetero.mapped_file import release_pages
 from hetero.passes.manager import changes_numerics
-from hetero.passes.rewriting import only_reader, per_channel, rewrite_each
+from hetero.passes.rewriting import only_reader, per_channel, replace, rewrite_each
 
 
 def split_batch_norm(model: Model) -> bool:
     """Replace each BatchNormInference of constant parameters by a Multiply and an Add.
 
-    Requires: constants are folded.
+    A GroupConvolution with one number per channel, as TensorFlow Lite has for them, becomes a Multiply. Requires:
+    constants are folded.
     """
-    return rewrite_each(model, (ops.BatchNormInference,), _split)
+    scaling = rewrite_each(model, (ops.GroupConvolution,), _to_multiply)
+    return rewrite_each(model, (ops.BatchNormInference,), _split) or scaling
 
 
 @changes_numerics
@@ -46,6 +48,17 @@ def _split(node: ops.BatchNormInference) -> bool:
     copy_rt_info([node], add)
     node.output(0).replace(add.output(0))
     node.disconnect()
+    return True
+
+
+def _to_multiply(convolution: ops.GroupConvolution) -> bool:
+    filters, attributes = constant_array(convolution.input_value(1)), convolution.get_attributes()
+    if filters is None or not filters.size or filters.size > filters.shape[0]:
+        return False
+    if any((*attributes["pads_begin"], *attributes["pads_end"])) or any(step != 1 for step in convolution.strides):
+        return False
+    rank, name = filters.ndim - 1, convolution.friendly_name
+    replace([convolution], _with_constant(ops.Multiply, convolution.input_value(0), filters.reshape(-1), rank, name))
     return True
 
 

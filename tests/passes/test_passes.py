@@ -122,6 +122,23 @@ def test_batch_norm_is_folded_into_a_group_convolution_and_keeps_its_name():
     assert set(original_names(folded)) == {"conv", "norm"}
 
 
+@pytest.mark.parametrize(("filters", "pad", "expected"), [
+    ((5, 1, 1, 1, 1), 0, ["Convolution", "Add"]),
+    ((5, 1, 1, 1, 1), 1, ["Convolution", "GroupConvolution", "Add"]),
+    ((5, 1, 1, 3, 1), 0, ["Convolution", "GroupConvolution", "Add"]),
+    ((5, 2, 1, 1, 1), 0, ["Convolution", "GroupConvolution"]),
+])  # fmt: skip
+def test_a_depthwise_convolution_of_one_number_per_channel_is_a_scale(filters, pad, expected):
+    x = Parameter(Type.f32, [2, 3, 4, 4])
+    depthwise = ops.GroupConvolution(convolution(x), floats(*filters), [1, 1], [pad, pad], [pad, pad], [1, 1])
+    model = Model(ops.Add(depthwise, floats(1, 5, 1, 1)) if filters[1] == 1 else depthwise, [x])
+    image = floats(2, 3, 4, 4)
+    (before,) = run(model, image)
+    fold_batch_norm(model)
+    assert operations(model) == expected
+    np.testing.assert_allclose(run(model, image)[0], before, rtol=1e-4, atol=1e-4)
+
+
 def test_a_batch_norm_after_no_convolution_becomes_multiply_and_add():
     x = Parameter(Type.f32, [2, 5, 3])
     model = Model(normalized(x, 5), [x])
