@@ -158,7 +158,7 @@ def calibrate(
 @app.command()
 def tune(
     model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
-    device: Annotated[str, typer.Option("--device", "-d", help="A device, such as GPU.", show_default=False)],
+    device: Annotated[str, typer.Option("--device", "-d", help="A device.", show_default=False)],
     shapes: Shapes = [],  # noqa: B006
     file: Annotated[
         str, typer.Option("--file", metavar="FILE", help="Where to keep the results, for the property TUNING_FILE.")

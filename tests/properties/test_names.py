@@ -16,6 +16,7 @@ MODULES = ["", "hint", "device", "streams", "log"]
 # Properties that OpenVINO has in C++ only, and those of hetero.
 NOT_IN_PYTHON = {
     "caching_properties", "details", "disable_transformations", "disabled_passes", "exclusive_async_requests",
+    "tuning_file",
 }  # fmt: skip
 
 

@@ -44,7 +44,7 @@ def runs() -> list[tuple[str, str]]:
 
     Their kernels take minutes to build.
     """
-    every, some = ["TEMPLATE", "HETERO:GPU,TEMPLATE", GPUS[0]], GPUS[1:]
+    every, some = ["TEMPLATE", f"HETERO:{GPUS[0]},TEMPLATE", GPUS[0]], GPUS[1:]
     step = 1 if "HETERO_SEEDS" in os.environ else 4
     return [
         (name, device) for index, name in enumerate(cases()) for device in (every if index % step else every + some)

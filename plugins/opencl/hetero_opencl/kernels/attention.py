@@ -154,7 +154,7 @@ def _flash_attention(lowering: Lowering, node: ops.ScaledDotProductAttention) ->
     numbers += [queries, keys, of_mask[-2], of_mask[-1], of_sink[-2]]
     rows, vectors = _FLASH_TILES[min(16, max(4, lowering.device.profile.vector_width))]
     vectors = min(vectors, -(-queries // 16))
-    text = template("exponential") + source(
+    text = f"#define SQUARE float16\n{template('transposition')}{template('exponential')}" + source(
         "flash_attention", types, ROWS=rows, VECTORS=vectors, TILE=_FLASH_KEYS, DEPTH=depth, WIDTH=width,
         MASK_KIND=mask_kind, SINK_KIND=int(sink is not None),
         **_axis_macros(["query", "key", "value", "mask", "sink"], len(axes)),

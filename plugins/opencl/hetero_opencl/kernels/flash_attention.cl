@@ -26,28 +26,6 @@
 #define EACH_VECTOR for (int j = 0; j < VECTORS; j++)
 #define EACH_ROW for (int i = 0; i < ROWS; i++)
 
-#define LOW(a, b) (float16)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3, \
-                            a.s4, b.s4, a.s5, b.s5, a.s6, b.s6, a.s7, b.s7)
-#define HIGH(a, b) (float16)(a.s8, b.s8, a.s9, b.s9, a.sa, b.sa, a.sb, b.sb, \
-                             a.sc, b.sc, a.sd, b.sd, a.se, b.se, a.sf, b.sf)
-
-// Transpose 16 by 16 elements. Each round interleaves the upper half with the lower one, which rotates the eight bits of
-// the position (row, column) by one.
-inline void transpose(float16 *x)
-{
-    #pragma unroll
-    for (int round = 0; round < 4; round++) {
-        float16 y[16];
-        #pragma unroll
-        for (int i = 0; i < 8; i++) {
-            y[2 * i] = LOW(x[i], x[i + 8]);
-            y[2 * i + 1] = HIGH(x[i], x[i + 8]);
-        }
-        #pragma unroll
-        for (int i = 0; i < 16; i++) x[i] = y[i];
-    }
-}
-
 kernel void flash_attention(global const DATA *restrict query, global const DATA *restrict key,
                             global const DATA *restrict content, global DATA *restrict result,
                             global const SCALE *restrict scale,

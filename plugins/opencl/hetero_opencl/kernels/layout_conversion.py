@@ -7,7 +7,7 @@ import math
 from hetero.graph import Output, is_constant
 from hetero_opencl.device_profile import DeviceProfile
 from hetero_opencl.kernels.movement import WORDS, View, strided_copy, view_of
-from hetero_opencl.kernels.sources import source
+from hetero_opencl.kernels.sources import source, template
 from hetero_opencl.layouts import ROWS, Blocks, Layout, Permuted
 from hetero_opencl.lowering import Lowering
 from hetero_opencl.program import Buffer
@@ -31,10 +31,13 @@ def convert(lowering: Lowering, value: Output, buffer: Buffer, layout: Layout, t
     batch, channels, *spatial = shape
     length = math.prod(spatial)
     parts = -(-length // _POSITIONS)
-    text = source("layout_conversion", WORD=WORDS[size], BLOCK=blocks.size)
+    in_squares = blocks.size == 16 and size == 4
+    text = source("layout_conversion", WORD=WORDS[size], BLOCK=blocks.size, SQUARES=int(in_squares))
+    if in_squares:
+        text = f"#define SQUARE uint16\n{template('transposition')}{text}"
     kernel = "rows_to_blocks" if blocks is target else "blocks_to_rows"
     count = -(-channels // blocks.size) * batch * parts
-    lowering.launch_flat(text, kernel, [buffer, result, batch, channels, length, parts], count)
+    lowering.launch_rows(text, kernel, [buffer, result, batch, channels, length, parts], count)
     return result
 
 
