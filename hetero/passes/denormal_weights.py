@@ -39,7 +39,13 @@ def flush_denormal_weights(model: Model) -> bool:
 
 
 def _has_denormals(array: np.ndarray) -> bool:
-    # The bits of denormal numbers without the sign are 1 to 2^23 - 1, here times two. Zero wraps around.
     bits = np.ravel(array, order="K").view(np.uint32)
-    chunks = (bits[start : start + _CHUNK] for start in range(0, bits.size, _CHUNK))
-    return any(int(((chunk << 1) - 2).min(initial=2**32 - 1)) < 2**24 - 2 for chunk in chunks)
+    return any(_chunk_has_denormals(bits[start : start + _CHUNK]) for start in range(0, bits.size, _CHUNK))
+
+
+def _chunk_has_denormals(bits: np.ndarray) -> bool:
+    # The exponent of zero and of denormal numbers is 0; most weights have neither.
+    if (bits & 0x7F800000).min():
+        return False
+    # Without the sign, the bits of denormal numbers are 1 to 2^23 - 1, here times two. Zero wraps around.
+    return int(((bits << 1) - 2).min()) < 2**24 - 2
