@@ -324,6 +324,7 @@ def test_memory_outlives_the_kernels_that_use_it(device, monkeypatch):
         bound = request._request.request.bound_model
         bound.begin([Tensor(ROWS)], [Tensor(Type.f32, [3, 4])])
         bound.launch(lambda: None)
+        bound.bound_programs[0].queue.finish()  # whatever the status says below, memory is freed after the kernels
         arena = weakref.ref(bound.bound_programs[0].arena)
         with monkeypatch.context() as patch:
             patch.setattr(workspace, "execution_status", lambda event, status=status: status)
