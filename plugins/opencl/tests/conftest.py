@@ -22,21 +22,20 @@ CORE = hetero.Core()
 
 
 def pytest_collection_modifyitems(config, items):
-    """Run every eighth test on further devices, with the kernels for CPUs and those for GPUs; with HETERO_SEEDS all.
+    """Run every third test with the kernels for GPUs, and every eighth on further devices; with HETERO_SEEDS all.
 
     The ONNX cases and the zoo run on all devices anyway.
     """
     if os.environ.get("HETERO_SEEDS"):
         return
-    further = [item for item in items if _device_of(item) in GPUS[1:]]
+    params = {item: item.callspec.params if hasattr(item, "callspec") else {} for item in items}
+    further = [item for item in items if params[item].get("device") in GPUS[1:]]
+    first = (item for item in items if params[item].get("device") not in GPUS[1:])
+    as_gpu = [item for item in first if params[item].get("processor") is False]
     deselected = {item for index, item in enumerate(further) if index % 8}
+    deselected |= {item for index, item in enumerate(as_gpu) if index % 3}
     config.hook.pytest_deselected(items=list(deselected))
     items[:] = [item for item in items if item not in deselected]
-
-
-def _device_of(item) -> str | None:
-    """Return the parameter ``device`` of a test, if it has one."""
-    return item.callspec.params.get("device") if hasattr(item, "callspec") else None
 
 
 @pytest.fixture(params=GPUS)
