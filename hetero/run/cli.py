@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -17,8 +17,13 @@ from hetero.errors import HeteroError
 from hetero.messages import escaped
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+    from rich.console import Console
+
     from hetero.graph import Model
     from hetero.runtime import Core
+
+    Report = TypeVar("Report", bound=DataclassInstance)
 
 # The commands import the modules for YAML, tables and devices themselves, so that --help is fast.
 app = typer.Typer(
@@ -61,7 +66,7 @@ def run(
     """Run a model as a YAML file describes, and report placement, outputs and times."""
     with _one_line_errors(debug):
         from hetero.run.config import load_config
-        from hetero.run.display import make_console, progress_bar, show_run
+        from hetero.run.display import progress_bar, show_run
         from hetero.run.runner import run as run_config
         from hetero.run.sources import refuse_overwriting, writable_file
         from hetero.tracing import Recorder
@@ -75,10 +80,7 @@ def run(
             report = run_config(config, progress)
         if recorder and trace:
             recorder.save(trace)
-        if as_json:
-            print(json.dumps(dataclasses.asdict(report), indent=2))
-        else:
-            show_run(make_console(), report)
+        _print_report(report, as_json, show_run)
 
 
 @app.command()
@@ -142,17 +144,14 @@ def calibrate(
     """Measure a model's operations on each device, for PLACEMENT=MIN_CUT and PLACEMENT=PIPELINE."""
     with _one_line_errors(debug):
         from hetero.run import calibrate as calibration
-        from hetero.run.display import make_console, progress_bar, show_calibration
+        from hetero.run.display import progress_bar, show_calibration
 
         with progress_bar() as progress:
             core, network = _read_model(model, extensions, progress)
             inputs = calibration.example_inputs(network, calibration.parse_shapes(shapes))
             config = {"COSTS_DIR": folder}
             report = calibration.calibrate(core, network, device, inputs, config, seconds, progress)
-        if as_json:
-            print(json.dumps(dataclasses.asdict(report), indent=2))
-        else:
-            show_calibration(make_console(), report)
+        _print_report(report, as_json, show_calibration)
 
 
 @app.command()
@@ -171,15 +170,12 @@ def tune(
     with _one_line_errors(debug):
         from hetero.run import tune as tuning
         from hetero.run.calibrate import example_inputs, parse_shapes
-        from hetero.run.display import make_console, progress_bar, show_tuning
+        from hetero.run.display import progress_bar, show_tuning
 
         with progress_bar() as progress:
             core, network = _read_model(model, extensions, progress)
             report = tuning.tune(core, network, device, example_inputs(network, parse_shapes(shapes)), file, progress)
-        if as_json:
-            print(json.dumps(dataclasses.asdict(report), indent=2))
-        else:
-            show_tuning(make_console(), report)
+        _print_report(report, as_json, show_tuning)
 
 
 @plugin.command("new")
@@ -207,6 +203,16 @@ def _read_model(model: str, extensions: list[str], progress: Callable[[str, int,
     core = Core()
     path, sources = existing_file(model, Path()), [extension_source(text, Path()) for text in extensions]
     return core, read_model(core, path, sources, progress)
+
+
+def _print_report(report: Report, as_json: bool, show: Callable[[Console, Report], None]) -> None:
+    """Print a report, a dataclass, as JSON or by the function that shows it."""
+    from hetero.run.display import make_console
+
+    if as_json:
+        print(json.dumps(dataclasses.asdict(report), indent=2))
+    else:
+        show(make_console(), report)
 
 
 @contextmanager
