@@ -2,24 +2,16 @@
 // all masked becomes zeros.
 //
 // SCORES: the type of scores and weights, which may share memory. They are [batch…, rows, keys], for `rows` queries
-// from `first` on; the batch of the weights may be larger than that of scores. STEPS holds a STEP for each batch axis, the
-// innermost first, and PARAMETERS the length of each with the strides of scores, mask and sink, in elements.
-// MASK_KIND: 0 none; 1 numbers, which are added; 2 booleans, true for keys that count; 3 causal: keys up to the
-// query. SINK_KIND 1: an additional score that counts only in the sum. GROUP work-items compute a row: each takes every
-// GROUPth block of 16, then every GROUPth key of the rest. TRUTH16: the type of a comparison of 16 values.
+// from `first` on; the batch of the weights may be larger than that of scores. PARAMETERS are the length of each batch
+// axis, with the strides of scores, mask and sink in elements; STEPS adds the offsets of batch `rest` to in_scores,
+// in_mask and in_sink. MASK_KIND: 0 none; 1 numbers, which are added; 2 booleans, true for keys that count; 3 causal:
+// keys up to the query. SINK_KIND 1: an additional score that counts only in the sum. GROUP work-items compute a row:
+// each takes every GROUPth block of 16, then every GROUPth key of the rest. TRUTH16: the type of a comparison of 16
+// values.
 typedef SCORES value;
 typedef VALUE(4) value4;
 typedef VALUE(8) value8;
 typedef VALUE(16) value16;
-
-#define STEP(length, of_scores, of_mask, of_sink) \
-    {                                             \
-        const int place = rest % length;          \
-        rest /= length;                           \
-        from += place * of_scores;                \
-        in_mask += place * of_mask;               \
-        in_sink += place * of_sink;               \
-    }
 
 // The sum or the maximum of the values of all work-items of a group.
 #define OF_GROUP(name, combined)                                    \
@@ -70,9 +62,9 @@ kernel void attention_weights(global const SCORES *scores, global SCORES *weight
     const int row = get_group_id(0), lane = get_local_id(0);
     const int query = first + row % rows;
     int rest = row / rows;
-    long from = row % rows, in_mask = query * (long)mask_row, in_sink = query * (long)sink_row;
+    long in_scores = row % rows, in_mask = query * (long)mask_row, in_sink = query * (long)sink_row;
     STEPS
-    scores += from * keys;
+    scores += in_scores * keys;
     weights += (long)row * keys;
 #if MASK_KIND == 1 || MASK_KIND == 2
     mask += in_mask;

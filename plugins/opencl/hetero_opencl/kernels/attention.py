@@ -166,12 +166,17 @@ def _flash_attention(lowering: Lowering, node: ops.ScaledDotProductAttention) ->
 
 
 def _axis_macros(strides: Sequence[str], rank: int) -> dict[str, str]:
-    """Return the parameters of ``rank`` batch axes, a length and named strides each, and the steps along them."""
-    names = [[f"{name}{axis}" for name in ("length", *(f"of_{one}" for one in strides))] for axis in range(rank)]
-    return {
-        "PARAMETERS": "".join(f"const int {name}, " for axis in names for name in axis),
-        "STEPS": " ".join(f"STEP({', '.join(axis)})" for axis in names),
-    }
+    """Return the parameters of ``rank`` batch axes, a length and named strides each, and the steps along them.
+
+    The innermost axis is the first one. Steps divide ``rest``, the index of a batch, by each length, and add the
+    offsets to the variables ``in_*``.
+    """
+    parameters = [f"const int {name}{axis}, " for axis in range(rank) for name in ("length", *strides)]
+    steps = [
+        f"{' '.join(f'in_{name} += rest % length{axis} * {name}{axis};' for name in strides)} rest /= length{axis};"
+        for axis in range(rank)
+    ]
+    return {"PARAMETERS": "".join(parameters), "STEPS": " ".join(steps)}
 
 
 def _strides(value: Output | None, rank: int) -> list[int]:

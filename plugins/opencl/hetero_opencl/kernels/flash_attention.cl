@@ -7,24 +7,22 @@
 // (ceil(queries / (16 * VECTORS)), batch), the local size (1, 1).
 //
 // DATA: the element type of queries, keys, values and results; DEPTH: the length of a query and a key, WIDTH that of a
-// value. TILE: keys in a tile, a multiple of ROWS and of 16. STEPS holds a STEP for each batch axis, the innermost first,
-// and PARAMETERS the length of each with the strides of queries, keys, values, mask and sink, in elements.
+// value. TILE: keys in a tile, a multiple of ROWS and of 16. PARAMETERS are the length of each batch axis,
+// with the strides of queries, keys, values, mask and sink in elements; STEPS adds the offsets of batch `rest` to
+// in_query, in_key, in_value, in_mask and in_sink.
 // MASK_KIND: 0 none; 1 numbers, which are added; 2 booleans, true for keys that count; 3 causal: keys up to the query.
 // SINK_KIND 1: an additional score that counts only in the sum. A query whose keys are all masked gets zeros.
-// exp_of_negative is in exponential.cl. The kernel reads up to 60 bytes past the end of a row of queries, of the mask and of the values.
+// exp_of_negative is in exponential.cl. The kernel reads up to 60 bytes past the end of a row of queries, of the mask
+// and of the values.
 #define LANES (16 * VECTORS)
-#define STEP(length, of_query, of_key, of_value, of_mask, of_sink) \
-    {                                                              \
-        const int place = rest % length;                           \
-        rest /= length;                                            \
-        in_query += place * of_query;                              \
-        in_key += place * of_key;                                  \
-        in_value += place * of_value;                              \
-        in_mask += place * of_mask;                                \
-        in_sink += place * of_sink;                                \
-    }
 #define EACH_VECTOR for (int j = 0; j < VECTORS; j++)
-#define EACH_ROW for (int i = 0; i < ROWS; i++)
+// A statement for each of the vectors that are computed at a time.
+#define EACH_OF_TILE(statement)       \
+    _Pragma("unroll")                 \
+    for (int i = 0; i < ROWS; i++) {  \
+        _Pragma("unroll")             \
+        EACH_VECTOR statement;        \
+    }
 
 kernel void flash_attention(global const DATA *restrict query, global const DATA *restrict key,
                             global const DATA *restrict content, global DATA *restrict result,
@@ -83,27 +81,19 @@ kernel void flash_attention(global const DATA *restrict query, global const DATA
         for (int k = 0; k < count; k += ROWS) {
             int at[ROWS];
             #pragma unroll
-            EACH_ROW at[i] = min(start + k + i, keys - 1) * DEPTH;
+            for (int i = 0; i < ROWS; i++) at[i] = min(start + k + i, keys - 1) * DEPTH;
             float16 score[ROWS][VECTORS];
-            #pragma unroll
-            EACH_ROW {
-                #pragma unroll
-                EACH_VECTOR score[i][j] = 0;
-            }
+            EACH_OF_TILE(score[i][j] = 0)
             #pragma unroll 4
             for (int d = 0; d < DEPTH; d++) {
                 #pragma unroll
-                EACH_ROW {
+                for (int i = 0; i < ROWS; i++) {
                     const float element = DATA_LOAD(key, at[i] + d);
                     #pragma unroll
                     EACH_VECTOR score[i][j] = score[i][j] + element * across[d][j];
                 }
             }
-            #pragma unroll
-            EACH_ROW {
-                #pragma unroll
-                EACH_VECTOR scores[k + i][j] = score[i][j];
-            }
+            EACH_OF_TILE(scores[k + i][j] = score[i][j])
         }
 #if MASK_KIND == 1 || MASK_KIND == 2
 #if MASK_KIND == 1
@@ -156,25 +146,17 @@ kernel void flash_attention(global const DATA *restrict query, global const DATA
         global const DATA *rows = content + start * WIDTH;
         for (int n = 0; n < WIDTH; n += ROWS) {
             float16 part[ROWS][VECTORS];
-            #pragma unroll
-            EACH_ROW {
-                #pragma unroll
-                EACH_VECTOR part[i][j] = total[n + i][j] * rescaling[j];
-            }
+            EACH_OF_TILE(part[i][j] = total[n + i][j] * rescaling[j])
             #pragma unroll 4
             for (int k = 0; k < count; k++) {
                 #pragma unroll
-                EACH_ROW {
+                for (int i = 0; i < ROWS; i++) {
                     const float element = DATA_LOAD(rows, k * WIDTH + n + i);
                     #pragma unroll
                     EACH_VECTOR part[i][j] = part[i][j] + element * scores[k][j];
                 }
             }
-            #pragma unroll
-            EACH_ROW {
-                #pragma unroll
-                EACH_VECTOR total[n + i][j] = part[i][j];
-            }
+            EACH_OF_TILE(total[n + i][j] = part[i][j])
         }
     }
 
