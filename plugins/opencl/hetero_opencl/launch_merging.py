@@ -14,6 +14,8 @@ from hetero_opencl.program import Buffer, Launch
 
 # The work-items and the bytes of the buffers of a launch that is merged. One compute unit does the work.
 _MOST_ITEMS, _MOST_DATA = 512, 2**16
+# The launches that become one. PoCL copies a kernel for each call: calls of 64 operations compile in 0.3 s each.
+_MOST_PARTS = 16
 # The bytes of arguments that every device accepts.
 _MOST_ARGUMENTS = 1024
 _POINTER_BYTES = 8
@@ -45,7 +47,8 @@ def merge_launches(launches: Iterable[Launch], profile: DeviceProfile, is_body: 
     for launch in launches:
         fits = _fits(launch, most_items) and (is_body or not waiting or _kernel(launch) == _kernel(waiting[0]))
         if fits:
-            must_run = sum(map(_argument_bytes, [*waiting, launch])) > _MOST_ARGUMENTS
+            size = sum(map(_argument_bytes, [*waiting, launch]))
+            must_run = size > _MOST_ARGUMENTS or len(waiting) == _MOST_PARTS
         else:
             must_run = not _memory_of(launch).isdisjoint(_memory_of(*waiting))
         if must_run:
@@ -125,7 +128,7 @@ def _as_function(source: str, kernel: str) -> str | None:
     for match in reversed(list(_KERNEL.finditer(source))):
         if match[1] != kernel:
             text = text[: match.start()] + text[_end_of_body(text, match.start()) :]
-    text = _KERNEL.sub(r"static void \1(", text)
+    text = _KERNEL.sub(r"static __attribute__((noinline)) void \1(", text)
     # Functions that macros define have no names to see.
     is_plain = not set(_declared(text)) & set(_MACRO.findall(text))
     return text if is_plain and not _UNMERGEABLE.search(_COMMENTS.sub("", text)) else None

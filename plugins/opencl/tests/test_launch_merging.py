@@ -72,10 +72,15 @@ def test_kernels_that_depend_on_their_work_group_are_not_merged(text):
     assert names(launch("a", source), launch("b", source)) == [["a"], ["b"]]
 
 
+def test_merged_launches_are_limited():
+    found = names(*(launch(str(index)) for index in range(40)))
+    assert [name for group in found for name in group] == [str(index) for index in range(40)]
+    assert [len(group) for group in found] == [16, 16, 8]
+
+
 def test_arguments_are_limited():
-    found = names(*(launch(str(index)) for index in range(100)))
-    assert [name for group in found for name in group] == [str(index) for index in range(100)]
-    assert len(found) == 2  # 1024 bytes are 51 times 20
+    found = names(*(launch(str(index), buffers=[Buffer(4)] * 12) for index in range(20)))
+    assert [len(group) for group in found] == [10, 10]  # 1024 bytes are 10 times 100
 
 
 def test_much_data_is_not_left_to_one_work_group():
