@@ -21,8 +21,9 @@ from typing import Any
 
 from hetero.errors import DeviceError
 
-# A child process ends by itself when it has had no request for this many seconds.
-IDLE_SECONDS = 5.0
+# A child process ends by itself when it has had no request for this many seconds. It holds some 100 MB, and takes half
+# a second to start.
+IDLE_SECONDS = 30.0
 
 # Bypasses hetero_opencl/__init__.py, because importing the plugin API takes longer than everything else together.
 _CODE = """
@@ -33,7 +34,7 @@ package.__path__ = [{folder!r}]
 sys.modules["hetero_opencl"] = package
 from hetero_opencl.child_process import serve
 from hetero_opencl.{module} import {function}
-serve({function})
+serve({function}, {idle_seconds})
 """
 
 
@@ -57,7 +58,8 @@ class ChildProcess:
     def __init__(self, module: str, function: str) -> None:
         # In append mode, so that it can be truncated while the process has it open.
         self._errors = tempfile.TemporaryFile("a+b")  # noqa: SIM115 - it lives as long as the process
-        code = _CODE.format(path=sys.path, folder=str(Path(__file__).parent), module=module, function=function)
+        values = {"module": module, "function": function, "idle_seconds": IDLE_SECONDS}
+        code = _CODE.format(path=sys.path, folder=str(Path(__file__).parent), **values)
         command, pipe = [spawn.get_executable() or sys.executable, "-c", code], subprocess.PIPE
         try:
             self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._errors)
@@ -116,8 +118,8 @@ class ChildProcess:
         return f"{how} ({reason[:200]})" if reason else how
 
 
-def serve(function: Callable[..., Any]) -> None:
-    """Answer requests in a child process until the input ends or the process has been idle.
+def serve(function: Callable[..., Any], idle_seconds: float) -> None:
+    """Answer requests in a child process until the input ends or no request comes for ``idle_seconds``.
 
     A request is an object with the arguments of the function, or null, which is answered by null.
     """
@@ -126,7 +128,7 @@ def serve(function: Callable[..., Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C
     warnings.simplefilter("ignore")  # pyopencl's, about compiler output
     # On Windows, select does not support pipes.
-    while (os.name == "nt" or select.select([requests], [], [], IDLE_SECONDS)[0]) and (line := requests.readline()):
+    while (os.name == "nt" or select.select([requests], [], [], idle_seconds)[0]) and (line := requests.readline()):
         arguments = json.loads(line)
         answers.write(json.dumps(arguments and function(**arguments)).encode() + b"\n")
         answers.flush()

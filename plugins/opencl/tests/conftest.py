@@ -22,9 +22,9 @@ CORE = hetero.Core()
 
 
 def pytest_collection_modifyitems(config, items):
-    """Run every third test with the kernels for GPUs, and every eighth on further devices; with HETERO_SEEDS all.
+    """Run a third of the tests with the kernels for GPUs, on the first device, and an eighth of the others on the rest.
 
-    The ONNX cases and the zoo run on all devices anyway.
+    The ONNX cases and the zoo run on all devices anyway. With HETERO_SEEDS all tests run.
     """
     if os.environ.get("HETERO_SEEDS"):
         return
@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(config, items):
     further = [item for item in items if params[item].get("device") in GPUS[1:]]
     first = (item for item in items if params[item].get("device") not in GPUS[1:])
     as_gpu = [item for item in first if params[item].get("processor") is False]
-    deselected = {item for index, item in enumerate(further) if index % 8}
+    deselected = {item for index, item in enumerate(further) if index % 8 or params[item].get("processor") is False}
     deselected |= {item for index, item in enumerate(as_gpu) if index % 3}
     config.hook.pytest_deselected(items=list(deselected))
     items[:] = [item for item in items if item not in deselected]
