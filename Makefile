@@ -28,6 +28,7 @@ lint: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	! LC_ALL=C.UTF-8 grep -rnE '.{121}' --include=*.cl plugins
 
 # A table of all models on all inference engines, at batch sizes 1 and 8; some 30 minutes. `python -m tests.benchmarks`
 # measures everything else.

@@ -10,12 +10,12 @@
 //
 // For each channel block and row of the kernel, the vectors of the input that the tile needs are copied to `line`, with
 // zeros outside of the image, so that the loop over kx and channels is the same at borders. DIRECT 1: no copy; only
-// without padding along the row, for DATA float, without a prologue. A kernel of one element with stride 1 may take
+// without padding along the row, for DATA float. A kernel of one element with stride 1 may take
 // all positions of a batch as one row: depth and height 1, width N * D * H * W.
 //
 // I, J: size of the tile. STRIDE: stride along the row. LINE: length of the copy in positions, at least
 // (I - 1) * STRIDE + (kernel_x - 1) * dilation_x + 1, a multiple of 16. IN_BLOCK: BLOCK, or 1 for an input
-// [N][C][D][H][W], without a prologue. DATA, FILTER, RESULT: element types of input, filters and output; sums are
+// [N][C][D][H][W]. DATA, FILTER, RESULT: element types of input, filters and output; sums are
 // float.
 //
 // channels: input channels of a group; blocks: output channel blocks of a group. If there are several groups, the
@@ -30,13 +30,9 @@
 // between registers and the stack. Runtimes go through the last dimension slowest, so that a tile of filters stays in
 // the L2 cache.
 kernel void blocked_convolution(global const DATA *restrict image, global const FILTER *restrict filters,
-                                global RESULT *restrict out, const int depth, const int height, const int width,
-                                const int out_depth, const int out_height, const int out_width,
-                                const int kernel_z, const int kernel_y, const int kernel_x, const int stride_z,
-                                const int stride_y, const int dilation_z, const int dilation_y, const int dilation_x,
-                                const int pad_z, const int pad_y, const int pad_x, const int channels, const int blocks,
-                                const int in_block, const int in_batch, const int out_block, const int out_batch,
-                                const int rows EPILOGUE_PARAMETERS PROLOGUE_PARAMETERS)
+                                global RESULT *restrict out, WINDOW_PARAMETERS,
+                                const int channels, const int blocks, const int in_block, const int in_batch,
+                                const int out_block, const int out_batch, const int rows EPILOGUE_PARAMETERS)
 {
     const int tiles = (blocks + J - 1) / J, group = get_global_id(1) / tiles, tile = get_global_id(1) % tiles;
     const int in_blocks = (channels + IN_BLOCK - 1) / IN_BLOCK;
@@ -62,12 +58,7 @@ kernel void blocked_convolution(global const DATA *restrict image, global const 
         const int first_z = first_inside(front, dilation_z), end_z = end_inside(front, dilation_z, depth, kernel_z);
         const int first_y = first_inside(top, dilation_y), end_y = end_inside(top, dilation_y, height, kernel_y);
         VECTOR sums[I][J];
-        #pragma unroll
-        for (int i = 0; i < I; i++) {
-            #pragma unroll
-            for (int j = 0; j < J; j++)
-                sums[i][j] = 0;
-        }
+        EACH_OF_TILE(sums[i][j] = 0)
 
         global const DATA *plane = image + (long)batch * in_batch;
         global const FILTER *packed = filters;
@@ -95,7 +86,7 @@ kernel void blocked_convolution(global const DATA *restrict image, global const 
                     for (int at = 0; at < used; at++) {
                         VECTOR value = 0;
                         if (left + at >= 0 && left + at < width)
-                            value = PROLOGUE(LOAD_DATA(start + at * BLOCK), group * channels + block * BLOCK);
+                            value = LOAD_DATA(start + at * BLOCK);
                         JOIN(vstore, BLOCK)(value, at, line);
                     }
 #endif
@@ -126,12 +117,7 @@ kernel void blocked_convolution(global const DATA *restrict image, global const 
         const long first = (long)batch * out_batch + (((long)z * out_height + y) * out_width + x) * BLOCK;
         // Through memory, so that the epilogue is in the code once: three times faster to compile.
         VECTOR results[J][I];
-        #pragma unroll
-        for (int i = 0; i < I; i++) {
-            #pragma unroll
-            for (int j = 0; j < J; j++)
-                results[j][i] = sums[i][j];
-        }
+        EACH_OF_TILE(results[j][i] = sums[i][j])
         #pragma nounroll
         for (int j = 0; j < min(J, blocks - tile * J); j++) {
             const int block = group * blocks + tile * J + j;

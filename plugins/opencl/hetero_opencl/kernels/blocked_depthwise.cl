@@ -2,15 +2,12 @@
 // work-item computes I positions along the row of one block; I must not exceed out_width. Filters are
 // [C/BLOCK][kz][ky][kx][BLOCK]. STRIDE: stride along the row. EDGE: how many positions at either end of a row have
 // windows that reach beyond the image along the row. DATA, FILTER, RESULT: element types; sums are float.
-// Global size: [tiles along the row, any number, blocks times batches]: the rows of a block are divided among so many
-// work-items, in work-groups of one. The fewer the faster (a work-group costs 15 to 35 ns), if all cores have work.
+// Global size: [tiles along the row, any number, blocks times batches]: the second is the number of parts into
+// which the rows of a block are divided. Work-groups of one. The fewer the faster (a work-group costs 15 to 35 ns), if
+// all cores have work.
 kernel void blocked_depthwise(global const DATA *restrict image, global const FILTER *restrict filters,
-                              global RESULT *restrict out, const int depth, const int height, const int width,
-                              const int out_depth, const int out_height, const int out_width,
-                              const int kernel_z, const int kernel_y, const int kernel_x, const int stride_z,
-                              const int stride_y, const int dilation_z, const int dilation_y, const int dilation_x,
-                              const int pad_z, const int pad_y, const int pad_x, const int batches
-                              EPILOGUE_PARAMETERS PROLOGUE_PARAMETERS)
+                              global RESULT *restrict out, WINDOW_PARAMETERS, const int batches
+                              EPILOGUE_PARAMETERS)
 {
     const int x = min((int)get_global_id(0) * I, out_width - I), skipped = get_global_id(0) * I - x;
     const int plane = get_global_id(2), channel = plane / batches * BLOCK;
@@ -37,7 +34,7 @@ kernel void blocked_depthwise(global const DATA *restrict image, global const FI
                     for (int i = 0; i < I; i++) {
                         const int in_x = left + kx * dilation_x + i * STRIDE;
                         if (IS_INNER(i) || (in_x >= 0 && in_x < width))
-                            sums[i] = PROLOGUE(LOAD_DATA(values + i * STRIDE * BLOCK), channel) * factors + sums[i];
+                            sums[i] = LOAD_DATA(values + i * STRIDE * BLOCK) * factors + sums[i];
                     }
                     values += dilation_x * BLOCK;
                 }

@@ -3,8 +3,9 @@
 // positions at either end of a row have windows that reach beyond the image along the row. IS_MAX 1: maximum, NaN if
 // there is one, and START for windows outside of the image; else the mean over the elements of the window in the image,
 // or with COUNT_PADDING over all `size` elements of the window. DATA, RESULT: element types; values are float.
-// Global size: [tiles along the row, any number, blocks times batches]: the rows of a block are divided among so many
-// work-items, in work-groups of one. The fewer the faster (a work-group costs 15 to 35 ns), if all cores have work.
+// Global size: [tiles along the row, any number, blocks times batches]: the second is the number of parts into
+// which the rows of a block are divided. Work-groups of one. The fewer the faster (a work-group costs 15 to 35 ns), if
+// all cores have work.
 #if IS_MAX
 #define INITIAL START
 #define TAKE(result, value) select(result, value, (INTEGERS)((value > result) | (value != value)))
@@ -19,13 +20,8 @@ inline int count_inside(const int at, const int dilation, const int length, cons
     return end_inside(at, dilation, length, kernel_size) - first_inside(at, dilation);
 }
 
-kernel void blocked_pooling(global const DATA *restrict image, global RESULT *restrict out,
-                            const int depth, const int height, const int width,
-                            const int out_depth, const int out_height, const int out_width,
-                            const int kernel_z, const int kernel_y, const int kernel_x, const int stride_z,
-                            const int stride_y, const int dilation_z, const int dilation_y, const int dilation_x,
-                            const int pad_z, const int pad_y, const int pad_x, const int size, const int batches
-                            EPILOGUE_PARAMETERS)
+kernel void blocked_pooling(global const DATA *restrict image, global RESULT *restrict out, WINDOW_PARAMETERS,
+                            const int size, const int batches EPILOGUE_PARAMETERS)
 {
     const int x = min((int)get_global_id(0) * I, out_width - I), skipped = get_global_id(0) * I - x;
     const int plane = get_global_id(2), channel = plane / batches * BLOCK;

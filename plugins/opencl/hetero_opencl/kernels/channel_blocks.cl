@@ -2,8 +2,7 @@
 //
 // EPILOGUE(v, at, channel): what is stored in place of a vector v of BLOCK results; `at` is the index of its first
 // element in the output, `channel` its first channel. EPILOGUE_PARAMETERS: the further parameters of the kernel that it
-// reads, with a leading comma. PROLOGUE(v, channel) and PROLOGUE_PARAMETERS: the same for vectors of the input, applied
-// only inside the image: padding is not changed.
+// reads, with a leading comma.
 #define PASTE(a, b) a##b
 #define JOIN(a, b) PASTE(a, b)
 #define VECTOR JOIN(float, BLOCK)
@@ -15,10 +14,22 @@
 #define EPILOGUE(v, at, channel) v
 #define EPILOGUE_PARAMETERS
 #endif
-#ifndef PROLOGUE
-#define PROLOGUE(v, channel) v
-#define PROLOGUE_PARAMETERS
-#endif
+// A statement for each vector of a tile of I positions by J vectors.
+#define EACH_OF_TILE(statement)           \
+    _Pragma("unroll")                     \
+    for (int i = 0; i < I; i++) {         \
+        _Pragma("unroll")                 \
+        for (int j = 0; j < J; j++)       \
+            statement;                    \
+    }
+// The lengths that describe a sliding window, in the order of BlockedWindow.numbers() in blocked_windows.py.
+#define WINDOW_PARAMETERS                                                                        \
+    const int depth, const int height, const int width,                                          \
+    const int out_depth, const int out_height, const int out_width,                              \
+    const int kernel_z, const int kernel_y, const int kernel_x,                                  \
+    const int stride_z, const int stride_y,                                                      \
+    const int dilation_z, const int dilation_y, const int dilation_x,                            \
+    const int pad_z, const int pad_y, const int pad_x
 // Whether the window of position i of a tile is inside of the image along the row, whichever tile that is.
 #define IS_INNER(i) ((i) >= EDGE && (i) < I - EDGE)
 // The range of elements of a window along one axis that are in the image; `at` is the position of the first element.

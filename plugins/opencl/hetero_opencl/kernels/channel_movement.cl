@@ -1,5 +1,6 @@
-// Copy channels between values in channel blocks, [C/BLOCK][N][D][H][W][BLOCK] in memory. `places` are, for each channel,
-// the offsets of its first element in source and target. A work-item copies up to PART positions of up to BLOCK channels.
+// Copy channels between values in channel blocks, [C/BLOCK][N][D][H][W][BLOCK] in memory. `places` are, for each
+// channel, the offsets of its first element in source and target. A work-item copies up to PART positions of up to
+// BLOCK channels.
 kernel void move_channels(global const WORD *restrict source, global WORD *restrict target,
                           global const int *restrict places, const int channels, const int positions)
 {

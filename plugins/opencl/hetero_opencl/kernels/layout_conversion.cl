@@ -1,7 +1,7 @@
 // Conversion of values [batch][channels][length] between row-major order and blocks
 // [channels / BLOCK][batch][length][BLOCK]. A work-item converts up to POSITIONS positions of a block.
-// WORD is the C type that moves one element. Padding of the last block is left as it is. With SQUARES 1, transposition.cl
-// precedes this text, and 16 channels at 16 positions are converted in vectors.
+// WORD is the C type that moves one element. Padding of the last block is left as it is. With SQUARES 1,
+// transposition.cl precedes this text, and 16 channels at 16 positions are converted in vectors.
 #define POSITIONS 16
 
 kernel void rows_to_blocks(global const WORD *restrict rows, global WORD *restrict blocks, const int batch,

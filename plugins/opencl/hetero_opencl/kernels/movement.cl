@@ -1,7 +1,7 @@
 // Copy with arbitrary strides, in words. PARAMETERS declares a length, a source stride and a target stride per axis;
 // STEPS holds one STEP per axis, the innermost first. With ROWS 1 there is one more axis, a row, of which a work-item
-// copies one of `parts` parts; SOURCE_STRIDE and TARGET_STRIDE are the arguments, or 0 or 1, for which the compiler forms
-// vectors. Otherwise a work-item copies a word.
+// copies one of `parts` parts; SOURCE_STRIDE and TARGET_STRIDE are the arguments, or 0 or 1, for which the compiler
+// forms vectors. Otherwise a work-item copies a word.
 #define STEP(length, source_stride, target_stride) \
     {                                              \
         const int index = rest % length;           \

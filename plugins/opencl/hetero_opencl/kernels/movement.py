@@ -27,7 +27,7 @@ from hetero_opencl.program import Buffer
 # C type that moves this number of bytes at once.
 WORDS = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
 # Rows shorter than this are copied along another axis, if that is longer. Rows are divided among cores in parts of at
-# least so many words.
+# least _SHORTEST_PART words.
 _SHORT_ROW, _PARTS_PER_UNIT, _SHORTEST_PART = 16, 8, 64
 _FEW = 512
 # Element type that stands for elements of this size if they are only copied.

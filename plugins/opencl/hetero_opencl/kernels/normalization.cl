@@ -1,8 +1,8 @@
 // Normalize rows: subtract the mean (with SUBTRACT_MEAN), multiply by SCALE, an expression of `squares` (the sum of
 // squares), `length` and `epsilon`. With AFFINE then multiply by gamma and add beta of the channel; a channel is
 // `spatial` consecutive elements. Rows lie along merged axes, innermost first. One work-item per row, with IN_VECTORS
-// if rows are contiguous; or with WIDTH 16 per 16 rows whose elements are neighbors, without AFFINE; or a work-group per
-// row with GROUP > 1. Sums are computed in blocks, so that long ones accumulate little rounding error.
+// if rows are contiguous; or with WIDTH 16 per 16 rows whose elements are neighbors, without AFFINE; or a work-group
+// per row with GROUP > 1. Sums are computed in blocks, so that long ones accumulate little rounding error.
 typedef DATA_VALUE VALUE;
 typedef DATA_VALUE16 VALUES;
 #if WIDTH == 1

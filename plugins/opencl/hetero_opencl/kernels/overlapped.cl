@@ -1,7 +1,7 @@
 // col2im: add columns [planes][kz][ky][kx][depth][height][width] to an image
-// [planes][out_depth][out_height][out_width]. A work-item computes a row of the image. RIGHT, RESULT: the element types of
-// columns and image; SUM: the C type of sums (see product.cl). STRIDE_X, STRIDE_Y, STRIDE_Z are macros, as divisions by
-// arguments take ten times as long. FLAT 1: the depth is 1; divisions by it are omitted.
+// [planes][out_depth][out_height][out_width]. A work-item computes a row of the image. RIGHT, RESULT: the element types
+// of columns and image; SUM: the C type of sums (see product.cl). STRIDE_X, STRIDE_Y, STRIDE_Z are macros, as divisions
+// by arguments take ten times as long. FLAT 1: the depth is 1; divisions by it are omitted.
 #if FLAT
 #define DEPTH(length) 1
 #else

@@ -1,23 +1,23 @@
 // Batched matrix product (gemm) for CPU-like devices: c[m][n] = EPILOGUE(sum over k of a[m][k] * b[k][n]).
 //
 // A work-item computes a tile of ROWS rows and VECTORS * 16 columns in registers. Work-items with the same columns
-// follow each other, so that their panel of b stays in the second-level cache. Sums are written a * b + c, not mad() or fma(),
-// because PoCL compiles these to slow calls. The global size is (ceil(rows / ROWS), ceil(columns / (16 * VECTORS)),
-// batches), the local size (1, 1, 1).
+// follow each other, so that their panel of b stays in the second-level cache. Sums are written a * b + c, not mad() or
+// fma(), because PoCL compiles these to slow calls. The global size is
+// (ceil(rows / ROWS), ceil(columns / (16 * VECTORS)), batches), the local size (1, 1, 1).
 //
 // A, B, C: element types, each f32, f16 or bf16. Sums are f32. ROWS, VECTORS: see packed_gemm.py.
 //
-// Row m of a begins at m * a_row. Panel p of b, the columns from p * VECTORS * 16 on, begins at p * b_panel, and its row k
-// at k * b_row after that:
+// Row m of a begins at m * a_row. Panel p of b, the columns from p * VECTORS * 16 on, begins at p * b_panel, and its
+// row k at k * b_row after that:
 //     packed by pack_columns or pack_panels:  b_panel = depth * 16 * VECTORS, b_row = 16 * VECTORS
 //     row by row:                             b_panel = 16 * VECTORS,         b_row = columns
 // A batch has two axes, the inner one of length `inner`; a and b have a stride for each, in elements, and matrices of c
 // follow each other. a and b begin at a_offset and b_offset, c at c_offset.
 //
-// EPILOGUE(v, at, column) is an expression for the 16 results: `v` are their sums, `at` is the index of the first one in
-// c, `column` its column. EPILOGUE_PARAMETERS declares further kernel parameters, with a leading comma. Up to 15 of the
-// results are past the end of the row; they are not stored. So EPILOGUE may read 60 bytes (of f32) past the end of a
-// buffer, and the kernel itself reads less than 64 * VECTORS bytes past the end of b.
+// EPILOGUE(v, at, column) is an expression for the 16 results: `v` are their sums, `at` is the index of the first one
+// in c, `column` its column. EPILOGUE_PARAMETERS declares further kernel parameters, with a leading comma. Up to 15 of
+// the results are past the end of the row; they are not stored. So EPILOGUE may read 60 bytes (of f32) past the end of
+// a buffer, and the kernel itself reads less than 64 * VECTORS bytes past the end of b.
 
 #ifndef EPILOGUE
 #define EPILOGUE(v, at, column) (v)
@@ -98,7 +98,8 @@ kernel void pack_panels(global const B *restrict b, global B *restrict panels, c
     const int vector = get_global_id(0), begin = get_global_id(1) * 16, batch = get_global_id(2);
     const int outer = batch / inner, matrix = batch - outer * inner, end = min(begin + 16, depth);
     b += b_offset + outer * (long)b_outer + matrix * (long)b_inner;
-    panels += ((long)batch * ((columns + PANEL - 1) / PANEL) + vector / VECTORS) * depth * PANEL + vector % VECTORS * 16;
+    const int count = (columns + PANEL - 1) / PANEL;
+    panels += ((long)batch * count + vector / VECTORS) * depth * PANEL + vector % VECTORS * 16;
     if (b_column == 1) {
         for (int k = begin; k < end; k++) {
             const float16 line = B_LOAD16(b + (long)k * b_row + 16 * vector);

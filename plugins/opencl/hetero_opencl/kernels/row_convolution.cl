@@ -4,8 +4,8 @@
 //
 // The rows of one channel that a tile needs are copied to a buffer that stays in the first-level cache, with zeros for
 // what is outside. Each row has PHASES lines of LINE elements: element e is in line e % STRIDE at e / STRIDE, so that
-// vectors hold the elements for neighbors in the output. DIRECT 1: the kernel has one column and reads nothing beside the
-// rows; vectors are loaded from the image.
+// vectors hold the elements for neighbors in the output. DIRECT 1: the kernel has one column and reads nothing beside
+// the rows; vectors are loaded from the image.
 //
 // LEFT, RIGHT, RESULT: the element types of filters, of images and of results; SUM: the C type of sums. Filters are
 // [groups][tiles of I][C][kernel_y][kernel_x][I]. Elements read past the end of a row are never used; buffers have

@@ -1,6 +1,6 @@
-// Element-wise operations on rows of at least WIDTH elements: the epilogue (see epilogue.py) computes each vector, where
-// `channel` is the row. The last vector of a row begins earlier, so that it ends with the row.
-// Global size: [parts of a row, groups of `group` rows], in work-groups of one work-item.
+// Element-wise operations on rows of at least WIDTH elements: the epilogue (see epilogue.py) computes each vector,
+// where `channel` is the row. The last vector of a row begins earlier, so that it ends with the row. Global size:
+// [parts of a row, groups of `group` rows], in work-groups of one work-item.
 #define PASTE(a, b) a##b
 #define JOIN(a, b) PASTE(a, b)
 

@@ -1,14 +1,9 @@
-// 1×1 convolution of channel blocks, [C/BLOCK][N][H][W][BLOCK] in memory, that skips zeros. A work-item computes, for a
-// range of the tiles, I positions along the row by J vectors of BLOCK output channels in registers.
+// 1×1 convolution of channel blocks (see channel_blocks.cl, which precedes this text) that skips zeros. A work-item
+// computes, for a range of the tiles, I positions along the row by J vectors of BLOCK output channels in registers.
 //
 // `ends`: for each tile of outputs, where its channels end in `channels`, the offsets of input channels in the image.
 // For each of these, `filters` has J * BLOCK factors. STRIDE: stride along the row. out_width is at least I.
 // Written a * b + c, not mad() or fma(), because PoCL compiles these to slow calls.
-#define PASTE(a, b) a##b
-#define JOIN(a, b) PASTE(a, b)
-#define VECTOR JOIN(float, BLOCK)
-#define LOAD(p) JOIN(vload, BLOCK)(0, p)
-
 kernel void sparse_convolution(global const float *restrict image, global const float *restrict filters,
                                global const int *restrict channels, global const int *restrict ends,
                                global float *restrict out, const int tiles, const int blocks, const int height,
@@ -28,18 +23,13 @@ kernel void sparse_convolution(global const float *restrict image, global const 
         global const float *factors = filters + (long)first * (J * BLOCK);
 
         VECTOR sums[I][J];
-        #pragma unroll
-        for (int i = 0; i < I; i++) {
-            #pragma unroll
-            for (int j = 0; j < J; j++)
-                sums[i][j] = 0;
-        }
+        EACH_OF_TILE(sums[i][j] = 0)
         for (int c = 0; c < count; c++) {
             global const float *value = values + places[c];
             VECTOR w[J];
             #pragma unroll
             for (int j = 0; j < J; j++)
-                w[j] = LOAD(factors + j * BLOCK);
+                w[j] = LOAD_FILTER(factors + j * BLOCK);
             #pragma unroll
             for (int i = 0; i < I; i++) {
                 #pragma unroll
@@ -51,19 +41,14 @@ kernel void sparse_convolution(global const float *restrict image, global const 
 
         // Through memory, so that the epilogue is in the code once and it compiles faster.
         VECTOR results[J][I];
-        #pragma unroll
-        for (int i = 0; i < I; i++) {
-            #pragma unroll
-            for (int j = 0; j < J; j++)
-                results[j][i] = sums[i][j];
-        }
+        EACH_OF_TILE(results[j][i] = sums[i][j])
         #pragma nounroll
         for (int j = 0; j < min(J, blocks - tile * J); j++) {
             const int block = tile * J + j;
             #pragma nounroll
             for (int i = skipped; i < I; i++) {
                 const long at = ((((long)block * batches + batch) * out_height + y) * out_width + x + i) * BLOCK;
-                JOIN(vstore, BLOCK)(EPILOGUE(results[j][i], at, block * BLOCK), 0, out + at);
+                STORE_RESULT(EPILOGUE(results[j][i], at, block * BLOCK), out + at);
             }
         }
     }

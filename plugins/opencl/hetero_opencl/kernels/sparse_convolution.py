@@ -14,10 +14,10 @@ from hetero.types import Type
 from hetero_opencl.device_profile import DeviceProfile
 from hetero_opencl.group_convolutions import merge_groups
 from hetero_opencl.implementation import Configuration, Implementation, Signature, traffic, uniform
+from hetero_opencl.kernels.blocked_windows import blocked_source
 from hetero_opencl.kernels.convolution import grouped_filters
 from hetero_opencl.kernels.epilogue import make_epilogue
 from hetero_opencl.kernels.registry import implements
-from hetero_opencl.kernels.sources import source
 from hetero_opencl.layouts import Blocks
 from hetero_opencl.lowering import Argument, Lowering
 from hetero_opencl.operation import Operation
@@ -91,8 +91,8 @@ class SparseConvolution(Implementation):
         offsets = channel // width * (batches * height * length * width) + channel % width
         pack = partial(_pack, dense=filters, size=width * j, tile=tile, channel=channel)
         epilogue = make_epilogue(lowering, operation, width, True, blocks)
-        macros = {"BLOCK": width, "I": i, "J": j, "STRIDE": stride_x, "WIDEN_RESULT(x)": "(x)"}
-        text = source("sparse_convolution", {"RESULT": Type.f32}, epilogue.text, **macros)
+        macros = {"I": i, "J": j, "STRIDE": stride_x}
+        text = blocked_source("sparse_convolution", Type.f32, width, epilogue, macros)
         arguments: list[Argument] = [
             lowering.buffer(operation.source(0), blocks),
             lowering.constant(_filters(convolution), ("lists of channels", width * j), pack),
