@@ -105,7 +105,7 @@ def _time(infer: Inference, seconds: float) -> list[float]:
     infer()
     times: list[float] = []
     end = time.perf_counter() + seconds
-    while not times or time.perf_counter() < end:
+    while not times or time.perf_counter() < end:  # at least once, even if an inference takes longer than that
         started = time.perf_counter()
         infer()
         times.append(time.perf_counter() - started)

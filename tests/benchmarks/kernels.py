@@ -32,7 +32,8 @@ from tests.benchmarks.device_limits import DeviceLimits
 from tests.benchmarks.engines import EXTENSIONS
 from tests.devices import GPUS
 
-# The time of a measurement, and the least number of inferences.
+# The time of a measurement, which models that take longer than a tenth of a second exceed, because the minimum of fewer
+# inferences is not yet the same each time.
 SECONDS, INFERENCES = 5.0, 50
 # Kernels that convert the inputs of a node to another layout.
 CONVERSIONS = ("rows_to_blocks", "blocks_to_rows")

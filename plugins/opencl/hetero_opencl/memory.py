@@ -57,11 +57,6 @@ class Allocations:
         """Return the value of GPU_MEMORY_STATISTICS."""
         return {"cl_mem": self.current, "cl_mem_peak": self.peak}
 
-    def reset_peak(self) -> None:
-        """Set the peak to the current number of bytes."""
-        with self._lock:
-            self.peak = self.current
-
     def _count(self, change: int) -> None:
         with self._lock:
             self.current += change

@@ -29,7 +29,7 @@ def peak_of(model, device, arrays):
     gc.collect()
     counted = allocations_on(CORE.get_default_context(device).device.handle)
     before = counted.current
-    counted.reset_peak()
+    counted.peak = counted.current
     compiled = CORE.compile_model(model, device)
     request = compiled.create_infer_request()
     results = [request.infer(arrays).to_tuple() for _ in range(2)][1]
