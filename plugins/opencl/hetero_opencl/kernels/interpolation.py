@@ -13,26 +13,35 @@ from hetero.graph import Node
 from hetero.reference.interpolation import Taps, resampled_axes, rounded
 from hetero.reference.resize import resized_axes
 from hetero.types import Type
+from hetero_opencl.device_profile import DeviceProfile
 from hetero_opencl.kernels.expansion import pad_by_number
 from hetero_opencl.kernels.movement import WORD_TYPES, View, fill, shape_input, view_of
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_unless
 from hetero_opencl.lowering import Lowering
+from hetero_opencl.operation import Operation
 from hetero_opencl.program import Buffer
 
 _unsupported = unsupported_unless(ELEMENTS)
 
 
-@lowers(ops.Interpolate, ops.InterpolateV4, ops.InterpolateV1, unsupported=_unsupported)
+# Seconds on one core for an element of the output and each axis that is resampled.
+_SECONDS_PER_ELEMENT = 4e-9
+
+
+def _estimate(operation: Operation, profile: DeviceProfile) -> float:
+    elements = math.prod(operation.result.shape)
+    return 2 * (elements * _SECONDS_PER_ELEMENT / profile.compute_units + profile.launch_seconds)
+
+
+@lowers(ops.Interpolate, ops.InterpolateV4, ops.InterpolateV1, unsupported=_unsupported, estimate=_estimate)
 def interpolate(lowering: Lowering, node: ops.Interpolate | ops.InterpolateV4 | ops.InterpolateV1) -> None:
     data, output = node.input_value(0), node.output(0)
     settings = node.to_interpolate_11(len(data.shape)) if isinstance(node, ops.InterpolateV1) else node
-    axes = shape_input(settings, settings.input_index("axes")) if settings.has_input("axes") else None
     pads = settings.pads_of(len(data.shape))
     shape = tuple(length + sum(pad) for length, pad in zip(data.shape, pads))
     buffer = lowering.buffer(data)
-    with np.errstate(divide="ignore"):  # the scale of an axis without an element
-        resampled = resampled_axes(settings, shape, shape_input(node, settings.target_index), axes)
+    resampled = resampled_axes_of(settings, shape, shape_input(node, settings.target_index))
     if any(map(any, pads)):
         count, size = math.prod(shape), data.element_type.size
         buffer = lowering.scratch(count, size) if resampled else lowering.buffer(output)
@@ -41,6 +50,15 @@ def interpolate(lowering: Lowering, node: ops.Interpolate | ops.InterpolateV4 | 
     elif not resampled:
         return lowering.share(output, data)
     _resample_axes(lowering, node, buffer, shape, resampled)
+
+
+def resampled_axes_of(
+    node: ops.Interpolate | ops.InterpolateV4, shape: Sequence[int], target: np.ndarray
+) -> list[tuple[int, Taps]]:
+    """Return the axes of padded data of this shape that a node resamples to its target, with their taps."""
+    axes = shape_input(node, node.input_index("axes")) if node.has_input("axes") else None
+    with np.errstate(divide="ignore"):  # the scale of an axis without an element
+        return resampled_axes(node, tuple(shape), target, axes)
 
 
 @lowers(ops.Resize, unsupported=_unsupported)
