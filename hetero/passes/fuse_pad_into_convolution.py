@@ -8,14 +8,16 @@ from hetero import ops
 from hetero.graph import Constant, Model
 from hetero.passes.rewriting import replace, rewrite_each
 
+_CONVOLUTIONS = (ops.Convolution, ops.GroupConvolution)
+
 
 def fuse_pad_into_convolution(model: Model) -> bool:
-    """Let a convolution pad its data itself if it is the only reader of a Pad of zeros.
+    """Let convolutions pad their data themselves if nothing else reads a Pad of zeros.
 
     Requires: constants are folded, operations are of their newest versions. Applies to a Pad of spatial axes only and
     by no negative amount, and to convolutions without automatic padding.
     """
-    return rewrite_each(model, (ops.Convolution, ops.GroupConvolution), _fuse)
+    return rewrite_each(model, _CONVOLUTIONS, _fuse)
 
 
 def _fuse(convolution: ops.Convolution | ops.GroupConvolution) -> bool:
@@ -23,7 +25,10 @@ def _fuse(convolution: ops.Convolution | ops.GroupConvolution) -> bool:
     if type(pad) is not ops.Pad or pad.pad_mode != "constant" or convolution.auto_pad.startswith("same"):
         return False
     constants = [value.node.data for value in pad.input_values()[1:] if isinstance(value.node, Constant)]
-    if len(constants) < pad.get_input_size() - 1 or len(pad.output(0).get_target_inputs()) != 1:
+    readers = pad.output(0).get_target_inputs()
+    if any(type(one.node) not in _CONVOLUTIONS or one.index for one in readers):
+        return False
+    if len(constants) < pad.get_input_size() - 1:
         return False
     begin, end = constants[0].tolist(), constants[1].tolist()
     if any((*begin[:2], *end[:2])) or min((*begin, *end)) < 0 or np.any(constants[2:]):

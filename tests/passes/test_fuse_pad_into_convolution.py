@@ -43,7 +43,9 @@ KEPT = {
     "another mode": lambda x: convolution(pad(x, mode="edge")),
     "channels": lambda x: convolution(pad(x, (0, 1, 0, 0), (0, 1, 0, 0)), FILTERS[:, [0, 1, 2, 3, 0, 1]]),
     "cropping": lambda x: convolution(pad(x, (0, 0, -1, 0))),
-    "two readers": lambda x: ops.Concat([convolution(padded := pad(x)), convolution(padded)], 1),
+    "another reader": lambda x: ops.Concat(
+        [convolution(padded := pad(x), strides=[1, 1], pads_begin=[1, 1], pads_end=[1, 1]), padded], 1
+    ),
 }
 
 
@@ -68,3 +70,14 @@ def test_a_pad_of_unknown_size_stays():
     x, begin = Parameter(Type.f32, X.shape), Parameter(Type.i64, [4])
     padded = ops.Pad(x, begin, np.int64([0, 0, 0, 0]), "constant", np.float32(0))
     assert not fuse_pad_into_convolution(Model(convolution(padded), [x, begin]))
+
+
+def test_two_convolutions():
+    def make(x):
+        padded = pad(x)
+        return ops.Concat([convolution(padded), convolution(padded)], 1)
+
+    fused = model(make)
+    assert fuse_pad_into_convolution(fused)
+    assert operations(fused) == ["Convolution", "Convolution", "Concat"]
+    np.testing.assert_allclose(run(fused, X)[0], run(model(make), X)[0], rtol=1e-5, atol=1e-5)
