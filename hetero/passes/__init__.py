@@ -13,6 +13,7 @@ from hetero.passes.fold_constant_if import fold_constant_if
 from hetero.passes.fuse_elementwise import FusionRules, fuse_elementwise
 from hetero.passes.fuse_pad_into_convolution import fuse_pad_into_convolution
 from hetero.passes.gelu import fuse_gelu
+from hetero.passes.join_products import join_products
 from hetero.passes.layer_norm import fuse_layer_norm
 from hetero.passes.manager import Pass, PassManager, changes_numerics, may_change_numerics
 from hetero.passes.prelu_slopes import align_prelu_slopes
@@ -42,6 +43,7 @@ __all__ = [
     "fuse_gelu",
     "fuse_layer_norm",
     "fuse_pad_into_convolution",
+    "join_products",
     "make_names_unique",
     "may_change_numerics",
     "remove_identities",

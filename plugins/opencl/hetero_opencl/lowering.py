@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from hetero.errors import DeviceError
-from hetero.graph import Constant, Node, Output, class_file
+from hetero.graph import Constant, Node, Output, Parameter, class_file
 from hetero.plugin import ExecutedStep
 from hetero.types import Type
 from hetero_opencl.arrays import contiguous
@@ -55,6 +55,7 @@ class Lowering:
         self._report = report
         self.launches: list[Launch] = []
         self._buffers: dict[Output, Buffer] = {}
+        self._inputs: set[Buffer] = set()
         self._converted: dict[tuple[Output, Layout], tuple[Buffer, str]] = {}
         self.shape_buffers: dict[Output, Buffer] = {}
         self.steps: list[ExecutedStep] = []
@@ -73,6 +74,8 @@ class Lowering:
         written = self.layout(value)
         if value not in self._buffers:
             self._buffers[value] = self._new_buffer(value, written)
+            if isinstance(value.node, Parameter):
+                self._inputs.add(self._buffers[value])
         buffer, made = self._buffers[value], ""
         if layout != written and not (layout.is_row_major(value.shape) and written.is_row_major(value.shape)):
             buffer, made = self._converted_value(value, buffer, written, layout)
@@ -152,6 +155,18 @@ class Lowering:
     def share(self, value: Output, source: Output) -> None:
         """Let a value use the buffer of another one that has the same elements in another shape."""
         self._buffers[self.operation.outer(value)] = self.buffer(source)
+
+    def shares_part(self, value: Output, source: Output, offset: int) -> bool:
+        """Let a value in rows use the buffer of another one from a byte offset on, and return whether it can.
+
+        Inputs and constants have memory of their own.
+        """
+        buffer, alignment = self.buffer(source), self.device.handle.mem_base_addr_align // 8
+        if not buffer.is_planned or buffer in self._inputs or (buffer.offset + offset) % alignment:
+            return False
+        size = math.prod(value.shape) * value.element_type.size
+        self._buffers[self.operation.outer(value)] = self._part(buffer, offset, size)
+        return True
 
     def launch(
         self,

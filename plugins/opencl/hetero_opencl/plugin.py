@@ -24,6 +24,7 @@ from hetero.passes import (
     fuse_gelu,
     fuse_layer_norm,
     fuse_pad_into_convolution,
+    join_products,
     remove_identities,
     sink_channel_shuffles,
     split_batch_norm,
@@ -73,6 +74,7 @@ class OpenCLPlugin(Plugin):
         fuse_gelu,
         fuse_layer_norm,
         fuse_attention,
+        join_products,
     )
 
     def __init__(self, devices: Sequence[OpenCLDevice] | None = None) -> None:

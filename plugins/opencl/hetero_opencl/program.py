@@ -132,9 +132,9 @@ class Program:
             for index, argument in enumerate(launch.arguments):
                 if isinstance(argument, Buffer) and argument.is_planned:
                     self.uses.setdefault(argument, []).append((at, index))
-        parts = [buffer for buffer in self.uses if buffer.whole is not None]
+        self._parts = [buffer for buffer in (*self.uses, *self.outputs) if buffer.whole is not None]
         #: Buffers that share memory with others, so that they are in the arena.
-        self.shared = {*parts, *(part.whole for part in parts)}
+        self.shared = {*self._parts, *(part.whole for part in self._parts)}
 
     def make_kernels(self) -> list[cl.Kernel]:
         """Return a new kernel for each command, with the arguments set that are constants and numbers."""
@@ -166,10 +166,10 @@ class Program:
 
     def _slots_of_parts(self, plan: MemoryPlan[Buffer]) -> dict[Buffer, Slot]:
         slots = {}
-        for buffer in self.uses:
-            if buffer.whole is not None:
-                arena, offset, _ = plan.slots[buffer.whole]
-                slots[buffer] = Slot(arena, offset + buffer.offset, buffer.byte_size)
+        for buffer in self._parts:
+            assert buffer.whole is not None
+            arena, offset, _ = plan.slots[buffer.whole]
+            slots[buffer] = Slot(arena, offset + buffer.offset, buffer.byte_size)
         return slots
 
     def _lifetimes(self) -> dict[Buffer, Lifetime]:

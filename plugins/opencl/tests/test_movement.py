@@ -179,3 +179,21 @@ def test_refusal_says_why(device, name, element_type, arguments, reason):
     node = getattr(opset13, name)(parameter, *inputs)
     with pytest.raises(hetero.HeteroError, match=reason):
         core.compile_model(Model([node], [parameter]), device)
+
+
+@pytest.mark.parametrize(("length", "copies"), [(256, 0), (250, 2)])
+def test_contiguous_parts_of_computed_values_share_memory(device, length, copies):
+    """Parts whose offset is not aligned are copied, and so are those of inputs, which have memory of their own."""
+    x = Parameter(Type.f32, [3, length])
+    for data, expected in ((ops.Sin(x), copies), (x, 3)):
+        parts = ops.Split(data, np.int64(0), 3)
+        model = Model([*(ops.MatMul(one, one, False, True) for one in parts.outputs()[1:]), parts.output(0)], [x])
+        compiled = core.compile_model(model, device)
+        array = np.random.default_rng(0).random((3, length)).astype(np.float32)
+        found = compiled(array).to_tuple()
+        given = np.sin(array) if data is not x else array
+        for result, part in zip(found, given[1:]):
+            np.testing.assert_allclose(result, [[part @ part]], rtol=1e-5)
+        np.testing.assert_allclose(found[2], given[:1], rtol=1e-5)
+        kernels = [launch.kernel for program in compiled._compiled.last_programs() for launch in program.launches]
+        assert kernels.count("strided_copy") == expected

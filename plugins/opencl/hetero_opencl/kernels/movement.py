@@ -160,9 +160,12 @@ def widest_word(byte_count: int) -> int:
 
 
 def copy_or_share(lowering: Lowering, value: Output, data: View, view: np.ndarray, output: Output) -> None:
-    """Set the output to a view of the data, in row-major order. Shares memory if the view is the whole data."""
-    if view.size == data.array.size and view.flags.c_contiguous and not data.offset(view):
-        return lowering.share(output, value)
+    """Set the output to a view of the data, in row-major order. Shares memory if the view is contiguous, and it may."""
+    if view.flags.c_contiguous and view.size:
+        if view.size == data.array.size and not data.offset(view):
+            return lowering.share(output, value)
+        if lowering.shares_part(output, value, data.offset(view)):
+            return None
     target = View(view.shape, view.dtype)
     strided_copy(lowering, lowering.buffer(value), data, view, lowering.buffer(output), target, target.array)
 
