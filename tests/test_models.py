@@ -14,14 +14,17 @@ from tests.devices import GPUS, PickyPlugin, core_with
 # The maximum error relative to the largest magnitude of an output: for any placement, and for a single device.
 MAX_ERROR = 1e-3
 MAX_ERROR_OF_ONE_DEVICE = 1e-4
-DEVICES = [
-    "TEMPLATE",
-    *(name.format(gpu) for gpu in GPUS for name in ("{}", "HETERO:{},TEMPLATE", "HETERO:TEMPLATE,{}")),
-]
 # Devices among which operations are divided at random: a GPU and TEMPLATE, or four like TEMPLATE.
 DIVISIONS = [*(f"{gpu},TEMPLATE" for gpu in GPUS), "A,B,C,D"]
 # HETERO_SEEDS is the number of seeds per division. Without it there is one, as the tests take long.
 SEEDS = int(os.environ.get("HETERO_SEEDS", "0"))
+# Each OpenCL device alone and with TEMPLATE in either order; further ones only alone without HETERO_SEEDS.
+PAIRED = GPUS if SEEDS else GPUS[:1]
+DEVICES = [
+    "TEMPLATE",
+    *GPUS,
+    *(name.format(gpu) for gpu in PAIRED for name in ("HETERO:{},TEMPLATE", "HETERO:TEMPLATE,{}")),
+]
 # Some TensorFlow Lite models; tests/frontend/tflite/test_zoo_models.py tests all of them.
 LITE = ("basic_pitch_lite", "face_detection", "hand_recrop")
 NAMES = [*zoo.ONNX, *LITE]

@@ -150,7 +150,7 @@ def test_the_subgraphs_of_several_devices(in_background):
         [f"subgraph {i}"] for i in range(3)
     ]
     assert len({s.request for s in (*subgraphs, *starts)}) == 1
-    compiled = [s.detail for s in recorder.spans if s.name == "compile"]
+    compiled = sorted(s.detail for s in recorder.spans if s.name == "compile")  # several threads compile them
     assert compiled == ["small/0 on A", "small/1 on TEMPLATE", "small/2 on A"]
 
 
