@@ -82,8 +82,8 @@ class OpenCLCompiledModel(CompiledModel):
             self._last_used = self._stateful[key].programs
             return self._stateful[key]
 
-    def _lower(self, model: Model, is_body: bool) -> Program:
-        return lower_model(model, self.device, self._constants, self._binaries, self._tuning, is_body)
+    def _lower(self, model: Model) -> Program:
+        return lower_model(model, self.device, self._constants, self._binaries, self._tuning)
 
     def export_sections(self) -> dict[str, Section]:
         """Return the transformed model, and the binaries of the kernels built so far."""

@@ -9,6 +9,8 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from hetero_opencl.device_profile import DeviceProfile
 from hetero_opencl.program import Buffer, Launch
 
@@ -16,6 +18,8 @@ from hetero_opencl.program import Buffer, Launch
 _MOST_ITEMS, _MOST_DATA = 512, 2**16
 # The launches that become one. PoCL copies a kernel for each call: calls of 64 operations compile in 0.3 s each.
 _MOST_PARTS = 16
+# Launches of different kernels that become one: fewer are not worth one more text to compile.
+_LEAST_PARTS = 4
 # The bytes of arguments that every device accepts.
 _MOST_ARGUMENTS = 1024
 _POINTER_BYTES = 8
@@ -35,17 +39,16 @@ _DIRECTIVES = re.compile(r"^[ \t]*#(?:.*\\\n)*.*$", re.MULTILINE)
 _DECLARED = re.compile(r"\b(?!(?:__\w+|struct|union|enum)\b)(\w+)\s*(?=[@\[=;])")
 
 
-def merge_launches(launches: Iterable[Launch], profile: DeviceProfile, is_body: bool) -> list[Launch]:
+def merge_launches(launches: Iterable[Launch], profile: DeviceProfile) -> list[Launch]:
     """Return launches that do the same, as few as possible.
 
-    Those that can be merged wait for others, while launches that use none of their buffers go ahead. A combination of
-    different kernels is one more text to compile, so only the body of a loop, which runs often, gets any.
+    Those that can be merged wait for others, while launches that use none of their buffers go ahead.
     """
     merged: list[Launch] = []
     waiting: list[Launch] = []
     most_items = min(_MOST_ITEMS, profile.max_work_group_size)
     for launch in launches:
-        fits = _fits(launch, most_items) and (is_body or not waiting or _kernel(launch) == _kernel(waiting[0]))
+        fits = _fits(launch, most_items)
         if fits:
             size = sum(map(_argument_bytes, [*waiting, launch]))
             must_run = size > _MOST_ARGUMENTS or len(waiting) == _MOST_PARTS
@@ -81,17 +84,20 @@ def _fits(launch: Launch, most_items: int) -> bool:
 
 
 def _argument_bytes(launch: Launch) -> int:
-    return sum(_POINTER_BYTES if isinstance(one, Buffer) else max(4, one.nbytes) for one in launch.arguments)
+    sizes = [_POINTER_BYTES if isinstance(one, Buffer) else max(4, one.nbytes) for one in launch.arguments]
+    return sum(sizes) + 4  # and the number of work-items
 
 
 def _merged(launches: Sequence[Launch]) -> list[Launch]:
-    """Return the launches as one."""
-    if len(launches) < 2:
+    """Return the launches as one, or as they are if they are too few."""
+    is_one_kernel = len(set(map(_kernel, launches))) == 1
+    if len(launches) < (2 if is_one_kernel else _LEAST_PARTS):
         return list(launches)
     size = max(launch.global_size[0] for launch in launches)
     numbers: dict[tuple[str, str], int] = {}
     texts: list[str] = []
     parameters: list[str] = []
+    arguments: list[Buffer | np.generic] = []
     calls: list[str] = []
     for launch in launches:
         key = _kernel(launch)
@@ -102,13 +108,15 @@ def _merged(launches: Sequence[Launch]) -> list[Launch]:
         for name, argument in zip(names, launch.arguments):
             kind = "global void *" if isinstance(argument, Buffer) else f"const {_NUMBERS[argument.dtype.str[1:]]} "
             parameters.append(kind + name)
-        guard = f"if (get_global_id(0) < {launch.global_size[0]}) " if launch.global_size[0] < size else ""
-        calls.append(f"    {guard}{launch.kernel}_{numbers[key]}({', '.join(names)});\n")
+        # The number of work-items is an argument, so that other shapes have the same text.
+        count = f"n{len(calls)}"
+        parameters.append(f"const int {count}")
+        arguments += [*launch.arguments, np.int32(launch.global_size[0])]
+        calls.append(f"    if (get_global_id(0) < {count}) {launch.kernel}_{numbers[key]}({', '.join(names)});\n")
     body = "    barrier(CLK_GLOBAL_MEM_FENCE);\n".join(calls)
     text = f"{''.join(texts)}kernel void merged({', '.join(parameters)})\n{{\n{body}}}\n"
-    arguments = tuple(argument for launch in launches for argument in launch.arguments)
     name, kind = launches[0].node_name, launches[0].node_type
-    return [Launch(text, "merged", arguments, (size,), (size,), name, kind, parts=tuple(launches))]
+    return [Launch(text, "merged", tuple(arguments), (size,), (size,), name, kind, parts=tuple(launches))]
 
 
 @functools.lru_cache(maxsize=1024)

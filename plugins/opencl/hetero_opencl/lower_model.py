@@ -32,7 +32,6 @@ def lower_model(
     constants: Constants,
     binaries: BinaryCache,
     tuning: Tuning,
-    is_body: bool = False,
 ) -> Program:
     """Return the program of a model or of a loop's body; all shapes are static."""
     align_prelu_slopes(model)  # those of data whose rank was unknown before
@@ -58,7 +57,7 @@ def lower_model(
     results = [result.input_value(0) for result in model.results if not is_container(result)]
     inputs = [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_container(parameter)]
     outputs = [lowering.result(value) for value in results]
-    commands = [one.with_declared_size() for one in merge_launches(lowering.launches, device.profile, is_body)]
+    commands = [one.with_declared_size() for one in merge_launches(lowering.launches, device.profile)]
     return Program(
         device,
         model,

@@ -47,12 +47,11 @@ class ProgramCache:
     def __init__(
         self,
         model: Model,
-        lower: Callable[[Model, bool], Program],
+        lower: Callable[[Model], Program],
         created: weakref.WeakSet[Program],
-        is_body: bool = False,
     ) -> None:
-        """``lower(model, is_body)`` returns the program of a model of static shapes."""
-        self.model, self._lower, self._created, self._is_body = model, lower, created, is_body
+        """``lower(model)`` returns the program of a model of static shapes."""
+        self.model, self._lower, self._created = model, lower, created
         deciding = shape_deciding_parameters(model)
         self._deciding = [i for i, node in enumerate(model.parameters) if node in deciding and not is_container(node)]
         self._untyped = [i for i, node in enumerate(model.parameters) if node.element_type.is_dynamic()]
@@ -109,13 +108,13 @@ class ProgramCache:
         return segment
 
     def _make(self, part: Cut) -> Segment:
-        program = self._lower(part.model, self._is_body)
+        program = self._lower(part.model)
         self._created.add(program)
         bodies = {
-            node: [ProgramCache(body, self._lower, self._created, is_body=True) for body in filter(None, node.bodies)]
+            node: [ProgramCache(body, self._lower, self._created) for body in filter(None, node.bodies)]
             for node in part.host_steps
         }
-        rest = ProgramCache(part.rest.model, self._lower, self._created, self._is_body) if part.rest else None
+        rest = ProgramCache(part.rest.model, self._lower, self._created) if part.rest else None
         return Segment(part, program, bodies, rest)
 
 

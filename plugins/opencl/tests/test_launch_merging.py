@@ -3,7 +3,6 @@
 import numpy as np
 import pyopencl as cl
 import pytest
-from hetero_opencl import lower_model
 from hetero_opencl.device import present_devices
 from hetero_opencl.launch_merging import merge_launches
 from hetero_opencl.program import Buffer, Launch
@@ -39,21 +38,22 @@ def launch(name: str, source: str = DOUBLE, size: int = 64, buffers: list[Buffer
     return Launch(source, "multiply", arguments, (size,), (64,), name, "Node")
 
 
-def names(*launches: Launch, is_body: bool = True) -> list[list[str]]:
+def names(*launches: Launch) -> list[list[str]]:
     """Return the names of the nodes of each launch after merging."""
-    merged = merge_launches(launches, PROFILE, is_body)
+    merged = merge_launches(launches, PROFILE)
     return [[part.node_name for part in one.parts or (one,)] for one in merged]
 
 
 def test_small_launches_wait_for_others():
     big = launch("big", size=4096)
-    assert names(launch("a"), big, launch("b", TRIPLE), launch("c")) == [["big"], ["a", "b", "c"]]
+    small = [launch("a"), launch("b", TRIPLE), launch("c"), launch("d")]
+    assert names(small[0], big, *small[1:]) == [["big"], ["a", "b", "c", "d"]]
     assert names(big, launch("a")) == [["big"], ["a"]]
 
 
-def test_outside_of_loops_only_launches_of_one_kernel_are_merged():
-    a, b, c = launch("a"), launch("b", TRIPLE), launch("c")
-    assert names(a, b, c, is_body=False) == [["b"], ["a", "c"]]
+def test_a_few_launches_are_merged_only_if_their_kernel_is_the_same():
+    assert names(launch("a"), launch("b", TRIPLE), launch("c")) == [["a"], ["b"], ["c"]]
+    assert names(launch("a"), launch("b")) == [["a", "b"]]
 
 
 def test_a_launch_does_not_go_before_one_that_uses_its_buffers():
@@ -80,7 +80,7 @@ def test_merged_launches_are_limited():
 
 def test_arguments_are_limited():
     found = names(*(launch(str(index), buffers=[Buffer(4)] * 12) for index in range(20)))
-    assert [len(group) for group in found] == [10, 10]  # 1024 bytes are 10 times 100
+    assert [len(group) for group in found] == [9, 9, 2]  # 1024 bytes are 9 times 104
 
 
 def test_much_data_is_not_left_to_one_work_group():
@@ -88,19 +88,19 @@ def test_much_data_is_not_left_to_one_work_group():
 
 
 def test_messages_name_the_first_and_the_last_operation():
-    (merged,) = merge_launches([launch("a"), launch("b")], PROFILE, True)
+    (merged,) = merge_launches([launch("a"), launch("b")], PROFILE)
     assert merged.operation == "Node 'a' to Node 'b'"
-    (merged,) = merge_launches([launch("a"), launch("a")], PROFILE, True)
+    (merged,) = merge_launches([launch("a"), launch("a")], PROFILE)
     assert merged.operation == "Node 'a'"
 
 
 @pytest.mark.parametrize("source", [DOUBLE, DOUBLE.replace("kernel void", "__kernel void")])
 def test_texts_with_equal_names(device, source):
     opencl = present_devices().usable[GPUS.index(device)]
-    buffers = [Buffer(4 * 128) for _ in range(4)]
-    kinds = [(source, 64), (TRIPLE, 128), (source, 64)]
+    buffers = [Buffer(4 * 128) for _ in range(5)]
+    kinds = [(source, 64), (TRIPLE, 128), (source, 64), (source, 64)]
     parts = [launch("", *kind, buffers[index : index + 2]) for index, kind in enumerate(kinds)]
-    (merged,) = merge_launches(parts, PROFILE, True)
+    (merged,) = merge_launches(parts, PROFILE)
     memory = {buffer: opencl.allocate(buffer.byte_size) for buffer in buffers}
     queue = opencl.make_queue(profiled=False)
     cl.enqueue_copy(queue, memory[buffers[0]], np.arange(128, dtype=np.float32))
@@ -108,8 +108,8 @@ def test_texts_with_equal_names(device, source):
     kernel.set_args(*(memory[one] if isinstance(one, Buffer) else one for one in merged.arguments))
     cl.enqueue_nd_range_kernel(queue, kernel, merged.global_size, merged.local_size)
     found = np.zeros(64, np.float32)
-    cl.enqueue_copy(queue, found, memory[buffers[3]])
-    np.testing.assert_array_equal(found, 12 * np.arange(64))
+    cl.enqueue_copy(queue, found, memory[buffers[4]])
+    np.testing.assert_array_equal(found, 24 * np.arange(64))
 
 
 def small_model() -> Model:
@@ -120,8 +120,7 @@ def small_model() -> Model:
     return Model([ops.Tanh(best.output(0)), sums, halves], [x])
 
 
-def test_a_model_of_small_operations(device, bound_programs, monkeypatch):
-    monkeypatch.setattr(lower_model, "merge_launches", lambda *args: merge_launches(*args[:2], is_body=True))
+def test_a_model_of_small_operations(device, bound_programs):
     compiled = hetero.Core().compile_model(small_model(), device, {"PERF_COUNT": True})
     request = compiled.create_infer_request()
     values, sums, halves = request.infer(X).to_tuple()

@@ -1,7 +1,7 @@
 // Pad channel blocks (see channel_blocks.cl, which precedes this text) with NUMBER after the last channel, and before
 // and after each row and column. DATA, RESULT: element types. top, left: the rows and columns of padding before the
-// image. Global size: [parts, blocks times batches]: the first is the number of parts into which the rows of a block are
-// divided. Work-groups of one.
+// image. Global size: [parts, blocks times batches]: the first is the number of parts into which the rows of a block
+// are divided. Work-groups of one.
 kernel void blocked_pad(global const DATA *restrict image, global RESULT *restrict out, const int channels,
                         const int batches, const int height, const int width, const int out_height,
                         const int out_width, const int top, const int left)
