@@ -1,9 +1,28 @@
-"""Summary at the end of a test run."""
+"""The sample of tests on further OpenCL devices, and the summary at the end of a test run."""
 
+import os
 from collections import Counter, defaultdict
+
+from tests.devices import GPUS
 
 # The number of files in the table of the longest ones.
 LONGEST = 20
+# Of the tests on further OpenCL devices, whose kernels take long to build, one of this number runs.
+STEP = 8
+
+
+def pytest_collection_modifyitems(config, items):
+    """Select a sample of the tests on further OpenCL devices, also those of plugins; with HETERO_SEEDS all run.
+
+    Tests marked every_device run on each, or select a sample of their own.
+    """
+    if os.environ.get("HETERO_SEEDS"):
+        return
+    further = [item for item in items if hasattr(item, "callspec") and item.callspec.params.get("device") in GPUS[1:]]
+    candidates = [item for item in further if not item.get_closest_marker("every_device")]
+    deselected = {item for index, item in enumerate(candidates) if index % STEP}
+    config.hook.pytest_deselected(items=list(deselected))
+    items[:] = [item for item in items if item not in deselected]
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -30,6 +30,8 @@ LITE = ("basic_pitch_lite", "face_detection", "hand_recrop")
 NAMES = [*zoo.ONNX, *LITE]
 CASES = [(name, shape, device) for name, model in zoo.ONNX.items() for shape in model.shapes for device in DEVICES]
 
+pytestmark = pytest.mark.every_device
+
 
 def cuts() -> list[tuple[str, str, int]]:
     """Return models, devices and seeds; without HETERO_SEEDS, further OpenCL devices get every second model."""
