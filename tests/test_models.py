@@ -18,17 +18,17 @@ MAX_ERROR_OF_ONE_DEVICE = 1e-4
 DIVISIONS = [*(f"{gpu},TEMPLATE" for gpu in GPUS), "A,B,C,D"]
 # HETERO_SEEDS is the number of seeds per division. Without it there is one, as the tests take long.
 SEEDS = int(os.environ.get("HETERO_SEEDS", "0"))
-# Each OpenCL device alone and with TEMPLATE in either order; further ones only alone without HETERO_SEEDS.
-PAIRED = GPUS if SEEDS else GPUS[:1]
+# Without HETERO_SEEDS, further OpenCL devices run each model in its usual shape, and not with another device.
+FULLY_TESTED, FURTHER = (GPUS, []) if SEEDS else (GPUS[:1], GPUS[1:])
 DEVICES = [
     "TEMPLATE",
-    *GPUS,
-    *(name.format(gpu) for gpu in PAIRED for name in ("HETERO:{},TEMPLATE", "HETERO:TEMPLATE,{}")),
+    *(name.format(gpu) for gpu in FULLY_TESTED for name in ("{}", "HETERO:{},TEMPLATE", "HETERO:TEMPLATE,{}")),
 ]
 # Some TensorFlow Lite models; tests/frontend/tflite/test_zoo_models.py tests all of them.
 LITE = ("basic_pitch_lite", "face_detection", "hand_recrop")
 NAMES = [*zoo.ONNX, *LITE]
 CASES = [(name, shape, device) for name, model in zoo.ONNX.items() for shape in model.shapes for device in DEVICES]
+CASES += [(name, model.shapes[0], device) for name, model in zoo.ONNX.items() for device in FURTHER]
 
 pytestmark = pytest.mark.every_device
 

@@ -13,7 +13,6 @@ from tests.frontend.tflite.agreement import EACH_GPU
 from tests.frontend.tflite.litert import DEFAULT, LiteRT, assert_close
 from tests.frontend.tflite.writer import packed
 
-pytestmark = pytest.mark.every_device
 WAKE_WORDS = ("alexa", "hey_jarvis", "hey_mycroft", "okay_nabu")
 # Its mask has places where errors of rounding grow: LiteRT's kernels differ from each other by as much as 2.4e-4.
 TOLERANCES = {"pose_landmark": 5e-4}
