@@ -1,7 +1,6 @@
 """Views of mapped files keep their contents when their memory is given back."""
 
 import mmap
-import sys
 
 import numpy as np
 import pytest
@@ -22,7 +21,6 @@ def mapped(tmp_path) -> np.ndarray:
         return np.frombuffer(map_read_only(file)[1:], np.float32)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
 def test_the_memory_is_given_back_and_the_contents_are_read_again(mapped):
     np.testing.assert_array_equal(mapped, NUMBERS)
     assert resident(mapped) >= NUMBERS.nbytes

@@ -50,7 +50,8 @@ def _chain(product: ops.MatMul) -> list[Node]:
 def _bias(add: Node, product: Output) -> np.ndarray | None:
     """Return the constant operand of an addition as a row, or None if it has another length than the product."""
     array = constant_array(add.input_value(1 - add.input_values().index(product)))
-    return array.reshape(-1) if array is not None and array.size == product.shape[-1] else None
+    is_row = array is not None and array.size == product.shape[-1] and add.output(0).shape == product.shape
+    return array.reshape(-1) if array is not None and is_row else None
 
 
 def _join(chains: list[list[Node]]) -> bool:

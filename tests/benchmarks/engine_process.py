@@ -105,11 +105,13 @@ def _time(infer: Inference, seconds: float) -> list[float]:
     infer()
     times: list[float] = []
     end = time.perf_counter() + seconds
-    while not times or time.perf_counter() < end:  # at least once, even if an inference takes longer than that
+    while True:
         started = time.perf_counter()
         infer()
-        times.append(time.perf_counter() - started)
-    return times
+        ended = time.perf_counter()
+        times.append(ended - started)
+        if ended >= end:
+            return times
 
 
 def _memory(key: str) -> int:

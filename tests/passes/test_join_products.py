@@ -35,6 +35,7 @@ KEPT = {
     "one of each kind": lambda x: [product(x, MATRICES[0]), product(x, MATRICES[1], True), biased(x, MATRICES[2])],
     "other rows": lambda x: [product(ops.Relu(x), MATRICES[0]), product(x, MATRICES[1])],
     "a computed matrix": lambda x: [product(x, MATRICES[0]), ops.MatMul(x, x, False, True)],
+    "columns": lambda x: [ops.Add(product(x, one), np.ones((one.shape[1], 1), np.float32)) for one in MATRICES],
     "element-wise readers": lambda x: [ops.Tanh(product(x, one)) for one in MATRICES],
 }
 
