@@ -8,7 +8,7 @@ from tests.devices import GPUS
 # The number of files in the table of the longest ones.
 LONGEST = 20
 # Of the tests on further OpenCL devices, whose kernels take long to build, one of this number runs.
-STEP = 8
+STEP = 12
 
 
 def pytest_collection_modifyitems(config, items):

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from tests.benchmarks import (
     boundaries,
     caching,
+    cold_start,
     compilation,
     handover,
     import_time,
-    kernel_builds,
     memory,
     outside_kernels,
     overlap,
@@ -43,11 +43,12 @@ BENCHMARKS: dict[str, Callable[[], Iterable[list[str]]]] = {
     },
     **{
         module.__name__.rpartition(".")[2]: lambda compare=module.compare: [compare()]
-        for module in (reading, caching, kernel_builds, partitioning)
+        for module in (reading, caching, partitioning)
     },
     "sinking": lambda: [transposes.sinking()],
     "reference": reference.compare,
     "memory": memory.compare,
+    "cold_start": cold_start.compare,
 }
 
 

@@ -12,7 +12,7 @@ from hetero.passes import FusionRules
 from hetero.types import Type
 from hetero_opencl.kernels.epilogue import takes_epilogue
 from hetero_opencl.kernels.expressions import is_elementwise
-from hetero_opencl.kernels.product import SMALL_INTEGERS
+from hetero_opencl.kernels.gemm import SMALL_INTEGERS
 
 _CONVOLUTIONS = (ops.Convolution, ops.GroupConvolution)
 

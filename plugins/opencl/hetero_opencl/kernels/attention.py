@@ -14,14 +14,14 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node, Output
 from hetero.types import Type
-from hetero_opencl.kernels.movement import WORDS, unsupported_movement, widest_word
-from hetero_opencl.kernels.product import (
+from hetero_opencl.kernels.gemm import (
     Factors,
     Part,
-    multiply_broadcast,
-    multiply_by_transposed,
+    batched_gemm,
+    gemm_transposed,
     strides_of,
 )
+from hetero_opencl.kernels.movement import WORDS, unsupported_movement, widest_word
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, template
 from hetero_opencl.kernels.sums import ProductTypes, wide_type
@@ -63,9 +63,9 @@ def attention(lowering: Lowering, node: ops.ScaledDotProductAttention) -> None:
     for first in range(0, queries, step):
         rows = min(step, queries - first)
         scores, part = lowering.scratch(math.prod(scored) * rows * keys, wide.size), Part(first, queries)
-        multiply_by_transposed(lowering, query, key, scores, wide, part, rows)
+        gemm_transposed(lowering, query, key, scores, wide, part, rows)
         batch, weights = _weights(lowering, node, scores, scored, first, rows)
-        multiply_broadcast(
+        batched_gemm(
             lowering, Factors(weights, keys, 1), contents, result, (rows, width, keys), (batch, batch_v),
             types=ProductTypes(wide, kind, kind), result_part=part,
         )  # fmt: skip

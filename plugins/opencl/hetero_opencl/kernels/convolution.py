@@ -18,18 +18,18 @@ from hetero.types import Type
 from hetero_opencl.device_profile import DeviceProfile
 from hetero_opencl.implementation import traffic
 from hetero_opencl.kernels.epilogue import EpilogueMaker, make_epilogue
+from hetero_opencl.kernels.gemm import Factors, gemm, narrow_type
 from hetero_opencl.kernels.movement import shape_input
-from hetero_opencl.kernels.product import Factors, multiply, narrow_type
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sums import SUMS, ProductTypes, source_of_sums
 from hetero_opencl.kernels.windows import (
     Window,
     check_dimensions,
+    col2im,
+    im2col,
     in_three,
     make_window,
-    overlapped,
     padded,
-    patches,
     unsupported_dimensions,
 )
 from hetero_opencl.lowering import Argument, Lowering
@@ -92,8 +92,8 @@ def convolution(lowering: Lowering, node: Convolution) -> None:
         lowering.note_decision("gemm with the columns of im2col")
         planes, size = image.shape[0] * image.shape[1], image.element_type.size
         columns = lowering.scratch(planes * math.prod(kernel) * count, size)
-        patches(lowering, lowering.buffer(image), columns, size, (planes, 1), *sizes, window, zero_point)
-    multiply(
+        im2col(lowering, lowering.buffer(image), columns, size, (planes, 1), *sizes, window, zero_point)
+    gemm(
         lowering, factors(lowering, filters, (groups, outputs, depth)), columns, lowering.buffer(result),
         (outputs, count, depth), image.shape[0] * groups, depth * count, epilogue,
         ProductTypes(narrow_type(filters), image.element_type, result.element_type),
@@ -115,12 +115,12 @@ def transposed_convolution(lowering: Lowering, node: TransposedConvolution) -> N
     part = Type.f32 if kind.is_real() and kind.size < 4 else kind
     columns = lowering.scratch(batches * rows * count, part.size)
     left = factors(lowering, filters, (groups, channels, rows), transposed=True)
-    multiply(
+    gemm(
         lowering, left, lowering.buffer(image), columns, (rows, count, channels), batches, channels * count,
         types=ProductTypes(narrow_type(filters), kind, part),
     )  # fmt: skip
     sizes = in_three(image.shape[2:]), in_three(result.shape[2:])
-    overlapped(lowering, columns, lowering.buffer(result), (part, kind), batches * outputs, *sizes, window)
+    col2im(lowering, columns, lowering.buffer(result), (part, kind), batches * outputs, *sizes, window)
 
 
 def factors(lowering: Lowering, filters: Output, shape: tuple[int, int, int], transposed: bool = False) -> Factors:

@@ -6,7 +6,7 @@ import math
 
 from hetero import ops
 from hetero_opencl.kernels.convolution import factors
-from hetero_opencl.kernels.product import multiply
+from hetero_opencl.kernels.gemm import gemm
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import float_type, source, unsupported_non_float
 from hetero_opencl.kernels.sums import ProductTypes
@@ -29,7 +29,7 @@ def deformable_convolution(lowering: Lowering, node: ops.DeformableConvolution |
     lowering.launch_flat(text, "deformable", [*buffers, channels, node.deformable_group, *sizes], batch * rows * count)
     outputs, depth = output.shape[1] // node.group, rows // node.group
     left = factors(lowering, filters, (node.group, outputs, depth))
-    multiply(
+    gemm(
         lowering, left, columns, lowering.buffer(output), (outputs, count, depth), batch * node.group, depth * count,
         types=ProductTypes(kind, samples, kind),
     )  # fmt: skip

@@ -1,6 +1,6 @@
 // Depthwise convolution of padded images [planes][depth][height][width]. A work-item computes 16 neighbors in a row.
 // LEFT, RIGHT, RESULT: the element types of weights, of images and of results; SUM: the C type of sums
-// (see product.cl). STEP: the stride along the row, 1 or 2, or 0 for any other. FLAT 1: the depth is 1; divisions by it
+// (see gemm.cl). STEP: the stride along the row, 1 or 2, or 0 for any other. FLAT 1: the depth is 1; divisions by it
 // are omitted, because they cost time.
 #if FLAT
 #define DEPTH(length) 1

@@ -14,8 +14,8 @@ import numpy as np
 from hetero import ops
 from hetero.ops.einsum import ELLIPSIS, parse_equation
 from hetero.types import Type
+from hetero_opencl.kernels.gemm import Factors, batched_gemm, unsupported_gemm
 from hetero_opencl.kernels.movement import View, strided_copy
-from hetero_opencl.kernels.product import Factors, multiply_broadcast, unsupported_product
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sums import ProductTypes, wide_type
 from hetero_opencl.lowering import Lowering
@@ -35,7 +35,7 @@ class Operand(NamedTuple):
         return tuple(self.taken.shape[self.labels.index(label)] for label in labels)
 
 
-@lowers(ops.Einsum, unsupported=unsupported_product)
+@lowers(ops.Einsum, unsupported=unsupported_gemm)
 def einsum(lowering: Lowering, node: ops.Einsum) -> None:
     subscripts, output = parse_equation(node.equation)
     ranks = [len(value.shape) for value in node.input_values()]
@@ -119,7 +119,7 @@ def _product(
     result = target if target and labels == target_labels else lowering.scratch(math.prod(lengths), kind.size)
     size = math.prod(a.lengths(rows)), math.prod(b.lengths(columns)), math.prod(depths)
     factors = Factors(left, size[2], 1)
-    multiply_broadcast(lowering, factors, right, result, size, stacks, types=ProductTypes(a.kind, b.kind, kind))
+    batched_gemm(lowering, factors, right, result, size, stacks, types=ProductTypes(a.kind, b.kind, kind))
     return _operand(result, kind, lengths, labels)
 
 

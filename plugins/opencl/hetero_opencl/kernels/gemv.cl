@@ -1,5 +1,5 @@
 // Matrix-vector product (gemv), one work-item per element of c. a is stored in row-major order. For the macros, see
-// product.cl.
+// gemm.cl.
 kernel void gemv(__global const LEFT* restrict a, __global const RIGHT* restrict b,
                  __global RESULT* restrict c, const int rows, const int columns, const int depth,
                  const int inner, const int a_outer, const int a_inner, const int b_outer,

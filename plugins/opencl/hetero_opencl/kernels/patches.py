@@ -10,7 +10,7 @@ from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import unsupported_types, unsupported_unless
 from hetero_opencl.kernels.sums import SUMS
-from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, overlapped, patches
+from hetero_opencl.kernels.windows import check_dimensions, col2im, im2col, in_three, make_window
 from hetero_opencl.lowering import Lowering
 
 
@@ -21,11 +21,11 @@ def extract_image_patches(lowering: Lowering, node: ops.ExtractImagePatches) -> 
     window = make_window(node.sizes, node.strides, node.rates, begin)
     buffers, planes = (lowering.buffer(image), lowering.buffer(output)), (image.shape[0], image.shape[1])
     sizes = in_three(image.shape[2:]), in_three(output.shape[2:])
-    patches(lowering, *buffers, image.element_type.size, planes, *sizes, window)
+    im2col(lowering, *buffers, image.element_type.size, planes, *sizes, window)
 
 
 @lowers(ops.Col2Im, unsupported=unsupported_unless(SUMS))
-def col2im(lowering: Lowering, node: ops.Col2Im) -> None:
+def lower_col2im(lowering: Lowering, node: ops.Col2Im) -> None:
     data, output, kind = node.input_value(0), node.output(0), node.get_input_element_type(0)
     size, kernel = (shape_input(node, index).reshape(-1).tolist() for index in (1, 2))
     check_dimensions(lowering, len(size))
@@ -35,4 +35,4 @@ def col2im(lowering: Lowering, node: ops.Col2Im) -> None:
     places = [max((length - extent) // step + 1, 0) for length, extent, step in zip(padded, extents, node.strides)]
     planes = math.prod(output.shape[: -len(size)])
     sizes = in_three(places), in_three(size)
-    overlapped(lowering, lowering.buffer(data), lowering.buffer(output), (kind, kind), planes, *sizes, window)
+    col2im(lowering, lowering.buffer(data), lowering.buffer(output), (kind, kind), planes, *sizes, window)

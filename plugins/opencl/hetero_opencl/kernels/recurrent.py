@@ -13,7 +13,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Output
 from hetero.types import Type
-from hetero_opencl.kernels.product import Batch, Factors, multiply_batch, right_matrices
+from hetero_opencl.kernels.gemm import Batch, Factors, right_matrices, strided_batched_gemm
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, unsupported_non_float
 from hetero_opencl.kernels.sums import ProductTypes, wide_type
@@ -78,7 +78,7 @@ def _project_inputs(lowering: Lowering, data: Output, weights: Output, direction
     kind = data.element_type
     wide = wide_type(kind)
     projected = lowering.scratch(directions * rows * columns, wide.size)
-    multiply_batch(
+    strided_batched_gemm(
         lowering, Factors(lowering.buffer(data), features, 1), right_matrices(lowering, weights, True), projected,
         (rows, columns, features), Batch(1, directions, (0, 0), (0, features * columns)),
         types=ProductTypes(kind, kind, wide),

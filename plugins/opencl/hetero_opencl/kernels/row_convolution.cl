@@ -1,6 +1,6 @@
 // Convolution of images in rows, [N][C][height][width]. A work-item, alone in its work-group, computes a tile in
 // registers: I output channels of R rows and J vectors of 16 positions along the width. Sums are written a * b + c (see
-// product.cl).
+// gemm.cl).
 //
 // The rows of one channel that a tile needs are copied to a buffer that stays in the first-level cache, with zeros for
 // what is outside. Each row has PHASES lines of LINE elements: element e is in line e % STRIDE at e / STRIDE, so that

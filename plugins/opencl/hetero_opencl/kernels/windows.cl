@@ -37,12 +37,12 @@ inline void copy_row(global const WORD *from, global WORD *to, const int left, c
 
 // im2col: images [outer][inner][depth][height][width] to columns
 // [outer][kz][ky][kx][inner][out_depth][out_height][out_width].
-kernel void patches(global const WORD *restrict image, global WORD *restrict columns, const WORD outside,
-                    const int inner, const int depth, const int height, const int width, const int out_depth,
-                    const int out_height, const int out_width, const int kernel_depth, const int kernel_height,
-                    const int kernel_width, const int stride_z, const int stride_y, const int stride_x,
-                    const int dilation_z, const int dilation_y, const int dilation_x, const int pad_z, const int pad_y,
-                    const int pad_x, const int count)
+kernel void im2col(global const WORD *restrict image, global WORD *restrict columns, const WORD outside,
+                   const int inner, const int depth, const int height, const int width, const int out_depth,
+                   const int out_height, const int out_width, const int kernel_depth, const int kernel_height,
+                   const int kernel_width, const int stride_z, const int stride_y, const int stride_x,
+                   const int dilation_z, const int dilation_y, const int dilation_x, const int pad_z, const int pad_y,
+                   const int pad_x, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)

@@ -66,7 +66,7 @@ def check_dimensions(lowering: Lowering, count: int) -> None:
         raise UnsupportedOperationError(f"{lowering.type_name} '{lowering.name}' has {reason}")
 
 
-def patches(
+def im2col(
     lowering: Lowering,
     image: Buffer,
     columns: Buffer,
@@ -85,7 +85,7 @@ def patches(
     numbers = [inner, *in_size, *out_size, *_numbers(window)]
     arguments: list[Argument] = [image, columns, _bits(outside, element_size), *numbers]
     rows = outer * math.prod(window.kernel) * inner * out_size[0] * out_size[1] if out_size[2] else 0
-    _launch_rows(lowering, "patches", element_size, out_size[0] == window.kernel[0] == 1, arguments, rows, out_size[2])
+    _launch_rows(lowering, "im2col", element_size, out_size[0] == window.kernel[0] == 1, arguments, rows, out_size[2])
 
 
 def padded(
@@ -120,7 +120,7 @@ def _launch_rows(
     lowering.launch_rows(text, kernel, arguments, rows * lanes)
 
 
-def overlapped(
+def col2im(
     lowering: Lowering,
     columns: Buffer,
     image: Buffer,
@@ -135,9 +135,9 @@ def overlapped(
     z, y, x = window.strides
     flat = int(in_size[0] == out_size[0] == window.kernel[0] == 1)
     sums = ProductTypes(types[0], *types)
-    text = source_of_sums("overlapped", sums, FLAT=flat, STRIDE_Z=z, STRIDE_Y=y, STRIDE_X=x)
+    text = source_of_sums("col2im", sums, FLAT=flat, STRIDE_Z=z, STRIDE_Y=y, STRIDE_X=x)
     rows = planes * out_size[0] * out_size[1] if out_size[2] else 0
-    lowering.launch_rows(text, "overlapped", [columns, image, *numbers], rows)
+    lowering.launch_rows(text, "col2im", [columns, image, *numbers], rows)
 
 
 def _bits(number: int, size: int) -> np.unsignedinteger:

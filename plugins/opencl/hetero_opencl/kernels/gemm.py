@@ -73,7 +73,7 @@ class Part(NamedTuple):
     total: int
 
 
-def multiply(
+def gemm(
     lowering: Lowering,
     left: Factors,
     right: Buffer,
@@ -92,10 +92,10 @@ def multiply(
         inner = left.batches
         strides = (inner * right_batch_stride, right_batch_stride)
         batch = Batch(batches // inner, inner, (0, left.batch_stride), strides)
-        multiply_batch(lowering, left, right, result, size, batch, epilogue, (0, 0, 0), types)
+        strided_batched_gemm(lowering, left, right, result, size, batch, epilogue, (0, 0, 0), types)
 
 
-def multiply_batch(
+def strided_batched_gemm(
     lowering: Lowering,
     left: Factors,
     right: Buffer,
@@ -133,12 +133,12 @@ def multiply_batch(
     group = (1, 1) if lowering.device.profile.is_cpu_like else _GROUP_ON_GPUS
     sizes = {"ROWS": tile_rows, "VECTORS": vectors, "GROUP_ROWS": group[0], "GROUP_COLUMNS": group[1]}
     after = epilogue(16)
-    text = source_of_sums("product", types, after.text, **sizes, PACKED=int(packed))
+    text = source_of_sums("gemm", types, after.text, **sizes, PACKED=int(packed))
     items = [-(-count // side) * side for count, side in zip((tiles, -(-columns // (16 * vectors))), group)]
     numbers = [*size, batch.inner, *a_strides, *batch.right, *all_offsets, left.row_stride, left.depth_stride]
     lowering.note_decision(f"tiles of {tile_rows} by {16 * vectors} for {rows} by {columns}")
     global_size = [*items, batch.outer * batch.inner]
-    lowering.launch(text, "product", [a, right, result, *numbers, *after.arguments], global_size, [*group, 1])
+    lowering.launch(text, "gemm", [a, right, result, *numbers, *after.arguments], global_size, [*group, 1])
 
 
 def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:
@@ -166,7 +166,7 @@ def _tile(device: OpenCLDevice, rows: int, columns: int, types: ProductTypes) ->
     return min(tiles, key=cost)
 
 
-def unsupported_product(node: Node) -> str | None:
+def unsupported_gemm(node: Node) -> str | None:
     kind = node.get_input_element_type(0)
     return None if kind in SUMS else f"no kernel for {node.type_info.name} of {kind}"
 
@@ -178,7 +178,7 @@ def _seconds(operation: Operation, profile: DeviceProfile) -> float:
     return seconds + profile.launch_seconds
 
 
-@lowers(ops.MatMul, unsupported=unsupported_product, estimate=_seconds)
+@lowers(ops.MatMul, unsupported=unsupported_gemm, estimate=_seconds)
 def matmul(lowering: Lowering, node: ops.MatMul) -> None:
     operation = lowering.operation
     a, b = operation.source(0), operation.source(1)
@@ -186,7 +186,7 @@ def matmul(lowering: Lowering, node: ops.MatMul) -> None:
     columns = _matrix(b.shape, node.transpose_b, is_left=False)[1]
     transpose_a = node.transpose_a and len(a.shape) > 1 and rows > 1
     right, kind = right_matrices(lowering, b, node.transpose_b and len(b.shape) > 1), narrow_type(b)
-    multiply_broadcast(
+    batched_gemm(
         lowering, Factors(lowering.buffer(a), *((1, rows) if transpose_a else (depth, 1))), right,
         lowering.buffer(operation.result), (rows, columns, depth), (a.shape[:-2], b.shape[:-2]),
         partial(make_epilogue, lowering, operation, in_channels=True),
@@ -194,7 +194,7 @@ def matmul(lowering: Lowering, node: ops.MatMul) -> None:
     )  # fmt: skip
 
 
-def multiply_broadcast(
+def batched_gemm(
     lowering: Lowering,
     left: Factors,
     right: Buffer,
@@ -227,7 +227,7 @@ def multiply_broadcast(
     for index, places in enumerate(itertools.product(*(range(axis.length) for axis in looped))):
         of_left, of_right = (sum(axis[side] * place for axis, place in zip(looped, places)) for side in (1, 2))
         offsets = (of_left + first * depth, of_right, index * count + first_result * columns)
-        multiply_batch(lowering, left, right, result, (rows, columns, depth), batch, epilogue, offsets, types)
+        strided_batched_gemm(lowering, left, right, result, (rows, columns, depth), batch, epilogue, offsets, types)
 
 
 def strides_of(shape: Sequence[int], rank: int, step: int) -> list[int]:
@@ -264,7 +264,7 @@ def narrow_type(value: Output) -> Type:
     return next((kind for kind, limit in limits if limit.min <= low and high <= limit.max), Type.i32)
 
 
-def multiply_by_transposed(
+def gemm_transposed(
     lowering: Lowering, left: Output, right: Output, result: Buffer, kind: Type, part: Part, rows: int
 ) -> None:
     """Launch products of ``[…, rows, depth]``, a part of the left matrices, and transposed ``[…, columns, depth]``.
@@ -277,6 +277,6 @@ def multiply_by_transposed(
     if total == 1:
         # A product with vectors needs no transposed copy of the right matrices.
         size, batches, types = (columns, 1, depth), (batch_b, batch_a), ProductTypes(types.right, types.left, kind)
-        return multiply_broadcast(lowering, Factors(b, depth, 1), a, result, size, batches, types=types)
+        return batched_gemm(lowering, Factors(b, depth, 1), a, result, size, batches, types=types)
     size, b, factors = (rows, columns, depth), right_matrices(lowering, right, True), Factors(a, depth, 1)
-    multiply_broadcast(lowering, factors, b, result, size, (batch_a, batch_b), types=types, left_part=part)
+    batched_gemm(lowering, factors, b, result, size, (batch_a, batch_b), types=types, left_part=part)

@@ -1,17 +1,17 @@
 // col2im: add columns [planes][kz][ky][kx][depth][height][width] to an image
 // [planes][out_depth][out_height][out_width]. A work-item computes a row of the image. RIGHT, RESULT: the element types
-// of columns and image; SUM: the C type of sums (see product.cl). STRIDE_X, STRIDE_Y, STRIDE_Z are macros, as divisions
+// of columns and image; SUM: the C type of sums (see gemm.cl). STRIDE_X, STRIDE_Y, STRIDE_Z are macros, as divisions
 // by arguments take ten times as long. FLAT 1: the depth is 1; divisions by it are omitted.
 #if FLAT
 #define DEPTH(length) 1
 #else
 #define DEPTH(length) length
 #endif
-kernel void overlapped(global const RIGHT *restrict columns, global RESULT *restrict image, const int depth,
-                       const int height, const int width, const int out_depth, const int out_height,
-                       const int out_width, const int kernel_depth, const int kernel_height, const int kernel_width,
-                       const int dilation_z, const int dilation_y, const int dilation_x, const int pad_z,
-                       const int pad_y, const int pad_x, const int count)
+kernel void col2im(global const RIGHT *restrict columns, global RESULT *restrict image, const int depth,
+                   const int height, const int width, const int out_depth, const int out_height,
+                   const int out_width, const int kernel_depth, const int kernel_height, const int kernel_width,
+                   const int dilation_z, const int dilation_y, const int dilation_x, const int pad_z,
+                   const int pad_y, const int pad_x, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)

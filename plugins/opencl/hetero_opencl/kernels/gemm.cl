@@ -12,11 +12,11 @@
 // element of c; each matrix along the inner axis has rows of its own. Elements read past the end of a row or of b are
 // never stored; buffers have slack for these reads.
 
-kernel void product(__global const LEFT* restrict a, __global const RIGHT* restrict b,
-                    __global RESULT* restrict c, const int rows, const int columns, const int depth, const int inner,
-                    const int a_outer, const int a_inner, const int b_outer, const int b_inner,
-                    const int a_offset, const int b_offset, const int c_offset, const int c_batch,
-                    const int a_row, const int a_step EPILOGUE_PARAMETERS)
+kernel void gemm(__global const LEFT* restrict a, __global const RIGHT* restrict b,
+                 __global RESULT* restrict c, const int rows, const int columns, const int depth, const int inner,
+                 const int a_outer, const int a_inner, const int b_outer, const int b_inner,
+                 const int a_offset, const int b_offset, const int c_offset, const int c_batch,
+                 const int a_row, const int a_step EPILOGUE_PARAMETERS)
 {
     const int tile = get_global_id(0);
     const int row = tile * ROWS;
