@@ -78,6 +78,8 @@ class _ArgumentSet:
 
     def memory(self, buffer: Buffer, arena: Arena) -> cl.Buffer:
         """Return the memory that kernels use for a buffer."""
+        if buffer.is_zero:
+            return arena.counters(buffer.byte_size)
         return buffer.memory or self.bindings.memory.get(buffer) or arena.part(self.plan.slots[buffer])
 
 
@@ -252,13 +254,11 @@ class BoundProgram:
                 np.copyto(array, target)
 
     def profile(self) -> list[ProfilingInfo]:
-        """Return the kernel times of the last inference if profiling is on, equal ones for those merged in one."""
+        """Return the kernel times of the last inference if profiling is on."""
         if self._workspace.is_profiled and not self._profile:
             self._profile = [
-                ProfilingInfo(part.node_name, part.node_type, part.kernel, _duration(event) / len(parts))
+                ProfilingInfo(launch.node_name, launch.node_type, launch.kernel, _duration(event))
                 for launch, event in self.launched
-                for parts in [launch.parts or (launch,)]
-                for part in parts
             ]
         return list(self._profile)
 

@@ -57,6 +57,7 @@ class OpenCLCompiledModel(CompiledModel):
         super().__init__(prepared)
         self.context = context
         self._model, self.device, self._binaries = prepared.model, context.device, binaries
+        self._is_profiled = self.properties.value_of(props.enable_profiling)
         self._tuning = Tuning.load(self.device, self.properties.value_of(props.tuning_file))
         # Only the copy gets decompressed weights, so the exported model stays small.
         self._decompressed = prepared.model.clone()
@@ -83,7 +84,7 @@ class OpenCLCompiledModel(CompiledModel):
             return self._stateful[key]
 
     def _lower(self, model: Model) -> Program:
-        return lower_model(model, self.device, self._constants, self._binaries, self._tuning)
+        return lower_model(model, self.device, self._constants, self._binaries, self._tuning, self._is_profiled)
 
     def export_sections(self) -> dict[str, Section]:
         """Return the transformed model, and the binaries of the kernels built so far."""

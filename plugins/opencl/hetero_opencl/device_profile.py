@@ -49,6 +49,7 @@ class DeviceProfile(Measurements):
     l2_bytes: int
     local_memory_bytes: int
     max_work_group_size: int
+    max_parameter_bytes: int
     compute_units: int
     builds_in_child: bool
     spills_in_loops: bool
@@ -82,6 +83,7 @@ def profile_of(handle: cl.Device, measurements: Measurements) -> DeviceProfile:
         l2_bytes=caches.get(2, handle.global_mem_cache_size),
         local_memory_bytes=handle.local_mem_size,
         max_work_group_size=handle.max_work_group_size,
+        max_parameter_bytes=handle.max_parameter_size,
         compute_units=handle.max_compute_units,
         # A compiler for GPUs is part of a driver that this process has to trust anyway.
         builds_in_child=is_cpu,

@@ -1,160 +1,161 @@
-"""Merging of launches: consecutive ones whose work-items fit in one work-group become one launch.
+"""Merging of launches: consecutive short ones become one launch, because starting one takes several microseconds.
 
-The kernels become functions of one source text, which a new kernel calls one after the other, with a barrier between.
+The kernels become functions of one source text. A new kernel calls them, in a work-group for each core of a processor;
+kernels/tickets.cl says how these share the work of a launch, and wait for its end before the next one.
 """
 
 from __future__ import annotations
 
-import functools
-import re
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from hetero_opencl.device_profile import DeviceProfile
+from hetero_opencl.kernel_functions import function_text, is_function
+from hetero_opencl.kernels.sources import source
 from hetero_opencl.program import Buffer, Launch
 
-# The work-items and the bytes of the buffers of a launch that is merged. One compute unit does the work.
-_MOST_ITEMS, _MOST_DATA = 512, 2**16
-# The launches that become one. PoCL copies a kernel for each call: calls of 64 operations compile in 0.3 s each.
-_MOST_PARTS = 16
-# Launches of different kernels that become one: fewer are not worth one more text to compile.
+# The estimated seconds of the operation of a launch that is merged. The kernels of others are compiled in parallel.
+_MOST_SECONDS = 300e-6
+# The work-items of a kernel that are merged if its work-groups have several, which the compiler makes vectors of.
+_MOST_ITEMS = 4096
+# Launches that become one: fewer are not worth one more text to compile.
 _LEAST_PARTS = 4
-# The bytes of arguments that every device accepts.
-_MOST_ARGUMENTS = 1024
+# Tickets for each core in a part.
+_TICKETS_PER_CORE = 8
+# The bytes of a counter of kernels/tickets.cl.
+_LINE_BYTES = 64
 _POINTER_BYTES = 8
-# Kernels that use these depend on their work-group, or change how those after them in the same text are compiled.
-_UNMERGEABLE = re.compile(
-    r"\b(FP_CONTRACT|(__)?local|barrier|reqd_\w+|sub_group\w*|get_(?!global_id\b)\w+|printf|atomic\w*)\b"
-)
+# How a number is read from 32-bit words, by its element type.
 _NUMBERS = {
-    **{"i1": "char", "i2": "short", "i4": "int", "i8": "long", "u1": "uchar", "u2": "ushort", "u4": "uint"},
-    **{"u8": "ulong", "f4": "float", "f8": "double"},
+    **{"i1": "(char){}", "i2": "(short){}", "i4": "{}", "u1": "(uchar){}", "u2": "(ushort){}", "u4": "as_uint({})"},
+    **{"f4": "as_float({})"},
+    **{kind: f"as_{name}(vload2(0, &{{}}))" for kind, name in (("i8", "long"), ("u8", "ulong"), ("f8", "double"))},
 }
-_KERNEL = re.compile(r"^[ \t]*(?:__)?kernel\s+void\s+(\w+)\(", re.MULTILINE)
-_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
-_COMMENTS = re.compile(r"//.*$", re.MULTILINE)
-_DIRECTIVES = re.compile(r"^[ \t]*#(?:.*\\\n)*.*$", re.MULTILINE)
-# Functions, variables and types, once @ stands for what is in parentheses, and ; for what is in braces.
-_DECLARED = re.compile(r"\b(?!(?:__\w+|struct|union|enum)\b)(\w+)\s*(?=[@\[=;])")
+# The position of a work-item in the order of tickets, by the number of axes. The axis of the rows of images, the first
+# of two and the second of three, is the slowest: a core computes mostly the same rows in all parts.
+_POSITIONS = {
+    1: ["item", "0", "0"],
+    2: ["item / size1", "item % size1", "0"],
+    3: ["item % size0", "item / size0 / size2", "item / size0 % size2"],
+}
+# Words before the numbers of a part: tickets, work-items of a ticket, work-items, and those along the axes.
+_HEADER = 6
 
 
-def merge_launches(launches: Iterable[Launch], profile: DeviceProfile) -> list[Launch]:
-    """Return launches that do the same, as few as possible.
+def merge_launches(
+    launches: Iterable[Launch], profile: DeviceProfile, constant: Callable[[np.ndarray], Buffer]
+) -> list[Launch]:
+    """Return launches that do the same, as few as possible. ``constant`` makes a buffer of an array.
 
     Those that can be merged wait for others, while launches that use none of their buffers go ahead.
     """
     merged: list[Launch] = []
     waiting: list[Launch] = []
-    most_items = min(_MOST_ITEMS, profile.max_work_group_size)
     for launch in launches:
-        fits = _fits(launch, most_items)
-        if fits:
-            size = sum(map(_argument_bytes, [*waiting, launch]))
-            must_run = size > _MOST_ARGUMENTS or len(waiting) == _MOST_PARTS
+        if fits := profile.is_cpu_like and _fits(launch):
+            must_run = _parameter_bytes([*waiting, launch]) > profile.max_parameter_bytes
         else:
             must_run = not _memory_of(launch).isdisjoint(_memory_of(*waiting))
         if must_run:
-            merged += _merged(waiting)
+            merged += _merged(waiting, profile, constant)
             waiting = []
         (waiting if fits else merged).append(launch)
-    return merged + _merged(waiting)
-
-
-def _kernel(launch: Launch) -> tuple[str, str]:
-    return launch.source, launch.kernel
+    return merged + _merged(waiting, profile, constant)
 
 
 def _memory_of(*launches: Launch) -> set[Buffer]:
     return {buffer.whole or buffer for launch in launches for buffer in launch.buffers()}
 
 
-def _fits(launch: Launch, most_items: int) -> bool:
-    """Return whether a launch does the same in a larger work-group, which has little more work."""
+def _fits(launch: Launch) -> bool:
+    """Return whether a launch can be merged, and gains from it."""
+    if launch.local_size is None or launch.origin or launch.seconds > _MOST_SECONDS:
+        return False
+    is_one_item = math.prod(launch.local_size) == 1
     return (
-        len(launch.global_size) == 1
-        and launch.global_size[0] <= most_items
-        and launch.local_size is not None
-        and launch.local_size[0] >= 64
-        and sum(buffer.byte_size for buffer in launch.buffers()) <= _MOST_DATA
-        and not launch.origin
+        (is_one_item or (len(launch.global_size) == 1 and launch.global_size[0] <= _MOST_ITEMS))
         and all(isinstance(one, Buffer) or one.dtype.str[1:] in _NUMBERS for one in launch.arguments)
-        and _as_function(launch.source, launch.kernel) is not None
+        and is_function(launch.source, launch.kernel, is_one_item)
     )
 
 
-def _argument_bytes(launch: Launch) -> int:
-    sizes = [_POINTER_BYTES if isinstance(one, Buffer) else max(4, one.nbytes) for one in launch.arguments]
-    return sum(sizes) + 4  # and the number of work-items
+def _parameter_bytes(launches: Sequence[Launch]) -> int:
+    return _POINTER_BYTES * (2 + len({buffer for launch in launches for buffer in launch.buffers()}))
 
 
-def _merged(launches: Sequence[Launch]) -> list[Launch]:
+def _merged(
+    launches: Sequence[Launch], profile: DeviceProfile, constant: Callable[[np.ndarray], Buffer]
+) -> list[Launch]:
     """Return the launches as one, or as they are if they are too few."""
-    is_one_kernel = len(set(map(_kernel, launches))) == 1
-    if len(launches) < (2 if is_one_kernel else _LEAST_PARTS):
+    if len(launches) < _LEAST_PARTS:
         return list(launches)
-    size = max(launch.global_size[0] for launch in launches)
-    numbers: dict[tuple[str, str], int] = {}
-    texts: list[str] = []
-    parameters: list[str] = []
-    arguments: list[Buffer | np.generic] = []
-    calls: list[str] = []
+    words: list[int] = []
+    offsets: list[int] = []
     for launch in launches:
-        key = _kernel(launch)
-        if key not in numbers:
-            numbers[key] = len(numbers)
-            texts.append(_with_suffix(*key, f"_{numbers[key]}"))
-        names = [f"a{len(parameters) + index}" for index in range(len(launch.arguments))]
-        for name, argument in zip(names, launch.arguments):
-            kind = "global void *" if isinstance(argument, Buffer) else f"const {_NUMBERS[argument.dtype.str[1:]]} "
-            parameters.append(kind + name)
-        # The number of work-items is an argument, so that other shapes have the same text.
-        count = f"n{len(calls)}"
-        parameters.append(f"const int {count}")
-        arguments += [*launch.arguments, np.int32(launch.global_size[0])]
-        calls.append(f"    if (get_global_id(0) < {count}) {launch.kernel}_{numbers[key]}({', '.join(names)});\n")
-    body = "    barrier(CLK_GLOBAL_MEM_FENCE);\n".join(calls)
-    text = f"{''.join(texts)}kernel void merged({', '.join(parameters)})\n{{\n{body}}}\n"
+        offsets.append(len(words))
+        words += _words(launch, profile)
+    buffers = list(dict.fromkeys(buffer for launch in launches for buffer in launch.buffers()))
+    counters = Buffer(_LINE_BYTES * (2 + len(launches) * profile.compute_units), is_zero=True)
+    arguments = (counters, constant(np.array(words, np.int32)), *buffers)
+    text, size = _text(launches, buffers, offsets), (profile.compute_units,)
     name, kind = launches[0].node_name, launches[0].node_type
-    return [Launch(text, "merged", tuple(arguments), (size,), (size,), name, kind, parts=tuple(launches))]
+    return [Launch(text, "merged", arguments, size, (1,), name, kind, parts=tuple(launches))]
 
 
-@functools.lru_cache(maxsize=1024)
-def _with_suffix(source: str, kernel: str, suffix: str) -> str:
-    """Return the text of a kernel as a function; all names that it declares get a suffix, its macros end with it."""
-    text = _as_function(source, kernel)
-    assert text is not None
-    names, macros = _declared(text), dict.fromkeys(_MACRO.findall(text))
-    begin = "".join(f"#define {name} {name}{suffix}\n" for name in names)
-    return begin + text + "".join(f"#undef {name}\n" for name in (*names, *macros))
+def _text(launches: Sequence[Launch], buffers: Sequence[Buffer], offsets: Sequence[int]) -> str:
+    """Return the text of the kernel ``merged``; a launch's numbers begin at its offset."""
+    names = {buffer: f"b{index}" for index, buffer in enumerate(buffers)}
+    functions: dict[tuple, str] = {}
+    texts: list[str] = []
+    calls: list[str] = []
+    for launch, offset in zip(launches, offsets):
+        is_one_item, axes = math.prod(launch.local_size or ()) == 1, len(launch.global_size)
+        kinds = tuple("" if isinstance(one, Buffer) else one.dtype.str[1:] for one in launch.arguments)
+        key = (launch.source, launch.kernel, is_one_item, axes, kinds)
+        if key not in functions:
+            suffix = f"_{len(functions)}"
+            functions[key] = f"run{suffix}"
+            texts.append(function_text(launch.source, launch.kernel, is_one_item, suffix))
+            texts.append(_run_function(functions[key], launch.kernel + suffix, kinds, axes))
+        arguments = ", ".join(names[buffer] for buffer in launch.buffers())
+        calls.append(f"    PART({offset}, {functions[key]}, {arguments})\n")
+    parameters = ["volatile int *counters", "const int *numbers", *(f"void *{name}" for name in names.values())]
+    head = f"kernel void merged({', '.join(f'global {one}' for one in parameters)})"
+    return "".join([*texts, source("tickets"), head, "\n{\n    BEGIN\n", *calls, "    END\n}\n"])
 
 
-@functools.lru_cache(maxsize=1024)
-def _as_function(source: str, kernel: str) -> str | None:
-    """Return the text with the kernel as a function and without other kernels; None if it depends on its work-group."""
-    text = source
-    for match in reversed(list(_KERNEL.finditer(source))):
-        if match[1] != kernel:
-            text = text[: match.start()] + text[_end_of_body(text, match.start()) :]
-    text = _KERNEL.sub(r"static __attribute__((noinline)) void \1(", text)
-    # Functions that macros define have no names to see.
-    is_plain = not set(_declared(text)) & set(_MACRO.findall(text))
-    return text if is_plain and not _UNMERGEABLE.search(_COMMENTS.sub("", text)) else None
+def _run_function(name: str, kernel: str, kinds: Sequence[str], axes: int) -> str:
+    """Return a function that calls a kernel's function for a range of its work-items."""
+    pointers, arguments, at = 0, [], _HEADER
+    for kind in kinds:
+        if kind:
+            arguments.append(_NUMBERS[kind].format(f"numbers[{at}]"))
+            at += 2 if kind[1:] == "8" else 1
+        else:
+            arguments.append(f"a{pointers}")
+            pointers += 1
+    parameters = ", ".join(f"global void *a{index}" for index in range(pointers))
+    sizes = [f"size{axis}" for axis in range(3)]
+    return f"""
+static __attribute__((noinline)) void {name}({parameters}, global const int *numbers, const int first,
+                                             const int last)
+{{
+    const int size0 = numbers[3], size1 = numbers[4], size2 = numbers[5];
+    for (int item = first; item < last; item++)
+        {kernel}({", ".join([*arguments, *_POSITIONS[axes], *sizes])});
+}}
+"""
 
 
-def _end_of_body(text: str, start: int) -> int:
-    """Return the end of the first block in braces after ``start``."""
-    depth = 0
-    for match in re.compile("[{}]").finditer(text, start):
-        depth += 1 if match[0] == "{" else -1
-        if depth == 0:
-            return match.end()
-    return len(text)
-
-
-def _declared(text: str) -> list[str]:
-    """Return the names that are declared outside of functions, except macros."""
-    text, before = _DIRECTIVES.sub("", _COMMENTS.sub("", text)), ""
-    while text != before:
-        before, text = text, re.sub(r"\([^()]*\)", "@", re.sub(r"\{[^{}]*\}", ";", text))
-    return list(dict.fromkeys(_DECLARED.findall(text)))
+def _words(launch: Launch, profile: DeviceProfile) -> list[int]:
+    """Return the numbers of a part as 32-bit words."""
+    items, group = math.prod(launch.global_size), math.prod(launch.local_size or ())
+    of_ticket = max(group, -(-items // (profile.compute_units * _TICKETS_PER_CORE)))
+    words = [-(-items // of_ticket), of_ticket, items, *launch.global_size, *[1] * (3 - len(launch.global_size))]
+    for one in launch.arguments:
+        if not isinstance(one, Buffer):
+            wide = one if one.nbytes >= 4 else np.int32(one)
+            words += np.frombuffer(wide.tobytes(), np.int32).tolist()
+    return words

@@ -32,8 +32,12 @@ def lower_model(
     constants: Constants,
     binaries: BinaryCache,
     tuning: Tuning,
+    is_profiled: bool,
 ) -> Program:
-    """Return the program of a model or of a loop's body; all shapes are static."""
+    """Return the program of a model or of a loop's body; all shapes are static.
+
+    If it is profiled, launches are not merged, so that each has a time.
+    """
     align_prelu_slopes(model)  # those of data whose rank was unknown before
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
     widen_groups(model, device.profile)
@@ -57,13 +61,15 @@ def lower_model(
     results = [result.input_value(0) for result in model.results if not is_container(result)]
     inputs = [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_container(parameter)]
     outputs = [lowering.result(value) for value in results]
-    commands = [one.with_declared_size() for one in merge_launches(lowering.launches, device.profile)]
+    commands = lowering.launches
+    if not is_profiled:
+        commands = merge_launches(commands, device.profile, lowering.constant)
     return Program(
         device,
         model,
         lowering.steps,
         [launch for command in commands for launch in command.parts or (command,)],
-        commands,
+        [command.with_declared_size() for command in commands],
         inputs,
         outputs,
         [None if value in lowering.shape_buffers else value.shape for value in results],

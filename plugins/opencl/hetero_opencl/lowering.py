@@ -60,6 +60,7 @@ class Lowering:
         self.shape_buffers: dict[Output, Buffer] = {}
         self.steps: list[ExecutedStep] = []
         self._operation: Operation | None = None
+        self._seconds = 0.0
 
     def buffer(self, value: Output, layout: Layout = ROWS) -> Buffer:
         """Return the buffer of a value in a layout; created on first use.
@@ -181,8 +182,11 @@ class Lowering:
             local = tuple(local_size) if local_size else None
             values, origin = tuple(map(self._argument, arguments)), _custom_origin(self.operation.nodes)
             self.launches.append(
-                Launch(source, kernel, values, tuple(global_size), local, self.name, self.type_name, origin)
-            )
+                Launch(
+                    source, kernel, values, tuple(global_size), local, self.name, self.type_name, origin,
+                    seconds=self._seconds,
+                )
+            )  # fmt: skip
 
     def launch_flat(
         self, source: str, kernel: str, arguments: Sequence[Argument], count: int, more: Sequence[Argument] = ()
@@ -233,7 +237,7 @@ class Lowering:
     def lower(self, operation: Operation, choice: Choice) -> None:
         """Add the launches of an operation."""
         before = len(self.launches)
-        self._operation = operation
+        self._operation, self._seconds = operation, choice.seconds
         for output in operation.node.outputs():
             if output.partial_shape.is_static:
                 self._check_count(math.prod(output.shape))

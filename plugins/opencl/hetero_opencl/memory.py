@@ -92,7 +92,16 @@ class Arena:
         self._memory: list[cl.Buffer] = []
         self._sizes: list[int] = []
         self._parts: dict[Slot, cl.Buffer] = {}
+        self._context = device.context
+        self._counters: dict[int, cl.Buffer] = {}
         self.version = 0
+
+    def counters(self, byte_size: int) -> cl.Buffer:
+        """Return memory of this size that is zero before each launch, and after it."""
+        if byte_size not in self._counters:
+            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+            self._counters[byte_size] = cl.Buffer(self._context, flags, hostbuf=np.zeros(byte_size, np.uint8))
+        return self._counters[byte_size]
 
     @property
     def byte_size(self) -> int:

@@ -36,6 +36,7 @@ class Buffer:
     source: np.ndarray | None = None  # the array that a constant was made from
     whole: Buffer | None = None  # the buffer that this one is a part of, which is not a part itself
     offset: int = 0  # in bytes, in that buffer
+    is_zero: bool = False  # between launches: the counters of merged launches, which all use the same memory
 
     @property
     def is_planned(self) -> bool:
@@ -47,7 +48,7 @@ class Launch:
     """A kernel launch: the source text, the name of the kernel in it, its arguments in order, and its work sizes.
 
     ``origin`` is a suffix for messages that says where a user-defined kernel comes from, empty for kernels of hetero.
-    ``parts`` are the launches that this one was merged from.
+    ``parts`` are the launches that this one was merged from. ``seconds`` is the estimated time of the operation.
     """
 
     source: str
@@ -59,6 +60,7 @@ class Launch:
     node_type: str
     origin: str = ""
     parts: tuple[Launch, ...] = ()
+    seconds: float = 0.0
 
     def __post_init__(self) -> None:
         # Programs for other shapes have mostly the same texts, of 10 kB each.

@@ -95,12 +95,15 @@ import hetero, numpy as np, pathlib, sys
 from hetero import ops
 def built():
     return {str(file.relative_to(FOLDER)) for file in pathlib.Path(FOLDER).rglob("*.so")}
-x = hetero.Parameter(hetero.Type.f32, [70, 1000])
-product = ops.MatMul(x, np.ones((1000, 33), np.float32), False, False)
-model = hetero.Model(ops.Exp(ops.ReduceSum(ops.Concat([product, x], 1), 1)), [x])
+x = hetero.Parameter(hetero.Type.f32, [700, 1000])
+product = ops.MatMul(x, np.ones((1000, 330), np.float32), False, False)
+y = ops.ReduceSum(ops.Concat([product, x], 1), 1)
+for _ in range(4):
+    y = ops.CumSum(ops.Exp(y), 0)
+model = hetero.Model(y, [x])
 compiled = hetero.Core().compile_model(model, NAME)
 before = built()
-compiled(np.zeros((70, 1000), np.float32))
+compiled(np.zeros((700, 1000), np.float32))
 print(len(before), sorted(built() - before))
 """
     code = kernels.replace("FOLDER", repr(str(tmp_path))).replace("NAME", repr(name))

@@ -60,10 +60,10 @@ def test_the_content_of_stages(file):
     assert "1 conversions" in layouts[2]
     assert row(layouts, "one", "y", "axes") == ["1,0", "here"]
     assert row(layouts, "other", "y", "axes") == ["1,0", "for", "'one'"]
-    assert row(stage("select"), "one", "MatMul")[:4] == ["strided_copy+product", "matmul", "in", "rows"]
+    assert row(stage("select"), "one", "MatMul")[:4] == ["strided_copy+gemm", "matmul", "in", "rows"]
     program = stage("program")
     kernels = [line.split()[2] for line in program if line.split() and line.split()[0].isdigit()]
-    assert sorted(kernels) == ["elementwise", "product", "product", "strided_copy"]
+    assert sorted(kernels) == ["elementwise", "gemm", "gemm", "strided_copy"]
 
 
 def test_the_memory_plan(file):

@@ -10,10 +10,10 @@
 // Write a lane's part of a row of `count` elements: to[x] = from[x * step + left], or `outside` if that index is not
 // within the width.
 inline void copy_row(global const WORD *from, global WORD *to, const int left, const int step, const int width,
-                     const int count, const WORD outside)
+                     const int count, const WORD outside, const int lane)
 {
 #if LANES > 1
-    for (int x = get_global_id(0) % LANES; x < count; x += LANES) {
+    for (int x = lane; x < count; x += LANES) {
         const int place = x * step + left;
         to[x] = place >= 0 && place < width ? from[place] : outside;
     }
@@ -66,7 +66,7 @@ kernel void im2col(global const WORD *restrict image, global WORD *restrict colu
     const bool is_inside = z >= 0 && z < depth && y >= 0 && y < height;
     const long row = ((long)plane * depth + z) * height + y;
     copy_row(image + (is_inside ? row * width : 0), columns + (long)line * out_width, kx * dilation_x - pad_x, stride_x,
-             is_inside ? width : 0, out_width, outside);
+             is_inside ? width : 0, out_width, outside, item % LANES);
 }
 
 // Pad images [planes][depth][height][width] to [planes][out_depth][out_height][out_width].
@@ -83,5 +83,5 @@ kernel void padded(global const WORD *restrict image, global WORD *restrict out,
     const bool is_inside = z >= 0 && z < depth && y >= 0 && y < height;
     const long row = ((long)(line / out_height / DEPTH(out_depth)) * depth + z) * height + y;
     copy_row(image + (is_inside ? row * width : 0), out + (long)line * out_width, -pad_x, 1, is_inside ? width : 0,
-             out_width, outside);
+             out_width, outside, item % LANES);
 }
