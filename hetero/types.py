@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from typing import Any
 
 import numpy as np
@@ -70,8 +71,6 @@ class Type(enum.Enum):
         if isinstance(value, str):
             # The string may come from a file, and np.dtype() accepts far more strings than type names.
             return _BY_DTYPE_NAME.get(value)
-        if isinstance(value, np.dtype) and value in _BY_DTYPE:
-            return _BY_DTYPE[value]  # faster than by its name, and needed for each tensor of an inference
         try:
             dtype = np.dtype(value)  # type: ignore[call-overload]  # raises TypeError
         except TypeError:
@@ -84,6 +83,10 @@ class Type(enum.Enum):
 
     def to_dtype(self) -> np.dtype:
         """Return the numpy dtype that holds this type. Raises ValueError for ``dynamic``, which has none."""
+        return self._numpy_type
+
+    @functools.cached_property
+    def _numpy_type(self) -> np.dtype:
         if self is Type.dynamic:
             raise ValueError("the dynamic type has no numpy dtype")
         dtype = _DTYPES[self.value]
@@ -138,10 +141,10 @@ _BY_DTYPE_NAME = {
     for name, dtype in _DTYPES.items()
     if name != "string" and not isinstance(dtype, list)
 }
-# Those that numpy itself has, in the byte order of the machine.
-_BY_DTYPE = {
-    np.dtype(kind): Type(name) for name, kind in _DTYPES.items() if isinstance(kind, type) and name != "string"
-}
+# Type(dtype) is called for each tensor of an inference: as further values, numpy's own types are found at once.
+Type._value2member_map_.update(
+    {np.dtype(kind): Type(name) for name, kind in _DTYPES.items() if isinstance(kind, type) and name != "string"}
+)
 
 
 def lowest(dtype: np.dtype) -> float:

@@ -26,6 +26,8 @@ from hetero_opencl.operation import Operation
 _TYPES = (Type.f32, Type.f16, Type.bf16)
 # Images of at most this many channels may be read from rows.
 _FEW_CHANNELS = 8
+# Filter elements along the row that a depthwise convolution keeps in registers.
+_MOST_TAPS = 7
 
 
 class _OnBlocks(Implementation):
@@ -141,9 +143,12 @@ class BlockedDepthwise(_OnBlocks):
     ) -> None:
         blocks, image, placed = signature.output, operation.source(0), _window(operation, flatten=False)
         assert isinstance(blocks, Blocks)
-        batch, channels, positions = image.shape[0], image.shape[1], placed.positions()
+        (batch, channels, *_), kernel = image.shape, placed.window.kernel[2]
+        taps = max(taps for taps in range(1, _MOST_TAPS + 1) if kernel % taps == 0)
+        # The other registers hold the filter elements and an element of the image.
+        positions = placed.positions(lowering.device.profile.vector_registers - taps - 1)
         epilogue = make_epilogue(lowering, operation, blocks.size, True, blocks)
-        macros = {"I": positions, "STRIDE": placed.window.strides[2], "EDGE": min(placed.edge, positions)}
+        macros = _depthwise_macros(placed, positions, taps)
         text = blocked_source("blocked_depthwise", image.element_type, blocks.size, epilogue, macros)
         filters = constant_array(operation.main.input_value(1))
         assert filters is not None
@@ -169,6 +174,18 @@ def _window(operation: Operation, flatten: bool = True) -> BlockedWindow:
         length = image.shape[0] * math.prod(image.shape[2:])
         return blocked_window([length], [length], [1], [1], [1], [0])
     return blocked_window(image.shape[2:], result.shape[2:], kernel, convolution.strides, convolution.dilations, pads)
+
+
+def _depthwise_macros(placed: BlockedWindow, positions: int, taps: int) -> dict[str, int]:
+    """Return the macros of blocked_depthwise.cl."""
+    (_, _, kernel), (_, _, stride), (_, _, dilation), (_, _, pad) = placed.window
+    span = (positions - 1) * stride + (taps - 1) * dilation + 1
+    beyond = (placed.width - 1) * stride - pad + (kernel - 1) * dilation + 1 - placed.in_size[2]
+    margin = max(pad, beyond, 0)
+    return {
+        "I": positions, "STRIDE": stride, "DILATION": dilation, "TAPS": taps,
+        "MARGIN": margin if 2 * margin <= span else span,
+    }  # fmt: skip
 
 
 def _image_layout(operation: Operation, signature: Signature) -> Layout:

@@ -1,10 +1,31 @@
 // Depthwise convolution (one filter per channel) of channel blocks (see channel_blocks.cl, which precedes this text). A
 // work-item computes I positions along the row of one block; I must not exceed out_width. Filters are
-// [C/BLOCK][kz][ky][kx][BLOCK]. STRIDE: stride along the row. EDGE: how many positions at either end of a row have
-// windows that reach beyond the image along the row. DATA, FILTER, RESULT: element types; sums are float.
+// [C/BLOCK][kz][ky][kx][BLOCK]. DATA, FILTER, RESULT: element types; sums are float.
+// STRIDE, DILATION: along the row. TAPS: filter elements along the row whose products are added while an element of the
+// image is in a register; it divides kernel_x. MARGIN: how many positions at either end of SPAN may be beyond the
+// image.
 // Global size: [tiles along the row, any number, blocks times batches]: the second is the number of parts into
 // which the rows of a block are divided. Work-groups of one. The fewer the faster (a work-group costs 15 to 35 ns), if
 // all cores have work.
+
+// The positions of the image that TAPS filter elements read for a tile.
+#define SPAN ((I - 1) * STRIDE + (TAPS - 1) * DILATION + 1)
+// Add the products of positions `first` to `last` - 1: a loop for each condition, because not all compilers
+// unroll one with conditions for some positions; that takes twice the time.
+#define ADD_POSITIONS(first, last, condition)                                                 \
+    _Pragma("unroll")                                                                         \
+    for (int p = first; p < last; p++) {                                                      \
+        if (condition) {                                                                      \
+            const VECTOR value = LOAD_DATA(values + p * BLOCK);                               \
+            _Pragma("unroll")                                                                 \
+            for (int tap = 0; tap < TAPS; tap++) {                                            \
+                const int at = p - tap * DILATION;                                            \
+                if (at >= 0 && at % STRIDE == 0 && at / STRIDE < I)                           \
+                    sums[at / STRIDE] = value * factors[tap] + sums[at / STRIDE];             \
+            }                                                                                 \
+        }                                                                                     \
+    }
+
 kernel void blocked_depthwise(global const DATA *restrict image, global const FILTER *restrict filters,
                               global RESULT *restrict out, WINDOW_PARAMETERS, const int batches
                               EPILOGUE_PARAMETERS)
@@ -28,15 +49,16 @@ kernel void blocked_depthwise(global const DATA *restrict image, global const FI
             for (int ky = first_y; ky < end_y; ky++) {
                 const int in_z = front + kz * dilation_z, in_y = top + ky * dilation_y;
                 global const DATA *values = image + (((long)in_z * height + in_y) * width + left) * BLOCK;
-                for (int kx = 0; kx < kernel_x; kx++) {
-                    const VECTOR factors = LOAD_FILTER(filters + ((kz * kernel_y + ky) * kernel_x + kx) * BLOCK);
+                for (int kx = 0; kx < kernel_x; kx += TAPS) {
+                    VECTOR factors[TAPS];
                     #pragma unroll
-                    for (int i = 0; i < I; i++) {
-                        const int in_x = left + kx * dilation_x + i * STRIDE;
-                        if (IS_INNER(i) || (in_x >= 0 && in_x < width))
-                            sums[i] = LOAD_DATA(values + i * STRIDE * BLOCK) * factors + sums[i];
-                    }
-                    values += dilation_x * BLOCK;
+                    for (int tap = 0; tap < TAPS; tap++)
+                        factors[tap] = LOAD_FILTER(filters + ((kz * kernel_y + ky) * kernel_x + kx + tap) * BLOCK);
+                    const int begin = left + kx * DILATION;
+                    ADD_POSITIONS(0, MARGIN, begin + p >= 0 && begin + p < width)
+                    ADD_POSITIONS(MARGIN, SPAN - MARGIN, true)
+                    ADD_POSITIONS(max(MARGIN, SPAN - MARGIN), SPAN, begin + p >= 0 && begin + p < width)
+                    values += TAPS * DILATION * BLOCK;
                 }
             }
         }

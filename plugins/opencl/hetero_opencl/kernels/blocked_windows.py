@@ -49,9 +49,9 @@ class BlockedWindow(NamedTuple):
         """Return the number of work-items among which the rows are divided, if there are ``tiles`` apart from rows."""
         return min(self.rows, -(-ITEMS_PER_UNIT * profile.compute_units // max(tiles, 1)))
 
-    def positions(self) -> int:
-        """Return the positions of a tile along the row for memory-bound kernels."""
-        return -(-self.width // -(-self.width // _POSITIONS))
+    def positions(self, most: int = _POSITIONS) -> int:
+        """Return the positions of a tile along the row for memory-bound kernels, at most ``most``."""
+        return -(-self.width // -(-self.width // min(most, _POSITIONS)))
 
 
 def blocked_window(
