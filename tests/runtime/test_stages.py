@@ -86,8 +86,11 @@ def test_invalid_batches(tensors, message):
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
 def test_cancel_ends_an_inference_within_a_stage(device, asynchronous, monkeypatch):
-    """Another thread cancels the inference when the third of a hundred operations starts."""
-    request = Core().compile_model(chain(100), device).create_infer_request()
+    """Another thread cancels the inference when the third of a hundred operations starts.
+
+    With PERF_COUNT each is a launch of its own.
+    """
+    request = Core().compile_model(chain(100), device, {"PERF_COUNT": True}).create_infer_request()
     request.infer(X)
     sync = request._request.request
     inner = sync.bound.steps[0].request if device.startswith("HETERO") else sync

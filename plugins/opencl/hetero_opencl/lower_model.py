@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from hetero.errors import UnsupportedOperationError
@@ -55,25 +56,26 @@ def lower_model(
     layouts = {value: choice.signature.output for node, choice in chosen.items() for value in node.outputs()}
     parts = find_concat_parts(operations, chosen, device.handle.mem_base_addr_align // 8)
     report = LoweringReport(choices=choices, chosen=chosen)
-    lowering = Lowering(device, constants, layouts, parts, convert, report)
-    for operation in operations:
-        lowering.lower(operation, chosen[operation.node])
-    results = [result.input_value(0) for result in model.results if not is_container(result)]
-    inputs = [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_container(parameter)]
-    outputs = [lowering.result(value) for value in results]
-    commands = lowering.launches
-    if not is_profiled:
-        commands = merge_launches(commands, device.profile, lowering.constant)
-    return Program(
-        device,
-        model,
-        lowering.steps,
-        [launch for command in commands for launch in command.parts or (command,)],
-        [command.with_declared_size() for command in commands],
-        inputs,
-        outputs,
-        [None if value in lowering.shape_buffers else value.shape for value in results],
-        {i: lowering.shape_buffers[value] for i, value in enumerate(results) if value in lowering.shape_buffers},
-        binaries,
-        lowering.finished_report(),
-    )
+    with ThreadPoolExecutor(1) as executor:
+        lowering = Lowering(device, constants, layouts, parts, convert, report, executor)
+        for operation in operations:
+            lowering.lower(operation, chosen[operation.node])
+        results = [result.input_value(0) for result in model.results if not is_container(result)]
+        inputs = [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_container(parameter)]
+        outputs = [lowering.result(value) for value in results]
+        commands = lowering.launches
+        if not is_profiled:
+            commands = merge_launches(commands, device.profile, lowering.constant)
+        return Program(
+            device,
+            model,
+            lowering.steps,
+            [launch for command in commands for launch in command.parts or (command,)],
+            [command.with_declared_size() for command in commands],
+            inputs,
+            outputs,
+            [None if value in lowering.shape_buffers else value.shape for value in results],
+            {i: lowering.shape_buffers[value] for i, value in enumerate(results) if value in lowering.shape_buffers},
+            binaries,
+            lowering.finished_report(),
+        )

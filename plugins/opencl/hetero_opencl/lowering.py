@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -48,11 +49,15 @@ class Lowering:
         parts: Mapping[Output, Part],
         convert: Convert,
         report: LoweringReport,
+        executor: Executor | None = None,
     ) -> None:
-        """``layouts``: those of values that are not in rows. ``parts``: the values that are written into others."""
+        """``layouts``: those of values that are not in rows. ``parts``: the values that are written into others.
+
+        ``executor`` uploads constants, while lowering goes on.
+        """
         self.device = device
         self._constants, self._layouts, self._parts, self._convert = constants, layouts, parts, convert
-        self._report = report
+        self._report, self._executor = report, executor
         self.launches: list[Launch] = []
         self._buffers: dict[Output, Buffer] = {}
         self._inputs: set[Buffer] = set()
@@ -129,10 +134,7 @@ class Lowering:
         """Return a buffer that holds ``arrange(array)``; ``layout`` identifies the arrangement."""
         if layout:
             self._note_layout(f"constant {list(array.shape)}", " ".join(map(str, layout)), "when it is uploaded")
-        try:
-            return self._constants.buffer(array, layout, arrange)
-        except DeviceError as error:
-            raise DeviceError(f"{error}, for {self._operation_name}") from error
+        return self._constants.buffer(array, layout, arrange, self._executor, self._operation_name)
 
     def kept(self, initial: np.ndarray) -> Buffer:
         """Return memory of the current node shared by all programs and requests, for the state of a generator."""

@@ -9,6 +9,7 @@ import math
 import re
 import sys
 from collections import Counter
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Buffer:
-    """A value or scratch memory on the device. A constant has its ``memory``; other buffers are placed by a plan."""
+    """A value or scratch memory on the device. A constant has ``memory``; other buffers are placed by a plan."""
 
     byte_size: int
-    memory: cl.Buffer | None = None
+    upload: Future[cl.Buffer] | None = None
     source: np.ndarray | None = None  # the array that a constant was made from
     whole: Buffer | None = None  # the buffer that this one is a part of, which is not a part itself
     offset: int = 0  # in bytes, in that buffer
@@ -40,7 +41,17 @@ class Buffer:
 
     @property
     def is_planned(self) -> bool:
-        return self.memory is None
+        return self.upload is None
+
+    @property
+    def memory(self) -> cl.Buffer | None:
+        """The memory of a constant, once it is uploaded. Raises DeviceError if it was not."""
+        return None if self.upload is None else self.upload.result()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the upload of a constant has ended with an error."""
+        return self.upload is not None and self.upload.done() and self.upload.exception() is not None
 
 
 @dataclass(frozen=True)
@@ -125,6 +136,8 @@ class Program:
         # Outputs that other launches read, besides the one that writes them.
         self.read_again = {buffer for buffer in self.outputs if uses[buffer] > 1}
         self.built = self.device.build(self.commands, self.binaries)
+        for constant in self.constants():
+            _ = constant.memory  # raises the error of its upload
         for launch, built in zip(self.commands, self.built):
             if launch.origin:
                 _check_custom_kernel(self.device, launch, built)
