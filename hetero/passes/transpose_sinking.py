@@ -142,7 +142,8 @@ class _Rewriter:
         """Move dimensions of length 1 without a Transpose, under the name of the Transpose that it replaces."""
         shape = value.partial_shape
         if all(shape[p].is_static or p == axis for axis, p in enumerate(positions)) and 0 not in list(shape):
-            lengths = [shape[p].get_length() if shape[p].is_static else 0 for p in positions]
+            # 0 copies a length, so that the model can still get another batch.
+            lengths = [0 if p == axis else shape[p].get_length() for axis, p in enumerate(positions)]
             moved: Node = ops.Reshape(value, np.array(lengths, np.int64), True)
         else:
             squeezed = self._add(ops.Squeeze(value, np.array(sorted(units), np.int64)), value, "squeezed", reader)

@@ -239,6 +239,14 @@ def test_a_transpose_that_moves_only_dimensions_of_length_1_becomes_a_reshape():
     assert operations(model) == ["Squeeze", "Unsqueeze", "Softmax"]
 
 
+def test_such_a_reshape_leaves_the_batch_free():
+    x = Parameter(Type.f32, [1, 3, 4, 1])
+    model = Model(ops.Relu(ops.Transpose(x, np.int64([0, 3, 1, 2]))), [x])
+    assert sink_transposes(model)
+    model.reshape([5, 3, 4, 1])
+    assert model.output().shape == (5, 1, 3, 4)
+
+
 def test_consecutive_transposes_are_merged():
     x = Parameter(Type.f32, SHAPE)
     model = Model(ops.MatMul(transposed(transposed(x, 1, 0, 2, 3), 0, 1, 3, 2), floats(4, 2), False, False), [x])
