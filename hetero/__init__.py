@@ -13,8 +13,8 @@ from hetero.types import Type
 __all__ = [
     "AsyncInferQueue", "CompiledModel", "Constant", "Core", "Dimension", "DiscreteTypeInfo", "FrontEndManager",
     "HeteroError", "InferRequest", "Input", "Model", "Node", "Op", "OpExtension", "Output", "Parameter",
-    "PartialShape", "ProfilingInfo", "RemoteContext", "RemoteTensor", "Tensor", "Type", "ops", "properties",
-    "save_model", "serialize",
+    "PartialShape", "ProfilingInfo", "RemoteContext", "RemoteTensor", "Tensor", "Type", "convert_model", "ops",
+    "properties", "save_model", "serialize",
 ]  # fmt: skip
 
 # Make hetero.opset1 … hetero.opset16 importable as modules.
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from hetero.frontend.ir import save_model, serialize
     from hetero.plugin import ProfilingInfo, RemoteContext, RemoteTensor
     from hetero.runtime import AsyncInferQueue, CompiledModel, Core, FrontEndManager, InferRequest
+    from hetero.runtime.convert import convert_model
 
 
 _LAZY_ATTRIBUTES = {
     **dict.fromkeys(("AsyncInferQueue", "CompiledModel", "Core", "FrontEndManager", "InferRequest"), "hetero.runtime"),
     **dict.fromkeys(("ProfilingInfo", "RemoteContext", "RemoteTensor"), "hetero.plugin"),
     "OpExtension": "hetero.frontend",
+    "convert_model": "hetero.runtime.convert",
     **dict.fromkeys(("save_model", "serialize"), "hetero.frontend.ir"),
 }
 

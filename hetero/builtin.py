@@ -20,6 +20,7 @@ def hetero_register_frontends(registry: Registry) -> None:
     registry.register_frontend(_factory("hetero.frontend.onnx", "OnnxFrontEnd"))
     registry.register_frontend(_factory("hetero.frontend.ir", "IrFrontEnd"))
     registry.register_frontend(_factory("hetero.frontend.tflite", "TfliteFrontEnd"))
+    registry.register_frontend(_factory("hetero.frontend.pytorch", "PytorchFrontEnd"))
 
 
 def _factory(module: str, name: str) -> Callable[[], Any]:

@@ -1,0 +1,182 @@
+"""Decoding of the JSON of exported programs, by the schema in torch/_export/serde/schema.py."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hetero.errors import FrontendError
+from hetero.frontend.pytorch.archive import Archive, scalar_type
+from hetero.frontend.pytorch.decoded import (
+    Argument,
+    DecodedGraph,
+    DecodedNode,
+    DecodedProgram,
+    DecodedTensor,
+    Reference,
+)
+from hetero.shape import Dimension, PartialShape
+
+_PROGRAM = "models/model.json"
+_NEWEST_SCHEMA = 8
+_OVERLOADED = re.compile(r"torch\.ops\.(\w+)\.(\w+)\.?(\w*)$")
+_SYMBOL = re.compile(r"Symbol\('(\w+)'[^()]*\)$|(\w+)$")
+# Arguments that are plain values.
+_PLAIN = {
+    "as_int", "as_ints", "as_float", "as_floats", "as_bool", "as_bools", "as_string", "as_strings", "as_int_lists",
+    "as_float_lists", "as_memory_format", "as_layout", "as_operator",
+}  # fmt: skip
+_NUMBERS = {"as_sym_int", "as_sym_float", "as_sym_bool"}
+_Json = Mapping[str, Any]
+# What reading JSON of another structure raises.
+_DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError)
+
+
+def decode_archive(archive: Archive) -> DecodedProgram:
+    """Return the program of an archive. Raises FrontendError if it is damaged or of a newer schema."""
+    try:
+        arrays = {**archive.tensors("weights"), **archive.tensors("constants")}
+        return decode(archive.read_json(_PROGRAM), arrays)
+    except _DAMAGE as error:
+        raise FrontendError(f"it is no exported program: {type(error).__name__}: {error}") from error
+
+
+def decode(program: _Json, arrays: Mapping[str, np.ndarray]) -> DecodedProgram:
+    """Return a program from its JSON, and the arrays of its parameters, buffers and constants by name.
+
+    Raises FrontendError if it is of a newer schema or has what is not supported.
+    """
+    version = program["schema_version"]["major"]
+    if version > _NEWEST_SCHEMA:
+        raise FrontendError(f"its schema has version {version}; the newest one that is supported is {_NEWEST_SCHEMA}")
+    return _Decoder(program).program(arrays)
+
+
+class _Decoder:
+    def __init__(self, program: _Json) -> None:
+        self._module, self._ranges = program["graph_module"], program["range_constraints"]
+
+    def program(self, arrays: Mapping[str, np.ndarray]) -> DecodedProgram:
+        graph, signature = self._graph(self._module["graph"]), self._module["signature"]
+        constants: dict[str, np.ndarray] = {}
+        names: dict[str, str] = {}
+        by_name: dict[str, str] = {}
+        user_inputs: list[tuple[str, str]] = []
+        for spec in signature["input_specs"]:
+            ((kind, content),) = spec.items()
+            if kind == "user_input":
+                argument = _argument(content["arg"], self)
+                if isinstance(argument, Reference):
+                    user_inputs.append((argument.name, argument.name))
+                continue
+            if kind not in ("parameter", "buffer", "tensor_constant"):
+                raise FrontendError(f"an input of the kind {kind} is not supported")
+            name, value = content[f"{kind}_name"], content["arg"]["name"]
+            if name not in arrays:
+                raise FrontendError(f"it has no array of the {kind.replace('_', ' ')} '{name}'")
+            constants[value], names[value], by_name[name] = arrays[name], name, value
+        outputs: list[tuple[Argument, str]] = []
+        mutations: list[tuple[Argument, str]] = []
+        for spec in signature["output_specs"]:
+            ((kind, content),) = spec.items()
+            argument = _output_argument(content["arg"], self)
+            if kind == "user_output":
+                name = argument.name if isinstance(argument, Reference) else f"output{len(outputs)}"
+                outputs.append((argument, name))
+            elif kind == "buffer_mutation":
+                mutations.append((argument, by_name[content["buffer_name"]]))
+            elif kind == "user_input_mutation":
+                mutations.append((argument, content["user_input_name"]))
+            else:
+                raise FrontendError(f"an output of the kind {kind} is not supported")
+        return DecodedProgram(graph, constants, names, user_inputs, outputs, mutations)
+
+    def _graph(self, graph: _Json) -> DecodedGraph:
+        tensors = {name: self._tensor(meta) for name, meta in graph["tensor_values"].items()}
+        inputs = [_argument(argument, self) for argument in graph["inputs"]]
+        return DecodedGraph(
+            [one.name for one in inputs if isinstance(one, Reference)],
+            [_argument(argument, self) for argument in graph["outputs"]],
+            [self._node(node) for node in graph["nodes"]],
+            tensors,
+        )
+
+    def _tensor(self, meta: _Json) -> DecodedTensor:
+        lengths = [self._dimension(length) for length in meta["sizes"]]
+        return DecodedTensor(scalar_type(meta["dtype"]), PartialShape(lengths))
+
+    def _dimension(self, length: _Json) -> Dimension:
+        if "as_int" in length:
+            return Dimension(length["as_int"])
+        # The expression is Python text that sympy would run; a symbol alone has a range.
+        symbol = _SYMBOL.match(length["as_expr"]["expr_str"])
+        limits = self._ranges.get(symbol[1] or symbol[2], {}) if symbol else {}
+        least, most = limits.get("min_val") or 0, limits.get("max_val")
+        return Dimension(least, most if most is not None and most < 1 << 62 else -1)
+
+    def _node(self, node: _Json) -> DecodedNode:
+        match = _OVERLOADED.match(node["target"])
+        op_type, overload = (f"{match[1]}::{match[2]}", match[3]) if match else (node["target"], "")
+        arguments = {
+            given["name"] or str(index): _argument(given["arg"], self) for index, given in enumerate(node["inputs"])
+        }
+        outputs: list[str | None] = []
+        for output in node["outputs"]:
+            value = _argument(output, self)
+            for one in value if isinstance(value, list) else [value]:
+                outputs.append(one.name if isinstance(one, Reference) else None)
+        name = node.get("name") or next(filter(None, outputs), op_type)
+        return DecodedNode(name, op_type, overload, arguments, outputs, _module_of(node["metadata"]))
+
+
+def _argument(argument: _Json, decoder: _Decoder) -> Argument:
+    """Return the value of an argument, which is an object with one member that says its kind."""
+    ((kind, value),) = argument.items()
+    if kind in _PLAIN:
+        return value
+    if kind == "as_none":
+        return None
+    if kind == "as_tensor":
+        return Reference(value["name"])
+    if kind == "as_tensors":
+        return [Reference(one["name"]) for one in value]
+    if kind in _NUMBERS:
+        return _number(value)
+    if kind in ("as_sym_ints", "as_sym_floats", "as_sym_bools"):
+        return [_number(one) for one in value]
+    if kind == "as_optional_tensor":
+        return _argument(value, decoder)
+    if kind == "as_optional_tensors":
+        return [_argument(one, decoder) for one in value]
+    if kind == "as_scalar_type":
+        return scalar_type(value)
+    if kind == "as_complex":
+        return complex(value["real"], value["imag"])
+    if kind == "as_graph":
+        return decoder._graph(value["graph"])
+    if kind == "as_device":
+        return value["type"]
+    raise FrontendError(f"an argument of the kind {kind} is not supported")
+
+
+def _output_argument(argument: _Json, decoder: _Decoder) -> Argument:
+    """Return an output, which is an argument, or the name alone of a tensor."""
+    return Reference(argument["name"]) if "name" in argument else _argument(argument, decoder)
+
+
+def _number(value: _Json) -> Reference | int | float | bool:
+    ((kind, content),) = value.items()
+    return Reference(content) if kind == "as_name" else content
+
+
+def _module_of(metadata: Mapping[str, str]) -> str:
+    """Return the path of the innermost module that calls an operator.
+
+    The text has a part for each module, outermost first: ``key,path,type;…``.
+    """
+    last = metadata.get("nn_module_stack", "").split(";")[-1].split(",")
+    path = last[1] if len(last) == 3 else ""
+    return path.removeprefix("L['self'].").removeprefix("L['self']")

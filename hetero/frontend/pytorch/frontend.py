@@ -1,0 +1,56 @@
+"""PytorchFrontEnd: the frontend for exported PyTorch programs."""
+
+from __future__ import annotations
+
+from hetero.errors import FrontendError, HeteroError
+from hetero.frontend.frontend import FrontEnd, ModelSource
+from hetero.frontend.pytorch.exported import decode_exported, is_exported_program
+from hetero.frontend.source import read_source
+from hetero.graph import Model
+
+
+class PytorchFrontEnd(FrontEnd):
+    """Frontend for exported programs: ``.pt2`` files, which ``torch.export.save`` writes, and those in memory.
+
+    Reads a path, bytes, an open binary file or a torch.export.ExportedProgram.
+
+    The file is memory-mapped and weights are not copied: it must not change while the model exists.
+    """
+
+    name = "pytorch"
+
+    def supported(self, source: ModelSource) -> bool:
+        from hetero.frontend.pytorch.archive import Archive
+
+        if is_exported_program(source):
+            return True
+        try:
+            data = read_source(source, "PyTorch", keep_position=True).data
+            return bytes(data[:2]) == b"PK" and "models/model.json" in Archive(data).names
+        except FrontendError:
+            return False
+
+    def convert(self, source: ModelSource, weights: ModelSource | None = None) -> Model:
+        """Return the model.
+
+        Inputs and outputs have the names that torch gives them; friendly names begin with the path of the module that
+        an operation comes from: ``layer1.0.conv1``. Buffers that the program changes are variables. Raises
+        FrontendError if the file is damaged or has an unsupported operator.
+        """
+        from hetero.frontend.pytorch.archive import Archive
+        from hetero.frontend.pytorch.decoder import decode_archive
+        from hetero.frontend.pytorch.graph import build_model
+
+        if weights is not None:
+            raise FrontendError("an exported program contains its weights; read_model accepts no weights for it")
+        label = "the exported program"
+        try:
+            if is_exported_program(source):
+                decoded = decode_exported(source)
+            else:
+                label, data, _ = read_source(source, "PyTorch")
+                decoded = decode_archive(Archive(data))
+            self.transform_decoded(decoded)
+            return build_model(decoded, self.extensions, self.report_progress)
+        except HeteroError as error:
+            raise FrontendError(f"{label}: {error}") from error

@@ -1,0 +1,41 @@
+"""Convolutions."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.frontend.pytorch.node_context import TorchNodeContext
+from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.pytorch.translators.windows import lengths
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, per_channel, rank_of, reshape
+
+
+@translator("aten::convolution", "aten::conv1d", "aten::conv2d", "aten::conv3d",
+            "aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d")  # fmt: skip
+def convolution(node: TorchNodeContext) -> Translation:
+    data, filters = node.get_input("input"), node.get_input("weight")
+    count = rank_of(filters) - 2
+    is_transposed = node.get_attribute("transposed", "transpose" in node.get_op_type())
+    strides, dilations = (lengths(node, name, 1, count) for name in ("stride", "dilation"))
+    groups = node.get_attribute("groups", 1)
+    padding = node.get_attribute("padding", 0)
+    pads, auto_pad = ([0] * count, f"{padding}_upper") if isinstance(padding, str) else (
+        lengths(node, "padding", 0, count), "explicit"
+    )  # fmt: skip
+    auto_pad = auto_pad.replace("valid_upper", "valid")
+    is_unbatched = rank_of(data) == count + 1
+    if is_unbatched:
+        data = ops.Unsqueeze(data, int64([0])).output(0)
+    if groups > 1:
+        shape = filters.partial_shape.to_shape()
+        filters = reshape(filters, (groups, shape[0] // groups, *shape[1:]))
+    if is_transposed:
+        transposed = ops.ConvolutionBackpropData if groups == 1 else ops.GroupConvolutionBackpropData
+        extra = lengths(node, "output_padding", 0, count)
+        value = transposed(data, filters, strides, None, pads, pads, dilations, "explicit", extra).output(0)
+    else:
+        direct = ops.Convolution if groups == 1 else ops.GroupConvolution
+        value = direct(data, filters, strides, pads, pads, dilations, auto_pad).output(0)
+    if node.has_input("bias"):
+        value = ops.Add(value, per_channel(node.get_input("bias"), count + 2)).output(0)
+    return ops.Squeeze(value, int64([0])) if is_unbatched else value

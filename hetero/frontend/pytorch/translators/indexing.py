@@ -1,0 +1,207 @@
+"""Indexing by tensors, and scattering."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.pytorch.node_context import TorchNodeContext
+from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import axis_length, int64, normalize_axis, rank_of, scalar_like
+from hetero.graph import Node, Output, as_output
+from hetero.types import Type
+
+_REDUCTIONS = {
+    "sum": "sum",
+    "prod": "prod",
+    "mean": "mean",
+    "amax": "max",
+    "amin": "min",
+    "add": "sum",
+    "multiply": "prod",
+}
+
+
+class _Places(NamedTuple):
+    """The places of elements that index tensors select.
+
+    ``order``: the axes, those that are indexed first. ``indices``: their indices [places…, number of indexed axes].
+    ``moved``: the axes of the selected elements [places…, other axes…] in the order of the result.
+    """
+
+    order: list[int]
+    indices: Node
+    moved: list[int]
+
+
+def _places(node: TorchNodeContext, value: Output) -> _Places:
+    by_axis: list[tuple[int, Output]] = []
+    axis = 0
+    for index in node.arguments["indices"]:
+        if index is None:
+            axis += 1
+        elif index.element_type in (Type.boolean, Type.u8):
+            # A mask selects by the places of its elements that are true.
+            found = ops.NonZero(index).output(0)
+            for row in range(rank_of(index)):
+                by_axis.append((axis, ops.Gather(found, int64(row), int64(0)).output(0)))
+                axis += 1
+        else:
+            by_axis.append((axis, ops.Convert(index, Type.i64).output(0)))
+            axis += 1
+    axes = [axis for axis, _ in by_axis]
+    if not axes or axes[-1] >= rank_of(value):
+        raise FrontendError(f"it indexes {len(axes)} axes of a tensor with {rank_of(value)}")
+    total: Output | Node = by_axis[0][1]
+    for _, index in by_axis[1:]:
+        total = ops.Add(total, index)
+    shape = ops.ShapeOf(total)
+    columns = []
+    for axis, index in by_axis:
+        length = axis_length(value, axis)
+        positive = ops.Select(ops.Less(index, np.int64(0)), ops.Add(index, length), index)
+        columns.append(ops.Unsqueeze(ops.Broadcast(positive, shape), int64([-1])))
+    others = [axis for axis in range(rank_of(value)) if axis not in axes]
+    count = rank_of(as_output(total))
+    # Neighboring axes are replaced where they are; else the places come first.
+    is_together = axes == list(range(axes[0], axes[0] + len(axes)))
+    before = axes[0] if is_together else 0
+    moved = [*range(count, count + before), *range(count), *range(count + before, count + len(others))]
+    return _Places([*axes, *others], ops.Concat(columns, -1), moved)
+
+
+@translator("aten::index", "aten::_unsafe_index")
+def index(node: TorchNodeContext) -> Translation:
+    value = node.get_input("self")
+    places = _places(node, value)
+    selected = ops.GatherND(ops.Transpose(value, int64(places.order)), places.indices)
+    return ops.Transpose(selected, int64(places.moved)) if places.moved else selected
+
+
+@translator("aten::index_put", "aten::index_put_")
+def index_put(node: TorchNodeContext) -> Translation:
+    value = node.get_input("self")
+    places = _places(node, value)
+    ordered = ops.Transpose(value, int64(places.order))
+    selected = ops.GatherND(ordered, places.indices)
+    shape = ops.ShapeOf(ops.Transpose(selected, int64(places.moved)) if places.moved else selected)
+    updates: Node = ops.Broadcast(node.converted("values", value.element_type), shape)
+    if places.moved:
+        updates = ops.Transpose(updates, int64(np.argsort(places.moved)))
+    reduction = "sum" if node.get_attribute("accumulate", False) else "none"
+    put = ops.ScatterNDUpdate(ordered, places.indices, updates, reduction)
+    return ops.Transpose(put, int64(np.argsort(places.order)))
+
+
+@translator("aten::scatter", "aten::scatter_add", "aten::scatter_reduce")
+def scatter(node: TorchNodeContext) -> Translation:
+    value, index, axis = node.get_input("self"), node.get_input("index"), node.get_attribute("dim")
+    source = "value" if "value" in node.arguments else "src"
+    updates = node.converted(source, value.element_type)
+    if rank_of(value) == 0:
+        return ops.Reshape(updates, int64([]), False)
+    if source == "value":
+        updates = ops.Broadcast(updates, ops.ShapeOf(index)).output(0)
+    else:  # there may be more updates than indices
+        count = rank_of(value)
+        updates = ops.Slice(updates, int64([0] * count), ops.ShapeOf(index), int64([1] * count)).output(0)
+    name = "sum" if node.get_op_type() == "aten::scatter_add" else node.get_attribute("reduce", "none")
+    keeps = node.get_attribute("include_self", True)
+    return ops.ScatterElementsUpdate(value, index, updates, int64(axis), _REDUCTIONS.get(name, name), keeps)
+
+
+@translator("aten::select_scatter")
+def select_scatter(node: TorchNodeContext) -> Translation:
+    value = node.get_input("self")
+    axis, at = node.get_attribute("dim"), node.get_attribute("index")
+    source = ops.Unsqueeze(node.converted("src", value.element_type), int64([normalize_axis(axis, rank_of(value))]))
+    return ops.SliceScatter(value, source, int64([at]), int64([at + 1 or 2**63 - 1]), int64([1]), int64([axis]))
+
+
+@translator("aten::slice_scatter")
+def slice_scatter(node: TorchNodeContext) -> Translation:
+    value = node.get_input("self")
+    begin = node.integers("start") if node.arguments.get("start") is not None else int64([0])
+    end = node.integers("end") if node.arguments.get("end") is not None else int64([2**63 - 1])
+    axes, step = int64([node.get_attribute("dim", 0)]), int64([node.get_attribute("step", 1)])
+    return ops.SliceScatter(value, node.converted("src", value.element_type), begin, end, step, axes)
+
+
+@translator("aten::nonzero")
+def non_zero(node: TorchNodeContext) -> Translation:
+    return ops.Transpose(ops.NonZero(node.get_input("self")), int64([1, 0]))
+
+
+@translator("aten::sort", "aten::argsort")
+def sort(node: TorchNodeContext) -> Translation:
+    value, axis = node.get_input("self"), node.get_attribute("dim", -1)
+    if rank_of(value) == 0:
+        return [value, int64(0).output(0)][-node.get_output_size() :]
+    mode = "max" if node.get_attribute("descending", False) else "min"
+    found = ops.TopK(value, axis_length(value, axis), axis, mode, "value", "i64", True)
+    return found.outputs()[-node.get_output_size() :]
+
+
+@translator("aten::flip")
+def flip(node: TorchNodeContext) -> Translation:
+    axes = node.get_attribute("dims")
+    if not axes:
+        return node.get_input("self")
+    ends, steps = int64([-(2**63) + 1] * len(axes)), int64([-1] * len(axes))
+    return ops.Slice(node.get_input("self"), int64([-1] * len(axes)), ends, steps, int64(axes))
+
+
+@translator("aten::diagonal", "aten::diagonal_copy")
+def diagonal(node: TorchNodeContext) -> Translation:
+    value, offset = node.get_input("self"), node.get_attribute("offset", 0)
+    rank = rank_of(value)
+    axes = [normalize_axis(node.get_attribute(f"dim{at + 1}", at), rank) for at in range(2)]
+    height, width = (value.partial_shape[axis].get_length() for axis in axes)
+    rows = np.arange(max(height, width) + abs(offset))
+    rows = rows[(rows + min(offset, 0) >= 0)] if offset < 0 else rows
+    places = [(row, row + offset) for row in rows if 0 <= row < height and 0 <= row + offset < width]
+    others = [axis for axis in range(rank) if axis not in axes]
+    matrices = ops.Transpose(value, int64([*axes, *others]))
+    found = ops.GatherND(matrices, int64(np.reshape(places, (-1, 2))))
+    return ops.Transpose(found, int64([*range(1, len(others) + 1), 0]))
+
+
+@translator("aten::as_strided")
+def as_strided(node: TorchNodeContext) -> Translation:
+    value = node.get_input("self")
+    size, stride = node.get_attribute("size"), node.get_attribute("stride")
+    places = np.full(size, node.get_attribute("storage_offset", 0) or 0, np.int64)
+    for axis, (length, step) in enumerate(zip(size, stride)):
+        places += np.reshape(np.arange(length) * step, [-1 if at == axis else 1 for at in range(len(size))])
+    return ops.Gather(ops.Reshape(value, int64([-1]), False), int64(places), int64(0))
+
+
+@translator("aten::masked_scatter")
+def masked_scatter(node: TorchNodeContext) -> Translation:
+    """Put the elements of the source, in order, where the mask is true."""
+    value, source = node.get_input("self"), node.get_input("source")
+    mask = ops.Broadcast(node.get_input("mask"), ops.ShapeOf(value))
+    places = ops.Transpose(ops.NonZero(mask), int64([1, 0]))
+    count = ops.Unsqueeze(ops.Gather(ops.ShapeOf(places), int64(0), int64(0)), int64([0]))
+    flat = ops.Slice(ops.Reshape(source, int64([-1]), False), int64([0]), count, int64([1]), int64([0]))
+    return ops.ScatterNDUpdate(value, places, flat)
+
+
+@translator("aten::fill", "aten::copy")
+def fill(node: TorchNodeContext) -> Translation:
+    name = "value" if "value" in node.arguments else "src"
+    value = node.get_input("self")
+    return ops.Broadcast(node.converted(name, value.element_type), ops.ShapeOf(value))
+
+
+@translator("aten::one_hot")
+def one_hot(node: TorchNodeContext) -> Translation:
+    count = node.get_attribute("num_classes", -1)
+    if count < 0:
+        raise FrontendError("the number of classes must be known")
+    value = node.get_input("self")
+    return ops.OneHot(value, int64(count), scalar_like(value, 1), scalar_like(value, 0), -1)

@@ -1,0 +1,113 @@
+"""Reductions, and running sums."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.frontend.pytorch.node_context import TorchNodeContext
+from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, rank_of, scalar_like
+from hetero.graph import Constant, Node, Output
+from hetero.types import Type
+
+_REDUCTIONS = {
+    "sum": ops.ReduceSum, "mean": ops.ReduceMean, "prod": ops.ReduceProd, "amax": ops.ReduceMax,
+    "amin": ops.ReduceMin,
+}  # fmt: skip
+
+
+def _axes(node: TorchNodeContext, value: Output) -> Constant:
+    """Return the axes of a reduction: all by default."""
+    given = node.get_attribute("dim", [])
+    axes = [given] if isinstance(given, int) else given
+    return int64(axes or range(rank_of(value)))
+
+
+@translator(*(f"aten::{name}" for name in _REDUCTIONS))
+def reduction(node: TorchNodeContext) -> Translation:
+    (value,) = node.operands("self")
+    operation = _REDUCTIONS[node.get_op_type().removeprefix("aten::")]
+    return operation(value, _axes(node, value), node.get_attribute("keepdim", False))
+
+
+@translator("aten::max", "aten::min")
+def extreme(node: TorchNodeContext) -> Translation:
+    is_max = node.get_op_type() == "aten::max"
+    if "other" in node.arguments:
+        return (ops.Maximum if is_max else ops.Minimum)(*node.operands("self", "other"))
+    value = node.get_input("self")
+    if "dim" not in node.arguments:
+        return (ops.ReduceMax if is_max else ops.ReduceMin)(value, _axes(node, value), False)
+    axis = node.get_attribute("dim")
+    found = ops.TopK(value, int64(1), axis, "max" if is_max else "min", "none", "i64")
+    if node.get_attribute("keepdim", False):
+        return found
+    return [ops.Squeeze(output, int64([axis])) for output in found.outputs()]
+
+
+@translator("aten::argmax", "aten::argmin")
+def place_of_extreme(node: TorchNodeContext) -> Translation:
+    value, mode = node.get_input("self"), node.get_op_type()[-3:]
+    axis = node.get_attribute("dim", None)
+    keeps = node.get_attribute("keepdim", False)
+    if axis is None:
+        value, axis = ops.Reshape(value, int64([-1]), False).output(0), 0
+    found = ops.TopK(value, int64(1), axis, mode, "none", "i64").output(1)
+    return found if keeps else ops.Squeeze(found, int64([axis]))
+
+
+@translator("aten::var", "aten::std", "aten::var_mean", "aten::std_mean")
+def variance(node: TorchNodeContext) -> Translation:
+    (value,) = node.operands("self")
+    axes, keeps = _axes(node, value), node.get_attribute("keepdim", False)
+    correction = node.get_attribute("correction", 1)
+    if "unbiased" in node.arguments:
+        correction = int(node.get_attribute("unbiased"))
+    mean = ops.ReduceMean(value, axes, True)
+    squares = ops.ReduceSum(ops.SquaredDifference(value, mean), axes, keeps)
+    count = ops.ReduceProd(ops.Gather(ops.ShapeOf(value), axes, int64(0)), int64([0]), False)
+    degrees = ops.Maximum(ops.Subtract(ops.Convert(count, value.element_type), scalar_like(value, correction)),
+                          scalar_like(value, 0))  # fmt: skip
+    result: Node = ops.Divide(squares, degrees)
+    if "std" in node.get_op_type():
+        result = ops.Sqrt(result)
+    return [result, ops.ReduceMean(value, axes, keeps)] if node.get_op_type().endswith("mean") else result
+
+
+@translator("aten::any", "aten::all")
+def logical_reduction(node: TorchNodeContext) -> Translation:
+    value = node.converted("self", Type.boolean)
+    operation = ops.ReduceLogicalOr if node.get_op_type() == "aten::any" else ops.ReduceLogicalAnd
+    return operation(value, _axes(node, value), node.get_attribute("keepdim", False))
+
+
+@translator("aten::cumsum")
+def running_sum(node: TorchNodeContext) -> Translation:
+    return ops.CumSum(*node.operands("self"), int64(node.get_attribute("dim")))
+
+
+@translator("aten::topk")
+def top_k(node: TorchNodeContext) -> Translation:
+    is_largest = node.get_attribute("largest", True)
+    if rank_of(node.get_input("self")) == 0:
+        return [node.get_input("self"), int64(0)]
+    return ops.TopK(
+        node.get_input("self"), node.get_input("k"), node.get_attribute("dim", -1), "max" if is_largest else "min",
+        "value" if node.get_attribute("sorted", True) else "none", "i64",
+    )  # fmt: skip
+
+
+@translator("aten::linalg_vector_norm")
+def vector_norm(node: TorchNodeContext) -> Translation:
+    (value,) = node.operands("self")
+    order, axes, keeps = node.get_attribute("ord", 2), _axes(node, value), node.get_attribute("keepdim", False)
+    if order == 2:
+        return ops.ReduceL2(value, axes, keeps)
+    size = ops.Abs(value)
+    if order in (float("inf"), float("-inf")):
+        return (ops.ReduceMax if order > 0 else ops.ReduceMin)(size, axes, keeps)
+    if order == 0:
+        counted = ops.Convert(ops.NotEqual(value, scalar_like(value, 0)), value.element_type)
+        return ops.ReduceSum(counted, axes, keeps)
+    total = ops.ReduceSum(ops.Power(size, scalar_like(value, order)), axes, keeps)
+    return ops.Power(total, scalar_like(value, 1 / order))

@@ -1,0 +1,60 @@
+"""Interpolation, padding by the image's own elements, and sampling at places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hetero import ops
+from hetero.frontend.pytorch.node_context import TorchNodeContext
+from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, rank_of
+
+_MODES = {"nearest": "nearest", "linear": "linear_onnx", "bilinear": "linear_onnx", "trilinear": "linear_onnx",
+          "bicubic": "cubic"}  # fmt: skip
+
+
+@translator(*(f"aten::upsample_{mode}{count}d" for mode, count in (
+    ("nearest", 1), ("nearest", 2), ("nearest", 3), ("linear", 1), ("bilinear", 2), ("trilinear", 3), ("bicubic", 2)
+)))  # fmt: skip
+def upsample(node: TorchNodeContext) -> Translation:
+    name = node.get_op_type().removeprefix("aten::upsample_")
+    mode, count = name[:-2], int(name[-2])
+    value = node.get_input("self" if "self" in node.arguments else "input")
+    scales = node.get_attribute("scale_factors", None)
+    if scales is None:
+        given = [node.get_attribute(key, None) for key in ("scales_d", "scales_h", "scales_w", "scales")]
+        scales = [scale for scale in given if scale is not None][:count]
+    aligned = node.get_attribute("align_corners", False)
+    options: dict[str, Any] = {
+        "coordinate_transformation_mode":
+            "asymmetric" if mode == "nearest" else "align_corners" if aligned else "pytorch_half_pixel",
+        "nearest_mode": "floor", "cube_coeff": -0.75,
+    }  # fmt: skip
+    axes = int64(range(2, 2 + count))
+    if node.arguments.get("output_size") is not None:
+        return ops.Interpolate(value, node.integers("output_size"), _MODES[mode], "sizes", axes=axes, **options)
+    return ops.Interpolate(value, np.float32(scales), _MODES[mode], "scales", axes=axes, **options)
+
+
+@translator(*(f"aten::{mode}_pad{count}d" for mode in ("reflection", "replication") for count in (1, 2, 3)))
+def pad_by_elements(node: TorchNodeContext) -> Translation:
+    value, given = node.get_input("self"), node.get_attribute("padding")
+    rank = rank_of(value)
+    count = int(node.get_op_type()[-2])
+    given = [given] * (2 * count) if isinstance(given, int) else given
+    begin, end = np.zeros(rank, np.int64), np.zeros(rank, np.int64)
+    for at in range(count):
+        begin[rank - 1 - at], end[rank - 1 - at] = given[2 * at], given[2 * at + 1]
+    return ops.Pad(value, int64(begin), int64(end), "reflect" if "reflection" in node.get_op_type() else "edge")
+
+
+@translator("aten::grid_sampler_2d", "aten::grid_sampler")
+def grid_sample(node: TorchNodeContext) -> Translation:
+    mode = ("bilinear", "nearest", "bicubic")[node.get_attribute("interpolation_mode")]
+    padding = ("zeros", "border", "reflection")[node.get_attribute("padding_mode")]
+    grid = node.converted("grid", node.output_type())
+    attributes = {"align_corners": node.get_attribute("align_corners"), "mode": mode, "padding_mode": padding}
+    return ops.GridSample(node.get_input("input"), grid, attributes)

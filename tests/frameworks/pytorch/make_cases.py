@@ -1,0 +1,179 @@
+"""Makes the cases of tests/frontend/pytorch: small exported programs, with inputs and torch's outputs.
+
+``python -m tests.frameworks.pytorch.make_cases FOLDER``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+from torch.export import Dim
+
+
+class Case(NamedTuple):
+    """A module, the arguments of its calls (several for a module with a state), and dynamic shapes."""
+
+    module: nn.Module
+    calls: list[tuple[torch.Tensor, ...]]
+    dynamic_shapes: Any = None
+
+
+class Function(nn.Module):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.function(x)
+
+
+class Block(nn.Module):
+    """A residual block of a convolutional network."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv1, self.bn1 = nn.Conv2d(4, 4, 3, padding=1, bias=False), nn.BatchNorm2d(4)
+        self.conv2 = nn.Conv2d(4, 4, 3, padding=1, groups=2)
+        self.bn1.running_mean.uniform_()
+        self.bn1.running_var.uniform_(0.5, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x + self.conv2(torch.relu(self.bn1(self.conv1(x)))))
+
+
+class Network(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 4, 5, 2, 2), nn.MaxPool2d(2))
+        self.layer1 = nn.Sequential(Block(), Block())
+        self.head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 3), nn.Softmax(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.layer1(self.stem(x)))
+
+
+class Cache(nn.Module):
+    """Attention over the words so far, whose keys and values are buffers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.project = nn.Linear(8, 24)
+        self.register_buffer("keys", torch.zeros(1, 4, 8))
+        self.register_buffer("values", torch.zeros(1, 4, 8))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        query, key, value = self.project(x).split(8, -1)
+        self.keys.copy_(torch.cat([self.keys[:, 1:], key], 1))
+        self.values.copy_(torch.cat([self.values[:, 1:], value], 1))
+        return nn.functional.scaled_dot_product_attention(query, self.keys, self.values)
+
+
+class Nested(nn.Module):
+    """Inputs and outputs in dictionaries and tuples, one of them a constant."""
+
+    def forward(self, pair: dict[str, torch.Tensor], other: tuple[torch.Tensor, torch.Tensor]) -> Any:
+        return {"sum": pair["a"] + pair["b"], "rest": [other[0] * other[1], other[0].shape[0]]}
+
+
+def _indexing(x: torch.Tensor) -> Any:
+    rows, columns = torch.tensor([0, 2]), torch.tensor([1, -1])
+    y = x.clone()
+    y[rows, columns] = 7
+    return x[:, columns], x[rows, columns], x[rows], x[1::2, -2:], x.gather(1, torch.tensor([[0], [1], [0]])), y
+
+
+def _numbers(x: torch.Tensor) -> Any:
+    i = (x * 10).to(torch.int64)
+    return i // 3, i % 3, x / 2, i / 2, x > 0.5, i == 3, torch.where(x > 0, x, -1), x.clamp(-0.5), i + 0.5, ~(x > 0)
+
+
+def _reductions(x: torch.Tensor) -> Any:
+    return (
+        x.sum(),
+        x.mean(1),
+        x.max(),
+        x.argmax(1),
+        x.var(0),
+        tuple(x.max(1)),
+        x.cumsum(0),
+        x.any(),
+        tuple(x.topk(2)),
+        x.std(),
+    )
+
+
+def _shapes(x: torch.Tensor) -> Any:
+    last = x.shape[1]
+    return x.reshape(last, -1), x.unsqueeze(0).expand(2, -1, -1), x.repeat(1, 2), x.flip(0), x.T, torch.stack([x, x])
+
+
+class Conditional(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.sum() > 0, lambda x: self.inner(x) * 2, lambda x: x - 1, (x,))
+
+
+class Repeated(nn.Module):
+    """Doubles a matrix until its sum is large, and counts."""
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return torch._higher_order_ops.while_loop(
+            lambda x, count: x.abs().sum() < 100, lambda x, count: (x * 2, count + 1), (x, torch.tensor(0))
+        )
+
+
+def cases() -> dict[str, Case]:
+    torch.manual_seed(0)
+    batch, words = Dim("batch", min=1, max=8), Dim("words", min=2, max=16)
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2)
+    matrix = torch.rand(3, 4) * 4 - 2
+    return {
+        "convolutions": Case(Network(), [(torch.rand(2, 3, 16, 16),)]),
+        "dynamic_batch": Case(Network(), [(torch.rand(2, 3, 16, 16),), (torch.rand(3, 3, 16, 16),)], ({0: batch},)),
+        "encoder": Case(encoder, [(torch.rand(2, 5, 16),)]),
+        "dynamic_words": Case(
+            nn.Sequential(nn.Embedding(20, 16), nn.LayerNorm(16), nn.Linear(16, 4), nn.GELU()),
+            [(torch.randint(20, (1, 5)),), (torch.randint(20, (1, 9)),)], ({1: words},),
+        ),
+        "cache": Case(Cache(), [(torch.rand(1, 1, 8),) for _ in range(6)]),
+        "cond": Case(Conditional(), [(matrix,), (-matrix.abs(),), (matrix.abs(),)]),
+        "while_loop": Case(Repeated(), [(matrix,), (matrix * 100,)]),
+        "nested": Case(Nested(), [({"a": matrix, "b": matrix + 1}, (matrix, matrix * 2))]),
+        **{
+            function.__name__.strip("_"): Case(Function(function), [(matrix,)])
+            for function in (_indexing, _numbers, _reductions, _shapes)
+        },
+    }  # fmt: skip
+
+
+def write(folder: Path) -> None:
+    """Write NAME.pt2, as torch exports it, NAME.core.pt2, in core ATen, and NAME.npz with inputs and outputs."""
+    for name, case in cases().items():
+        program = torch.export.export(case.module.eval(), case.calls[0], dynamic_shapes=case.dynamic_shapes)
+        core = program.run_decompositions()
+        for one, suffix in ((program, ""), (core, ".core")):
+            one._example_inputs = None  # they would be pickled
+            torch.export.save(one, folder / f"{name}{suffix}.pt2")
+        arrays = {}
+        for at, call in enumerate(case.calls):
+            for index, tensor in enumerate(torch.utils._pytree.tree_leaves(call)):
+                arrays[f"{at}.input.{index}"] = tensor.numpy()
+            results = [one for one in torch.utils._pytree.tree_leaves(case.module(*call))]
+            for index, value in enumerate(results):
+                arrays[f"{at}.output.{index}"] = np.asarray(
+                    value.detach() if isinstance(value, torch.Tensor) else value
+                )
+        np.savez_compressed(folder / f"{name}.npz", **arrays)
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

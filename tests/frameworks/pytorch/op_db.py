@@ -1,0 +1,143 @@
+"""torch's table of operators as the oracle: each sample is exported to core ATen, and read and run on TEMPLATE.
+
+``python -m tests.frameworks.pytorch.op_db [OPERATOR …]`` prints how many samples agree with torch, and
+why others do not.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.utils import _pytree
+
+import hetero
+from hetero.frontend.pytorch import PytorchFrontEnd
+
+# Samples of each operator, evenly from all of them: the whole table takes hours to export.
+SAMPLES = 6
+_KINDS = (torch.float32, torch.int64, torch.bool)
+# Operators whose results are not defined, or random.
+_UNDEFINED = (
+    "bernoulli",
+    "empty",
+    "rand",
+    "multinomial",
+    "normal",
+    "cauchy",
+    "exponential",
+    "geometric",
+    "uniform",
+    "log_normal",
+    "new_empty",
+    "nn.functional.dropout",
+    "nn.functional.alpha_dropout",
+    "nn.functional.feature_alpha_dropout",
+    "nn.functional.rrelu",
+    "nn.functional.fractional_max_pool",
+)
+AGREES, NOT_EXPORTED = "agrees", "not exported"
+
+
+class Outcome(NamedTuple):
+    """What became of a sample: AGREES, NOT_EXPORTED, or the reason why it differs."""
+
+    operator: str
+    reason: str
+    detail: str = ""
+
+
+class _Call(torch.nn.Module):
+    """A call of an operator, as a function of its tensors."""
+
+    def __init__(self, function: Any, leaves: Sequence[Any], structure: Any) -> None:
+        super().__init__()
+        self._function, self._leaves, self._structure = function, leaves, structure
+
+    def forward(self, *tensors: torch.Tensor) -> Any:
+        given = iter(tensors)
+        leaves = [next(given) if isinstance(leaf, torch.Tensor) else leaf for leaf in self._leaves]
+        values, arguments, keywords = _pytree.tree_unflatten(leaves, self._structure)
+        return _pytree.tree_leaves(self._function(values, *arguments, **keywords))
+
+
+def outcomes(name: str) -> list[Outcome]:
+    """Run the samples of all operators of a name."""
+    warnings.simplefilter("ignore")
+    return [outcome for entry in op_db if entry.name == name for outcome in _outcomes_of(entry)]
+
+
+def _outcomes_of(entry: Any) -> Iterator[Outcome]:
+    label = entry.full_name
+    kind = next((kind for kind in _KINDS if kind in entry.dtypes), None)
+    if kind is None or entry.name.startswith(_UNDEFINED):
+        return
+    torch.manual_seed(0)
+    samples = list(entry.sample_inputs("cpu", kind, requires_grad=False))
+    for sample in samples[:: -(-len(samples) // SAMPLES)]:
+        yield Outcome(label, *_outcome(entry.op, sample))
+
+
+def _outcome(function: Any, sample: Any) -> tuple[str, str]:
+    leaves, structure = _pytree.tree_flatten((sample.input, sample.args, sample.kwargs))
+    tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+    try:
+        module = _Call(function, leaves, structure)
+        expected = [one for one in _pytree.tree_leaves(module(*(one.clone() for one in tensors)))]
+        program = torch.export.export(module, tuple(tensors), strict=False).run_decompositions()
+        others = _other_operators(program)
+    except Exception as error:
+        return NOT_EXPORTED, f"{type(error).__name__}: {error}"[:200]
+    if others:
+        return NOT_EXPORTED, f"not core ATen: {', '.join(others)}"
+    try:
+        model = PytorchFrontEnd().convert(program)
+        feeds = [one.numpy() for one in tensors]
+        found = hetero.Core().compile_model(model, "TEMPLATE")(feeds).to_tuple() if model.results else ()
+    except Exception as error:
+        return type(error).__name__, str(error)[:300]
+    expected = [one for one in expected if isinstance(one, torch.Tensor)]
+    for array, tensor in itertools.zip_longest(found, expected):
+        if array is None or tensor is None:
+            return "other outputs", f"{len(found)} instead of {len(expected)}"
+        wanted = tensor.detach().resolve_conj().resolve_neg().numpy()
+        if array.shape != wanted.shape or array.dtype != wanted.dtype:
+            return "other type or shape", f"{array.dtype}{array.shape} instead of {wanted.dtype}{wanted.shape}"
+        if not np.allclose(array, wanted, rtol=1e-4, atol=1e-4, equal_nan=True):
+            with np.errstate(all="ignore"):
+                return "differs", f"by {np.nanmax(abs(array.astype(np.float64) - wanted.astype(np.float64)))}"
+    return AGREES, ""
+
+
+def _other_operators(program: torch.export.ExportedProgram) -> list[str]:
+    """Return the operators of a program that are not of core ATen."""
+    targets = {node.target for node in program.graph.nodes if node.op == "call_function"}
+    overloads = [target for target in targets if isinstance(target, torch._ops.OpOverload)]
+    return sorted(str(one) for one in overloads if torch.Tag.core not in one.tags and one.namespace == "aten")
+
+
+def report(names: Sequence[str]) -> tuple[int, int]:
+    """Print the outcomes of operators, and return how many samples agree, and how many are exported."""
+    with ProcessPoolExecutor(2) as pool:
+        found = [outcome for several in pool.map(outcomes, names, chunksize=1) for outcome in several]
+    exported = [outcome for outcome in found if outcome.reason != NOT_EXPORTED]
+    failed = [outcome for outcome in exported if outcome.reason != AGREES]
+    for (operator, reason), count in sorted(Counter((one.operator, one.reason) for one in failed).items()):
+        detail = next(one.detail for one in failed if (one.operator, one.reason) == (operator, reason))
+        print(f"{count:4} {operator:40} {reason}: {detail}")
+    agreed = len(exported) - len(failed)
+    print(f"{agreed} of {len(exported)} samples agree ({agreed / max(len(exported), 1):.1%}); "
+          f"{len(found) - len(exported)} are not exported to core ATen")  # fmt: skip
+    return agreed, len(exported)
+
+
+if __name__ == "__main__":
+    report(sys.argv[1:] or sorted({entry.name for entry in op_db}))

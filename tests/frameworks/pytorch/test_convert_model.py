@@ -1,0 +1,103 @@
+"""convert_model and torch.compile on modules in memory."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import hetero
+from hetero.errors import FrontendError
+
+
+class Residual(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5), nn.GELU())
+
+    def forward(self, x, scale=None):
+        y = x + self.inner(x)
+        return y if scale is None else y * scale
+
+
+def infer(model, *arrays):
+    return hetero.Core().compile_model(model, "TEMPLATE")([array.numpy() for array in arrays]).to_tuple()
+
+
+def test_example_input():
+    module, x = Residual(), torch.rand(2, 4)
+    model = hetero.convert_model(module, example_input=x)
+    assert module.training, "the module keeps its mode"
+    np.testing.assert_allclose(infer(model, x)[0], module.eval()(x).detach(), atol=1e-5)
+    assert any(node.friendly_name.startswith("inner.0/") for node in model.get_ops())
+
+
+def test_keyword_arguments_and_names():
+    module, x, scale = Residual().eval(), torch.rand(2, 4), torch.rand(4)
+    model = hetero.convert_model(module, example_input={"x": x, "scale": scale})
+    assert [port.any_name for port in model.inputs] == ["x", "scale"]
+    np.testing.assert_allclose(infer(model, x, scale)[0], module(x, scale).detach(), atol=1e-5)
+
+
+@pytest.mark.parametrize("shapes", [[-1, 4], [[-1, 4]], {"x": [-1, 4]}, hetero.PartialShape([-1, 4])])
+def test_dynamic_shapes(shapes):
+    module = Residual().eval()
+    model = hetero.convert_model(module, example_input=torch.rand(2, 4), input=shapes)
+    assert model.input().partial_shape == hetero.PartialShape([-1, 4])
+    for rows in (2, 5):
+        x = torch.rand(rows, 4)
+        np.testing.assert_allclose(infer(model, x)[0], module(x).detach(), atol=1e-5)
+
+
+def test_shapes_without_an_example():
+    assert hetero.convert_model(Residual(), input=[3, 4]).input().shape == (3, 4)
+
+
+def test_weights_are_shared_unless_that_is_refused():
+    module, x = nn.Linear(2, 2, bias=False), torch.rand(1, 2)
+    shared = hetero.convert_model(module, example_input=x)
+    copied = hetero.convert_model(module, example_input=x, share_weights=False)
+    before = module(x).detach().numpy().copy()
+    with torch.no_grad():
+        module.weight.zero_()
+    np.testing.assert_array_equal(infer(shared, x)[0], 0)
+    np.testing.assert_allclose(infer(copied, x)[0], before, atol=1e-6)
+
+
+def test_an_exported_program():
+    module, x = Residual().eval(), torch.rand(2, 4)
+    program = torch.export.export(module, (x,))
+    for model in (hetero.convert_model(program), hetero.Core().read_model(program)):
+        np.testing.assert_allclose(infer(model, x)[0], module(x).detach(), atol=1e-5)
+
+
+def test_a_module_that_torch_cannot_export():
+    class Unknown(nn.Module):
+        def forward(self, x):
+            return x if x.sum() > 0 else -x
+
+    with pytest.raises(FrontendError, match="torch cannot export Unknown"):
+        hetero.convert_model(Unknown(), example_input=torch.rand(2))
+
+
+def test_an_example_is_needed():
+    with pytest.raises(FrontendError, match="needs example_input"):
+        hetero.convert_model(Residual())
+
+
+def test_compile(caplog):
+    module = Residual().eval()
+    compiled = torch.compile(module, backend="hetero", options={"device": "TEMPLATE"})
+    x = torch.rand(2, 4)
+    with torch.no_grad():
+        np.testing.assert_allclose(compiled(x), module(x), atol=1e-5)
+    assert "torch runs a graph" not in caplog.text
+
+
+def test_what_cannot_be_compiled_stays_with_torch(caplog):
+    def function(x):
+        return torch.linalg.eigvals(x).abs()
+
+    x = torch.rand(3, 3)
+    compiled = torch.compile(function, backend="hetero", options={"device": "TEMPLATE"})
+    np.testing.assert_allclose(compiled(x), function(x))
+    assert "torch runs a graph of" in caplog.text and "scalar type 10" in caplog.text
