@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -73,13 +72,13 @@ class DecodedProgram:
     """An exported program.
 
     ``constants``: the arrays of inputs of the graph that are parameters, buffers or constants; ``names``: their names
-    in the module. ``user_inputs`` and ``user_outputs``: the others, with their names for users. ``mutations``: the
-    outputs that are the new contents of buffers or inputs, with the names of these in the graph.
+    in the module. ``user_inputs``: the other inputs. ``user_outputs``: outputs with their names for users.
+    ``mutations``: the new contents of buffers or inputs, with the names of these in the graph.
     """
 
     graph: DecodedGraph
-    constants: Mapping[str, np.ndarray]
-    names: Mapping[str, str]
-    user_inputs: list[tuple[str, str]]
-    user_outputs: list[tuple[Argument, str]]
+    constants: dict[str, np.ndarray] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    user_inputs: list[str] = field(default_factory=list)
+    user_outputs: list[tuple[Argument, str]] = field(default_factory=list)
     mutations: list[tuple[Argument, str]] = field(default_factory=list)

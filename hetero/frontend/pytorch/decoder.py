@@ -26,10 +26,11 @@ _OVERLOADED = re.compile(r"torch\.ops\.(\w+)\.(\w+)\.?(\w*)$")
 _SYMBOL = re.compile(r"Symbol\('(\w+)'[^()]*\)$|(\w+)$")
 # Arguments that are plain values.
 _PLAIN = {
-    "as_int", "as_ints", "as_float", "as_floats", "as_bool", "as_bools", "as_string", "as_strings", "as_int_lists",
+    "as_int", "as_ints", "as_floats", "as_bool", "as_bools", "as_string", "as_strings", "as_int_lists",
     "as_float_lists", "as_memory_format", "as_layout", "as_operator",
 }  # fmt: skip
 _NUMBERS = {"as_sym_int", "as_sym_float", "as_sym_bool"}
+_LISTS_OF_NUMBERS = {"as_sym_ints", "as_sym_floats", "as_sym_bools"}
 _Json = Mapping[str, Any]
 # What reading JSON of another structure raises.
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError)
@@ -56,52 +57,57 @@ def decode(program: _Json, arrays: Mapping[str, np.ndarray]) -> DecodedProgram:
 
 
 class _Decoder:
+    """Decoder of one program. ``ranges``: the limits of dynamic lengths, by symbol."""
+
     def __init__(self, program: _Json) -> None:
         self._module, self._ranges = program["graph_module"], program["range_constraints"]
+        # The names in the graph of parameters, buffers and constants, by their names in the module.
+        self._by_name: dict[str, str] = {}
 
     def program(self, arrays: Mapping[str, np.ndarray]) -> DecodedProgram:
-        graph, signature = self._graph(self._module["graph"]), self._module["signature"]
-        constants: dict[str, np.ndarray] = {}
-        names: dict[str, str] = {}
-        by_name: dict[str, str] = {}
-        user_inputs: list[tuple[str, str]] = []
+        signature, decoded = self._module["signature"], DecodedProgram(self._graph(self._module["graph"]))
         for spec in signature["input_specs"]:
             ((kind, content),) = spec.items()
-            if kind == "user_input":
-                argument = _argument(content["arg"], self)
-                if isinstance(argument, Reference):
-                    user_inputs.append((argument.name, argument.name))
-                continue
-            if kind not in ("parameter", "buffer", "tensor_constant"):
-                raise FrontendError(f"an input of the kind {kind} is not supported")
-            name, value = content[f"{kind}_name"], content["arg"]["name"]
-            if name not in arrays:
-                raise FrontendError(f"it has no array of the {kind.replace('_', ' ')} '{name}'")
-            constants[value], names[value], by_name[name] = arrays[name], name, value
-        outputs: list[tuple[Argument, str]] = []
-        mutations: list[tuple[Argument, str]] = []
+            self._add_input(decoded, kind, content, arrays)
         for spec in signature["output_specs"]:
             ((kind, content),) = spec.items()
-            argument = _output_argument(content["arg"], self)
-            if kind == "user_output":
-                name = argument.name if isinstance(argument, Reference) else f"output{len(outputs)}"
-                outputs.append((argument, name))
-            elif kind == "buffer_mutation":
-                mutations.append((argument, by_name[content["buffer_name"]]))
-            elif kind == "user_input_mutation":
-                mutations.append((argument, content["user_input_name"]))
-            else:
-                raise FrontendError(f"an output of the kind {kind} is not supported")
-        return DecodedProgram(graph, constants, names, user_inputs, outputs, mutations)
+            self._add_output(decoded, kind, content)
+        return decoded
+
+    def _add_input(self, decoded: DecodedProgram, kind: str, content: _Json, arrays: Mapping[str, np.ndarray]) -> None:
+        if kind == "user_input":
+            argument = self._argument(content["arg"])
+            if isinstance(argument, Reference):
+                decoded.user_inputs.append(argument.name)
+            return
+        if kind not in ("parameter", "buffer", "tensor_constant"):
+            raise FrontendError(f"an input of the kind {kind} is not supported")
+        name, value = content[f"{kind}_name"], content["arg"]["name"]
+        if name not in arrays:
+            raise FrontendError(f"it has no array of the {kind.replace('_', ' ')} '{name}'")
+        decoded.constants[value], decoded.names[value], self._by_name[name] = arrays[name], name, value
+
+    def _add_output(self, decoded: DecodedProgram, kind: str, content: _Json) -> None:
+        given = content["arg"]
+        argument = Reference(given["name"]) if "name" in given else self._argument(given)
+        if kind == "user_output":
+            is_value = isinstance(argument, Reference)
+            name = argument.name if is_value else f"output{len(decoded.user_outputs)}"
+            decoded.user_outputs.append((argument, name))
+        elif kind == "buffer_mutation":
+            decoded.mutations.append((argument, self._by_name[content["buffer_name"]]))
+        elif kind == "user_input_mutation":
+            decoded.mutations.append((argument, content["user_input_name"]))
+        else:
+            raise FrontendError(f"an output of the kind {kind} is not supported")
 
     def _graph(self, graph: _Json) -> DecodedGraph:
-        tensors = {name: self._tensor(meta) for name, meta in graph["tensor_values"].items()}
-        inputs = [_argument(argument, self) for argument in graph["inputs"]]
+        inputs = [self._argument(argument) for argument in graph["inputs"]]
         return DecodedGraph(
             [one.name for one in inputs if isinstance(one, Reference)],
-            [_argument(argument, self) for argument in graph["outputs"]],
+            [self._argument(argument) for argument in graph["outputs"]],
             [self._node(node) for node in graph["nodes"]],
-            tensors,
+            {name: self._tensor(meta) for name, meta in graph["tensor_values"].items()},
         )
 
     def _tensor(self, meta: _Json) -> DecodedTensor:
@@ -121,50 +127,47 @@ class _Decoder:
         match = _OVERLOADED.match(node["target"])
         op_type, overload = (f"{match[1]}::{match[2]}", match[3]) if match else (node["target"], "")
         arguments = {
-            given["name"] or str(index): _argument(given["arg"], self) for index, given in enumerate(node["inputs"])
+            given["name"] or str(index): self._argument(given["arg"]) for index, given in enumerate(node["inputs"])
         }
         outputs: list[str | None] = []
         for output in node["outputs"]:
-            value = _argument(output, self)
+            value = self._argument(output)
             for one in value if isinstance(value, list) else [value]:
                 outputs.append(one.name if isinstance(one, Reference) else None)
         name = node.get("name") or next(filter(None, outputs), op_type)
         return DecodedNode(name, op_type, overload, arguments, outputs, _module_of(node["metadata"]))
 
-
-def _argument(argument: _Json, decoder: _Decoder) -> Argument:
-    """Return the value of an argument, which is an object with one member that says its kind."""
-    ((kind, value),) = argument.items()
-    if kind in _PLAIN:
-        return value
-    if kind == "as_none":
-        return None
-    if kind == "as_tensor":
-        return Reference(value["name"])
-    if kind == "as_tensors":
-        return [Reference(one["name"]) for one in value]
-    if kind in _NUMBERS:
-        return _number(value)
-    if kind in ("as_sym_ints", "as_sym_floats", "as_sym_bools"):
-        return [_number(one) for one in value]
-    if kind == "as_optional_tensor":
-        return _argument(value, decoder)
-    if kind == "as_optional_tensors":
-        return [_argument(one, decoder) for one in value]
-    if kind == "as_scalar_type":
-        return scalar_type(value)
-    if kind == "as_complex":
-        return complex(value["real"], value["imag"])
-    if kind == "as_graph":
-        return decoder._graph(value["graph"])
-    if kind == "as_device":
-        return value["type"]
-    raise FrontendError(f"an argument of the kind {kind} is not supported")
-
-
-def _output_argument(argument: _Json, decoder: _Decoder) -> Argument:
-    """Return an output, which is an argument, or the name alone of a tensor."""
-    return Reference(argument["name"]) if "name" in argument else _argument(argument, decoder)
+    def _argument(self, argument: _Json) -> Argument:
+        """Return the value of an argument, which is an object with one member that says its kind."""
+        ((kind, value),) = argument.items()
+        if kind in _PLAIN:
+            return value
+        if kind in _NUMBERS:
+            return _number(value)
+        if kind in _LISTS_OF_NUMBERS:
+            return [_number(one) for one in value]
+        match kind:
+            case "as_none":
+                return None
+            case "as_float":
+                return float(value)  # infinities and NaN are strings
+            case "as_tensor":
+                return Reference(value["name"])
+            case "as_tensors":
+                return [Reference(one["name"]) for one in value]
+            case "as_optional_tensor":
+                return self._argument(value)
+            case "as_optional_tensors":
+                return [self._argument(one) for one in value]
+            case "as_scalar_type":
+                return scalar_type(value)
+            case "as_complex":
+                return complex(value["real"], value["imag"])
+            case "as_graph":
+                return self._graph(value["graph"])
+            case "as_device":
+                return value["type"]
+        raise FrontendError(f"an argument of the kind {kind} is not supported")
 
 
 def _number(value: _Json) -> Reference | int | float | bool:

@@ -18,6 +18,7 @@ from hetero.frontend.pytorch.views import Tensors, changed_roots
 from hetero.frontend.subgraph import ModelScope, name_new_nodes
 from hetero.frontend.translation import Translator, as_outputs
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
+from hetero.types import Type
 
 # Maximum nesting depth of graphs.
 MAX_NESTING = 40
@@ -35,22 +36,10 @@ def build_model(
     _check(program.graph, extensions)
     scope = ModelScope()
     builder = GraphBuilder(program.graph, extensions, scope)
-    parameters = []
-    for value, name in program.user_inputs:
-        tensor = program.graph.tensors.get(value)
-        parameter = Parameter(tensor.element_type, tensor.partial_shape) if tensor else Parameter("i64", [])
-        parameters.append(scope.name(parameter, name))
-        builder.define(value, parameter.output(0))
-        parameter.output(0).names.add(name)
+    parameters = [_add_parameter(program, name, builder) for name in program.user_inputs]
     changed = changed_roots(program.graph.nodes)
     mutations = [*program.mutations, *((Reference(name), name) for name in program.constants if name in changed)]
-    mutated = {target for _, target in mutations}
-    for value, array in program.constants.items():
-        name = program.names[value]
-        constant: Node = scope.name(Constant(array), name)
-        if value in mutated:
-            constant = scope.name(ops.ReadValue(constant, name), f"{name}/read")
-        builder.define(value, constant.output(0))
+    _add_constants(program, {target for _, target in mutations}, builder)
     builder.translate(report_progress)
     results, sinks = [], []
     for argument, name in program.user_outputs:
@@ -64,6 +53,25 @@ def build_model(
         else:
             results.append(_result(after, f"{target}/after", scope))
     return Model(results, parameters, "model", sinks=sinks)
+
+
+def _add_parameter(program: DecodedProgram, name: str, builder: GraphBuilder) -> Parameter:
+    """Return the Parameter of an input, which is a tensor or an integer."""
+    tensor = program.graph.tensors.get(name)
+    parameter = Parameter(tensor.element_type, tensor.partial_shape) if tensor else Parameter(Type.i64, [])
+    builder.define(name, builder.scope.name(parameter, name).output(0))
+    parameter.output(0).names.add(name)
+    return parameter
+
+
+def _add_constants(program: DecodedProgram, mutated: set[str], builder: GraphBuilder) -> None:
+    """Define the parameters, buffers and constants; those that the program changes are variables."""
+    for value, array in program.constants.items():
+        name = program.names[value]
+        constant: Node = builder.scope.name(Constant(array), name)
+        if value in mutated:
+            constant = builder.scope.name(ops.ReadValue(constant, name), f"{name}/read")
+        builder.define(value, constant.output(0))
 
 
 def _result(value: Output, name: str, scope: ModelScope) -> Result:

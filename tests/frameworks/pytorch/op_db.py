@@ -1,7 +1,7 @@
 """torch's table of operators as the oracle: each sample is exported to core ATen, and read and run on TEMPLATE.
 
-``python -m tests.frameworks.pytorch.op_db [OPERATOR …]`` prints how many samples agree with torch, and
-why others do not.
+``python -m tests.frameworks.pytorch.op_db [--raw] [OPERATOR …]`` prints how many samples agree with torch, and why
+others do not. With --raw programs are read as torch exports them, without decompositions.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,13 +70,13 @@ class _Call(torch.nn.Module):
         return _pytree.tree_leaves(self._function(values, *arguments, **keywords))
 
 
-def outcomes(name: str) -> list[Outcome]:
+def outcomes(name: str, is_raw: bool = False) -> list[Outcome]:
     """Run the samples of all operators of a name."""
     warnings.simplefilter("ignore")
-    return [outcome for entry in op_db if entry.name == name for outcome in _outcomes_of(entry)]
+    return [outcome for entry in op_db if entry.name == name for outcome in _outcomes_of(entry, is_raw)]
 
 
-def _outcomes_of(entry: Any) -> Iterator[Outcome]:
+def _outcomes_of(entry: Any, is_raw: bool) -> Iterator[Outcome]:
     label = entry.full_name
     kind = next((kind for kind in _KINDS if kind in entry.dtypes), None)
     if kind is None or entry.name.startswith(_UNDEFINED):
@@ -83,17 +84,18 @@ def _outcomes_of(entry: Any) -> Iterator[Outcome]:
     torch.manual_seed(0)
     samples = list(entry.sample_inputs("cpu", kind, requires_grad=False))
     for sample in samples[:: -(-len(samples) // SAMPLES)]:
-        yield Outcome(label, *_outcome(entry.op, sample))
+        yield Outcome(label, *_outcome(entry.op, sample, is_raw))
 
 
-def _outcome(function: Any, sample: Any) -> tuple[str, str]:
+def _outcome(function: Any, sample: Any, is_raw: bool) -> tuple[str, str]:
     leaves, structure = _pytree.tree_flatten((sample.input, sample.args, sample.kwargs))
     tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
     try:
         module = _Call(function, leaves, structure)
         expected = [one for one in _pytree.tree_leaves(module(*(one.clone() for one in tensors)))]
-        program = torch.export.export(module, tuple(tensors), strict=False).run_decompositions()
-        others = _other_operators(program)
+        program = torch.export.export(module, tuple(tensors), strict=False)
+        program = program if is_raw else program.run_decompositions()
+        others = [] if is_raw else _other_operators(program)
     except Exception as error:
         return NOT_EXPORTED, f"{type(error).__name__}: {error}"[:200]
     if others:
@@ -124,10 +126,12 @@ def _other_operators(program: torch.export.ExportedProgram) -> list[str]:
     return sorted(str(one) for one in overloads if torch.Tag.core not in one.tags and one.namespace == "aten")
 
 
-def report(names: Sequence[str]) -> tuple[int, int]:
+def report(names: Sequence[str], is_raw: bool = False) -> tuple[int, int]:
     """Print the outcomes of operators, and return how many samples agree, and how many are exported."""
     with ProcessPoolExecutor(2) as pool:
-        found = [outcome for several in pool.map(outcomes, names, chunksize=1) for outcome in several]
+        found = [
+            outcome for several in pool.map(partial(outcomes, is_raw=is_raw), names, chunksize=1) for outcome in several
+        ]
     exported = [outcome for outcome in found if outcome.reason != NOT_EXPORTED]
     failed = [outcome for outcome in exported if outcome.reason != AGREES]
     for (operator, reason), count in sorted(Counter((one.operator, one.reason) for one in failed).items()):
@@ -135,9 +139,10 @@ def report(names: Sequence[str]) -> tuple[int, int]:
         print(f"{count:4} {operator:40} {reason}: {detail}")
     agreed = len(exported) - len(failed)
     print(f"{agreed} of {len(exported)} samples agree ({agreed / max(len(exported), 1):.1%}); "
-          f"{len(found) - len(exported)} are not exported to core ATen")  # fmt: skip
+          f"{len(found) - len(exported)} are not exported")  # fmt: skip
     return agreed, len(exported)
 
 
 if __name__ == "__main__":
-    report(sys.argv[1:] or sorted({entry.name for entry in op_db}))
+    given = [name for name in sys.argv[1:] if name != "--raw"]
+    report(given or sorted({entry.name for entry in op_db}), "--raw" in sys.argv)

@@ -1,0 +1,209 @@
+"""Operators that torch decomposes into core ATen, as programs have them that were not decomposed."""
+
+from __future__ import annotations
+
+import math
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.pytorch.node_context import TorchNodeContext
+from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, multiply_by, normalize_axis, per_channel, rank_of, scalar_like
+from hetero.graph import Node, Output
+
+
+@translator("aten::square")
+def square(node: TorchNodeContext) -> Translation:
+    (value,) = node.operands("self")
+    return ops.Multiply(value, value)
+
+
+@translator("aten::softplus")
+def softplus(node: TorchNodeContext) -> Translation:
+    """log(1 + exp(beta x)) / beta, and x where beta x is above the threshold."""
+    (value,) = node.operands("self")
+    beta, threshold = node.get_attribute("beta", 1), node.get_attribute("threshold", 20)
+    scaled = multiply_by(value, beta)
+    curve = multiply_by(ops.SoftPlus(scaled).output(0), 1 / beta)
+    return ops.Select(ops.Greater(scaled, scalar_like(value, threshold)), value, curve)
+
+
+@translator("aten::log_sigmoid")
+def log_sigmoid(node: TorchNodeContext) -> Translation:
+    (value,) = node.operands("self")
+    return ops.Negative(ops.SoftPlus(ops.Negative(value)))
+
+
+@translator("aten::selu")
+def selu(node: TorchNodeContext) -> Translation:
+    (value,) = node.operands("self")
+    return ops.Selu(value, scalar_like(value, 1.6732632423543772), scalar_like(value, 1.0507009873554805))
+
+
+@translator("aten::celu")
+def celu(node: TorchNodeContext) -> Translation:
+    (value,) = node.operands("self")
+    alpha, zero = node.get_attribute("alpha", 1.0), scalar_like(value, 0)
+    inner = multiply_by(ops.Minimum(value, zero).output(0), 1 / alpha)
+    negative = multiply_by(ops.Subtract(ops.Exp(inner), scalar_like(value, 1)).output(0), alpha)
+    return ops.Add(ops.Maximum(value, zero), negative)
+
+
+@translator("aten::prelu")
+def prelu(node: TorchNodeContext) -> Translation:
+    value, slope = node.get_input("self"), node.get_input("weight")
+    if rank_of(value) > 1:
+        slope = per_channel(slope, rank_of(value))
+    zero = scalar_like(value, 0)
+    return ops.Add(ops.Maximum(value, zero), ops.Multiply(ops.Minimum(value, zero), slope))
+
+
+@translator("aten::glu")
+def gated_linear_unit(node: TorchNodeContext) -> Translation:
+    halves = ops.Split(node.get_input("self"), int64(node.get_attribute("dim", -1)), 2)
+    return ops.Multiply(halves.output(0), ops.Sigmoid(halves.output(1)))
+
+
+@translator("aten::threshold")
+def threshold(node: TorchNodeContext) -> Translation:
+    (value,) = node.operands("self")
+    is_above = ops.Greater(value, scalar_like(value, node.get_attribute("threshold")))
+    return ops.Select(is_above, value, scalar_like(value, node.get_attribute("value")))
+
+
+@translator("aten::addcmul", "aten::addcdiv")
+def sum_with_product(node: TorchNodeContext) -> Translation:
+    added, left, right = node.operands("self", "tensor1", "tensor2")
+    operation = ops.Multiply if node.get_op_type() == "aten::addcmul" else ops.Divide
+    return ops.Add(added, multiply_by(operation(left, right).output(0), node.get_attribute("value", 1)))
+
+
+@translator("aten::lerp")
+def interpolation(node: TorchNodeContext) -> Translation:
+    start, end, weight = node.operands("self", "end", "weight")
+    return ops.Add(start, ops.Multiply(weight, ops.Subtract(end, start)))
+
+
+@translator("aten::logsumexp")
+def log_sum_exp(node: TorchNodeContext) -> Translation:
+    (value,) = node.operands("self")
+    given, keeps = node.get_attribute("dim"), node.get_attribute("keepdim", False)
+    axes = int64([given] if isinstance(given, int) else given)
+    largest = ops.ReduceMax(value, axes, True)
+    total = ops.Log(ops.ReduceSum(ops.Exp(ops.Subtract(value, largest)), axes, keeps))
+    return ops.Add(total, largest if keeps else ops.Squeeze(largest, axes))
+
+
+@translator("aten::rms_norm")
+def rms_norm(node: TorchNodeContext) -> Translation:
+    """x / sqrt(mean(x²) + eps), with eps the smallest step from 1 by default."""
+    value = node.get_input("input")
+    axes = int64(range(-len(node.get_attribute("normalized_shape")), 0))
+    epsilon = node.get_attribute("eps", 2**-23)
+    mean = ops.ReduceMean(ops.Multiply(value, value), axes, True)
+    normalized: Node = ops.Divide(value, ops.Sqrt(ops.Add(mean, scalar_like(value, epsilon))))
+    return ops.Multiply(normalized, node.get_input("weight")) if node.has_input("weight") else normalized
+
+
+@translator("aten::instance_norm")
+def instance_norm(node: TorchNodeContext) -> Translation:
+    value = node.get_input("input")
+    rank = rank_of(value)
+    if not node.get_attribute("use_input_stats", True):
+        raise FrontendError("an instance norm with the statistics of training is not supported")
+    result: Output = ops.MVN(value, int64(range(2, rank)), True, node.get_attribute("eps"), "inside_sqrt").output(0)
+    if node.has_input("weight"):
+        result = ops.Multiply(result, per_channel(node.get_input("weight"), rank)).output(0)
+    return ops.Add(result, per_channel(node.get_input("bias"), rank)) if node.has_input("bias") else result
+
+
+@translator("aten::einsum")
+def einsum(node: TorchNodeContext) -> Translation:
+    operands = [node.get_input("tensors", index) for index in range(node.get_input_size("tensors"))]
+    return ops.Einsum(operands, node.get_attribute("equation").replace(" ", ""))
+
+
+@translator("aten::pixel_shuffle", "aten::pixel_unshuffle")
+def pixel_shuffle(node: TorchNodeContext) -> Translation:
+    value = node.get_input("self")
+    if rank_of(value) != 4:
+        raise FrontendError("it shuffles images [N, C, H, W]")
+    if node.get_op_type() == "aten::pixel_shuffle":
+        return ops.DepthToSpace(value, "depth_first", node.get_attribute("upscale_factor"))
+    return ops.SpaceToDepth(value, "depth_first", node.get_attribute("downscale_factor"))
+
+
+@translator("aten::channel_shuffle")
+def channel_shuffle(node: TorchNodeContext) -> Translation:
+    return ops.ShuffleChannels(node.get_input("self"), 1, node.get_attribute("groups"))
+
+
+@translator("aten::movedim", "aten::moveaxis", "aten::swapaxes", "aten::swapdims")
+def move_axes(node: TorchNodeContext) -> Translation:
+    value = node.get_input("self")
+    rank = rank_of(value)
+    names = ("source", "destination") if "source" in node.arguments else tuple(node.arguments)[1:]
+    given = [node.get_attribute(name) for name in names]
+    from_axes, to_axes = (
+        [normalize_axis(axis, rank) for axis in ([one] if isinstance(one, int) else one)] for one in given
+    )
+    order = list(range(rank))
+    if "swap" in node.get_op_type():
+        order[from_axes[0]], order[to_axes[0]] = order[to_axes[0]], order[from_axes[0]]
+    else:
+        order = [axis for axis in order if axis not in from_axes]
+        for to, axis in sorted(zip(to_axes, from_axes)):
+            order.insert(to, axis)
+    return ops.Transpose(value, int64(order))
+
+
+@translator("aten::narrow")
+def narrow(node: TorchNodeContext) -> Translation:
+    begin = node.integers("start")
+    end = ops.Add(begin, node.integers("length"))
+    return ops.Slice(node.get_input("self"), begin, end, int64([1]), int64([node.get_attribute("dim")]))
+
+
+@translator("aten::tile")
+def tile(node: TorchNodeContext) -> Translation:
+    return ops.Tile(node.get_input("self"), node.integers("dims"))
+
+
+@translator("aten::roll")
+def roll(node: TorchNodeContext) -> Translation:
+    value, shifts = node.get_input("self"), node.get_attribute("shifts")
+    axes = node.get_attribute("dims", [])
+    if axes:
+        return ops.Roll(value, int64(shifts), int64(axes))
+    flat = ops.Roll(ops.Reshape(value, int64([-1]), False), int64(shifts), int64([0]))
+    return ops.Reshape(flat, ops.ShapeOf(value), False)
+
+
+@translator("aten::outer")
+def outer(node: TorchNodeContext) -> Translation:
+    left, right = node.operands("self", "vec2")
+    return ops.Multiply(ops.Unsqueeze(left, int64([1])), ops.Unsqueeze(right, int64([0])))
+
+
+@translator("aten::norm")
+def norm(node: TorchNodeContext) -> Translation:
+    (value,) = node.operands("self")
+    order, axes = node.get_attribute("p", 2), node.get_attribute("dim", list(range(rank_of(value))))
+    if order != 2:
+        raise FrontendError(f"the norm of order {order} is not supported: export with run_decompositions()")
+    return ops.ReduceL2(value, int64(axes), node.get_attribute("keepdim", False))
+
+
+@translator("aten::deg2rad", "aten::rad2deg")
+def angle_units(node: TorchNodeContext) -> Translation:
+    (value,) = node.operands("self")
+    return multiply_by(value, math.pi / 180 if node.get_op_type() == "aten::deg2rad" else 180 / math.pi)
+
+
+@translator("aten::native_dropout")
+def no_dropout(node: TorchNodeContext) -> Translation:
+    if node.get_attribute("train", False):
+        raise FrontendError("dropout in training mode is not supported: export the module after eval()")
+    value = node.get_input("input")
+    return [value, ops.Equal(value, value)]
