@@ -2,73 +2,156 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, cast
 
+import numpy as np
+
+from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend import ModelSource
 from hetero.frontend.pytorch.exported import export, is_module
-from hetero.graph import Model, Output
-from hetero.ops.variables import Assign
+from hetero.graph import Model, Output, Parameter, Result
+from hetero.messages import get_logger, suggest
 from hetero.runtime.front_end_manager import FrontEndManager
-from hetero.shape import PartialShape
+from hetero.shape import Dimension, PartialShape
+from hetero.types import Type
 
-# The shape of an input, or those of several inputs in order or by name.
-Shapes = Any
+log = get_logger("hetero.runtime")
+# An input: its name, shape or element type, or a tuple of several of these.
+InputLike = str | PartialShape | Type | Sequence[Any]
+
+
+class _Input(NamedTuple):
+    """What the caller says of an input."""
+
+    name: str | None = None
+    shape: PartialShape | None = None
+    element_type: Type | None = None
 
 
 def convert_model(
     input_model: ModelSource,
-    input: Shapes = None,
+    input: InputLike | Mapping[str, InputLike] | None = None,
     output: str | Sequence[str] | None = None,
     example_input: Any = None,
     extension: Any = None,
+    verbose: bool = False,
     share_weights: bool = True,
+    dynamo: bool = True,
 ) -> Model:
     """Return the model of a file of any known format, of an object of its framework, or of a torch.nn.Module.
 
-    ``input``: the shape of the only input, or a list or a dict by name of the shapes of inputs; -1 and ranges such as
-    ``(1, 8)`` are dynamic. ``output``: the names of tensors that become the outputs. ``example_input``: for a module,
-    a tensor, a tuple of the arguments of ``forward``, or a dict of its keyword arguments. ``extension``: as for
-    ``Core.add_extension``. ``share_weights``: let the model use the memory of a module's weights.
+    ``input``: an input, a list of inputs in order, or a dict of inputs by name. An input is a shape, of which -1 and
+    ranges such as ``(1, 8)`` are dynamic, an element type, a name, or a tuple of these: ``("x", [-1, 4], Type.f32)``.
+    ``output``: the names of tensors or operations that become the outputs, in a list or separated by commas.
+    ``example_input``: for a module, a tensor, a tuple of the arguments of ``forward``, or a dict of its keyword
+    arguments; along dynamic axes of length 1 it is repeated. ``extension``: as for ``Core.add_extension``.
+    ``verbose``: log, at level INFO, which operations the model has. ``share_weights``: let the model use the memory of
+    a module's weights. ``dynamo``: modules are exported by torch.export, which this parameter asks for in OpenVINO;
+    False is refused.
 
     Raises FrontendError if the model cannot be read, exported by torch or translated.
     """
-    shapes = _as_mapping_or_list(input)
+    inputs = _inputs(input)
     if is_module(input_model):
-        input_model = export(input_model, example_input, shapes, share_weights)
-        shapes = None
+        if not dynamo:
+            raise FrontendError("torch modules are exported by torch.export only: dynamo=False is not supported")
+        shapes = {one.name or at: one.shape for at, one in enumerate(inputs) if one.shape is not None}
+        types = [one.element_type for one in inputs]
+        input_model = export(input_model, example_input, shapes, types, share_weights)
     elif example_input is not None:
         raise FrontendError("example_input is for torch modules")
     frontend = FrontEndManager().load_by_model(input_model)
     if extension is not None:
         frontend.add_extension(extension)
-    model = frontend.convert(input_model)
-    if shapes is not None:
-        named: Mapping[Any, Any] = shapes if isinstance(shapes, Mapping) else dict(enumerate(shapes))
-        model.reshape(named)
-    return model if output is None else _with_outputs(model, [output] if isinstance(output, str) else output)
+    model = _with_inputs(frontend.convert(input_model), inputs)
+    if output is not None:
+        model = _with_outputs(model, output.split(",") if isinstance(output, str) else output)
+    if verbose:
+        counts = Counter(node.get_type_name() for node in model.get_ops())
+        log.info("%s: %s", frontend.name, ", ".join(f"{count} {kind}" for kind, count in counts.most_common()))
+    return model
 
 
-def _as_mapping_or_list(shapes: Shapes) -> Mapping[str, PartialShape] | list[PartialShape] | None:
-    if shapes is None:
-        return None
-    if isinstance(shapes, Mapping):
-        return {name: PartialShape(shape) for name, shape in shapes.items()}
-    if isinstance(shapes, list) and shapes and all(isinstance(one, (list, tuple, PartialShape)) for one in shapes):
-        return [PartialShape(one) for one in shapes]
-    return [PartialShape(shapes)]
+def _inputs(given: Any) -> list[_Input]:
+    if given is None:
+        return []
+    if isinstance(given, Mapping):
+        return [_input(value)._replace(name=name) for name, value in given.items()]
+    is_list = isinstance(given, (list, tuple)) and not _is_shape(given)
+    if is_list and not (isinstance(given, tuple) and len({_kind(one) for one in given}) == len(given)):
+        return [_input(one) for one in given]
+    return [_input(given)]
+
+
+def _input(given: Any) -> _Input:
+    parts = given if isinstance(given, (list, tuple)) and not _is_shape(given) else [given]
+    found = {_kind(part): part for part in parts}
+    shape, element_type = found.get("shape"), found.get("element_type")
+    return _Input(
+        found.get("name"),
+        None if shape is None else PartialShape(shape),
+        None if element_type is None else Type(element_type),
+    )
+
+
+def _kind(part: Any) -> str:
+    if isinstance(part, str):
+        return "name"
+    return "element_type" if isinstance(part, (Type, np.dtype, type)) else "shape"
+
+
+def _is_shape(given: Sequence[Any]) -> bool:
+    """Return whether a list is a shape. One of pairs only is not a shape of ranges, but a list of shapes."""
+    if isinstance(given, PartialShape):
+        return True
+    is_range = [isinstance(one, (list, tuple)) and len(one) == 2 for one in given]
+    return all(ranges or isinstance(one, (int, Dimension)) for one, ranges in zip(given, is_range)) and (
+        not given or not all(is_range)
+    )
+
+
+def _with_inputs(model: Model, inputs: Sequence[_Input]) -> Model:
+    """Return the model with its inputs in this order, of these shapes and element types; others come after."""
+    ports = [model.input(at if one.name is None else one.name) for at, one in enumerate(inputs)]
+    model.reshape({port: one.shape for port, one in zip(ports, inputs) if one.shape is not None})
+    first = [cast(Parameter, port.node) for port in ports]
+    model = _with(model, model.results, [*first, *(node for node in model.parameters if node not in first)])
+    for at, one in enumerate(inputs):
+        if one.element_type is not None and one.element_type is not model.input(at).element_type:
+            _convert_input(model, at, one.element_type)
+    return model
+
+
+def _convert_input(model: Model, index: int, element_type: Type) -> None:
+    """Let an input have another element type, and convert it to the one that the model computes with."""
+    before = model.parameters[index]
+    after = Parameter(element_type, before.partial_shape, name=before.friendly_name)
+    after.output(0).names = before.output(0).names
+    converted = ops.Convert(after, before.element_type).output(0)
+    for reader in before.output(0).get_target_inputs():
+        reader.replace_source_output(converted)
+    model.replace_parameter(index, after)
 
 
 def _with_outputs(model: Model, names: Sequence[str]) -> Model:
-    """Return the part of a model that computes the tensors of these names."""
-    by_name: dict[str, Output] = {}
+    """Return the part of a model that computes the tensors, or the results of the operations, of these names."""
+    by_name: dict[str, Output | Result] = {}
     for node in model.get_ordered_ops():
+        if node.get_output_size() == 1:
+            by_name.setdefault(node.friendly_name, node.output(0))
         for value in node.outputs():
-            by_name |= dict.fromkeys(value.names, value)
+            by_name |= dict.fromkeys(value.names, node if isinstance(node, Result) else value)
     for name in names:
         if name not in by_name:
-            raise FrontendError(f"the model has no tensor '{name}'")
-    values = [by_name[name] for name in names]
-    sinks = [node for node in model.sinks if isinstance(node, Assign)]
-    return Model(values, model.parameters, model.friendly_name, sinks=sinks)
+            raise FrontendError(f"the model has no tensor '{name}': {suggest(name, by_name)}")
+    return _with(model, [by_name[name] for name in names], model.parameters)
+
+
+def _with(model: Model, results: Sequence[Output | Result], parameters: Sequence[Parameter]) -> Model:
+    """Return a model of the same nodes with other outputs or inputs."""
+    changed = Model(results, parameters, model.friendly_name, sinks=model.sinks)
+    changed.rt_info.update(model.rt_info)
+    return changed

@@ -72,7 +72,7 @@ class Core:
 
     @traced("Core::read_model")
     def read_model(self, model: ModelSource, weights: str | os.PathLike[str] | bytes | None = None) -> Model:
-        """Read a model from a path, bytes, a binary file object or an onnx.ModelProto.
+        """Read a model from a path, bytes, a binary file, an onnx.ModelProto or a torch.export.ExportedProgram.
 
         ``weights``: for OpenVINO IR, the path or bytes of the weights if they are not next to the XML file. The format
         is detected from the content. Raises FrontendError if no frontend can read the model.

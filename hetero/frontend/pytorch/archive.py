@@ -22,7 +22,7 @@ _HEADER, _LENGTHS = 30, slice(26, 30)
 # The largest JSON text that is read. Weights are not part of it.
 _LARGEST_TEXT = 1 << 30
 # Element types by the numbers of torch's ScalarType in the schema of exported programs.
-SCALAR_TYPES = {
+_SCALAR_TYPES = {
     1: Type.u8, 2: Type.i8, 3: Type.i16, 4: Type.i32, 5: Type.i64, 6: Type.f16, 7: Type.f32, 8: Type.f64,
     12: Type.boolean, 13: Type.bf16, 28: Type.u16, 29: Type.f8e4m3, 30: Type.f8e5m2, 31: Type.f8e4m3fnuz,
     32: Type.f8e5m2fnuz, 33: Type.f8e8m0, 34: Type.u32, 35: Type.u64,
@@ -105,9 +105,9 @@ class Archive:
 
 def scalar_type(number: int) -> Type:
     """Return the element type of a number in the schema. Raises FrontendError for complex and unknown ones."""
-    if number not in SCALAR_TYPES:
+    if number not in _SCALAR_TYPES:
         raise FrontendError(f"elements of torch's scalar type {number} are not supported")
-    return SCALAR_TYPES[number]
+    return _SCALAR_TYPES[number]
 
 
 class _Bytes(io.RawIOBase):

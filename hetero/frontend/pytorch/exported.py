@@ -18,6 +18,12 @@ from hetero.frontend.pytorch.registry import find_translator
 from hetero.shape import PartialShape
 from hetero.types import Type
 
+# torch's names of the element types that it cannot return as arrays, and ours.
+_TYPES_WITHOUT_ARRAYS = {
+    "bfloat16": "bf16", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2", "float8_e4m3fnuz": "f8e4m3fnuz",
+    "float8_e5m2fnuz": "f8e5m2fnuz", "float8_e8m0fnu": "f8e8m0",
+}  # fmt: skip
+
 if TYPE_CHECKING:
     from torch import Tensor
     from torch.export import ExportedProgram
@@ -31,13 +37,20 @@ def is_exported_program(source: Any) -> bool:
 
 
 def decode_exported(program: ExportedProgram) -> DecodedProgram:
-    """Return a program in the form of a file's. Weights are shared with torch."""
+    """Return a program in the form of a file's. Weights are shared with torch.
+
+    Raises FrontendError if torch cannot write the program, or it has what is not supported.
+    """
     from torch._export.serde import serialize
 
-    serialized = serialize.ExportedProgramSerializer().serialize(program).exported_program
-    text = json.dumps(serialize._dataclass_to_dict(serialized), cls=serialize.EnumEncoder)
     tensors = {**program.state_dict, **program.constants}
-    return decode(json.loads(text), {name: _array(tensor) for name, tensor in tensors.items() if _is_tensor(tensor)})
+    try:
+        serialized = serialize.ExportedProgramSerializer().serialize(program).exported_program
+        text = json.dumps(serialize._dataclass_to_dict(serialized), cls=serialize.EnumEncoder)
+        arrays = {name: _array(tensor) for name, tensor in tensors.items() if _is_tensor(tensor)}
+    except Exception as error:  # torch raises anything for what it cannot write
+        raise FrontendError(f"torch cannot write it: {type(error).__name__}: {error}") from error
+    return decode(json.loads(text), arrays)
 
 
 def _is_tensor(value: Any) -> bool:
@@ -51,9 +64,11 @@ def _array(tensor: Tensor) -> np.ndarray:
     import torch
 
     tensor = tensor.detach()
-    if tensor.dtype is torch.bfloat16:
-        return tensor.view(torch.int16).numpy().view(Type.bf16.to_dtype())
-    return tensor.numpy()
+    name = _TYPES_WITHOUT_ARRAYS.get(str(tensor.dtype).removeprefix("torch."))
+    if name is None:
+        return tensor.numpy()
+    bits = {1: torch.uint8, 2: torch.int16}[tensor.element_size()]
+    return tensor.view(bits).numpy().view(Type(name).to_dtype())
 
 
 def is_module(source: Any) -> bool:
@@ -65,12 +80,14 @@ def is_module(source: Any) -> bool:
 def export(
     module: Module,
     example_input: Any,
-    shapes: Mapping[str, PartialShape] | Sequence[PartialShape] | None,
+    shapes: Mapping[str | int, PartialShape],
+    types: Sequence[Type | None],
     share_weights: bool = True,
 ) -> ExportedProgram:
     """Return the program of a module in evaluation mode, with operators that have translators.
 
-    ``shapes``: those of the arguments of ``forward``, in order or by name; dynamic dimensions are so in the program.
+    ``shapes``: those of the arguments of ``forward``, by name or position; dynamic dimensions are so in the program.
+    Without ``example_input`` they must be given by position, and ``types`` has the element types, by default f32.
     Raises FrontendError if torch cannot export the module.
     """
     import torch
@@ -78,18 +95,26 @@ def export(
     if not share_weights:
         module = copy.deepcopy(module)
     if example_input is None:
-        if not shapes or isinstance(shapes, Mapping):
+        if not shapes or list(shapes) != list(range(len(types))):
             raise FrontendError("convert_model needs example_input to export a torch module")
-        example_input = tuple(torch.zeros([length.min_length or 2 for length in shape]) for shape in shapes)
+        example_input = tuple(_example(shapes[at], element_type) for at, element_type in enumerate(types))
     keywords = example_input if isinstance(example_input, dict) else {}
     if not keywords and not isinstance(example_input, (list, tuple)):
         example_input = (example_input,)
     positional = () if keywords else tuple(example_input)
+    names = list(keywords) or list(inspect.signature(module.forward).parameters)[: len(positional)]
+    by_name = {names[key] if isinstance(key, int) and key < len(names) else key: shape for key, shape in shapes.items()}
+    if unknown := by_name.keys() - set(names):
+        raise FrontendError(f"{type(module).__name__} has no argument {', '.join(map(str, unknown))} in its example; "
+                            f"it has {', '.join(names)}")  # fmt: skip
+    if by_name:
+        positional = tuple(_lengthened(value, by_name.get(name)) for name, value in zip(names, positional))
+        keywords = {name: _lengthened(value, by_name.get(name)) for name, value in keywords.items()}
     was_training = module.training
     module.eval()
     try:
         program = torch.export.export(
-            module, positional, keywords, dynamic_shapes=_dynamic_shapes(module, positional, keywords, shapes)
+            module, positional, keywords, dynamic_shapes=_dynamic_shapes(names, by_name) if by_name else None
         )
         return program.run_decompositions(_missing_decompositions())
     except Exception as error:  # torch raises anything for a module that it cannot export
@@ -98,21 +123,29 @@ def export(
         module.train(was_training)
 
 
-def _dynamic_shapes(
-    module: Module,
-    positional: Sequence[Any],
-    keywords: Mapping[str, Any],
-    shapes: Mapping[str, PartialShape] | Sequence[PartialShape] | None,
-) -> Any:
+def _example(shape: PartialShape, element_type: Type | None) -> Tensor:
+    import torch
+
+    array = np.zeros([length.min_length or 2 for length in shape], (element_type or Type.f32).to_dtype())
+    return torch.from_numpy(array)
+
+
+def _lengthened(value: Any, shape: PartialShape | None) -> Any:
+    """Return an example with at least 2 elements along dynamic axes: torch takes 0 and 1 as fixed."""
+    import torch
+
+    for axis, length in enumerate(shape or ()):
+        if length.is_dynamic and value.shape[axis] == 1:
+            value = torch.cat([value, value], axis)
+    return value
+
+
+def _dynamic_shapes(names: Sequence[str], shapes: Mapping[Any, PartialShape]) -> dict[str, dict[int, Any] | None]:
     from torch.export import Dim
 
-    if shapes is None:
-        return None
-    names = list(keywords) or list(inspect.signature(module.forward).parameters)[: len(positional)]
-    by_name = shapes if isinstance(shapes, Mapping) else dict(zip(names, shapes))
     return {
-        name: {axis: Dim.AUTO for axis, length in enumerate(by_name[name]) if length.is_dynamic}
-        if name in by_name else None
+        name: {axis: Dim.DYNAMIC for axis, length in enumerate(shapes[name]) if length.is_dynamic}
+        if name in shapes else None
         for name in names
     }  # fmt: skip
 

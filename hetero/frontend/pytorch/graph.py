@@ -38,7 +38,8 @@ def build_model(
     builder = GraphBuilder(program.graph, extensions, scope)
     parameters = [_add_parameter(program, name, builder) for name in program.user_inputs]
     changed = changed_roots(program.graph.nodes)
-    mutations = [*program.mutations, *((Reference(name), name) for name in program.constants if name in changed)]
+    in_place = [name for name in (*program.constants, *program.user_inputs) if name in changed]
+    mutations = [*program.mutations, *((Reference(name), name) for name in in_place)]
     _add_constants(program, {target for _, target in mutations}, builder)
     builder.translate(report_progress)
     results, sinks = [], []

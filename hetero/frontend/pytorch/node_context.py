@@ -83,18 +83,25 @@ class TorchNodeContext(NodeContext):
             return Constant(np.array(value).astype(element_type.to_dtype())).output(0)
         return value if value.element_type is element_type else ops.Convert(value, element_type).output(0)
 
-    def integers(self, name: str) -> Output:
-        """Return a list of integers, of which some may be computed at run time, as an i64 vector."""
-        values = self.arguments[name]
-        if isinstance(values, int):
-            values = [values]
-        if not _has_outputs(values):
-            return Constant(np.array(values, np.int64)).output(0)
-        parts = [
-            ops.Reshape(value, np.array([1]), False) if isinstance(value, Output) else Constant(np.array([value]))
-            for value in values
-        ]
-        return ops.Concat(parts, 0).output(0)
+    def integers(self, name: str, default: int | None = None) -> Output:
+        """Return an integer or a list of them, of which some may be computed at run time, as an i64 vector."""
+        value = default if self.arguments.get(name) is None and default is not None else self.arguments[name]
+        return integer_vector(value if isinstance(value, list) else [value])
+
+    def tensors(self, name: str) -> list[Output]:
+        """Return a list of tensors."""
+        return [self.get_input(name, index) for index in range(self.get_input_size(name))]
+
+
+def integer_vector(numbers: Sequence[int | Output]) -> Output:
+    """Return integers, of which some may be computed at run time, as an i64 vector."""
+    if not any(isinstance(number, Output) for number in numbers):
+        return Constant(np.array(numbers, np.int64)).output(0)
+    parts = [
+        ops.Reshape(number, np.array([1]), False) if isinstance(number, Output) else Constant(np.array([number]))
+        for number in numbers
+    ]
+    return ops.Concat(parts, 0).output(0)
 
 
 def _has_outputs(value: Argument) -> bool:
@@ -108,5 +115,5 @@ def _as_input(value: Argument) -> Output | None:
     if isinstance(value, (bool, int, float)):
         return Constant(np.array(value, np.float32) if isinstance(value, float) else np.array(value)).output(0)
     if isinstance(value, list) and value and all(isinstance(one, (int, float)) for one in value):
-        return Constant(np.array(value)).output(0)
+        return Constant(np.array(value, np.float32 if any(isinstance(one, float) for one in value) else None)).output(0)
     return None

@@ -113,6 +113,42 @@ def _shapes(x: torch.Tensor) -> Any:
     return x.reshape(last, -1), x.unsqueeze(0).expand(2, -1, -1), x.repeat(1, 2), x.flip(0), x.T, torch.stack([x, x])
 
 
+def _in_place(x: torch.Tensor) -> Any:
+    """Changes of tensors through views, and of views through tensors."""
+    y = x.clone()
+    row = y[0]
+    row.mul_(2)
+    same = y.add_(1)
+    same.unsqueeze(0).sub_(3)
+    z = torch.zeros(4, 3)
+    z.T[:, 1:3].add_(x[:, :2])
+    column = z.select(1, 2)
+    z.relu_()
+    return y, row, same, z, column, x.to(torch.float32).mul(2)
+
+
+def _one_by_one(x: torch.Tensor) -> torch.Tensor:
+    """A tensor that a loop fills."""
+    y = torch.empty(3, 4)
+    for at in range(3):
+        y[at] = x[at].cumsum(0)
+        y[at, 1:] += at
+    return y
+
+
+class Counter(nn.Module):
+    """Counts its calls, and adds to its input in place."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.count += 1
+        x.add_(self.count)
+        return x * 2
+
+
 class Conditional(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -147,10 +183,11 @@ def cases() -> dict[str, Case]:
         "cache": Case(Cache(), [(torch.rand(1, 1, 8),) for _ in range(6)]),
         "cond": Case(Conditional(), [(matrix,), (-matrix.abs(),), (matrix.abs(),)]),
         "while_loop": Case(Repeated(), [(matrix,), (matrix * 100,)]),
+        "mutated_input": Case(Counter(), [(matrix.clone(),), (matrix.clone(),)]),
         "nested": Case(Nested(), [({"a": matrix, "b": matrix + 1}, (matrix, matrix * 2))]),
         **{
             function.__name__.strip("_"): Case(Function(function), [(matrix,)])
-            for function in (_indexing, _numbers, _reductions, _shapes)
+            for function in (_in_place, _indexing, _numbers, _one_by_one, _reductions, _shapes)
         },
     }  # fmt: skip
 
@@ -162,17 +199,29 @@ def write(folder: Path) -> None:
         core = program.run_decompositions()
         for one, suffix in ((program, ""), (core, ".core")):
             one._example_inputs = None  # they would be pickled
+            _remove_origins(one)
             torch.export.save(one, folder / f"{name}{suffix}.pt2")
         arrays = {}
         for at, call in enumerate(case.calls):
-            for index, tensor in enumerate(torch.utils._pytree.tree_leaves(call)):
-                arrays[f"{at}.input.{index}"] = tensor.numpy()
-            results = [one for one in torch.utils._pytree.tree_leaves(case.module(*call))]
-            for index, value in enumerate(results):
-                arrays[f"{at}.output.{index}"] = np.asarray(
-                    value.detach() if isinstance(value, torch.Tensor) else value
-                )
+            before = [tensor.clone() for tensor in torch.utils._pytree.tree_leaves(call)]
+            results = torch.utils._pytree.tree_leaves(case.module(*call))
+            # Inputs that are changed in place are outputs, too.
+            after = torch.utils._pytree.tree_leaves(call)
+            results += [now for now, tensor in zip(after, before) if not torch.equal(now, tensor)]
+            for kind, values in (("input", before), ("output", results)):
+                for index, value in enumerate(values):
+                    arrays[f"{at}.{kind}.{index}"] = np.asarray(
+                        value.detach() if isinstance(value, torch.Tensor) else value
+                    )
         np.savez_compressed(folder / f"{name}.npz", **arrays)
+
+
+def _remove_origins(program: torch.export.ExportedProgram) -> None:
+    """Remove where nodes come from: paths of the machine, and addresses in memory."""
+    for module in program.graph_module.modules():
+        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+            for key in ("stack_trace", "from_node"):
+                node.meta.pop(key, None)
 
 
 if __name__ == "__main__":

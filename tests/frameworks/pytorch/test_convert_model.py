@@ -41,15 +41,29 @@ def test_keyword_arguments_and_names():
 @pytest.mark.parametrize("shapes", [[-1, 4], [[-1, 4]], {"x": [-1, 4]}, hetero.PartialShape([-1, 4])])
 def test_dynamic_shapes(shapes):
     module = Residual().eval()
-    model = hetero.convert_model(module, example_input=torch.rand(2, 4), input=shapes)
+    model = hetero.convert_model(module, example_input=torch.rand(1, 4), input=shapes)
     assert model.input().partial_shape == hetero.PartialShape([-1, 4])
-    for rows in (2, 5):
+    for rows in (1, 2, 5):
         x = torch.rand(rows, 4)
         np.testing.assert_allclose(infer(model, x)[0], module(x).detach(), atol=1e-5)
 
 
 def test_shapes_without_an_example():
     assert hetero.convert_model(Residual(), input=[3, 4]).input().shape == (3, 4)
+    indices = hetero.convert_model(nn.Embedding(8, 4), input=([-1, 5], hetero.Type.i64)).input()
+    assert (indices.partial_shape, indices.element_type) == (hetero.PartialShape([-1, 5]), hetero.Type.i64)
+
+
+def test_a_dimension_that_the_module_fixes():
+    with pytest.raises(FrontendError, match="torch cannot export Function"):
+        hetero.convert_model(Function(lambda x: x.reshape(2, 2)), example_input=torch.rand(4), input=[-1])
+
+
+def test_arguments_that_a_module_lacks():
+    with pytest.raises(FrontendError, match="Residual has no argument z in its example; it has x"):
+        hetero.convert_model(Residual(), example_input=torch.rand(2, 4), input={"z": [-1, 4]})
+    with pytest.raises(FrontendError, match="dynamo=False"):
+        hetero.convert_model(Residual(), example_input=torch.rand(2, 4), dynamo=False)
 
 
 def test_weights_are_shared_unless_that_is_refused():
@@ -77,6 +91,45 @@ def test_a_module_that_torch_cannot_export():
 
     with pytest.raises(FrontendError, match="torch cannot export Unknown"):
         hetero.convert_model(Unknown(), example_input=torch.rand(2))
+
+
+class Function(nn.Module):
+    def __init__(self, function) -> None:
+        super().__init__()
+        self.forward = function
+
+
+def _reshaped_and_changed(x):
+    y = x.clone()
+    y.reshape(-1).add_(1)
+    return y
+
+
+@pytest.mark.parametrize(("function", "message"), [
+    (_reshaped_and_changed, "unknown whether 'clone' and 'reshape' share memory"),
+    (lambda x: nn.functional.dropout(x, 0.5, training=True), "after eval"),
+    (lambda x: torch.fft.fft(x).real, "scalar type 10"),
+    (lambda x: torch.mode(x), "torch cannot write it"),
+])  # fmt: skip
+def test_programs_that_are_not_supported(function, message):
+    program = torch.export.export(Function(function), (torch.rand(2, 3),))
+    with pytest.raises(FrontendError, match=message):
+        hetero.convert_model(program)
+
+
+def test_element_types_that_numpy_lacks():
+    class Scaled(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            weight = torch.tensor([0.5, -1.5])
+            self.register_buffer("wide", weight.to(torch.bfloat16))
+            self.register_buffer("narrow", weight.to(torch.float8_e4m3fn))
+
+        def forward(self, x):
+            return x * self.wide.float() * self.narrow.float()
+
+    module, x = Scaled(), torch.rand(3, 2)
+    np.testing.assert_allclose(infer(hetero.convert_model(module, example_input=x), x)[0], module(x), rtol=1e-6)
 
 
 def test_an_example_is_needed():

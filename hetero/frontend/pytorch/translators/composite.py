@@ -120,8 +120,7 @@ def instance_norm(node: TorchNodeContext) -> Translation:
 
 @translator("aten::einsum")
 def einsum(node: TorchNodeContext) -> Translation:
-    operands = [node.get_input("tensors", index) for index in range(node.get_input_size("tensors"))]
-    return ops.Einsum(operands, node.get_attribute("equation").replace(" ", ""))
+    return ops.Einsum(node.tensors("tensors"), node.get_attribute("equation").replace(" ", ""))
 
 
 @translator("aten::pixel_shuffle", "aten::pixel_unshuffle")
@@ -201,9 +200,9 @@ def angle_units(node: TorchNodeContext) -> Translation:
     return multiply_by(value, math.pi / 180 if node.get_op_type() == "aten::deg2rad" else 180 / math.pi)
 
 
-@translator("aten::native_dropout")
+@translator("aten::dropout", "aten::native_dropout", "aten::alpha_dropout", "aten::feature_dropout")
 def no_dropout(node: TorchNodeContext) -> Translation:
-    if node.get_attribute("train", False):
+    if node.get_attribute("train", False) and node.get_attribute("p", 0.5):
         raise FrontendError("dropout in training mode is not supported: export the module after eval()")
-    value = node.get_input("input")
-    return [value, ops.Equal(value, value)]
+    value = node.get_input(0)
+    return [value, ops.Equal(value, value)] if node.get_output_size() > 1 else value

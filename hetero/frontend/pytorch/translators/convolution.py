@@ -5,9 +5,9 @@ from __future__ import annotations
 from hetero import ops
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.pytorch.translators.windows import lengths
+from hetero.frontend.pytorch.translators.windows import batched, lengths
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, per_channel, rank_of, reshape
+from hetero.frontend.values import per_channel, rank_of, reshape
 
 
 @translator("aten::convolution", "aten::conv1d", "aten::conv2d", "aten::conv3d",
@@ -23,9 +23,7 @@ def convolution(node: TorchNodeContext) -> Translation:
         lengths(node, "padding", 0, count), "explicit"
     )  # fmt: skip
     auto_pad = auto_pad.replace("valid_upper", "valid")
-    is_unbatched = rank_of(data) == count + 1
-    if is_unbatched:
-        data = ops.Unsqueeze(data, int64([0])).output(0)
+    data, restored = batched(data, count)
     if groups > 1:
         shape = filters.partial_shape.to_shape()
         filters = reshape(filters, (groups, shape[0] // groups, *shape[1:]))
@@ -38,4 +36,4 @@ def convolution(node: TorchNodeContext) -> Translation:
         value = direct(data, filters, strides, pads, pads, dilations, auto_pad).output(0)
     if node.has_input("bias"):
         value = ops.Add(value, per_channel(node.get_input("bias"), count + 2)).output(0)
-    return ops.Squeeze(value, int64([0])) if is_unbatched else value
+    return restored(value)

@@ -6,8 +6,8 @@ import math
 
 from hetero import ops
 from hetero.frontend.pytorch.node_context import TorchNodeContext
+from hetero.frontend.pytorch.promotion import promoted_type
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.pytorch.types import promoted_type
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import multiply_by, scalar_like
 from hetero.graph import Node, Op, Output
@@ -18,7 +18,7 @@ _UNARY = {
     "atanh": ops.Atanh, "ceil": ops.Ceiling, "cos": ops.Cos, "cosh": ops.Cosh, "erf": ops.Erf, "exp": ops.Exp,
     "floor": ops.Floor, "log": ops.Log, "neg": ops.Negative, "relu": ops.Relu, "sigmoid": ops.Sigmoid,
     "sign": ops.Sign, "sgn": ops.Sign, "silu": ops.Swish, "sin": ops.Sin, "sinh": ops.Sinh, "sqrt": ops.Sqrt,
-    "tan": ops.Tan, "tanh": ops.Tanh, "hardswish": ops.HSwish, "mish": ops.Mish, "softplus_": ops.SoftPlus,
+    "tan": ops.Tan, "tanh": ops.Tanh, "hardswish": ops.HSwish, "mish": ops.Mish,
 }  # fmt: skip
 _BINARY: dict[str, type[Op]] = {
     "mul": ops.Multiply, "maximum": ops.Maximum, "minimum": ops.Minimum, "remainder": ops.FloorMod, "fmod": ops.Mod,
@@ -241,7 +241,7 @@ def convert(node: TorchNodeContext) -> Translation:
 
 
 @translator("aten::clone", "aten::alias", "aten::detach", "aten::detach_", "aten::contiguous", "aten::lift_fresh_copy",
-            "aten::dropout", "aten::lift_fresh")  # fmt: skip
+            "aten::lift_fresh")  # fmt: skip
 def identity(node: TorchNodeContext) -> Translation:
     return node.get_input(0)
 

@@ -10,6 +10,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.pytorch.translators.movement import NO_END
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import axis_length, int64, normalize_axis, rank_of, scalar_like
 from hetero.graph import Node, Output, as_output
@@ -119,16 +120,15 @@ def select_scatter(node: TorchNodeContext) -> Translation:
     value = node.get_input("self")
     axis, at = node.get_attribute("dim"), node.get_attribute("index")
     source = ops.Unsqueeze(node.converted("src", value.element_type), int64([normalize_axis(axis, rank_of(value))]))
-    return ops.SliceScatter(value, source, int64([at]), int64([at + 1 or 2**63 - 1]), int64([1]), int64([axis]))
+    return ops.SliceScatter(value, source, int64([at]), int64([at + 1 or NO_END]), int64([1]), int64([axis]))
 
 
 @translator("aten::slice_scatter")
 def slice_scatter(node: TorchNodeContext) -> Translation:
     value = node.get_input("self")
-    begin = node.integers("start") if node.arguments.get("start") is not None else int64([0])
-    end = node.integers("end") if node.arguments.get("end") is not None else int64([2**63 - 1])
-    axes, step = int64([node.get_attribute("dim", 0)]), int64([node.get_attribute("step", 1)])
-    return ops.SliceScatter(value, node.converted("src", value.element_type), begin, end, step, axes)
+    begin, end, step = node.integers("start", 0), node.integers("end", NO_END), node.integers("step", 1)
+    source, axes = node.converted("src", value.element_type), node.integers("dim", 0)
+    return ops.SliceScatter(value, source, begin, end, step, axes)
 
 
 @translator("aten::nonzero")
@@ -161,9 +161,7 @@ def diagonal(node: TorchNodeContext) -> Translation:
     rank = rank_of(value)
     axes = [normalize_axis(node.get_attribute(f"dim{at + 1}", at), rank) for at in range(2)]
     height, width = (value.partial_shape[axis].get_length() for axis in axes)
-    rows = np.arange(max(height, width) + abs(offset))
-    rows = rows[(rows + min(offset, 0) >= 0)] if offset < 0 else rows
-    places = [(row, row + offset) for row in rows if 0 <= row < height and 0 <= row + offset < width]
+    places = [(row, row + offset) for row in range(height) if 0 <= row + offset < width]
     others = [axis for axis in range(rank) if axis not in axes]
     matrices = ops.Transpose(value, int64([*axes, *others]))
     found = ops.GatherND(matrices, int64(np.reshape(places, (-1, 2))))

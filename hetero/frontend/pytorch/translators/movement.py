@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.pytorch.node_context import TorchNodeContext
+from hetero.frontend.pytorch.node_context import TorchNodeContext, integer_vector
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import axis_length, int64, normalize_axis, rank_of, scalar_like
@@ -14,7 +14,7 @@ from hetero.graph import Output
 from hetero.types import Type
 
 # What torch writes for the end of a slice that has none.
-_NO_END = 2**63 - 1
+NO_END = 2**63 - 1
 
 
 @translator("aten::view", "aten::reshape", "aten::_unsafe_view", "aten::view_copy")
@@ -86,7 +86,7 @@ def squeeze(node: TorchNodeContext) -> Translation:
 
 @translator("aten::cat", "aten::concat", "aten::concatenate")
 def cat(node: TorchNodeContext) -> Translation:
-    parts = [node.get_input("tensors", index) for index in range(node.get_input_size("tensors"))]
+    parts = node.tensors("tensors")
     kind = node.output_type()
     # A vector without elements is left out, whatever the rank of the others.
     parts = [part for part in parts if part.partial_shape.is_dynamic or part.shape != (0,)] or parts[:1]
@@ -97,17 +97,15 @@ def cat(node: TorchNodeContext) -> Translation:
 @translator("aten::stack")
 def stack(node: TorchNodeContext) -> Translation:
     axis = node.get_attribute("dim", 0)
-    parts = [node.get_input("tensors", index) for index in range(node.get_input_size("tensors"))]
-    return ops.Concat([ops.Unsqueeze(part, int64([axis])) for part in parts], axis)
+    return ops.Concat([ops.Unsqueeze(part, int64([axis])) for part in node.tensors("tensors")], axis)
 
 
 @translator("aten::slice", "aten::slice_copy")
 def slice_axis(node: TorchNodeContext) -> Translation:
     value = node.get_input("self")
     axis = normalize_axis(node.get_attribute("dim", 0), rank_of(value))
-    begin = node.integers("start") if node.arguments.get("start") is not None else int64([0])
-    end = node.integers("end") if node.arguments.get("end") is not None else int64([_NO_END])
-    return ops.Slice(value, begin, end, int64([node.get_attribute("step", 1)]), int64([axis]))
+    begin, end, step = node.integers("start", 0), node.integers("end", NO_END), node.integers("step", 1)
+    return ops.Slice(value, begin, end, step, int64([axis]))
 
 
 @translator("aten::select", "aten::select_copy")
@@ -120,14 +118,9 @@ def select(node: TorchNodeContext) -> Translation:
 @translator("aten::expand", "aten::expand_copy", "aten::broadcast_to")
 def expand(node: TorchNodeContext) -> Translation:
     """Broadcast to a shape in which -1 keeps the length."""
-    value = node.get_input("self")
-    name = "size" if "size" in node.arguments else "shape"
-    lengths = node.arguments[name]
+    lengths = node.arguments["size" if "size" in node.arguments else "shape"]
     ones = [1 if isinstance(length, int) and length == -1 else length for length in lengths]
-    if not any(isinstance(length, Output) for length in ones):
-        return ops.Broadcast(value, int64(ones), broadcast_spec="BIDIRECTIONAL")
-    parts = [ops.Reshape(one, int64([1]), False) if isinstance(one, Output) else int64([one]) for one in ones]
-    return ops.Broadcast(value, ops.Concat(parts, 0), broadcast_spec="BIDIRECTIONAL")
+    return ops.Broadcast(node.get_input("self"), integer_vector(ones), broadcast_spec="BIDIRECTIONAL")
 
 
 @translator("aten::repeat")
@@ -226,7 +219,7 @@ def difference(node: TorchNodeContext) -> Translation:
         value = ops.Concat([part for part in (ends[0], value, ends[1]) if part is not None], axis).output(0)
     operation = ops.NotEqual if value.element_type is Type.boolean else ops.Subtract
     for _ in range(node.get_attribute("n", 1)):
-        after = ops.Slice(value, int64([1]), int64([_NO_END]), int64([1]), int64([axis]))
+        after = ops.Slice(value, int64([1]), int64([NO_END]), int64([1]), int64([axis]))
         before = ops.Slice(value, int64([0]), int64([-1]), int64([1]), int64([axis]))
         value = operation(after, before).output(0)
     return value

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from hetero import ops
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.pytorch.translators.windows import lengths
+from hetero.frontend.pytorch.translators.windows import batched, lengths
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, multiply_by, rank_of, scalar_like
+from hetero.frontend.values import int64, multiply_by, scalar_like
 
 
 @translator("aten::max_pool1d", "aten::max_pool2d", "aten::max_pool3d",
@@ -21,13 +21,9 @@ def max_pool(node: TorchNodeContext) -> Translation:
     strides = lengths(node, "stride", 0, count) if node.get_attribute("stride", []) else kernel
     pads, dilations = lengths(node, "padding", 0, count), lengths(node, "dilation", 1, count)
     rounding = "ceil_torch" if node.get_attribute("ceil_mode", False) else "floor"
-    value = node.get_input("self")
-    is_unbatched = rank_of(value) == count + 1
-    if is_unbatched:
-        value = ops.Unsqueeze(value, int64([0])).output(0)
+    value, restored = batched(node.get_input("self"), count)
     pooled = ops.MaxPool(value, strides, dilations, pads, pads, kernel, rounding, "explicit", "i64", 2)
-    outputs = pooled.outputs()[: node.get_output_size()]
-    return [ops.Squeeze(output, int64([0])) for output in outputs] if is_unbatched else outputs
+    return [restored(output) for output in pooled.outputs()[: node.get_output_size()]]
 
 
 @translator("aten::avg_pool1d", "aten::avg_pool2d", "aten::avg_pool3d")
@@ -39,10 +35,7 @@ def average_pool(node: TorchNodeContext) -> Translation:
     rounding = "ceil_torch" if node.get_attribute("ceil_mode", False) else "floor"
     divisor = node.get_attribute("divisor_override", None)
     excluded = not node.get_attribute("count_include_pad", True)
-    value = node.get_input("self")
-    is_unbatched = rank_of(value) == count + 1
-    if is_unbatched:
-        value = ops.Unsqueeze(value, int64([0])).output(0)
+    value, restored = batched(node.get_input("self"), count)
     if divisor is None and not excluded and rounding == "ceil_torch":
         # The padding counts, but not what a window has beyond it.
         around = int64([0, 0, *pads])
@@ -54,7 +47,7 @@ def average_pool(node: TorchNodeContext) -> Translation:
     ).output(0)  # fmt: skip
     if divisor is not None:
         pooled = multiply_by(pooled, math.prod(kernel) / divisor)
-    return ops.Squeeze(pooled, int64([0])) if is_unbatched else pooled
+    return restored(pooled)
 
 
 @translator("aten::adaptive_avg_pool1d", "aten::adaptive_avg_pool2d", "aten::_adaptive_avg_pool2d",
@@ -63,8 +56,5 @@ def adaptive_average_pool(node: TorchNodeContext) -> Translation:
     value, size = node.get_input("self"), node.get_attribute("output_size")
     if all(length == 1 for length in size):
         return ops.ReduceMean(value, int64(range(-len(size), 0)), True)
-    is_unbatched = rank_of(value) == len(size) + 1
-    if is_unbatched:
-        value = ops.Unsqueeze(value, int64([0])).output(0)
-    pooled = ops.AdaptiveAvgPool(value, int64(size))
-    return ops.Squeeze(pooled, int64([0])) if is_unbatched else pooled
+    value, restored = batched(value, len(size))
+    return restored(ops.AdaptiveAvgPool(value, int64(size)).output(0))
