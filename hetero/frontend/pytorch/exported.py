@@ -47,7 +47,7 @@ def decode_exported(program: ExportedProgram) -> DecodedProgram:
     try:
         serialized = serialize.ExportedProgramSerializer().serialize(program).exported_program
         text = json.dumps(serialize._dataclass_to_dict(serialized), cls=serialize.EnumEncoder)
-        arrays = {name: _array(tensor) for name, tensor in tensors.items() if _is_tensor(tensor)}
+        arrays = {name: to_array(tensor) for name, tensor in tensors.items() if _is_tensor(tensor)}
     except Exception as error:  # torch raises anything for what it cannot write
         raise FrontendError(f"torch cannot write it: {type(error).__name__}: {error}") from error
     return decode(json.loads(text), arrays)
@@ -59,7 +59,7 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, torch.Tensor)
 
 
-def _array(tensor: Tensor) -> np.ndarray:
+def to_array(tensor: Tensor) -> np.ndarray:
     """Return the elements of a tensor as an array; numpy has no type of its own for some."""
     import torch
 
@@ -69,6 +69,17 @@ def _array(tensor: Tensor) -> np.ndarray:
         return tensor.numpy()
     bits = {1: torch.uint8, 2: torch.int16}[tensor.element_size()]
     return tensor.view(bits).numpy().view(Type(name).to_dtype())
+
+
+def to_tensor(array: np.ndarray) -> Tensor:
+    """Return a tensor with the elements of an array, of which it uses the memory if it can."""
+    import torch
+
+    if array.dtype.isbuiltin == 1:
+        return torch.from_numpy(array)
+    names = {ours: torchs for torchs, ours in _TYPES_WITHOUT_ARRAYS.items()}
+    bits = array.view({1: np.uint8, 2: np.int16}[array.itemsize])
+    return torch.from_numpy(bits).view(getattr(torch, names[Type(array.dtype).to_string()]))
 
 
 def is_module(source: Any) -> bool:

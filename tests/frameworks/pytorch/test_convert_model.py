@@ -1,4 +1,4 @@
-"""convert_model and torch.compile on modules in memory."""
+"""convert_model on modules and exported programs in memory."""
 
 import numpy as np
 import pytest
@@ -135,22 +135,3 @@ def test_element_types_that_numpy_lacks():
 def test_an_example_is_needed():
     with pytest.raises(FrontendError, match="needs example_input"):
         hetero.convert_model(Residual())
-
-
-def test_compile(caplog):
-    module = Residual().eval()
-    compiled = torch.compile(module, backend="hetero", options={"device": "TEMPLATE"})
-    x = torch.rand(2, 4)
-    with torch.no_grad():
-        np.testing.assert_allclose(compiled(x), module(x), atol=1e-5)
-    assert "torch runs a graph" not in caplog.text
-
-
-def test_what_cannot_be_compiled_stays_with_torch(caplog):
-    def function(x):
-        return torch.linalg.eigvals(x).abs()
-
-    x = torch.rand(3, 3)
-    compiled = torch.compile(function, backend="hetero", options={"device": "TEMPLATE"})
-    np.testing.assert_allclose(compiled(x), function(x))
-    assert "torch runs a graph of" in caplog.text and "scalar type 10" in caplog.text
