@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from hetero import ops
 from hetero.containers import ElementType
 from hetero.errors import FrontendError
-from hetero.frontend.subgraph import Body
-from hetero.graph import Output, Parameter
+from hetero.frontend.subgraph import Body, Subgraph
+from hetero.frontend.values import int64, normalize_axis
+from hetero.graph import Model, Output, Parameter
 from hetero.ops.bodies import widen
 from hetero.ops.control_flow import SubGraphOp
 from hetero.ops.port_maps import (
     BodyOutputDescription,
+    ConcatOutputDescription,
     InputDescription,
     InvariantInputDescription,
+    MergedInputDescription,
     OutputDescription,
+    SliceInputDescription,
 )
-from hetero.shape import PartialShape
+from hetero.shape import Dimension, PartialShape
 
 
 def make_if(condition: Output, bodies: Sequence[Body]) -> ops.If:
@@ -77,3 +81,62 @@ def connect(
     operation.set_output_descriptions(outputs)
     operation.infer()
     return operation
+
+
+def make_scan(
+    graph: Subgraph,
+    states: Sequence[Output],
+    scanned: Sequence[Output],
+    input_axes: Sequence[int],
+    input_directions: Sequence[int],
+    output_axes: Sequence[int],
+    output_directions: Sequence[int],
+    capture: Callable[[Output], Output] = lambda value: value,
+) -> SubGraphOp:
+    """Return the TensorIterator of a graph that is applied to one slice after the other of the ``scanned`` inputs.
+
+    The graph takes the states and the slices, and returns the next states and the slices of the other outputs, along
+    the axes given; a direction is 0 for forward, 1 for backward. ``capture``: maps a value that the body captures to
+    the value in the Model that contains the TensorIterator.
+    """
+
+    def build(carried: list[Parameter]) -> Body:
+        parts = [slice_parameter(value, axis) for value, axis in zip(scanned, input_axes)]
+        items = [ops.Squeeze(part, int64([axis])) for part, axis in zip(parts, input_axes)]
+        return graph.build([*carried, *items], [*carried, *parts])
+
+    body = build_loop_body(build, states, 0)
+    count = len(states)
+    stack_results(body.model, {count + i: axis for i, axis in enumerate(output_axes)})
+    inputs: list[InputDescription] = [MergedInputDescription(i, i, i) for i in range(count)]
+    outputs: list[OutputDescription] = [BodyOutputDescription(i, i) for i in range(count)]
+    for i, (axis, backward) in enumerate(zip(input_axes, input_directions), count):
+        inputs.append(SliceInputDescription(i, i, *_slicing(backward), axis))
+    for i, (axis, backward) in enumerate(zip(output_axes, output_directions), count):
+        outputs.append(ConcatOutputDescription(i, i, *_slicing(backward), axis))
+    body = Body(body.model, [capture(value) for value in body.captured])
+    return connect(ops.TensorIterator(), body, [*states, *scanned], inputs, outputs)
+
+
+def _slicing(backward: int) -> tuple[int, int, int, int]:
+    """Return start, stride, part size and end of a port that goes along its axis forward or backward."""
+    return (-1, -1, 1, 0) if backward else (0, 1, 1, -1)
+
+
+def stack_results(model: Model, axes: Mapping[int, int]) -> None:
+    """Add an axis of length 1 to results, given as {index: axis}, for the concatenation over all iterations."""
+    for index, axis in axes.items():
+        result = model.results[index]
+        stacked = ops.Unsqueeze(result.input_value(0), int64([axis]), name=f"{result.friendly_name}/Unsqueeze")
+        result.input(0).replace_source_output(stacked.output(0))
+        result.infer()
+
+
+def slice_parameter(value: Output, axis: int) -> Parameter:
+    """Return a Parameter for a slice of length 1 along an axis."""
+    shape = value.partial_shape
+    if shape.has_rank:
+        lengths: list[Dimension | int] = list(shape)
+        lengths[normalize_axis(axis, len(shape))] = 1
+        shape = PartialShape(lengths)
+    return Parameter(value.element_type, shape)

@@ -14,33 +14,33 @@ if TYPE_CHECKING:
 
 
 class TorchSubgraph(Subgraph):
-    """A graph, and the builder of the outer graph. It reads no values but its inputs."""
+    """A graph, and the builder of the outer graph. Its last inputs may be values of that graph: ``captured``."""
 
-    def __init__(self, graph: DecodedGraph, outer: GraphBuilder) -> None:
-        self._graph, self._outer = graph, outer
-        self.name, self.input_count, self.output_count = "body", len(graph.inputs), len(graph.outputs)
+    def __init__(self, graph: DecodedGraph, outer: GraphBuilder, captured: Sequence[Output] = ()) -> None:
+        self._graph, self._outer, self._captured = graph, outer, captured
+        self.name, self.output_count = "body", len(graph.outputs)
+        self.input_count = len(graph.inputs) - len(captured)
+
+    def with_captured(self, values: Sequence[Output]) -> TorchSubgraph:
+        """Return the graph with its last inputs bound to values of the outer graph."""
+        return TorchSubgraph(self._graph, self._outer, values)
 
     def build(self, inputs: Sequence[Node], parameters: Sequence[Parameter]) -> Body:
         scope = ModelScope()
         for name, node in zip(self._graph.inputs, inputs):
             scope.name(node, name)
-        outputs = self._translate([node.output(0) for node in inputs], scope)
-        return Body(Model(outputs, list(parameters), self.name), [])
-
-    def build_branch(self, inputs: Sequence[Output]) -> Body:
-        """Translate the graph to a Model whose parameters stand for values of the outer graph. Raises FrontendError."""
-        scope = ModelScope()
-        values = [scope.capture(value, name) for name, value in zip(self._graph.inputs, inputs)]
-        outputs = self._translate(values, scope)
-        return Body(Model(outputs, list(scope.captured.values()), self.name), list(scope.captured))
+        names = self._graph.inputs[self.input_count :]
+        captured = [scope.capture(value, name) for name, value in zip(names, self._captured)]
+        outputs = self._translate([*(node.output(0) for node in inputs), *captured], scope)
+        return Body(Model(outputs, [*parameters, *scope.captured.values()], self.name), list(scope.captured))
 
     def inline(self, inputs: Sequence[Output], name: str) -> list[Output]:
-        outputs = self._translate(inputs, self._outer.scope, f"{name}/")
+        outputs = self._translate([*inputs, *self._captured], self._outer.scope, f"{name}/")
         name_first_output(name, outputs)
         return outputs
 
     def _translate(self, inputs: Sequence[Output], scope: ModelScope, prefix: str = "") -> list[Output]:
-        self.check_input_count(len(inputs))
+        self.check_input_count(len(inputs) - len(self._captured))
         builder = self._outer.enter(self._graph, scope, prefix)
         for name, value in zip(self._graph.inputs, inputs):
             builder.define(name, value)

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import nn
+from torch._higher_order_ops.map import map as map_slices
+from torch._higher_order_ops.scan import scan
 from torch.export import Dim
 
 
@@ -167,6 +169,22 @@ class Repeated(nn.Module):
         )
 
 
+class Recurrent(nn.Module):
+    """A recurrent cell over the words, then a function of each, which returns a tensor and a sum."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = nn.RNNCell(4, 4)
+
+    def forward(self, x: torch.Tensor, state: torch.Tensor) -> Any:
+        def step(state: torch.Tensor, word: torch.Tensor) -> Any:
+            state = self.cell(word, state)
+            return state, state * 2
+
+        last, words = scan(step, state, x, dim=1, reverse=True)
+        return last, map_slices(lambda word, state: (word - state, word.sum()), words.transpose(0, 1), state)
+
+
 def cases() -> dict[str, Case]:
     torch.manual_seed(0)
     batch, words = Dim("batch", min=1, max=8), Dim("words", min=2, max=16)
@@ -183,6 +201,7 @@ def cases() -> dict[str, Case]:
         "cache": Case(Cache(), [(torch.rand(1, 1, 8),) for _ in range(6)]),
         "cond": Case(Conditional(), [(matrix,), (-matrix.abs(),), (matrix.abs(),)]),
         "while_loop": Case(Repeated(), [(matrix,), (matrix * 100,)]),
+        "recurrent": Case(Recurrent(), [(torch.rand(2, 5, 4), torch.rand(2, 4))]),
         "mutated_input": Case(Counter(), [(matrix.clone(),), (matrix.clone(),)]),
         "nested": Case(Nested(), [({"a": matrix, "b": matrix + 1}, (matrix, matrix * 2))]),
         **{

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.control_flow import build_loop_body, connect, make_if
+from hetero.frontend.control_flow import build_loop_body, connect, make_if, make_scan, slice_parameter, stack_results
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.subgraph import Body, ModelScope, Subgraph
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, normalize_axis
+from hetero.frontend.values import axis_length, int64
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_constant
-from hetero.ops.control_flow import SubGraphOp
 from hetero.ops.port_maps import (
     BodyOutputDescription,
     ConcatOutputDescription,
-    InputDescription,
     MergedInputDescription,
-    OutputDescription,
     SliceInputDescription,
 )
 from hetero.ops.values import exact_value
-from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
 
@@ -66,7 +60,7 @@ def loop(node: OnnxNodeContext) -> Translation:
     body = build_loop_body(build, initial, 1)
     carried = range(len(initial))
     scanned = range(1 + len(initial), graph.output_count)
-    _stack_results(body.model, dict.fromkeys(scanned, 0))
+    stack_results(body.model, dict.fromkeys(scanned, 0))
     operation = ops.Loop(trip_count, condition)
     operation.set_special_body_ports([0, 0])
     return connect(
@@ -86,7 +80,7 @@ def scan(node: OnnxNodeContext) -> Translation:
     states, scanned = inputs[: len(inputs) - count], inputs[len(inputs) - count :]
     _check_outputs(graph, len(states), node.get_output_size())
     output_count = graph.output_count - len(states)
-    return _scan(
+    return make_scan(
         graph,
         states,
         scanned,
@@ -108,16 +102,16 @@ def scan_8(node: OnnxNodeContext) -> Translation:
     inputs = [node.get_input(index) for index in range(1, node.get_input_size())]
     state_count = len(inputs) - count
     _check_outputs(graph, state_count, node.get_output_size())
-    parts = [_slice_parameter(value, 0) for value in inputs]
+    parts = [slice_parameter(value, 0) for value in inputs]
     items = [ops.Squeeze(part, int64([0])).output(0) for part in parts]
     if lengths is not None:
-        parts.append(_slice_parameter(lengths, 0))
+        parts.append(slice_parameter(lengths, 0))
         for index in range(state_count, len(items)):
             items[index] = _first_elements(items[index], parts[-1])
     scope = ModelScope()
     directions = node.get_attribute("directions", (0,) * count)
     output_count = graph.output_count - state_count
-    inner = _scan(
+    inner = make_scan(
         graph,
         items[:state_count],
         items[state_count:],
@@ -132,7 +126,7 @@ def scan_8(node: OnnxNodeContext) -> Translation:
         padded_length = axis_length(parts[state_count], [1])
         outputs[state_count:] = [_pad_with_zeros(value, padded_length) for value in outputs[state_count:]]
     model = Model(outputs, [*parts, *scope.captured.values()], f"{node.name}/batch")
-    _stack_results(model, dict.fromkeys(range(len(outputs)), 0))
+    stack_results(model, dict.fromkeys(range(len(outputs)), 0))
     arguments = inputs if lengths is None else [*inputs, lengths]
     return connect(
         ops.TensorIterator(),
@@ -143,67 +137,10 @@ def scan_8(node: OnnxNodeContext) -> Translation:
     )
 
 
-def _scan(
-    graph: Subgraph,
-    states: Sequence[Output],
-    scanned: Sequence[Output],
-    input_axes: Sequence[int],
-    input_directions: Sequence[int],
-    output_axes: Sequence[int],
-    output_directions: Sequence[int],
-    capture: Callable[[Output], Output] = lambda value: value,
-) -> SubGraphOp:
-    """Return the TensorIterator of a Scan.
-
-    ``capture``: maps a value that the body captures to the value in the Model that contains the TensorIterator.
-    """
-
-    def build(carried: list[Parameter]) -> Body:
-        parts = [_slice_parameter(value, axis) for value, axis in zip(scanned, input_axes)]
-        items = [ops.Squeeze(part, int64([axis])) for part, axis in zip(parts, input_axes)]
-        return graph.build([*carried, *items], [*carried, *parts])
-
-    body = build_loop_body(build, states, 0)
-    count = len(states)
-    _stack_results(body.model, {count + i: axis for i, axis in enumerate(output_axes)})
-    inputs: list[InputDescription] = [MergedInputDescription(i, i, i) for i in range(count)]
-    outputs: list[OutputDescription] = [BodyOutputDescription(i, i) for i in range(count)]
-    for i, (axis, backward) in enumerate(zip(input_axes, input_directions), count):
-        inputs.append(SliceInputDescription(i, i, *_slicing(backward), axis))
-    for i, (axis, backward) in enumerate(zip(output_axes, output_directions), count):
-        outputs.append(ConcatOutputDescription(i, i, *_slicing(backward), axis))
-    body = Body(body.model, [capture(value) for value in body.captured])
-    return connect(ops.TensorIterator(), body, [*states, *scanned], inputs, outputs)
-
-
 def _not_negative(count: Output) -> Output:
     """Return max(count, 0): in ONNX a negative trip count means no iteration, in Loop-5 it means no limit."""
     known = exact_value(count)
     return count if known is not None and (known >= 0).all() else ops.Maximum(count, np.int64(0)).output(0)
-
-
-def _slicing(backward: int) -> tuple[int, int, int, int]:
-    """Return start, stride, part size and end of a port that goes along its axis forward or backward."""
-    return (-1, -1, 1, 0) if backward else (0, 1, 1, -1)
-
-
-def _stack_results(model: Model, axes: Mapping[int, int]) -> None:
-    """Add an axis of length 1 to results, given as {index: axis}, for the concatenation over all iterations."""
-    for index, axis in axes.items():
-        result = model.results[index]
-        stacked = ops.Unsqueeze(result.input_value(0), int64([axis]), name=f"{result.friendly_name}/Unsqueeze")
-        result.input(0).replace_source_output(stacked.output(0))
-        result.infer()
-
-
-def _slice_parameter(value: Output, axis: int) -> Parameter:
-    """Return a Parameter for a slice of length 1 along an axis."""
-    shape = value.partial_shape
-    if shape.has_rank:
-        lengths: list[Dimension | int] = list(shape)
-        lengths[normalize_axis(axis, len(shape))] = 1
-        shape = PartialShape(lengths)
-    return Parameter(value.element_type, shape)
 
 
 def _first_elements(value: Output, length: Node) -> Output:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.control_flow import build_loop_body, connect, make_if
+from hetero.errors import FrontendError
+from hetero.frontend.control_flow import build_loop_body, connect, make_if, make_scan
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.pytorch.subgraph import TorchSubgraph
 from hetero.frontend.subgraph import Body
 from hetero.frontend.translation import Translation
 from hetero.graph import Constant, Model, Output, Parameter
-from hetero.ops.port_maps import BodyOutputDescription, InvariantInputDescription, MergedInputDescription
+from hetero.ops.port_maps import BodyOutputDescription, MergedInputDescription
 from hetero.ops.values import exact_value
 from hetero.types import Type
 
@@ -31,41 +32,63 @@ def cond(node: TorchNodeContext) -> Translation:
     known = exact_value(condition)
     if known is not None:
         return (then_graph if known.item() else else_graph).inline(operands, node.name)
-    return make_if(condition, [graph.build_branch(operands) for graph in (then_graph, else_graph)])
+    return make_if(condition, [graph.with_captured(operands).build([], []) for graph in (then_graph, else_graph)])
 
 
 @translator("higher_order::while_loop")
 def while_loop(node: TorchNodeContext) -> Translation:
     condition_graph, body_graph, carried, others = node.arguments.values()
     first = condition_graph.inline([*carried, *others], f"{node.name}/condition")[0]
+    body_graph = body_graph.with_captured(others)
 
     def build(values: list[Parameter]) -> Body:
-        invariant = [Parameter(value.element_type, value.partial_shape) for value in others]
-        inputs = [*values, *invariant]
-        body = body_graph.build(inputs, inputs)
+        body = body_graph.build(values, values)
         # The condition for the next iteration is the first result.
         after = [result.input_value(0) for result in body.model.results]
-        goes_on = condition_graph.build_branch([*after, *(one.output(0) for one in invariant)])
-        return _joined(body, goes_on)
+        condition = condition_graph.with_captured([*after, *others]).build([], [])
+        return _joined(body, condition, after)
 
     body = build_loop_body(build, carried, 1)
     operation = ops.Loop(np.int64(-1), first)
     operation.set_special_body_ports([-1, 0])
-    count = len(carried)
     return connect(
-        operation, body, [operation.input_value(0), first, *carried, *others],
-        [MergedInputDescription(2 + i, i, 1 + i) for i in range(count)]
-        + [InvariantInputDescription(2 + i, i) for i in range(count, count + len(others))],
-        [BodyOutputDescription(1 + i, i) for i in range(count)],
+        operation, body, [operation.input_value(0), first, *carried],
+        [MergedInputDescription(2 + i, i, 1 + i) for i in range(len(carried))],
+        [BodyOutputDescription(1 + i, i) for i in range(len(carried))],
     )  # fmt: skip
 
 
-def _joined(body: Body, condition: Body) -> Body:
-    """Return a loop's body whose first result is the condition, computed from the others."""
+def _joined(body: Body, condition: Body, after: list[Output]) -> Body:
+    """Return a loop's body whose first result is the condition, which reads the others and what it captures."""
+    captured = dict(zip(body.captured, body.model.parameters[len(body.model.parameters) - len(body.captured) :]))
     for parameter, value in zip(condition.model.parameters, condition.captured):
-        parameter.output(0).replace(value)
-    goes_on = condition.model.results[0].input_value(0)
-    after = [result.input_value(0) for result in body.model.results]
-    return Body(
-        Model([ops.Convert(goes_on, Type.boolean), *after], body.model.parameters, body.model.friendly_name), []
-    )
+        if value in after:
+            parameter.output(0).replace(value)
+        elif value in captured:
+            parameter.output(0).replace(captured[value].output(0))
+        else:
+            captured[value] = parameter
+    goes_on = ops.Convert(condition.model.results[0].input_value(0), Type.boolean)
+    parameters = [*body.model.parameters[: len(body.model.parameters) - len(body.captured)], *captured.values()]
+    return Body(Model([goes_on, *after], parameters, body.model.friendly_name), list(captured))
+
+
+@translator("higher_order::scan")
+def scan(node: TorchNodeContext) -> Translation:
+    """A graph of the state and a slice along axis 0, for each slice; it returns the next state and further results."""
+    graph, states, scanned, others = node.arguments.values()
+    return _scan(graph, states, scanned, others or [])
+
+
+@translator("higher_order::map_impl")
+def map_slices(node: TorchNodeContext) -> Translation:
+    """A graph of a slice along axis 0, for each slice."""
+    graph, scanned, others = node.arguments.values()
+    return _scan(graph, [], scanned, others or [])
+
+
+def _scan(graph: TorchSubgraph, states: list[Output], scanned: list[Output], others: list[Output]) -> Translation:
+    if not all(isinstance(value, Output) for value in (*states, *scanned, *others)):
+        raise FrontendError("its operands must be tensors")
+    inputs, outputs = (0,) * len(scanned), (0,) * (graph.output_count - len(states))
+    return make_scan(graph.with_captured(others), states, scanned, inputs, inputs, outputs, outputs)

@@ -30,14 +30,16 @@ def full(node: TorchNodeContext) -> Translation:
 
 @translator("aten::arange")
 def arange(node: TorchNodeContext) -> Translation:
-    kind = node.output_type()
+    # torch counts the numbers in f64.
+    result_type = node.output_type()
+    kind = Type.f64 if result_type.is_real() else result_type
     default = {"start": 0, "step": 1}
     limits = [
         node.converted(name, kind) if node.arguments.get(name) is not None
         else Constant(np.array(default[name], kind.to_dtype())).output(0)
         for name in ("start", "end", "step")
     ]  # fmt: skip
-    return ops.Range(*limits, kind)
+    return ops.Convert(ops.Range(*limits, kind), result_type)
 
 
 @translator("aten::tril", "aten::triu")

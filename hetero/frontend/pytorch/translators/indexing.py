@@ -12,7 +12,7 @@ from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.pytorch.translators.movement import NO_END
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, normalize_axis, rank_of, scalar_like
+from hetero.frontend.values import axis_length, int64, multiply_by, normalize_axis, rank_of, scalar_like
 from hetero.graph import Node, Output, as_output
 from hetero.types import Type
 
@@ -104,7 +104,8 @@ def scatter(node: TorchNodeContext) -> Translation:
     source = "value" if "value" in node.arguments else "src"
     updates = node.converted(source, value.element_type)
     if rank_of(value) == 0:
-        return ops.Reshape(updates, int64([]), False)
+        value, index = (ops.Reshape(one, int64([1]), False).output(0) for one in (value, index))
+        updates = ops.Reshape(updates, int64([1]), False).output(0)
     if source == "value":
         updates = ops.Broadcast(updates, ops.ShapeOf(index)).output(0)
     else:  # there may be more updates than indices
@@ -112,7 +113,37 @@ def scatter(node: TorchNodeContext) -> Translation:
         updates = ops.Slice(updates, int64([0] * count), ops.ShapeOf(index), int64([1] * count)).output(0)
     name = "sum" if node.get_op_type() == "aten::scatter_add" else node.get_attribute("reduce", "none")
     keeps = node.get_attribute("include_self", True)
-    return ops.ScatterElementsUpdate(value, index, updates, int64(axis), _REDUCTIONS.get(name, name), keeps)
+    found = ops.ScatterElementsUpdate(value, index, updates, int64(axis), _REDUCTIONS.get(name, name), keeps)
+    return ops.Reshape(found, int64([]), False) if rank_of(node.get_input("self")) == 0 else found
+
+
+@translator("aten::index_copy", "aten::index_fill")
+def index_copy(node: TorchNodeContext) -> Translation:
+    """Write tensors, or a number, to places along an axis."""
+    value, axis = node.get_input("self"), node.get_attribute("dim")
+    index = ops.Reshape(node.get_input("index"), int64([-1]), False)
+    updates = node.converted("source" if "source" in node.arguments else "value", value.element_type)
+    if rank_of(value) == 0:
+        return ops.Reshape(updates, int64([]), False)
+    axis = normalize_axis(axis, rank_of(value))
+    lengths = [axis_length(value, range(axis)), ops.ShapeOf(index), axis_length(value, range(axis + 1, rank_of(value)))]
+    return ops.ScatterUpdate(value, index, ops.Broadcast(updates, ops.Concat(lengths, 0)), int64(axis))
+
+
+@translator("aten::index_add", "aten::index_reduce")
+def index_add(node: TorchNodeContext) -> Translation:
+    """Combine tensors with those at places along an axis."""
+    value, axis = node.get_input("self"), node.get_attribute("dim")
+    updates = multiply_by(node.converted("source", value.element_type), node.get_attribute("alpha", 1))
+    if rank_of(value) == 0:
+        value, updates = (ops.Reshape(one, int64([1]), False).output(0) for one in (value, updates))
+    axis = normalize_axis(axis, rank_of(value))
+    column = ops.Reshape(node.get_input("index"), int64([-1, *[1] * (rank_of(value) - axis - 1)]), False)
+    index = ops.Broadcast(column, ops.ShapeOf(updates))
+    name = "sum" if node.get_op_type() == "aten::index_add" else node.get_attribute("reduce")
+    keeps = node.get_attribute("include_self", True)
+    combined = ops.ScatterElementsUpdate(value, index, updates, int64(axis), _REDUCTIONS.get(name, name), keeps)
+    return ops.Reshape(combined, ops.ShapeOf(node.get_input("self")), False)
 
 
 @translator("aten::select_scatter")
@@ -181,7 +212,8 @@ def as_strided(node: TorchNodeContext) -> Translation:
 @translator("aten::masked_scatter")
 def masked_scatter(node: TorchNodeContext) -> Translation:
     """Put the elements of the source, in order, where the mask is true."""
-    value, source = node.get_input("self"), node.get_input("source")
+    source, shape = node.get_input("source"), ops.ShapeOf(node.get_input("mask"))
+    value = ops.Broadcast(node.get_input("self"), shape, broadcast_spec="BIDIRECTIONAL")
     mask = ops.Broadcast(node.get_input("mask"), ops.ShapeOf(value))
     places = ops.Transpose(ops.NonZero(mask), int64([1, 0]))
     count = ops.Unsqueeze(ops.Gather(ops.ShapeOf(places), int64(0), int64(0)), int64([0]))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, rank_of, scalar_like
-from hetero.graph import Output
+from hetero.frontend.values import int64, per_channel, rank_of, scalar_like
+from hetero.graph import Constant, Output
 
 
 @translator("aten::batch_norm", "aten::_native_batch_norm_legit_no_training", "aten::native_batch_norm")
@@ -20,7 +22,25 @@ def batch_norm(node: TorchNodeContext) -> Translation:
     bias = node.get_optional_input("bias") or ops.Broadcast(scalar_like(data, 0), ops.ShapeOf(mean)).output(0)
     value = ops.BatchNormInference(data, scale, bias, mean, variance, node.get_attribute("eps", 1e-5)).output(0)
     # What training would use.
-    return [value, mean, variance] if node.get_output_size() > 1 else value
+    nothing = Constant(np.zeros(0, data.element_type.to_dtype())).output(0)
+    return [value, nothing, nothing] if node.get_output_size() > 1 else value
+
+
+@translator("aten::_native_batch_norm_legit.no_stats")
+def batch_norm_of_batch(node: TorchNodeContext) -> Translation:
+    """Normalize each channel by its own mean and variance in this batch."""
+    data, epsilon = node.get_input("input"), node.get_attribute("eps")
+    rank = rank_of(data)
+    axes = int64([axis for axis in range(rank) if axis != 1])
+    value: Output = ops.MVN(data, axes, True, epsilon, "inside_sqrt").output(0)
+    if node.has_input("weight"):
+        value = ops.Multiply(value, per_channel(node.get_input("weight"), rank)).output(0)
+    if node.has_input("bias"):
+        value = ops.Add(value, per_channel(node.get_input("bias"), rank)).output(0)
+    mean = ops.ReduceMean(data, axes, True)
+    variance = ops.ReduceMean(ops.SquaredDifference(data, mean), axes, False)
+    inverse = ops.Power(ops.Add(variance, scalar_like(data, epsilon)), scalar_like(data, -0.5))
+    return [value, ops.Squeeze(mean, axes), inverse]
 
 
 @translator("aten::layer_norm", "aten::native_layer_norm")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from hetero import ops
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, rank_of, scalar_like
+from hetero.frontend.values import int64, known_length, rank_of, scalar_like
 from hetero.graph import Constant, Node, Output
 from hetero.types import Type
 
@@ -39,6 +41,8 @@ def extreme(node: TorchNodeContext) -> Translation:
     if "dim" not in node.arguments:
         return (ops.ReduceMax if is_max else ops.ReduceMin)(value, _axes(node, value), False)
     axis = node.get_attribute("dim")
+    if rank_of(value) == 0:
+        return [value, int64(0).output(0)]
     found = ops.TopK(value, int64(1), axis, "max" if is_max else "min", "none", "i64")
     if node.get_attribute("keepdim", False):
         return found
@@ -100,7 +104,26 @@ def top_k(node: TorchNodeContext) -> Translation:
 @translator("aten::linalg_vector_norm")
 def vector_norm(node: TorchNodeContext) -> Translation:
     (value,) = node.operands("self")
-    order, axes, keeps = node.get_attribute("ord", 2), _axes(node, value), node.get_attribute("keepdim", False)
+    return _norm(value, node.get_attribute("ord", 2), _axes(node, value), node.get_attribute("keepdim", False))
+
+
+@translator("aten::_cdist_forward", "aten::cdist")
+def distances(node: TorchNodeContext) -> Translation:
+    """The norms of the differences of each row of x1 ``[…, P, M]`` and each of x2 ``[…, R, M]``."""
+    left, right = ops.Unsqueeze(node.get_input("x1"), int64([-2])), ops.Unsqueeze(node.get_input("x2"), int64([-3]))
+    return _norm(ops.Subtract(left, right).output(0), node.get_attribute("p", 2), int64([-1]), False)
+
+
+@translator("aten::_pdist_forward", "aten::pdist")
+def distances_of_pairs(node: TorchNodeContext) -> Translation:
+    """The norms of the differences of rows i and j, for all i < j."""
+    value = node.get_input("self")
+    pairs = np.triu_indices(known_length(value, 0, "the number of rows"), 1)
+    left, right = (ops.Gather(value, int64(rows), int64(0)) for rows in pairs)
+    return _norm(ops.Subtract(left, right).output(0), node.get_attribute("p", 2), int64([-1]), False)
+
+
+def _norm(value: Output, order: float, axes: Constant, keeps: bool) -> Node:
     if order == 2:
         return ops.ReduceL2(value, axes, keeps)
     size = ops.Abs(value)
