@@ -87,7 +87,8 @@ class Archive:
 
     def _tensor(self, name: str, path: str, entry: Mapping[str, Any]) -> np.ndarray:
         if entry["use_pickle"]:
-            raise FrontendError(f"'{name}' is a pickled object, which is not read, as it could run code")
+            raise FrontendError(f"'{name}' is a pickled object, which is not read, as it could run code; in a program "
+                                "saved after run_decompositions() quantized weights are tensors")  # fmt: skip
         meta = entry["tensor_meta"]
         element_type = scalar_type(meta["dtype"])
         shape, strides = ([length["as_int"] for length in meta[key]] for key in ("sizes", "strides"))

@@ -43,6 +43,9 @@ def decode_exported(program: ExportedProgram) -> DecodedProgram:
     """
     from torch._export.serde import serialize
 
+    if any(not _is_plain(tensor) for tensor in program.state_dict.values()):
+        # Quantized weights of torchao are objects, which this makes tensors.
+        program = program.run_decompositions({})
     tensors = {**program.state_dict, **program.constants}
     try:
         serialized = serialize.ExportedProgramSerializer().serialize(program).exported_program
@@ -57,6 +60,12 @@ def _is_tensor(value: Any) -> bool:
     import torch
 
     return isinstance(value, torch.Tensor)
+
+
+def _is_plain(tensor: Any) -> bool:
+    import torch
+
+    return type(tensor) in (torch.Tensor, torch.nn.Parameter)
 
 
 def to_array(tensor: Tensor) -> np.ndarray:

@@ -16,6 +16,9 @@ from torch import nn
 from torch._higher_order_ops.map import map as map_slices
 from torch._higher_order_ops.scan import scan
 from torch.export import Dim
+from torchao.quantization import Int8DynamicActivationInt8WeightConfig, Int8WeightOnlyConfig, quantize_
+from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+from torchao.quantization.pt2e.quantizer import x86_inductor_quantizer
 
 
 class Case(NamedTuple):
@@ -185,14 +188,65 @@ class Recurrent(nn.Module):
         return last, map_slices(lambda word, state: (word - state, word.sum()), words.transpose(0, 1), state)
 
 
+def _quantization(x: torch.Tensor) -> Any:
+    """Operators of quantization with scales for tensors, rows, channels and groups of columns."""
+    q = torch.ops.quantized_decomposed
+    limits = (-128, 127, torch.int8)
+    scale, zero = q.choose_qparams.tensor(x, -128, 127, 1e-6, torch.int8)
+    symmetric, middle = q.choose_qparams_symmetric.tensor(x, 0, 255, 1e-6, torch.uint8)
+    each, zeros = torch.tensor([0.01, 0.02, 0.03]), torch.tensor([0, 5, -3])
+    rows = q.quantize_per_token(x, each[:, None], zeros[:, None], *limits)
+    channels = q.quantize_per_channel(x, each, zeros, 0, *limits)
+    columns = torch.tensor([[0.01, 0.02], [0.03, 0.04], [0.02, 0.01]])
+    integers = q.quantize_per_channel_group(x, columns, torch.zeros_like(columns), *limits, 2)
+    return (
+        q.quantize_per_tensor(x, 0.02, 3, *limits), q.quantize_per_tensor.tensor(x, scale, zero, *limits),
+        rows, q.dequantize_per_token(rows, each[:, None], zeros[:, None], *limits, torch.float32),
+        channels, q.dequantize_per_channel(channels, each, zeros, 0, *limits),
+        integers, q.dequantize_per_channel_group(integers, columns, None, *limits, 2, torch.float32),
+        scale, zero, symmetric, middle,
+    )  # fmt: skip
+
+
+def _blocks(x: torch.Tensor) -> Any:
+    """torchao's operators of quantization with scales for rows, and for groups of columns."""
+    found = []
+    for block in ((1, 4), (1, 2), (3, 4)):
+        for mapping in ("SYMMETRIC", "SYMMETRIC_NO_CLIPPING_ERR", "ASYMMETRIC"):
+            scale, zero = torch.ops.torchao.choose_qparams_affine(x, mapping, block, torch.int8)
+            integers = torch.ops.torchao.quantize_affine(x, block, scale, zero, torch.int8)
+            found += [scale, zero, integers]
+            found.append(torch.ops.torchao.dequantize_affine(integers, block, scale, zero, torch.int8))
+    return tuple(found)
+
+
+def _quantized_network() -> nn.Module:
+    """A convolutional network of 8-bit weights and activations, as pt2e makes it."""
+    x, module = torch.rand(2, 3, 16, 16), Network().eval()
+    configuration = x86_inductor_quantizer.get_default_x86_inductor_quantization_config()
+    quantizer = x86_inductor_quantizer.X86InductorQuantizer().set_global(configuration)
+    prepared = prepare_pt2e(torch.export.export(module, (x,)).module(), quantizer)
+    prepared(x)
+    return convert_pt2e(prepared)
+
+
+def _quantized_layers(configuration: Any) -> nn.Module:
+    """Linear layers whose weights torchao quantizes."""
+    module = nn.Sequential(nn.Linear(32, 16), nn.ReLU(), nn.Linear(16, 8)).eval()
+    quantize_(module, configuration)
+    return module
+
+
 def cases() -> dict[str, Case]:
     torch.manual_seed(0)
     batch, words = Dim("batch", min=1, max=8), Dim("words", min=2, max=16)
-    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2)
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2).eval()
     matrix = torch.rand(3, 4) * 4 - 2
     return {
-        "convolutions": Case(Network(), [(torch.rand(2, 3, 16, 16),)]),
-        "dynamic_batch": Case(Network(), [(torch.rand(2, 3, 16, 16),), (torch.rand(3, 3, 16, 16),)], ({0: batch},)),
+        "convolutions": Case(Network().eval(), [(torch.rand(2, 3, 16, 16),)]),
+        "dynamic_batch": Case(
+            Network().eval(), [(torch.rand(2, 3, 16, 16),), (torch.rand(3, 3, 16, 16),)], ({0: batch},)
+        ),
         "encoder": Case(encoder, [(torch.rand(2, 5, 16),)]),
         "dynamic_words": Case(
             nn.Sequential(nn.Embedding(20, 16), nn.LayerNorm(16), nn.Linear(16, 4), nn.GELU()),
@@ -201,12 +255,17 @@ def cases() -> dict[str, Case]:
         "cache": Case(Cache(), [(torch.rand(1, 1, 8),) for _ in range(6)]),
         "cond": Case(Conditional(), [(matrix,), (-matrix.abs(),), (matrix.abs(),)]),
         "while_loop": Case(Repeated(), [(matrix,), (matrix * 100,)]),
+        "quantized": Case(_quantized_network(), [(torch.rand(2, 3, 16, 16),)]),
+        "quantized_weights": Case(_quantized_layers(Int8WeightOnlyConfig()), [(torch.rand(2, 32),)]),
+        "quantized_rows": Case(_quantized_layers(Int8DynamicActivationInt8WeightConfig()), [(torch.rand(2, 32),)]),
         "recurrent": Case(Recurrent(), [(torch.rand(2, 5, 4), torch.rand(2, 4))]),
         "mutated_input": Case(Counter(), [(matrix.clone(),), (matrix.clone(),)]),
         "nested": Case(Nested(), [({"a": matrix, "b": matrix + 1}, (matrix, matrix * 2))]),
         **{
             function.__name__.strip("_"): Case(Function(function), [(matrix,)])
-            for function in (_in_place, _indexing, _numbers, _one_by_one, _reductions, _shapes)
+            for function in (
+                _blocks, _in_place, _indexing, _numbers, _one_by_one, _quantization, _reductions, _shapes,
+            )
         },
     }  # fmt: skip
 
@@ -214,8 +273,11 @@ def cases() -> dict[str, Case]:
 def write(folder: Path) -> None:
     """Write NAME.pt2, as torch exports it, NAME.core.pt2, in core ATen, and NAME.npz with inputs and outputs."""
     for name, case in cases().items():
-        program = torch.export.export(case.module.eval(), case.calls[0], dynamic_shapes=case.dynamic_shapes)
+        program = torch.export.export(case.module, case.calls[0], dynamic_shapes=case.dynamic_shapes)
         core = program.run_decompositions()
+        if any(type(tensor) not in (torch.Tensor, nn.Parameter) for tensor in program.state_dict.values()):
+            # Objects of torchao would be pickled.
+            program = program.run_decompositions({})
         for one, suffix in ((program, ""), (core, ".core")):
             one._example_inputs = None  # they would be pickled
             _remove_origins(one)

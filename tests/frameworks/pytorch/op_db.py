@@ -22,6 +22,7 @@ from torch.utils import _pytree
 
 import hetero
 from hetero.frontend.pytorch import PytorchFrontEnd
+from hetero.frontend.pytorch.exported import to_array
 
 # Samples of each operator, evenly from all of them: the whole table takes hours to export.
 SAMPLES = 6
@@ -110,7 +111,7 @@ def _compared(program: Any, tensors: list[Any], expected: list[Any]) -> tuple[st
     """Return the reason and the detail of an outcome."""
     try:
         model = PytorchFrontEnd().convert(program)
-        feeds = [one.numpy() for one in tensors]
+        feeds = [to_array(one) for one in tensors]
         found = hetero.Core().compile_model(model, "TEMPLATE")(feeds).to_tuple() if model.results else ()
     except Exception as error:
         return type(error).__name__, str(error)[:300]
@@ -119,12 +120,13 @@ def _compared(program: Any, tensors: list[Any], expected: list[Any]) -> tuple[st
         if array is None or value is None:
             return "other outputs", f"{len(found)} instead of {len(expected)}"
         is_tensor = isinstance(value, torch.Tensor)
-        wanted = value.detach().resolve_conj().resolve_neg().numpy() if is_tensor else np.array(value)
+        wanted = to_array(value.resolve_conj().resolve_neg()) if is_tensor else np.array(value)
         if array.shape != wanted.shape or array.dtype != wanted.dtype:
             return "other type or shape", f"{array.dtype}{array.shape} instead of {wanted.dtype}{wanted.shape}"
-        if not np.allclose(array, wanted, rtol=1e-4, atol=1e-4, equal_nan=True):
+        one, other = (each if each.dtype.kind in "biu" else each.astype(np.float64) for each in (array, wanted))
+        if not np.allclose(one, other, rtol=1e-4, atol=1e-4, equal_nan=True):
             with np.errstate(all="ignore"):
-                return "differs", f"by {np.nanmax(abs(array.astype(np.float64) - wanted.astype(np.float64)))}"
+                return "differs", f"by {np.nanmax(abs(one.astype(np.float64) - other))}"
     return AGREES, ""
 
 
