@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from onnx import ModelProto
+import sys
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from hetero.errors import FrontendError
 from hetero.frontend.frontend import FrontEnd, ModelSource
-from hetero.frontend.onnx.graph import build_model
-from hetero.frontend.onnx.tensors import TensorReader
 from hetero.frontend.onnx.wire import WireError, detach_tensors, looks_like_model
 from hetero.frontend.reading_extensions import DecoderTransformationExtension
 from hetero.frontend.source import read_source
 from hetero.graph import Model
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 
 class OnnxFrontEnd(FrontEnd):
@@ -23,7 +25,7 @@ class OnnxFrontEnd(FrontEnd):
     name = "onnx"
 
     def supported(self, source: ModelSource) -> bool:
-        if isinstance(source, ModelProto):
+        if _is_proto(source):
             return True
         try:
             return looks_like_model(read_source(source, "ONNX", keep_position=True).data)
@@ -35,9 +37,13 @@ class OnnxFrontEnd(FrontEnd):
 
         ``rt_info`` has ``metadata`` (a dict of str), ``producer_name`` and ``producer_version``. Raises FrontendError.
         """
+        # Only here: other formats are read without the onnx package.
+        from hetero.frontend.onnx.graph import build_model
+        from hetero.frontend.onnx.tensors import TensorReader
+
         if weights is not None:
             raise FrontendError("an ONNX model refers to its weights itself: read_model takes no weights for it")
-        if isinstance(source, ModelProto):
+        if _is_proto(source):
             label, proto, tensors = "the ONNX model", source, TensorReader(None, None)
         else:
             label, data, path = read_source(source, "ONNX")
@@ -51,15 +57,22 @@ class OnnxFrontEnd(FrontEnd):
         """Apply the DecoderTransformationExtensions to a copy of the model, if there are any."""
         if not any(isinstance(extension, DecoderTransformationExtension) for extension in self.extensions):
             return proto
-        copy = ModelProto()
+        copy = type(proto)()
         copy.CopyFrom(proto)
         self.transform_decoded(copy)
         return copy
 
 
+def _is_proto(source: Any) -> TypeGuard[ModelProto]:
+    """Return whether an object is an onnx.ModelProto, without importing onnx."""
+    onnx = sys.modules.get("onnx")
+    return onnx is not None and isinstance(source, onnx.ModelProto)
+
+
 def _parse(label: str, data: memoryview) -> ModelProto:
     """Parse a model file, without its large tensors. Raises FrontendError."""
     from google.protobuf.message import DecodeError
+    from onnx import ModelProto
 
     if not looks_like_model(data):
         raise FrontendError(f"{label} is not an ONNX model")
