@@ -29,6 +29,11 @@ class DecodedTensor:
     partial_shape: PartialShape
 
 
+def is_in_place(op_type: str) -> bool:
+    """Return whether an operator changes its first argument: its name ends with ``_``, as ``aten::add_``."""
+    return op_type.endswith("_") and not op_type.endswith("__")
+
+
 @dataclass
 class DecodedNode:
     """A call of an operator: ``op_type`` is ``aten::add``, ``overload`` ``Tensor``.
@@ -47,8 +52,8 @@ class DecodedNode:
 
     @property
     def is_in_place(self) -> bool:
-        """Whether it changes its first argument: its name ends with ``_``, as ``aten::add_``."""
-        return self.op_type.endswith("_") and not self.op_type.endswith("__")
+        """Whether it changes its first argument."""
+        return is_in_place(self.op_type)
 
     @property
     def changed(self) -> str:

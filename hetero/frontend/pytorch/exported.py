@@ -6,7 +6,7 @@ import copy
 import inspect
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,6 @@ import numpy as np
 from hetero.errors import FrontendError
 from hetero.frontend.pytorch.decoded import DecodedProgram
 from hetero.frontend.pytorch.decoder import decode
-from hetero.frontend.pytorch.registry import find_translator
 from hetero.shape import PartialShape
 from hetero.types import Type
 
@@ -36,24 +35,45 @@ def is_exported_program(source: Any) -> bool:
     return exported is not None and isinstance(source, exported.ExportedProgram)
 
 
-def decode_exported(program: ExportedProgram) -> DecodedProgram:
+def decode_exported(program: ExportedProgram, is_known: Callable[[str, str], bool]) -> DecodedProgram:
     """Return a program in the form of a file's. Weights are shared with torch.
 
-    Raises FrontendError if torch cannot write the program, or it has what is not supported.
+    torch decomposes operators that are not known: ``is_known(op_type, overload)``. Raises FrontendError if torch cannot
+    write the program, or it has what is not supported.
     """
     from torch._export.serde import serialize
 
-    if any(not _is_plain(tensor) for tensor in program.state_dict.values()):
-        # Quantized weights of torchao are objects, which this makes tensors.
-        program = program.run_decompositions({})
-    tensors = {**program.state_dict, **program.constants}
     try:
+        program = _decomposed(program, is_known)
+        tensors = {**program.state_dict, **program.constants}
         serialized = serialize.ExportedProgramSerializer().serialize(program).exported_program
         text = json.dumps(serialize._dataclass_to_dict(serialized), cls=serialize.EnumEncoder)
         arrays = {name: to_array(tensor) for name, tensor in tensors.items() if _is_tensor(tensor)}
     except Exception as error:  # torch raises anything for what it cannot write
         raise FrontendError(f"torch cannot write it: {type(error).__name__}: {error}") from error
     return decode(json.loads(text), arrays)
+
+
+def _decomposed(program: ExportedProgram, is_known: Callable[[str, str], bool]) -> ExportedProgram:
+    """Return the program without operators that are not known but can be decomposed."""
+    from torch.export import default_decompositions
+
+    graphs = [module.graph for module in program.graph_module.modules() if hasattr(module, "graph")]
+    targets = {node.target for graph in graphs for node in graph.nodes if node.op == "call_function"}
+    unknown = any(hasattr(target, "overloadpacket") and not is_known(*_name_of(target)) for target in targets)
+    # Quantized weights of torchao are objects, which decomposition makes tensors.
+    if not unknown and all(_is_plain(tensor) for tensor in program.state_dict.values()):
+        return program
+    table = default_decompositions().items()
+    return program.run_decompositions(
+        {operator: decomposition for operator, decomposition in table if not is_known(*_name_of(operator))}
+    )
+
+
+def _name_of(operator: Any) -> tuple[str, str]:
+    """Return the name of an operator, ``aten::add``, and of its overload."""
+    name, _, overload = operator.name().partition(".")
+    return name, overload or "default"
 
 
 def _is_tensor(value: Any) -> bool:
@@ -104,7 +124,7 @@ def export(
     types: Sequence[Type | None],
     share_weights: bool = True,
 ) -> ExportedProgram:
-    """Return the program of a module in evaluation mode, with operators that have translators.
+    """Return the program of a module in evaluation mode.
 
     ``shapes``: those of the arguments of ``forward``, by name or position; dynamic dimensions are so in the program.
     Without ``example_input`` they must be given by position, and ``types`` has the element types, by default f32.
@@ -133,10 +153,9 @@ def export(
     was_training = module.training
     module.eval()
     try:
-        program = torch.export.export(
+        return torch.export.export(
             module, positional, keywords, dynamic_shapes=_dynamic_shapes(names, by_name) if by_name else None
         )
-        return program.run_decompositions(_missing_decompositions())
     except Exception as error:  # torch raises anything for a module that it cannot export
         raise FrontendError(f"torch cannot export {type(module).__name__}: {type(error).__name__}: {error}") from error
     finally:
@@ -168,19 +187,3 @@ def _dynamic_shapes(names: Sequence[str], shapes: Mapping[Any, PartialShape]) ->
         if name in shapes else None
         for name in names
     }  # fmt: skip
-
-
-def _missing_decompositions() -> dict[Any, Any]:
-    """Return torch's decompositions of the operators that have no translator."""
-    from torch.export import default_decompositions
-
-    return {
-        operator: decomposition
-        for operator, decomposition in default_decompositions().items()
-        if find_translator(*_name_and_overload(operator)) is None
-    }
-
-
-def _name_and_overload(operator: Any) -> tuple[str, str]:
-    name, _, overload = operator.name().partition(".")
-    return name, overload or "default"

@@ -39,14 +39,16 @@ class PytorchFrontEnd(FrontEnd):
         """
         from hetero.frontend.pytorch.archive import Archive
         from hetero.frontend.pytorch.decoder import decode_archive
-        from hetero.frontend.pytorch.graph import build_model
+        from hetero.frontend.pytorch.graph import build_model, find
 
         if weights is not None:
             raise FrontendError("an exported program contains its weights; read_model accepts no weights for it")
         label = "the exported program"
         try:
             if is_exported_program(source):
-                decoded = decode_exported(source)
+                decoded = decode_exported(
+                    source, lambda op_type, overload: find(op_type, overload, self.extensions) is not None
+                )
             else:
                 label, data, _ = read_source(source, "PyTorch")
                 decoded = decode_archive(Archive(data))

@@ -10,7 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension, conversion_for
-from hetero.frontend.pytorch.decoded import Argument, DecodedGraph, DecodedNode, DecodedProgram, Reference
+from hetero.frontend.pytorch.decoded import Argument, DecodedGraph, DecodedNode, DecodedProgram, Reference, is_in_place
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import find_translator
 from hetero.frontend.pytorch.subgraph import TorchSubgraph
@@ -81,13 +81,13 @@ def _result(value: Output, name: str, scope: ModelScope) -> Result:
     return result
 
 
-def _find(node: DecodedNode, extensions: Sequence[Extension]) -> Translator | None:
+def find(op_type: str, overload: str, extensions: Sequence[Extension]) -> Translator | None:
     """Return the translator of an operator: one for its overload, else one for all; extensions first."""
-    for name in (f"{node.op_type}.{node.overload}", node.op_type):
+    for name in (f"{op_type}.{overload}", op_type):
         if extension := conversion_for(extensions, name, ""):
             return extension.get_converter()
-    found = find_translator(node.op_type, node.overload)
-    return find_translator(node.op_type[:-1], node.overload) if found is None and node.is_in_place else found
+    found = find_translator(op_type, overload)
+    return find_translator(op_type[:-1], overload) if found is None and is_in_place(op_type) else found
 
 
 def _check(graph: DecodedGraph, extensions: Sequence[Extension]) -> None:
@@ -96,7 +96,7 @@ def _check(graph: DecodedGraph, extensions: Sequence[Extension]) -> None:
 
     def collect(graph: DecodedGraph) -> None:
         for node in graph.nodes:
-            if _find(node, extensions) is None:
+            if find(node.op_type, node.overload, extensions) is None:
                 kind = f"{node.op_type}.{node.overload}".rstrip(".")
                 missing.setdefault(kind, Counter())[node.module or node.name] += 1
             for argument in node.arguments.values():
@@ -106,6 +106,8 @@ def _check(graph: DecodedGraph, extensions: Sequence[Extension]) -> None:
     collect(graph)
     if missing:
         kinds = "; ".join(f"{kind} ({_listed(places)})" for kind, places in sorted(missing.items()))
+        if any(kind.startswith("aten::") for kind in missing):
+            kinds += "; torch decomposes many operators: save the program after run_decompositions()"
         raise FrontendError(f"there is no translation of {kinds}")
 
 
@@ -164,7 +166,7 @@ class GraphBuilder:
             f"{self._prefix}{node.module}/{node.name}" if node.module else self._prefix + node.name
         )
         try:
-            translator = _find(node, self._extensions)
+            translator = find(node.op_type, node.overload, self._extensions)
             assert translator is not None  # by the check of the whole program
             arguments = {key: self._resolved(value) for key, value in node.arguments.items()}
             outputs = as_outputs(translator(TorchNodeContext(node, name, arguments, self._graph.tensors)))

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import timm
 import torch
+import torchvision
+import transformers
 from torch import nn
-
-# torchvision's wheel needs CUDA for its own operators, which no model here uses; without them it needs their names.
-_LIBRARY = torch.library.Library("torchvision", "FRAGMENT")
-for _name in ("nms", "qnms"):
-    _LIBRARY.define(f"{_name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-
-import timm  # noqa: E402 (after the names)
-import torchvision  # noqa: E402
-import transformers  # noqa: E402
 
 
 class Architecture(NamedTuple):

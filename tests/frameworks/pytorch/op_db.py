@@ -1,11 +1,12 @@
 """torch's table of operators as the oracle: each sample is exported to core ATen, and read and run on TEMPLATE.
 
 ``python -m tests.frameworks.pytorch.op_db [--raw] [OPERATOR …]`` prints how many samples agree with torch, and why
-others do not. With --raw programs are read as torch exports them, without decompositions.
+others do not. With --raw programs are read from a file as torch exports them, without decompositions.
 """
 
 from __future__ import annotations
 
+import io
 import itertools
 import sys
 import warnings
@@ -94,7 +95,9 @@ def _outcomes_of(entry: Any, is_raw: bool) -> Iterator[Outcome]:
         except Exception as error:
             yield Outcome(label, NOT_EXPORTED, f"{type(error).__name__}: {error}"[:200])
         else:
-            yield Outcome(label, *_compared(program, tensors, expected), () if is_raw else _other_operators(program))
+            yield Outcome(
+                label, *_compared(program, tensors, expected, is_raw), () if is_raw else _other_operators(program)
+            )
 
 
 def _exported(function: Any, sample: Any, is_raw: bool) -> tuple[Any, list[Any], list[Any]]:
@@ -107,10 +110,13 @@ def _exported(function: Any, sample: Any, is_raw: bool) -> tuple[Any, list[Any],
     return program if is_raw else program.run_decompositions(), tensors, expected
 
 
-def _compared(program: Any, tensors: list[Any], expected: list[Any]) -> tuple[str, str]:
+def _compared(program: Any, tensors: list[Any], expected: list[Any], is_raw: bool) -> tuple[str, str]:
     """Return the reason and the detail of an outcome."""
     try:
-        model = PytorchFrontEnd().convert(program)
+        if is_raw:
+            file = io.BytesIO()
+            torch.export.save(program, file)
+        model = PytorchFrontEnd().convert(file.getvalue() if is_raw else program)
         feeds = [to_array(one) for one in tensors]
         found = hetero.Core().compile_model(model, "TEMPLATE")(feeds).to_tuple() if model.results else ()
     except Exception as error:
