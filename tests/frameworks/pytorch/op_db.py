@@ -126,7 +126,7 @@ def _compared(program: Any, tensors: list[Any], expected: list[Any], is_raw: boo
         if array is None or value is None:
             return "other outputs", f"{len(found)} instead of {len(expected)}"
         is_tensor = isinstance(value, torch.Tensor)
-        wanted = to_array(value.resolve_conj().resolve_neg()) if is_tensor else np.array(value)
+        wanted = to_array(value.resolve_conj().resolve_neg()) if is_tensor else np.array(value, array.dtype)
         if array.shape != wanted.shape or array.dtype != wanted.dtype:
             return "other type or shape", f"{array.dtype}{array.shape} instead of {wanted.dtype}{wanted.shape}"
         one, other = (each if each.dtype.kind in "biu" else each.astype(np.float64) for each in (array, wanted))

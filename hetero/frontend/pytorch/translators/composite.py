@@ -9,7 +9,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, multiply_by, normalize_axis, per_channel, rank_of, scalar_like
+from hetero.frontend.values import int64, multiply_by, per_channel, rank_of, scalar_like
 from hetero.graph import Node, Output
 
 
@@ -121,62 +121,6 @@ def instance_norm(node: TorchNodeContext) -> Translation:
 @translator("aten::einsum")
 def einsum(node: TorchNodeContext) -> Translation:
     return ops.Einsum(node.tensors("tensors"), node.get_attribute("equation").replace(" ", ""))
-
-
-@translator("aten::pixel_shuffle", "aten::pixel_unshuffle")
-def pixel_shuffle(node: TorchNodeContext) -> Translation:
-    value = node.get_input("self")
-    if rank_of(value) != 4:
-        raise FrontendError("it shuffles images [N, C, H, W]")
-    if node.get_op_type() == "aten::pixel_shuffle":
-        return ops.DepthToSpace(value, "depth_first", node.get_attribute("upscale_factor"))
-    return ops.SpaceToDepth(value, "depth_first", node.get_attribute("downscale_factor"))
-
-
-@translator("aten::channel_shuffle")
-def channel_shuffle(node: TorchNodeContext) -> Translation:
-    return ops.ShuffleChannels(node.get_input("self"), 1, node.get_attribute("groups"))
-
-
-@translator("aten::movedim", "aten::moveaxis", "aten::swapaxes", "aten::swapdims")
-def move_axes(node: TorchNodeContext) -> Translation:
-    value = node.get_input("self")
-    rank = rank_of(value)
-    names = ("source", "destination") if "source" in node.arguments else tuple(node.arguments)[1:]
-    given = [node.get_attribute(name) for name in names]
-    from_axes, to_axes = (
-        [normalize_axis(axis, rank) for axis in ([one] if isinstance(one, int) else one)] for one in given
-    )
-    order = list(range(rank))
-    if "swap" in node.get_op_type():
-        order[from_axes[0]], order[to_axes[0]] = order[to_axes[0]], order[from_axes[0]]
-    else:
-        order = [axis for axis in order if axis not in from_axes]
-        for to, axis in sorted(zip(to_axes, from_axes)):
-            order.insert(to, axis)
-    return ops.Transpose(value, int64(order))
-
-
-@translator("aten::narrow")
-def narrow(node: TorchNodeContext) -> Translation:
-    begin = node.integers("start")
-    end = ops.Add(begin, node.integers("length"))
-    return ops.Slice(node.get_input("self"), begin, end, int64([1]), int64([node.get_attribute("dim")]))
-
-
-@translator("aten::tile")
-def tile(node: TorchNodeContext) -> Translation:
-    return ops.Tile(node.get_input("self"), node.integers("dims"))
-
-
-@translator("aten::roll")
-def roll(node: TorchNodeContext) -> Translation:
-    value, shifts = node.get_input("self"), node.get_attribute("shifts")
-    axes = node.get_attribute("dims", [])
-    if axes:
-        return ops.Roll(value, int64(shifts), int64(axes))
-    flat = ops.Roll(ops.Reshape(value, int64([-1]), False), int64(shifts), int64([0]))
-    return ops.Reshape(flat, ops.ShapeOf(value), False)
 
 
 @translator("aten::outer")

@@ -241,7 +241,8 @@ def convert(node: TorchNodeContext) -> Translation:
 
 
 @translator("aten::clone", "aten::alias", "aten::detach", "aten::detach_", "aten::contiguous", "aten::lift_fresh_copy",
-            "aten::lift_fresh")  # fmt: skip
+            "aten::lift_fresh", "aten::alias_copy", "aten::real", "aten::conj_physical", "aten::resolve_conj",
+            "aten::resolve_neg")  # fmt: skip
 def identity(node: TorchNodeContext) -> Translation:
     return node.get_input(0)
 

@@ -167,16 +167,6 @@ def non_zero(node: TorchNodeContext) -> Translation:
     return ops.Transpose(ops.NonZero(node.get_input("self")), int64([1, 0]))
 
 
-@translator("aten::sort", "aten::argsort")
-def sort(node: TorchNodeContext) -> Translation:
-    value, axis = node.get_input("self"), node.get_attribute("dim", -1)
-    if rank_of(value) == 0:
-        return [value, int64(0).output(0)][-node.get_output_size() :]
-    mode = "max" if node.get_attribute("descending", False) else "min"
-    found = ops.TopK(value, axis_length(value, axis), axis, mode, "value", "i64", True)
-    return found.outputs()[-node.get_output_size() :]
-
-
 @translator("aten::flip")
 def flip(node: TorchNodeContext) -> Translation:
     axes = node.get_attribute("dims")

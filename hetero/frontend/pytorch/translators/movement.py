@@ -46,7 +46,7 @@ def permute(node: TorchNodeContext) -> Translation:
     return ops.Transpose(value, int64([normalize_axis(axis, rank) for axis in node.get_attribute("dims")]))
 
 
-@translator("aten::transpose", "aten::t", "aten::transpose_copy")
+@translator("aten::transpose", "aten::t", "aten::transpose_copy", "aten::t_copy")
 def transpose(node: TorchNodeContext) -> Translation:
     value = node.get_input("self")
     rank = rank_of(value)
@@ -58,7 +58,7 @@ def transpose(node: TorchNodeContext) -> Translation:
     return ops.Transpose(value, int64(order))
 
 
-@translator("aten::numpy_T", "aten::mT", "aten::adjoint")
+@translator("aten::numpy_T", "aten::mT", "aten::matrix_H", "aten::adjoint")
 def reversed_axes(node: TorchNodeContext) -> Translation:
     value = node.get_input("self")
     order = list(range(rank_of(value)))
@@ -129,10 +129,10 @@ def repeat(node: TorchNodeContext) -> Translation:
 
 
 @translator("aten::split", "aten::split_with_sizes", "aten::split_copy", "aten::split_with_sizes_copy", "aten::chunk",
-            "aten::unsafe_split", "aten::unbind")  # fmt: skip
+            "aten::unsafe_split", "aten::unsafe_chunk", "aten::unbind", "aten::unbind_copy")  # fmt: skip
 def split(node: TorchNodeContext) -> Translation:
     value, axis = node.get_input("self"), node.get_attribute("dim", 0)
-    if node.get_op_type() == "aten::unbind":
+    if node.get_op_type().startswith("aten::unbind"):
         count = node.get_output_size()
         return [ops.Gather(value, int64(index), int64(axis)).output(0) for index in range(count)]
     lengths = [node.output_tensor(index).partial_shape[axis] for index in range(node.get_output_size())]
@@ -150,9 +150,22 @@ def pad(node: TorchNodeContext) -> Translation:
     begin, end = np.zeros(rank, np.int64), np.zeros(rank, np.int64)
     for index in range(len(given) // 2):
         begin[rank - 1 - index], end[rank - 1 - index] = given[2 * index], given[2 * index + 1]
-    mode = {"replicate": "edge", "circular": "wrap"}.get(mode := node.get_attribute("mode", "constant"), mode)
+    mode = node.get_attribute("mode", "constant")
+    if mode == "circular":
+        return _wrapped(value, begin, end)
+    mode = "edge" if mode == "replicate" else mode
     fill = scalar_like(value, node.get_attribute("value", 0))
     return ops.Pad(value, int64(begin), int64(end), mode, fill if mode == "constant" else None)
+
+
+def _wrapped(value: Output, begin: np.ndarray, end: np.ndarray) -> Output:
+    """Put elements of each end of axes before or after the other end."""
+    for axis in np.flatnonzero(begin + end):
+        length = axis_length(value, [int(axis)])
+        first = ops.Slice(value, ops.Subtract(length, int64([begin[axis]])), length, int64([1]), int64([axis]))
+        last = ops.Slice(value, int64([0]), int64([end[axis]]), int64([1]), int64([axis]))
+        value = ops.Concat([first, value, last], int(axis)).output(0)
+    return value
 
 
 @translator("aten::sym_size")

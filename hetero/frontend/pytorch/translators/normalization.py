@@ -77,10 +77,20 @@ def group_norm(node: TorchNodeContext) -> Translation:
     return [value, mean, ops.Power(ops.Add(variance, scalar_like(data, epsilon)), scalar_like(data, -0.5))]
 
 
-@translator("aten::softmax", "aten::_softmax", "aten::log_softmax", "aten::_log_softmax")
+@translator("aten::softmax", "aten::_softmax", "aten::_safe_softmax", "aten::log_softmax", "aten::_log_softmax")
 def softmax(node: TorchNodeContext) -> Translation:
     (value,) = node.operands("self")
     operation = ops.LogSoftmax if "log" in node.get_op_type() else ops.Softmax
+    if node.get_op_type() == "aten::_safe_softmax":
+        return _safe_softmax(value, node.get_attribute("dim"))
     if rank_of(value):
         return operation(value, node.get_attribute("dim"))
     return ops.Reshape(operation(ops.Reshape(value, int64([1]), False), 0), int64([]), False)
+
+
+def _safe_softmax(value: Output, axis: int) -> Output:
+    """Return softmax, with 0 where all elements are negative infinity."""
+    largest = ops.ReduceMax(value, int64([axis]), True)
+    is_empty = ops.Equal(largest, scalar_like(value, -np.inf))
+    zero = scalar_like(value, 0)
+    return ops.Select(is_empty, zero, ops.Softmax(ops.Select(is_empty, zero, value), axis)).output(0)

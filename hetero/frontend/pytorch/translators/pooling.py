@@ -13,8 +13,7 @@ from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, multiply_by, scalar_like
 
 
-@translator("aten::max_pool1d", "aten::max_pool2d", "aten::max_pool3d",
-            "aten::max_pool2d_with_indices", "aten::max_pool3d_with_indices")  # fmt: skip
+@translator(*(f"aten::max_pool{count}d{suffix}" for count in (1, 2, 3) for suffix in ("", "_with_indices")))
 def max_pool(node: TorchNodeContext) -> Translation:
     count = int(node.get_op_type().partition("pool")[2][0])
     kernel = lengths(node, "kernel_size", 1, count)
@@ -58,3 +57,11 @@ def adaptive_average_pool(node: TorchNodeContext) -> Translation:
         return ops.ReduceMean(value, int64(range(-len(size), 0)), True)
     value, restored = batched(value, len(size))
     return restored(ops.AdaptiveAvgPool(value, int64(size)).output(0))
+
+
+@translator("aten::adaptive_max_pool1d", "aten::adaptive_max_pool2d", "aten::adaptive_max_pool3d")
+def adaptive_max_pool(node: TorchNodeContext) -> Translation:
+    """The largest element of each part of an image, and its place in the image."""
+    size = node.get_attribute("output_size")
+    value, restored = batched(node.get_input("self"), len(size))
+    return [restored(output) for output in ops.AdaptiveMaxPool(value, int64(size), "i64").outputs()]

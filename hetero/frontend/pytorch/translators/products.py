@@ -2,20 +2,79 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import multiply_by
-from hetero.graph import Output
+from hetero.frontend.values import axis_length, int64, known_length, multiply_by, rank_of
+from hetero.graph import Constant, Output
 from hetero.types import Type
 
 
-@translator("aten::mm", "aten::bmm", "aten::matmul", "aten::mv", "aten::dot")
+@translator("aten::mm", "aten::bmm", "aten::matmul", "aten::mv", "aten::dot", "aten::vdot")
 def product(node: TorchNodeContext) -> Translation:
     names = [name for name in ("self", "mat2", "other", "vec", "tensor") if name in node.arguments]
     return ops.MatMul(*node.operands(*names), False, False)
+
+
+@translator("aten::inner")
+def inner_product(node: TorchNodeContext) -> Translation:
+    left, right = node.operands("self", "other")
+    if 0 in (rank_of(left), rank_of(right)):
+        return ops.Multiply(left, right)
+    columns = list(range(rank_of(right)))
+    if rank_of(right) <= 2:
+        return ops.MatMul(left, right, False, rank_of(right) == 2)
+    # All rows of the other are columns of one matrix.
+    rows = ops.Reshape(right, int64([-1, known_length(right, -1, "the length of rows")]), False)
+    shape = ops.Concat([axis_length(left, range(rank_of(left) - 1)), axis_length(right, columns[:-1])], 0)
+    return ops.Reshape(ops.MatMul(left, rows, False, True), shape, False)
+
+
+@translator("aten::tensordot")
+def tensor_product(node: TorchNodeContext) -> Translation:
+    """Sum the products over pairs of axes."""
+    left, right = node.operands("self", "other")
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    left_axes, right_axes = list(letters[: rank_of(left)]), list(letters[-rank_of(right) :] if rank_of(right) else "")
+    pairs = list(zip(node.get_attribute("dims_self"), node.get_attribute("dims_other")))
+    for one, other in pairs:
+        right_axes[other] = left_axes[one]
+    summed = {left_axes[one] for one, _ in pairs}
+    kept = [axis for axis in (*left_axes, *right_axes) if axis not in summed]
+    return ops.Einsum([left, right], f"{''.join(left_axes)},{''.join(right_axes)}->{''.join(kept)}")
+
+
+@translator("aten::cross", "aten::linalg_cross")
+def cross_product(node: TorchNodeContext) -> Translation:
+    left, right = node.operands("self", "other")
+    axis = int64(node.get_attribute("dim", -1))
+    first, second = int64([1, 2, 0]), int64([2, 0, 1])
+    return ops.Subtract(
+        ops.Multiply(ops.Gather(left, first, axis), ops.Gather(right, second, axis)),
+        ops.Multiply(ops.Gather(left, second, axis), ops.Gather(right, first, axis)),
+    )
+
+
+@translator("aten::linalg_inv")
+def inverse(node: TorchNodeContext) -> Translation:
+    return ops.Inverse(node.get_input("A"))
+
+
+@translator("aten::linalg_inv_ex")
+def inverse_and_status(node: TorchNodeContext) -> Translation:
+    """The inverse, and 0 for success: what fails raises an error."""
+    value = node.get_input("A")
+    shape = axis_length(value, range(rank_of(value) - 2))
+    return [ops.Inverse(value), ops.Broadcast(Constant(np.int32(0)), shape)]
+
+
+@translator("aten::linalg_det", "aten::det")
+def determinant(node: TorchNodeContext) -> Translation:
+    return ops.Det(node.get_input(0))
 
 
 @translator("aten::linear")
@@ -24,11 +83,16 @@ def linear(node: TorchNodeContext) -> Translation:
     return ops.Add(value, node.get_input("bias")) if node.has_input("bias") else value
 
 
-@translator("aten::addmm", "aten::baddbmm")
+@translator("aten::addmm", "aten::baddbmm", "aten::addbmm", "aten::addmv", "aten::addr")
 def product_and_sum(node: TorchNodeContext) -> Translation:
-    names = ("mat1", "mat2") if "mat1" in node.arguments else ("batch1", "batch2")
-    added, left, right = node.operands("self", *names)
-    value = multiply_by(ops.MatMul(left, right, False, False).output(0), node.get_attribute("alpha", 1))
+    """beta · self + alpha · product; addbmm sums the products of the batch."""
+    added, left, right = node.operands(*tuple(node.arguments)[:3])
+    if node.get_op_type() == "aten::addr":
+        left, right = (ops.Unsqueeze(one, int64([axis])).output(0) for axis, one in ((1, left), (0, right)))
+    found = ops.MatMul(left, right, False, False).output(0)
+    if node.get_op_type() == "aten::addbmm":
+        found = ops.ReduceSum(found, int64([0]), False).output(0)
+    value = multiply_by(found, node.get_attribute("alpha", 1))
     return ops.Add(value, multiply_by(added, node.get_attribute("beta", 1)))
 
 

@@ -78,6 +78,26 @@ def variance(node: TorchNodeContext) -> Translation:
     return [result, ops.ReduceMean(value, axes, keeps)] if node.get_op_type().endswith("mean") else result
 
 
+@translator("aten::aminmax")
+def extremes(node: TorchNodeContext) -> Translation:
+    value, keeps = node.get_input("self"), node.get_attribute("keepdim", False)
+    axes = _axes(node, value)
+    return [ops.ReduceMin(value, axes, keeps), ops.ReduceMax(value, axes, keeps)]
+
+
+@translator("aten::count_nonzero")
+def count_non_zero(node: TorchNodeContext) -> Translation:
+    value = node.converted("self", Type.boolean)
+    return ops.ReduceSum(ops.Convert(value, Type.i64), _axes(node, value), False)
+
+
+@translator("aten::nansum")
+def sum_of_numbers(node: TorchNodeContext) -> Translation:
+    (value,) = node.operands("self")
+    numbers = ops.Select(ops.Equal(value, value), value, scalar_like(value, 0))
+    return ops.ReduceSum(numbers, _axes(node, value), node.get_attribute("keepdim", False))
+
+
 @translator("aten::any", "aten::all")
 def logical_reduction(node: TorchNodeContext) -> Translation:
     value = node.converted("self", Type.boolean)
@@ -90,15 +110,17 @@ def running_sum(node: TorchNodeContext) -> Translation:
     return ops.CumSum(*node.operands("self"), int64(node.get_attribute("dim")))
 
 
-@translator("aten::topk")
-def top_k(node: TorchNodeContext) -> Translation:
-    is_largest = node.get_attribute("largest", True)
-    if rank_of(node.get_input("self")) == 0:
-        return [node.get_input("self"), int64(0)]
-    return ops.TopK(
-        node.get_input("self"), node.get_input("k"), node.get_attribute("dim", -1), "max" if is_largest else "min",
-        "value" if node.get_attribute("sorted", True) else "none", "i64",
-    )  # fmt: skip
+@translator("aten::cumprod")
+def running_product(node: TorchNodeContext) -> Translation:
+    return ops.CumProd(*node.operands("self"), int64(node.get_attribute("dim")))
+
+
+@translator("aten::logcumsumexp")
+def running_log_sum_exp(node: TorchNodeContext) -> Translation:
+    (value,) = node.operands("self")
+    axis = node.get_attribute("dim")
+    largest = ops.ReduceMax(value, int64([axis]), True)
+    return ops.Add(ops.Log(ops.CumSum(ops.Exp(ops.Subtract(value, largest)), int64(axis))), largest)
 
 
 @translator("aten::linalg_vector_norm")

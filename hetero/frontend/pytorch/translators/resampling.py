@@ -16,12 +16,15 @@ _MODES = {"nearest": "nearest", "linear": "linear_onnx", "bilinear": "linear_onn
           "bicubic": "cubic"}  # fmt: skip
 
 
-@translator(*(f"aten::upsample_{mode}{count}d" for mode, count in (
+_KINDS = [f"upsample_{mode}{count}d" for mode, count in (
     ("nearest", 1), ("nearest", 2), ("nearest", 3), ("linear", 1), ("bilinear", 2), ("trilinear", 3), ("bicubic", 2)
-)))  # fmt: skip
+)] + [f"_upsample_nearest_exact{count}d" for count in (1, 2, 3)]  # fmt: skip
+
+
+@translator(*(f"aten::{name}" for name in _KINDS))
 def upsample(node: TorchNodeContext) -> Translation:
-    name = node.get_op_type().removeprefix("aten::upsample_")
-    mode, count = name[:-2], int(name[-2])
+    name = node.get_op_type().removeprefix("aten::").removeprefix("_").removeprefix("upsample_")
+    mode, count = name[:-2].removesuffix("_exact"), int(name[-2])
     value = node.get_input("self" if "self" in node.arguments else "input")
     scales = node.get_attribute("scale_factors", None)
     if scales is None:
@@ -33,6 +36,8 @@ def upsample(node: TorchNodeContext) -> Translation:
             "asymmetric" if mode == "nearest" else "align_corners" if aligned else "pytorch_half_pixel",
         "nearest_mode": "floor", "cube_coeff": -0.75,
     }  # fmt: skip
+    if "exact" in name:
+        options |= {"coordinate_transformation_mode": "half_pixel", "nearest_mode": "round_prefer_ceil"}
     axes = int64(range(2, 2 + count))
     if node.arguments.get("output_size") is not None:
         return ops.Interpolate(value, node.integers("output_size"), _MODES[mode], "sizes", axes=axes, **options)
