@@ -7,16 +7,10 @@ https://protobuf.dev/programming-guides/encoding, field numbers: onnx.proto.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from hetero.frontend.protobuf import LENGTH, MAX_NESTING, VARINT, TruncatedField, WireError, fields
 
 # Minimum size in bytes of a payload that is detached.
 MIN_DETACHED_SIZE = 1024
-# Maximum nesting of messages, which is protobuf's own limit.
-_MAX_NESTING = 100
-
-_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
-_FIXED_SIZES = {_FIXED64: 8, _FIXED32: 4}
 
 # The fields on the path to tensor bytes: a dict from field number to the fields of its message, or None for the bytes.
 _TENSOR: dict = {9: None}
@@ -29,34 +23,20 @@ _MODEL: dict = {7: _GRAPH, 25: _FUNCTION}
 
 _GRAPH_OF_MODEL = 7
 # The wire type of each field of ModelProto.
-_MODEL_WIRE_TYPES = {1: _VARINT, 5: _VARINT} | dict.fromkeys((2, 3, 4, 6, 7, 8, 14, 20, 25, 26), _LENGTH)
+_MODEL_WIRE_TYPES = {1: VARINT, 5: VARINT} | dict.fromkeys((2, 3, 4, 6, 7, 8, 14, 20, 25, 26), LENGTH)
 _EXTERNAL_DATA, _DATA_LOCATION, _EXTERNAL = 13, 14, 1
-
-
-class WireError(ValueError):
-    """Bytes that are not a protobuf message."""
-
-
-class Field(NamedTuple):
-    """A field of a message: its number, its wire type, the offset of its key, and the begin and end of its payload."""
-
-    number: int
-    wire_type: int
-    key: int
-    begin: int
-    end: int
 
 
 def looks_like_model(data: memoryview) -> bool:
     """Return whether the bytes are a ModelProto with a graph, complete or truncated within the graph."""
     try:
-        for field in _fields(data, 0, len(data)):
+        for field in fields(data, 0, len(data)):
             if _MODEL_WIRE_TYPES.get(field.number) != field.wire_type:
                 return False
             if field.number == _GRAPH_OF_MODEL:
                 return True
     except WireError as error:
-        return isinstance(error, _TruncatedField) and error.number == _GRAPH_OF_MODEL
+        return isinstance(error, TruncatedField) and error.number == _GRAPH_OF_MODEL
     return False
 
 
@@ -68,22 +48,14 @@ def detach_tensors(data: memoryview) -> bytes:
     return b"".join(_rewrite(data, 0, len(data), _MODEL, 0))
 
 
-class _TruncatedField(WireError):
-    """A field of this number that ends after the end of its message."""
-
-    def __init__(self, number: int, problem: str) -> None:
-        super().__init__(problem)
-        self.number = number
-
-
 def _rewrite(data: memoryview, begin: int, end: int, message: dict, depth: int) -> list[bytes | memoryview]:
     """Return the message between two offsets in pieces, with its large tensors replaced by references."""
-    if depth > _MAX_NESTING:
-        raise WireError(f"graphs are nested more than {_MAX_NESTING} deep")
+    if depth > MAX_NESTING:
+        raise WireError(f"graphs are nested more than {MAX_NESTING} deep")
     pieces: list[bytes | memoryview] = []
     copied = begin
-    for field in _fields(data, begin, end):
-        if field.wire_type != _LENGTH or field.end - field.begin < MIN_DETACHED_SIZE or field.number not in message:
+    for field in fields(data, begin, end):
+        if field.wire_type != LENGTH or field.end - field.begin < MIN_DETACHED_SIZE or field.number not in message:
             continue
         pieces.append(data[copied : field.key])
         inner = message[field.number]
@@ -100,7 +72,7 @@ def _rewrite(data: memoryview, begin: int, end: int, message: dict, depth: int) 
 def _reference(offset: int, length: int) -> bytes:
     """Return the serialized fields of a TensorProto that refer to external data at an offset of the file."""
     entries = (_entry("offset", offset), _entry("length", length))
-    location = _varint(_DATA_LOCATION << 3 | _VARINT) + _varint(_EXTERNAL)
+    location = _varint(_DATA_LOCATION << 3 | VARINT) + _varint(_EXTERNAL)
     return b"".join(_length_prefix(_EXTERNAL_DATA, len(entry)) + entry for entry in entries) + location
 
 
@@ -112,7 +84,7 @@ def _entry(key: str, value: int) -> bytes:
 
 def _length_prefix(number: int, length: int) -> bytes:
     """Return the key and the length that precede a payload of a length-delimited field."""
-    return _varint(number << 3 | _LENGTH) + _varint(length)
+    return _varint(number << 3 | LENGTH) + _varint(length)
 
 
 def _varint(value: int) -> bytes:
@@ -122,40 +94,3 @@ def _varint(value: int) -> bytes:
         value >>= 7
     written.append(value)
     return bytes(written)
-
-
-def _fields(data: memoryview, begin: int, end: int) -> Iterator[Field]:
-    """Yield the fields of the message between two offsets. Raises WireError."""
-    offset = begin
-    while offset < end:
-        key, payload = _read_varint(data, offset, end)
-        number, wire_type = key >> 3, key & 7
-        if wire_type == _LENGTH:
-            length, payload = _read_varint(data, payload, end)
-            after = payload + length
-        elif wire_type == _VARINT:
-            _, after = _read_varint(data, payload, end)
-        elif wire_type in _FIXED_SIZES:
-            after = payload + _FIXED_SIZES[wire_type]
-        else:
-            raise WireError(f"byte {offset} is not the beginning of a field")
-        if after > end:
-            raise _TruncatedField(
-                number, f"the field at byte {offset} should end at byte {after}, but its message ends at {end}"
-            )
-        yield Field(number, wire_type, offset, payload, after)
-        offset = after
-
-
-def _read_varint(data: memoryview, offset: int, end: int) -> tuple[int, int]:
-    """Return the number at an offset, and the offset after it. Raises WireError."""
-    value = 0
-    for shift in range(0, 70, 7):
-        if offset >= end:
-            raise WireError(f"the message ends within a number at byte {offset}")
-        byte = data[offset]
-        offset += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, offset
-    raise WireError(f"the number before byte {offset} is too long")
