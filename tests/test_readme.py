@@ -33,8 +33,16 @@ def test_first_program(capsys):
     assert "TEMPLATE" in devices and "GPU" in summary and 0 <= int(best) < 1000
 
 
+def test_exported_program(monkeypatch):
+    """The programs with torch are run by tests/frameworks/pytorch/test_convert_model.py."""
+    monkeypatch.chdir(ROOT / "tests" / "frontend" / "pytorch" / "cases")
+    names = {"core": Core()}
+    exec(blocks("python", "docs/models.md")[0].replace("resnet.pt2", "convolutions.pt2", 1), names)
+    assert names["model"].input().shape == (2, 3, 16, 16)
+
+
 def test_extension_file(tmp_path):
-    (program,) = blocks("python", "docs/models.md")
+    program = blocks("python", "docs/models.md")[-1]
     (tmp_path / "my_ops.py").write_text(program, encoding="utf-8")
     chain = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17, "me" : 1]>
         agraph (float[6] x) => (float[6] y) {

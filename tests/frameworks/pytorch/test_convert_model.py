@@ -7,6 +7,7 @@ from torch import nn
 
 import hetero
 from hetero.errors import FrontendError
+from tests.test_readme import blocks
 
 
 class Residual(nn.Module):
@@ -29,6 +30,16 @@ def test_example_input():
     assert module.training, "the module keeps its mode"
     np.testing.assert_allclose(infer(model, x)[0], module.eval()(x).detach(), atol=1e-5)
     assert any(node.friendly_name.startswith("inner.0/") for node in model.get_ops())
+
+
+def test_documentation():
+    module, x = nn.Conv2d(3, 2, 3, 8).eval(), torch.rand(1, 3, 224, 224)
+    names = {"ov": hetero, "torch": torch, "module": module, "x": x}
+    with torch.no_grad():
+        exec(blocks("python", "docs/models.md")[1].replace("HETERO:GPU,TEMPLATE", "TEMPLATE"), names)
+        expected = module(x)
+        np.testing.assert_allclose(names["fast"](x), expected, atol=1e-5)
+    np.testing.assert_allclose(infer(names["model"], x)[0], expected, atol=1e-5)
 
 
 def test_keyword_arguments_and_names():
