@@ -11,6 +11,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.node_context import NodeContext
 from hetero.frontend.pytorch.decoded import Argument, DecodedNode, DecodedTensor
+from hetero.frontend.pytorch.registry import canonical_name
 from hetero.graph import Constant, Output
 from hetero.types import Type
 
@@ -37,7 +38,7 @@ class TorchNodeContext(NodeContext):
             inputs += values
         # What an operator does in place is what it does otherwise.
         op_type = node.op_type[:-1] if node.is_in_place else node.op_type
-        super().__init__(op_type, name, [_as_input(value) for value in inputs], len(node.outputs))
+        super().__init__(canonical_name(op_type), name, [_as_input(value) for value in inputs], len(node.outputs))
         self._node, self.arguments, self._tensors = node, arguments, tensors
 
     @property

@@ -172,6 +172,63 @@ class Repeated(nn.Module):
         )
 
 
+def _aliases(x: torch.Tensor) -> Any:
+    """Operators by their other names."""
+    y = x.abs() + 0.5
+    return (
+        torch.absolute(x), torch.negative(x), torch.subtract(x, y, alpha=2), torch.multiply(x, 3), torch.divide(x, y),
+        torch.greater(x, 0), torch.less_equal(x, y), torch.clip(x, -1, 1), torch.special.expit(x), torch.fix(x),
+        torch.arctan2(x, y), torch.special.log1p(y), torch.special.softmax(x, 1), torch.row_stack([x, y]),
+    )  # fmt: skip
+
+
+def _functions(x: torch.Tensor) -> Any:
+    y = torch.tensor([[1.0, torch.nan, torch.inf, -1.0]] * 3)
+    return (
+        torch.exp2(x), torch.erfc(x), torch.hypot(x, x + 1), torch.logaddexp(x, -x), torch.nan_to_num(y),
+        torch.isclose(x, x + 1e-9), torch.fmax(x, y), torch.isfinite(y), torch.sinc(x), torch.xlogy(x, x.abs()),
+        torch.logcumsumexp(x, 1), torch.cumprod(x, 0), torch.nansum(y, 1), torch.count_nonzero(x > 0, 1),
+        torch.nn.functional.softshrink(x), torch.cdist(x, x * 2), torch.linspace(0, 1, 5),
+        torch.cosine_similarity(x, y),
+    )  # fmt: skip
+
+
+def _searching(x: torch.Tensor) -> Any:
+    limits = torch.tensor([-1.0, 0.0, 1.0])
+    integers = (x * 2).round()
+    return (
+        tuple(x.sort(1, descending=True)), tuple(x.kthvalue(2, 1)), tuple(x.median(0)), torch.searchsorted(limits, x),
+        torch.bucketize(integers, limits, right=True), torch.isin(integers, limits), x.repeat_interleave(2, 1),
+        torch.masked_select(x, x > 0), integers.unique(),
+    )  # fmt: skip
+
+
+def _movement(x: torch.Tensor) -> Any:
+    image = x.reshape(1, 1, 3, 4)
+    return (
+        torch.hstack([x, x]), torch.dstack([x, x]), torch.column_stack([x[:, 0], x]), x.unfold(1, 2, 1),
+        torch.nn.functional.unfold(image, 2), torch.take_along_dim(x, x.argsort(1), 1), torch.diag_embed(x, 1),
+        x.trace(),
+        torch.meshgrid(x[0], x[:, 0], indexing="xy"), torch.linalg.cross(x[:, :3], x[:, 1:]),
+        torch.tensordot(x, x, ([1], [1])), torch.nn.functional.pad(image, (1, 2, 1, 1), mode="circular"),
+        torch.nn.functional.interpolate(image, scale_factor=1.7, mode="nearest-exact"),
+        torch.nn.functional.adaptive_max_pool2d(image, 2), x.index_add(0, torch.tensor([0, 2]), x[:2]),
+        x.index_copy(1, torch.tensor([3, 0]), x[:, :2]),
+    )  # fmt: skip
+
+
+class Networks(nn.Module):
+    """Recurrent networks of two layers in both directions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(4, 3, 2, batch_first=True, bidirectional=True)
+        self.gru, self.rnn = nn.GRU(4, 3, bias=False), nn.RNN(4, 3, nonlinearity="relu")
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.lstm(x), self.gru(x), self.rnn(x)
+
+
 class Recurrent(nn.Module):
     """A recurrent cell over the words, then a function of each, which returns a tensor and a sum."""
 
@@ -258,13 +315,15 @@ def cases() -> dict[str, Case]:
         "quantized": Case(_quantized_network(), [(torch.rand(2, 3, 16, 16),)]),
         "quantized_weights": Case(_quantized_layers(Int8WeightOnlyConfig()), [(torch.rand(2, 32),)]),
         "quantized_rows": Case(_quantized_layers(Int8DynamicActivationInt8WeightConfig()), [(torch.rand(2, 32),)]),
+        "recurrent_networks": Case(Networks().eval(), [(torch.rand(2, 5, 4),)]),
         "recurrent": Case(Recurrent(), [(torch.rand(2, 5, 4), torch.rand(2, 4))]),
         "mutated_input": Case(Counter(), [(matrix.clone(),), (matrix.clone(),)]),
         "nested": Case(Nested(), [({"a": matrix, "b": matrix + 1}, (matrix, matrix * 2))]),
         **{
             function.__name__.strip("_"): Case(Function(function), [(matrix,)])
             for function in (
-                _blocks, _in_place, _indexing, _numbers, _one_by_one, _quantization, _reductions, _shapes,
+                _aliases, _blocks, _functions, _in_place, _indexing, _movement, _numbers, _one_by_one, _quantization,
+                _reductions, _searching, _shapes,
             )
         },
     }  # fmt: skip
