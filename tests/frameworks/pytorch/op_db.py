@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -146,7 +147,8 @@ def _other_operators(program: torch.export.ExportedProgram) -> tuple[str, ...]:
 
 def report(names: Sequence[str], is_raw: bool = False) -> tuple[int, int]:
     """Print the outcomes of operators, and return how many samples agree of those exported to core ATen alone."""
-    with ProcessPoolExecutor(2) as pool:
+    # A fork of a process with torch's threads may wait for them forever.
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         found = [
             outcome for several in pool.map(partial(outcomes, is_raw=is_raw), names, chunksize=1) for outcome in several
         ]
