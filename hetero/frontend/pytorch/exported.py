@@ -35,16 +35,14 @@ def is_exported_program(source: Any) -> bool:
     return exported is not None and isinstance(source, exported.ExportedProgram)
 
 
-def decode_exported(program: ExportedProgram, is_known: Callable[[str, str], bool]) -> DecodedProgram:
+def decode_exported(program: ExportedProgram) -> DecodedProgram:
     """Return a program in the form of a file's. Weights are shared with torch.
 
-    torch decomposes operators that are not known: ``is_known(op_type, overload)``. Raises FrontendError if torch cannot
-    write the program, or it has what is not supported.
+    Raises FrontendError if torch cannot write the program, or it has what is not supported.
     """
     from torch._export.serde import serialize
 
     try:
-        program = _decomposed(program, is_known)
         tensors = {**program.state_dict, **program.constants}
         serialized = serialize.ExportedProgramSerializer().serialize(program).exported_program
         text = json.dumps(serialize._dataclass_to_dict(serialized), cls=serialize.EnumEncoder)
@@ -54,8 +52,11 @@ def decode_exported(program: ExportedProgram, is_known: Callable[[str, str], boo
     return decode(json.loads(text), arrays)
 
 
-def _decomposed(program: ExportedProgram, is_known: Callable[[str, str], bool]) -> ExportedProgram:
-    """Return the program without operators that are not known but can be decomposed."""
+def decomposed(program: ExportedProgram, is_known: Callable[[str, str], bool]) -> ExportedProgram:
+    """Return the program without operators that are not known but can be decomposed: ``is_known(op_type, overload)``.
+
+    The same program if it has none. Raises FrontendError if torch cannot decompose it.
+    """
     from torch.export import default_decompositions
 
     graphs = [module.graph for module in program.graph_module.modules() if hasattr(module, "graph")]
@@ -65,9 +66,12 @@ def _decomposed(program: ExportedProgram, is_known: Callable[[str, str], bool]) 
     if not unknown and all(_is_plain(tensor) for tensor in program.state_dict.values()):
         return program
     table = default_decompositions().items()
-    return program.run_decompositions(
-        {operator: decomposition for operator, decomposition in table if not is_known(*_name_of(operator))}
-    )
+    try:
+        return program.run_decompositions(
+            {operator: decomposition for operator, decomposition in table if not is_known(*_name_of(operator))}
+        )
+    except Exception as error:  # torch raises anything for what it cannot decompose
+        raise FrontendError(f"torch cannot decompose it: {type(error).__name__}: {error}") from error
 
 
 def _name_of(operator: Any) -> tuple[str, str]:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hetero.errors import FrontendError, HeteroError
 from hetero.frontend.frontend import FrontEnd, ModelSource
-from hetero.frontend.pytorch.exported import decode_exported, is_exported_program
+from hetero.frontend.pytorch.decoded import DecodedProgram, is_in_place
+from hetero.frontend.pytorch.exported import decode_exported, decomposed, is_exported_program
 from hetero.frontend.source import read_source
 from hetero.graph import Model
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
 
 
 class PytorchFrontEnd(FrontEnd):
@@ -39,20 +45,38 @@ class PytorchFrontEnd(FrontEnd):
         """
         from hetero.frontend.pytorch.archive import Archive
         from hetero.frontend.pytorch.decoder import decode_archive
-        from hetero.frontend.pytorch.graph import build_model, find
 
         if weights is not None:
             raise FrontendError("an exported program contains its weights; read_model accepts no weights for it")
         label = "the exported program"
         try:
             if is_exported_program(source):
-                decoded = decode_exported(
-                    source, lambda op_type, overload: find(op_type, overload, self.extensions) is not None
-                )
-            else:
-                label, data, _ = read_source(source, "PyTorch")
-                decoded = decode_archive(Archive(data))
-            self.transform_decoded(decoded)
-            return build_model(decoded, self.extensions, self.report_progress)
+                return self._convert_exported(source)
+            label, data, _ = read_source(source, "PyTorch")
+            return self._build(decode_archive(Archive(data)))
         except HeteroError as error:
             raise FrontendError(f"{label}: {error}") from error
+
+    def _convert_exported(self, source: ExportedProgram) -> Model:
+        """Return the model of a program in memory, in which torch decomposes what is not supported."""
+
+        from hetero.frontend.pytorch.graph import find
+
+        def is_known(op_type: str, overload: str) -> bool:
+            return find(op_type, overload, self.extensions) is not None
+
+        program = decomposed(source, is_known)
+        try:
+            return self._build(decode_exported(program))
+        except FrontendError:
+            # Some changes in place are supported only in a program without them.
+            functional = decomposed(program, lambda *name: is_known(*name) and not is_in_place(name[0]))
+            if functional is program:
+                raise
+        return self._build(decode_exported(functional))
+
+    def _build(self, decoded: DecodedProgram) -> Model:
+        from hetero.frontend.pytorch.graph import build_model
+
+        self.transform_decoded(decoded)
+        return build_model(decoded, self.extensions, self.report_progress)
