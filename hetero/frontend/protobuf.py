@@ -132,6 +132,8 @@ class Message:
         self._schema, self._values = schema, values
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # as copy and pickle ask for, before there are values
+            raise AttributeError(name)
         if name in self._values:
             return self._values[name]
         if name not in self._schema.defaults:

@@ -87,20 +87,31 @@ def _inputs(given: Any) -> list[_Input]:
 
 
 def _input(given: Any) -> _Input:
+    if isinstance(given, int):
+        raise FrontendError(f"an input is described by its shape, element type or name, not by {given}")
     parts = given if isinstance(given, (list, tuple)) and not _is_shape(given) else [given]
     found = {_kind(part): part for part in parts}
     shape, element_type = found.get("shape"), found.get("element_type")
     return _Input(
         found.get("name"),
         None if shape is None else PartialShape(shape),
-        None if element_type is None else Type(element_type),
+        None if element_type is None else _as_type(element_type),
     )
 
 
 def _kind(part: Any) -> str:
     if isinstance(part, str):
         return "name"
-    return "element_type" if isinstance(part, (Type, np.dtype, type)) else "shape"
+    return "element_type" if isinstance(part, (Type, np.dtype, type)) or _is_torch(part) else "shape"
+
+
+def _is_torch(part: Any) -> bool:
+    return type(part).__module__ == "torch"
+
+
+def _as_type(element_type: Any) -> Type:
+    """Return an element type; torch's are called ``torch.float32``."""
+    return Type(str(element_type).removeprefix("torch.") if _is_torch(element_type) else element_type)
 
 
 def _is_shape(given: Sequence[Any]) -> bool:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from hetero.errors import HeteroError
+from hetero.errors import HeteroError, PropertyError
 from hetero.frontend.pytorch.exported import to_array, to_tensor
 from hetero.graph import Constant, Model, Parameter
 from hetero.messages import get_logger
@@ -24,35 +24,50 @@ log = get_logger("hetero.runtime")
 def compile_graph(
     graph: GraphModule, inputs: Sequence[Any], options: Mapping[str, Any] | None = None
 ) -> Callable[..., Sequence[Any]]:
-    """Return a function that runs a graph on the device ``options["device"]``, by default HETERO.
+    """Return a function that runs a graph on the device ``options["device"]``, by default HETERO with all devices.
 
     Other options are properties of the compilation. A graph that hetero cannot run stays with torch, which is logged
-    with the reason; so do graphs whose gradients torch would record, as hetero computes none.
+    with the reason; so do graphs whose gradients torch would record, as hetero computes none. Results never share
+    memory with inputs. Raises DeviceError for an unknown device, PropertyError for a bad property.
     """
     properties = dict(options or {})
-    device = properties.pop("device", "HETERO")
+    device = properties.pop("device", None) or _all_devices()
+    Core().resolve_device(device)
     try:
         return _CompiledGraph(graph, inputs, device, properties)
+    except PropertyError:
+        raise
     except HeteroError as error:
         log.warning("torch runs a graph of %d nodes: %s", len(graph.graph.nodes), error)
         return graph.forward
 
 
+def _all_devices() -> str:
+    """Return HETERO with one device of each kind, the reference last."""
+    kinds = dict.fromkeys(name.partition(".")[0] for name in Core().available_devices)
+    return f"HETERO:{','.join(sorted(kinds, key=lambda kind: kind == 'TEMPLATE'))}"
+
+
 class _CompiledGraph:
     """A graph of torch, compiled for a device. Its parameters and buffers are constants, unless it changes them.
 
-    ``inputs``: examples of its arguments. Calls of several threads run one after the other.
+    A change of a constant that torch counts (by an operator or an assignment) compiles the model again; one through
+    ``.data`` or numpy it does not count. ``inputs``: examples of the arguments. Calls of several threads run one after
+    the other.
     """
 
     def __init__(self, graph: GraphModule, inputs: Sequence[Any], device: str, properties: Mapping[str, Any]) -> None:
         import torch
 
         self._device, self._properties, self._lock = device, properties, threading.Lock()
+        self._graph = graph
         # Numbers are lengths of tensors, which the model computes itself.
         self._tensors = [index for index, value in enumerate(inputs) if isinstance(value, torch.Tensor)]
         tensors = [inputs[index] for index in self._tensors]
         if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
             raise HeteroError("torch records its gradients, which hetero does not compute: call it in torch.no_grad()")
+        if torch.is_autocast_enabled("cpu"):
+            raise HeteroError("autocast is on, which hetero does not follow outside of a module")
         if others := {tensor.device.type for tensor in tensors} - {"cpu"}:
             raise HeteroError(f"it has tensors on {', '.join(others)}")
         graph, shapes = _without_numbers(graph)
@@ -67,11 +82,15 @@ class _CompiledGraph:
         self._constant = [
             index for index, tensor in enumerate(tensors)
             if hasattr(tensor, "_dynamo_static_input_type") and index not in self._changed
+            # torch does not count the changes of these.
+            and not tensor.is_inference()
         ]  # fmt: skip
         self._compile(tensors)
 
     def __call__(self, *values: Any) -> list[Any]:
         tensors = [values[index] for index in self._tensors]
+        if self._changed and _share_memory(tensors):
+            return self._graph.forward(*values)
         with self._lock:
             if self._versions != self._versions_of(tensors):
                 self._compile(tensors)
@@ -90,7 +109,12 @@ class _CompiledGraph:
     def _versions_of(self, tensors: Sequence[Tensor]) -> list[tuple[int, int]]:
         """Return what differs after a change of a parameter or buffer: where it is, and how often it was changed."""
         constants = [tensors[index] for index in self._constant]
-        return [(one.data_ptr(), 0 if one.is_inference() else one._version) for one in constants]
+        return [(one.data_ptr(), one._version) for one in constants]
+
+
+def _share_memory(tensors: Sequence[Tensor]) -> bool:
+    """Return whether a change of one of the tensors may be a change of another."""
+    return len({tensor.untyped_storage().data_ptr() for tensor in tensors}) < len(tensors)
 
 
 def _without_numbers(graph: GraphModule) -> tuple[GraphModule, list[list[int]] | None]:

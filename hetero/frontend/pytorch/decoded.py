@@ -55,12 +55,6 @@ class DecodedNode:
         """Whether it changes its first argument."""
         return is_in_place(self.op_type)
 
-    @property
-    def changed(self) -> str:
-        """The name of the tensor that it changes in place."""
-        first: Reference = next(iter(self.arguments.values()))
-        return first.name
-
 
 @dataclass
 class DecodedGraph:

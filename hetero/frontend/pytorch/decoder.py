@@ -80,6 +80,8 @@ class _Decoder:
             if isinstance(argument, Reference):
                 decoded.user_inputs.append(argument.name)
             return
+        if kind == "constant_input":
+            return  # it is part of the graph
         if kind not in ("parameter", "buffer", "tensor_constant"):
             raise FrontendError(f"an input of the kind {kind} is not supported")
         name, value = content[f"{kind}_name"], content["arg"]["name"]

@@ -44,7 +44,11 @@ def decode_exported(program: ExportedProgram) -> DecodedProgram:
 
     try:
         tensors = {**program.state_dict, **program.constants}
-        serialized = serialize.ExportedProgramSerializer().serialize(program).exported_program
+        serialized = (
+            serialize.ExportedProgramSerializer()
+            .serialize(program, serialize_state_dict=False, serialize_constants=False, serialize_example_inputs=False)
+            .exported_program
+        )
         text = json.dumps(serialize._dataclass_to_dict(serialized), cls=serialize.EnumEncoder)
         arrays = {name: to_array(tensor) for name, tensor in tensors.items() if _is_tensor(tensor)}
     except Exception as error:  # torch raises anything for what it cannot write
@@ -61,7 +65,7 @@ def decomposed(program: ExportedProgram, is_known: Callable[[str, str], bool]) -
 
     graphs = [module.graph for module in program.graph_module.modules() if hasattr(module, "graph")]
     targets = {node.target for graph in graphs for node in graph.nodes if node.op == "call_function"}
-    unknown = any(hasattr(target, "overloadpacket") and not is_known(*_name_of(target)) for target in targets)
+    unknown = any(hasattr(target, "namespace") and not is_known(*_name_of(target)) for target in targets)
     # Quantized weights of torchao are objects, which decomposition makes tensors.
     if not unknown and all(_is_plain(tensor) for tensor in program.state_dict.values()):
         return program
@@ -75,9 +79,9 @@ def decomposed(program: ExportedProgram, is_known: Callable[[str, str], bool]) -
 
 
 def _name_of(operator: Any) -> tuple[str, str]:
-    """Return the name of an operator, ``aten::add``, and of its overload."""
+    """Return the name of an operator, ``aten::add``, and of its overload, "" for a higher-order operator."""
     name, _, overload = operator.name().partition(".")
-    return name, overload or "default"
+    return (name, overload or "default") if "::" in name else (f"{operator.namespace}::{name}", "")
 
 
 def _is_tensor(value: Any) -> bool:
@@ -96,7 +100,7 @@ def to_array(tensor: Tensor) -> np.ndarray:
     """Return the elements of a tensor as an array; numpy has no type of its own for some."""
     import torch
 
-    tensor = tensor.detach()
+    tensor = tensor.detach().resolve_conj().resolve_neg()
     name = _TYPES_WITHOUT_ARRAYS.get(str(tensor.dtype).removeprefix("torch."))
     if name is None:
         return tensor.numpy()
@@ -151,43 +155,54 @@ def export(
     if unknown := by_name.keys() - set(names):
         raise FrontendError(f"{type(module).__name__} has no argument {', '.join(map(str, unknown))} in its example; "
                             f"it has {', '.join(names)}")  # fmt: skip
+    arguments = {
+        name: _lengthened(value, name, by_name[name]) if name in by_name else value
+        for name, value in zip(names, [*positional, *keywords.values()])
+    }
     if by_name:
-        positional = tuple(_lengthened(value, by_name.get(name)) for name, value in zip(names, positional))
-        keywords = {name: _lengthened(value, by_name.get(name)) for name, value in keywords.items()}
-    was_training = module.training
+        positional, keywords = ((), arguments) if keywords else (tuple(arguments.values()), {})
+    was_training = {one: one.training for one in module.modules()}
     module.eval()
     try:
         return torch.export.export(
-            module, positional, keywords, dynamic_shapes=_dynamic_shapes(names, by_name) if by_name else None
+            module, positional, keywords, dynamic_shapes=_dynamic_shapes(arguments, by_name) if by_name else None
         )
     except Exception as error:  # torch raises anything for a module that it cannot export
         raise FrontendError(f"torch cannot export {type(module).__name__}: {type(error).__name__}: {error}") from error
     finally:
-        module.train(was_training)
+        for one, mode in was_training.items():
+            one.training = mode
 
 
 def _example(shape: PartialShape, element_type: Type | None) -> Tensor:
+    return to_tensor(np.zeros([length.min_length or 2 for length in shape], (element_type or Type.f32).to_dtype()))
+
+
+def _lengthened(value: Any, name: str, shape: PartialShape) -> Tensor:
+    """Return an example with at least 2 elements along dynamic axes: torch takes 0 and 1 as fixed.
+
+    Raises FrontendError if it is not a tensor of as many dimensions as the shape.
+    """
     import torch
 
-    array = np.zeros([length.min_length or 2 for length in shape], (element_type or Type.f32).to_dtype())
-    return torch.from_numpy(array)
-
-
-def _lengthened(value: Any, shape: PartialShape | None) -> Any:
-    """Return an example with at least 2 elements along dynamic axes: torch takes 0 and 1 as fixed."""
-    import torch
-
-    for axis, length in enumerate(shape or ()):
+    if not isinstance(value, torch.Tensor) or value.ndim != len(shape):
+        found = (
+            f"a tensor of the shape {list(value.shape)}" if isinstance(value, torch.Tensor) else type(value).__name__
+        )
+        raise FrontendError(f"argument {name} of the example is {found}, to which the shape {shape} does not apply")
+    for axis, length in enumerate(shape):
         if length.is_dynamic and value.shape[axis] == 1:
             value = torch.cat([value, value], axis)
     return value
 
 
-def _dynamic_shapes(names: Sequence[str], shapes: Mapping[Any, PartialShape]) -> dict[str, dict[int, Any] | None]:
+def _dynamic_shapes(arguments: Mapping[str, Any], shapes: Mapping[Any, PartialShape]) -> dict[str, Any]:
+    """Return the dynamic axes of the arguments that have shapes, and None for each tensor of the others."""
     from torch.export import Dim
+    from torch.utils import _pytree
 
     return {
         name: {axis: Dim.DYNAMIC for axis, length in enumerate(shapes[name]) if length.is_dynamic}
-        if name in shapes else None
-        for name in names
+        if name in shapes else _pytree.tree_map(lambda _: None, value)
+        for name, value in arguments.items()
     }  # fmt: skip

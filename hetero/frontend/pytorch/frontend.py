@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hetero.errors import FrontendError, HeteroError
+from hetero.frontend.extension import conversion_for
 from hetero.frontend.frontend import FrontEnd, ModelSource
-from hetero.frontend.pytorch.decoded import DecodedProgram, is_in_place
+from hetero.frontend.pytorch.decoded import DecodedProgram
 from hetero.frontend.pytorch.exported import decode_exported, decomposed, is_exported_program
 from hetero.frontend.source import read_source
 from hetero.graph import Model
@@ -61,22 +62,25 @@ class PytorchFrontEnd(FrontEnd):
         """Return the model of a program in memory, in which torch decomposes what is not supported."""
 
         from hetero.frontend.pytorch.graph import find
+        from hetero.frontend.pytorch.inlining import GRADIENT_MODE
 
         def is_known(op_type: str, overload: str) -> bool:
-            return find(op_type, overload, self.extensions) is not None
+            return op_type == GRADIENT_MODE or find(op_type, overload, self.extensions) is not None
 
         program = decomposed(source, is_known)
         try:
             return self._build(decode_exported(program))
         except FrontendError:
-            # Some changes in place are supported only in a program without them.
-            functional = decomposed(program, lambda *name: is_known(*name) and not is_in_place(name[0]))
-            if functional is program:
+            # A form of an operator, or a change in place, may be supported only as torch decomposes it.
+            core = decomposed(program, lambda op_type, _: conversion_for(self.extensions, op_type, "") is not None)
+            if core is program:
                 raise
-        return self._build(decode_exported(functional))
+        return self._build(decode_exported(core))
 
     def _build(self, decoded: DecodedProgram) -> Model:
         from hetero.frontend.pytorch.graph import build_model
+        from hetero.frontend.pytorch.inlining import inline_gradient_modes
 
         self.transform_decoded(decoded)
+        decoded.graph = inline_gradient_modes(decoded.graph)
         return build_model(decoded, self.extensions, self.report_progress)

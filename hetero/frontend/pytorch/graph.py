@@ -14,7 +14,7 @@ from hetero.frontend.pytorch.decoded import Argument, DecodedGraph, DecodedNode,
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import find_translator
 from hetero.frontend.pytorch.subgraph import TorchSubgraph
-from hetero.frontend.pytorch.views import Tensors, changed_roots
+from hetero.frontend.pytorch.views import Tensors
 from hetero.frontend.subgraph import ModelScope, name_new_nodes
 from hetero.frontend.translation import Translator, as_outputs
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
@@ -34,14 +34,19 @@ def build_model(
     Raises FrontendError; operators without a translator are reported all at once.
     """
     _check(program.graph, extensions)
-    scope = ModelScope()
-    builder = GraphBuilder(program.graph, extensions, scope)
-    parameters = [_add_parameter(program, name, builder) for name in program.user_inputs]
-    changed = changed_roots(program.graph.nodes)
-    in_place = [name for name in (*program.constants, *program.user_inputs) if name in changed]
-    mutations = [*program.mutations, *((Reference(name), name) for name in in_place)]
-    _add_constants(program, {target for _, target in mutations}, builder)
-    builder.translate(report_progress)
+    mutations = list(program.mutations)
+    while True:
+        # Which buffers operators change in place is known only after the translation: if they do, it is repeated.
+        scope = ModelScope()
+        builder = GraphBuilder(program.graph, extensions, scope)
+        parameters = [_add_parameter(program, name, builder) for name in program.user_inputs]
+        targets = {target for _, target in mutations}
+        _add_constants(program, targets, builder)
+        builder.translate(report_progress)
+        changed = builder.changed() - targets
+        mutations += [(Reference(name), name) for name in (*program.constants, *program.user_inputs) if name in changed]
+        if changed.isdisjoint(program.constants):
+            break
     results, sinks = [], []
     for argument, name in program.user_outputs:
         if argument is not None:
@@ -106,7 +111,7 @@ def _check(graph: DecodedGraph, extensions: Sequence[Extension]) -> None:
     collect(graph)
     if missing:
         kinds = "; ".join(f"{kind} ({_listed(places)})" for kind, places in sorted(missing.items()))
-        if any(kind.startswith("aten::") for kind in missing):
+        if any(kind.startswith(("aten::", "higher_order::wrap_with_autocast")) for kind in missing):
             kinds += "; torch decomposes many operators: save the program after run_decompositions()"
         raise FrontendError(f"there is no translation of {kinds}")
 
@@ -143,6 +148,10 @@ class GraphBuilder:
 
     def define(self, name: str, value: Output) -> None:
         self._tensors.define(name, value)
+
+    def changed(self) -> set[str]:
+        """Return the tensors that operators have changed in place."""
+        return self._tensors.changed()
 
     def translate(
         self, report_progress: Callable[[int, int], None] = lambda total_steps, completed_steps: None

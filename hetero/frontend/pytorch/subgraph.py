@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hetero.errors import FrontendError
 from hetero.frontend.pytorch.decoded import DecodedGraph
 from hetero.frontend.subgraph import Body, ModelScope, Subgraph, name_first_output
 from hetero.graph import Model, Node, Output, Parameter
@@ -45,4 +46,7 @@ class TorchSubgraph(Subgraph):
         for name, value in zip(self._graph.inputs, inputs):
             builder.define(name, value)
         builder.translate()
+        if changed := builder.changed() & set(self._graph.inputs):
+            raise FrontendError(f"its graph changes its inputs in place ({', '.join(sorted(changed))}): "
+                                "export with run_decompositions()")  # fmt: skip
         return [builder.value(argument, "the output of the graph") for argument in self._graph.outputs]

@@ -11,18 +11,33 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.pytorch.decoded import DecodedNode, Reference
+from hetero.frontend.pytorch.registry import canonical_name
 from hetero.frontend.values import int64, normalize_axis, rank_of
 from hetero.graph import Node, Output, as_output
 
-# Operators that return their argument, which is one tensor by two names.
-_SAME = {"aten::alias", "aten::detach", "aten::lift_fresh"}
+# Operators that return their argument, which is one tensor by two names; dropout does so in evaluation mode.
+_SAME = {
+    "alias", "alpha_dropout", "detach", "dropout", "feature_dropout", "lift_fresh", "positive", "real", "resolve_conj",
+    "resolve_neg",
+}  # fmt: skip
+# Operators that return their argument if it has the element type already.
+_CONVERSIONS = {"to", "type_as"}
 _RESHAPES = {"squeeze", "unflatten", "unsqueeze", "view", "view_as", "_unsafe_view"}
 _PERMUTATIONS = {"permute", "t", "transpose", "numpy_T", "mT"}
-_PARTS = {"slice", "select", "split", "split_with_sizes", "chunk", "unbind", "narrow"}
-_OTHERS = {"as_strided", "diagonal", "expand"}
-_VIEWS = {f"aten::{name}" for name in _RESHAPES | _PERMUTATIONS | _PARTS | _OTHERS}
-# Operators that return a view or a copy, by how their argument lies in memory, which a program need not say.
-_VIEWS_OR_COPIES = {"aten::contiguous", "aten::flatten", "aten::reshape"}
+_PARTS = {"slice", "select"}
+# Views through which no change is supported.
+_OTHERS = {
+    "adjoint", "as_strided", "broadcast_to", "chunk", "diagonal", "dsplit", "expand", "expand_as", "hsplit", "matrix_H",
+    "moveaxis", "movedim", "narrow", "split", "split_with_sizes", "swapaxes", "swapdims", "unbind", "unfold", "vsplit",
+}  # fmt: skip
+_VIEWS = _RESHAPES | _PERMUTATIONS | _PARTS | _OTHERS
+# Operators that return views or copies, by how their arguments lie in memory, which a program need not say.
+_VIEWS_OR_COPIES = {
+    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "contiguous", "flatten", "meshgrid", "ravel",
+    "reshape", "reshape_as",
+}  # fmt: skip
+# All operators whose results may share memory with their arguments.
+ALIASING = {f"aten::{name}" for name in _SAME | _CONVERSIONS | _VIEWS | _VIEWS_OR_COPIES}
 
 
 class _View(NamedTuple):
@@ -30,14 +45,6 @@ class _View(NamedTuple):
 
     base: str
     node: DecodedNode
-
-
-class _ViewOrCopy(NamedTuple):
-    """Two tensors, neither a view, of which it is unknown whether they share memory, and the changes of the first."""
-
-    first: str
-    second: str
-    changes: int
 
 
 class Tensors:
@@ -49,10 +56,13 @@ class Tensors:
         # Other names of tensors: results of operators that return their argument, changed or not.
         self._same: dict[str, str] = {}
         self._views: dict[str, _View] = {}
-        self._unknown: list[_ViewOrCopy] = []
         # How often the memory of a tensor that is no view was changed; for each tensor when its value was computed.
         self._changes: Counter[str] = Counter()
         self._seen: dict[str, int] = {}
+        # Tensors, none of them a view, that may share memory: by name, and how often others of them were changed when
+        # the value of this one was computed.
+        self._groups: dict[str, dict[str, None]] = {}
+        self._seen_of_others: Counter[str] = Counter()
 
     def __contains__(self, name: str) -> bool:
         return self._tensor(name) in self._values
@@ -64,12 +74,15 @@ class Tensors:
         """
         name = self._tensor(name)
         root = self._root(name)
-        for first, second, changes in self._unknown:
-            if (root == second and self._changes[first] != changes) or (root == first and self._changes[second]):
-                raise FrontendError(f"it is unknown whether '{first}' and '{second}' share memory, of which one was "
-                                    "changed in place: export with run_decompositions()")  # fmt: skip
-        if name in self._views and self._seen[name] != self._changes[root]:
-            self._translate(self._views[name].node)
+        if self._changes and self._changes_of_others(root) != self._seen_of_others[root]:
+            others = ", ".join(f"'{other}'" for other in self._groups[root] if other != root and self._changes[other])
+            raise FrontendError(f"it is unknown whether '{root}' shares memory with {others}, changed in place: "
+                                "export with run_decompositions()")  # fmt: skip
+        stale = [name]
+        while stale[-1] in self._views and self._seen[stale[-1]] != self._changes[root]:
+            stale.append(self._views[stale[-1]].base)
+        for view in reversed(stale[:-1]):
+            self._translate(self._views[view].node)
         return self._values[name]
 
     def define(self, name: str, value: Output) -> None:
@@ -77,26 +90,37 @@ class Tensors:
         self._seen[name] = self._changes[self._root(name)]
 
     def define_results(self, node: DecodedNode, outputs: list[Output]) -> None:
-        """Define the results of an operator, which may share memory with its first argument."""
+        """Define the results of an operator, which may share memory with its arguments."""
         names = [name for name in node.outputs if name is not None]
+        kind = canonical_name(node.op_type).removeprefix("aten::")
         first = _first_tensor(node)
-        if node.is_in_place:
-            self._change(self._tensor(node.changed), outputs[0])
-        if first is not None and (node.is_in_place or node.op_type in _SAME or self._is_unchanged(node, outputs)):
-            self._same |= dict.fromkeys(names, self._tensor(first))
+        changed = _changed_tensor(node)
+        if changed is not None:
+            kept = self[changed].element_type
+            value = outputs[0] if outputs[0].element_type is kept else ops.Convert(outputs[0], kept).output(0)
+            self._change(self._tensor(changed), value)
+        same = changed or (first if kind in _SAME or self._is_unchanged(node, kind, outputs) else None)
+        if same is not None:
+            self._same |= dict.fromkeys(names, self._tensor(same))
             return
-        if first is not None and node.op_type in _VIEWS:
+        if first is not None and kind in _VIEWS:
             self._views |= dict.fromkeys(names, _View(self._tensor(first), node))
-        elif first is not None and node.op_type in _VIEWS_OR_COPIES:
-            root = self._root(self._tensor(first))
-            self._unknown += [_ViewOrCopy(root, name, self._changes[root]) for name in names]
         for name, value in zip(node.outputs, outputs):
             if name is not None:
                 self.define(name, value)
+        if kind in _VIEWS_OR_COPIES:
+            for argument in node.arguments.values():
+                for one in argument if isinstance(argument, list) else [argument]:
+                    if isinstance(one, Reference):
+                        self._join(self._root(self._tensor(one.name)), names)
 
-    def _is_unchanged(self, node: DecodedNode, outputs: list[Output]) -> bool:
+    def changed(self) -> set[str]:
+        """Return the tensors, none of them a view, whose memory was changed, or may have been."""
+        return {name for root in +self._changes for name in self._groups.get(root, [root])}
+
+    def _is_unchanged(self, node: DecodedNode, kind: str, outputs: list[Output]) -> bool:
         """Return whether a conversion returns its argument, as that has the element type already."""
-        if node.op_type != "aten::to" or node.arguments.get("copy"):
+        if kind not in _CONVERSIONS or node.arguments.get("copy"):
             return False
         return self[_first_tensor(node) or ""].element_type is outputs[0].element_type
 
@@ -108,30 +132,35 @@ class Tensors:
             name = self._views[name].base
         return name
 
+    def _join(self, root: str, names: Sequence[str]) -> None:
+        """Note that tensors may share the memory of another one."""
+        group = self._groups.setdefault(root, {root: None})
+        for name in names:
+            joined = self._groups.get(name, {name: None})
+            if joined is group:
+                continue
+            # What was changed before is part of the values.
+            before, added = (sum(self._changes[one] for one in members) for members in (group, joined))
+            for member in group if added else ():
+                self._seen_of_others[member] += added
+            for member in joined:
+                self._seen_of_others[member] += before
+                self._groups[member] = group
+            group |= joined
+
+    def _changes_of_others(self, root: str) -> int:
+        return sum(self._changes[other] for other in self._groups.get(root, ()) if other != root)
+
     def _change(self, name: str, value: Output) -> None:
         """Write a value to the memory of a tensor: to that itself, and to all that it is a view of."""
-        written = [(name, value)]
+        updated = [(name, value)]
         while name in self._views:
             view = self._views[name]
-            name, value = view.base, _written(view, self[view.base], value)
-            written.append((name, value))
+            name, value = view.base, _updated_base(view, self[view.base], value)
+            updated.append((name, value))
         self._changes[name] += 1
-        for name, value in written:
+        for name, value in updated:
             self.define(name, value)
-
-
-def changed_roots(nodes: Sequence[DecodedNode]) -> set[str]:
-    """Return the tensors whose memory operators change in place, also through views and what may be views."""
-    bases: dict[str, str] = {}
-    changed = set()
-    for node in nodes:
-        first = _first_tensor(node)
-        if first is not None and (node.op_type in _VIEWS | _VIEWS_OR_COPIES | _SAME or node.is_in_place):
-            root = bases.get(first, first)
-            bases |= {name: root for name in node.outputs if name is not None}
-            if node.is_in_place:
-                changed.add(root)
-    return changed
 
 
 def _first_tensor(node: DecodedNode) -> str | None:
@@ -139,15 +168,23 @@ def _first_tensor(node: DecodedNode) -> str | None:
     return first.name if isinstance(first, Reference) else None
 
 
-def _written(view: _View, base: Output, value: Output) -> Output:
+def _changed_tensor(node: DecodedNode) -> str | None:
+    """Return the tensor that an operator changes: its first argument, or the one that it is given for its result."""
+    if node.is_in_place:
+        return _first_tensor(node)
+    out = node.arguments.get("out")
+    return out.name if isinstance(out, Reference) else None
+
+
+def _updated_base(view: _View, base: Output, value: Output) -> Output:
     """Return the base of a view after a value was written to the view. Raises FrontendError if that is not known."""
-    kind = view.node.op_type.removeprefix("aten::")
+    kind = canonical_name(view.node.op_type).removeprefix("aten::")
     if kind in _RESHAPES:
         return ops.Reshape(value, ops.ShapeOf(base), False).output(0)
     if kind in _PERMUTATIONS:
         return ops.Transpose(value, int64(np.argsort(_order(view.node, kind, rank_of(base))))).output(0)
-    if kind in ("slice", "select"):
-        return as_output(_part_written(view.node, kind, base, value))
+    if kind in _PARTS:
+        return as_output(_updated_part(view.node, kind, base, value))
     raise FrontendError(f"a change of a tensor through {kind} is not supported: export with run_decompositions()")
 
 
@@ -163,7 +200,7 @@ def _order(node: DecodedNode, kind: str, rank: int) -> list[int]:
     return order
 
 
-def _part_written(node: DecodedNode, kind: str, base: Output, value: Output) -> Node:
+def _updated_part(node: DecodedNode, kind: str, base: Output, value: Output) -> Node:
     axis = node.arguments.get("dim", 0)
     if kind == "select":
         index = node.arguments["index"]

@@ -28,8 +28,9 @@ def infer(model, *arrays):
 
 def test_example_input():
     module, x = Residual(), torch.rand(2, 4)
+    module.inner[1].eval()
     model = hetero.convert_model(module, example_input=x)
-    assert module.training, "the module keeps its mode"
+    assert module.training and not module.inner[1].training, "the modules keep their modes"
     np.testing.assert_allclose(infer(model, x)[0], module.eval()(x).detach(), atol=1e-5)
     assert any(node.friendly_name.startswith("inner.0/") for node in model.get_ops())
 
@@ -118,6 +119,30 @@ def _reshaped_and_changed(x):
     return y
 
 
+@pytest.mark.parametrize(("shapes", "message"), [
+    (3, "not by 3"), ([-1, 4, 4], r"shape \[2, 4\], to which the shape .* does not apply"), ([{}], "shape"),
+])  # fmt: skip
+def test_shapes_that_do_not_apply(shapes, message):
+    with pytest.raises(FrontendError, match=message):
+        hetero.convert_model(Residual(), example_input=torch.rand(2, 4), input=shapes)
+
+
+def test_element_types_of_torch():
+    model = hetero.convert_model(nn.Linear(4, 2), input=([2, 4], torch.float32))
+    assert model.input().element_type is hetero.Type.f32
+    narrow = hetero.convert_model(nn.Linear(4, 2).to(torch.bfloat16), input=([2, 4], torch.bfloat16))
+    assert narrow.input().element_type is hetero.Type.bf16
+
+
+def test_weights_are_not_copied_on_the_way():
+    module = nn.Linear(4096, 4096)
+    program = torch.export.export(module, (torch.rand(1, 4096),))
+    assert next(iter(hetero.convert_model(program).get_ordered_ops())) is not None
+    shared = [node.data for node in hetero.convert_model(program).get_ops() if node.get_type_name() == "Constant"]
+    weight = next(data for data in shared if data.shape == (4096, 4096))
+    assert weight.__array_interface__["data"][0] == module.weight.data_ptr()
+
+
 @pytest.mark.parametrize(("function", "message"), [
     (lambda x: nn.functional.dropout(x, 0.5, training=True), "after eval"),
     (lambda x: torch.fft.fft(x).real, "scalar type 10"),
@@ -135,7 +160,7 @@ def test_changes_in_place_that_a_file_leaves_unclear():
     program, file = torch.export.export(module, (x,)), io.BytesIO()
     np.testing.assert_allclose(infer(hetero.convert_model(program), x)[0], module(x))
     torch.export.save(program, file)
-    with pytest.raises(FrontendError, match="unknown whether 'clone' and 'reshape' share memory"):
+    with pytest.raises(FrontendError, match="unknown whether 'clone' shares memory with 'reshape'"):
         hetero.Core().read_model(file.getvalue())
 
 

@@ -81,6 +81,34 @@ def test_inputs_and_buffers_that_are_changed():
     assert (counter.calls.item(), x.tolist()) == (3, [6, 6, 6])
 
 
+def test_weights_on_a_device_that_has_its_own_memory(module):
+    compiled, x = torch.compile(module, backend="hetero"), torch.rand(2, 4)
+    check(compiled, module, x)
+    module[1].running_mean.add_(1)
+    check(compiled, module, x)
+
+
+def test_inputs_that_share_memory():
+    """A change of one is a change of the other: torch runs the call."""
+    compiled = torch.compile(lambda a, b: (a.add_(1), a + b)[1], **BACKEND)
+    compiled(torch.zeros(3), torch.zeros(3))
+    memory = torch.zeros(4)
+    assert compiled(memory[:3], memory[1:]).tolist() == [2, 2, 1]
+
+
+def test_unknown_devices_and_properties(module):
+    for options, message in (({"device": "NPU"}, "NPU"), ({"device": "TEMPLATE", "FAST": 1}, "FAST")):
+        with pytest.raises(Exception, match=message):
+            torch.compile(module, backend="hetero", options=options)(torch.rand(2, 4))
+
+
+def test_autocast_stays_with_torch(module, taken):
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.compile(module[0], **BACKEND)(torch.rand(2, 4)).dtype is torch.bfloat16
+    assert "autocast is on" in taken.text
+    taken.clear()
+
+
 def test_gradients_stay_with_torch(module, taken):
     with torch.enable_grad():
         loss = torch.compile(module, **BACKEND)(torch.rand(2, 4)).sum()

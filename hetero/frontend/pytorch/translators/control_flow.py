@@ -18,13 +18,6 @@ from hetero.ops.values import exact_value
 from hetero.types import Type
 
 
-@translator("higher_order::wrap_with_set_grad_enabled", "higher_order::wrap_with_autocast")
-def wrapped(node: TorchNodeContext) -> Translation:
-    """A graph in which gradients, or conversions to other types, are on or off; it has those conversions."""
-    (graph,) = (value for value in node.arguments.values() if isinstance(value, TorchSubgraph))
-    return graph.inline([value for value in node.arguments.values() if isinstance(value, Output)], node.name)
-
-
 @translator("higher_order::cond")
 def cond(node: TorchNodeContext) -> Translation:
     condition, then_graph, else_graph, operands = node.arguments.values()
