@@ -10,7 +10,6 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.pytorch.translators.reduction import reduced_axes, vector_norm
 from hetero.frontend.quantization import convert_to
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, multiply_by, per_channel, rank_of, scalar_like
@@ -128,14 +127,6 @@ def einsum(node: TorchNodeContext) -> Translation:
 def outer(node: TorchNodeContext) -> Translation:
     left, right = node.operands("self", "vec2")
     return ops.Multiply(ops.Unsqueeze(left, int64([1])), ops.Unsqueeze(right, int64([0])))
-
-
-@translator("aten::norm")
-def norm(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    return vector_norm(
-        value, node.get_attribute("p", 2), reduced_axes(node, value), node.get_attribute("keepdim", False)
-    )
 
 
 @translator("aten::deg2rad", "aten::rad2deg")

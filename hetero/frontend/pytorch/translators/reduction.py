@@ -11,7 +11,7 @@ from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.pytorch.translators.functions import log_sum
 from hetero.frontend.quantization import convert_to
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, known_length, normalize_axis, rank_of, scalar_like
+from hetero.frontend.values import axis_length, int64, known_length, normalize_axis, rank_of, scalar_like
 from hetero.graph import Constant, Node, Output
 from hetero.types import Type
 
@@ -21,7 +21,7 @@ _REDUCTIONS = {
 }  # fmt: skip
 
 
-def reduced_axes(node: TorchNodeContext, value: Output) -> Constant:
+def _axes(node: TorchNodeContext, value: Output) -> Constant:
     """Return the axes of a reduction: all by default; a scalar has none."""
     given = node.get_attribute("dim", [])
     axes = [given] if isinstance(given, int) else given
@@ -32,7 +32,7 @@ def reduced_axes(node: TorchNodeContext, value: Output) -> Constant:
 def reduction(node: TorchNodeContext) -> Translation:
     (value,) = node.operands("self")
     operation = _REDUCTIONS[node.get_op_type().removeprefix("aten::")]
-    found = operation(as_numbers(value), reduced_axes(node, value), node.get_attribute("keepdim", False))
+    found = operation(as_numbers(value), _axes(node, value), node.get_attribute("keepdim", False))
     return convert_to(found.output(0), node.output_type())
 
 
@@ -50,7 +50,7 @@ def extreme(node: TorchNodeContext) -> Translation:
         return convert_to(found.output(0), node.output_type())
     value, kind = as_numbers(node.get_input("self")), node.output_type()
     if "dim" not in node.arguments:
-        found = (ops.ReduceMax if is_max else ops.ReduceMin)(value, reduced_axes(node, value), False)
+        found = (ops.ReduceMax if is_max else ops.ReduceMin)(value, _axes(node, value), False)
         return convert_to(found.output(0), kind)
     axis = node.get_attribute("dim")
     if rank_of(value) == 0:
@@ -77,7 +77,7 @@ def index_of_extreme(node: TorchNodeContext) -> Translation:
 @translator("aten::var", "aten::std", "aten::var_mean", "aten::std_mean")
 def variance(node: TorchNodeContext) -> Translation:
     (value,) = node.operands("self")
-    axes, keeps = reduced_axes(node, value), node.get_attribute("keepdim", False)
+    axes, keeps = _axes(node, value), node.get_attribute("keepdim", False)
     correction = node.get_attribute("correction", 1)
     if "unbiased" in node.arguments:
         correction = int(node.get_attribute("unbiased"))
@@ -95,28 +95,28 @@ def variance(node: TorchNodeContext) -> Translation:
 @translator("aten::aminmax")
 def extremes(node: TorchNodeContext) -> Translation:
     value, keeps = as_numbers(node.get_input("self")), node.get_attribute("keepdim", False)
-    found = [reduce(value, reduced_axes(node, value), keeps) for reduce in (ops.ReduceMin, ops.ReduceMax)]
+    found = [reduce(value, _axes(node, value), keeps) for reduce in (ops.ReduceMin, ops.ReduceMax)]
     return [convert_to(one.output(0), node.output_type()) for one in found]
 
 
 @translator("aten::count_nonzero")
 def count_non_zero(node: TorchNodeContext) -> Translation:
     value = node.converted("self", Type.boolean)
-    return ops.ReduceSum(ops.Convert(value, Type.i64), reduced_axes(node, value), False)
+    return ops.ReduceSum(ops.Convert(value, Type.i64), _axes(node, value), False)
 
 
 @translator("aten::nansum")
 def sum_of_numbers(node: TorchNodeContext) -> Translation:
     (value,) = node.operands("self")
     numbers = ops.Select(ops.Equal(value, value), value, scalar_like(value, 0))
-    return ops.ReduceSum(numbers, reduced_axes(node, value), node.get_attribute("keepdim", False))
+    return ops.ReduceSum(numbers, _axes(node, value), node.get_attribute("keepdim", False))
 
 
 @translator("aten::any", "aten::all")
 def logical_reduction(node: TorchNodeContext) -> Translation:
     value = node.converted("self", Type.boolean)
     operation = ops.ReduceLogicalOr if node.get_op_type() == "aten::any" else ops.ReduceLogicalAnd
-    found = operation(value, reduced_axes(node, value), node.get_attribute("keepdim", False))
+    found = operation(value, _axes(node, value), node.get_attribute("keepdim", False))
     return convert_to(found.output(0), node.output_type())
 
 
@@ -141,28 +141,27 @@ def running_log_sum_exp(node: TorchNodeContext) -> Translation:
     length = value.partial_shape[axis].max_length
     if length == -1:
         raise FrontendError("the maximum length of the axis must be known")
-    padding, nothing = np.zeros(rank, np.int64), scalar_like(value, -np.inf)
-    for distance in (2**power for power in range((length - 1).bit_length())):
-        padding[axis] = distance
+    unit = int64([int(at == axis) for at in range(rank)])
+    for distance in (2**power for power in range(max(length - 1, 0).bit_length())):
         # The sums that end this far before each element.
-        before = ops.Pad(value, int64(padding), int64(-padding), "constant", nothing)
+        padding = ops.Multiply(unit, ops.Minimum(int64(distance), axis_length(value, axis)))
+        before = ops.Pad(value, padding, ops.Negative(padding), "constant", scalar_like(value, -np.inf))
         value = log_sum(value, before.output(0)).output(0)
     return value
 
 
-@translator("aten::linalg_vector_norm")
-def norm_of_vectors(node: TorchNodeContext) -> Translation:
+@translator("aten::linalg_vector_norm", "aten::norm")
+def vector_norm(node: TorchNodeContext) -> Translation:
     (value,) = node.operands("self")
-    return vector_norm(
-        value, node.get_attribute("ord", 2), reduced_axes(node, value), node.get_attribute("keepdim", False)
-    )
+    order, keeps = node.get_attribute("ord", node.get_attribute("p", 2)), node.get_attribute("keepdim", False)
+    return _norm(value, order, _axes(node, value), keeps)
 
 
 @translator("aten::_cdist_forward", "aten::cdist")
 def distances(node: TorchNodeContext) -> Translation:
     """The norms of the differences of each row of x1 ``[…, P, M]`` and each of x2 ``[…, R, M]``."""
     left, right = ops.Unsqueeze(node.get_input("x1"), int64([-2])), ops.Unsqueeze(node.get_input("x2"), int64([-3]))
-    return vector_norm(ops.Subtract(left, right).output(0), node.get_attribute("p", 2), int64([-1]), False)
+    return _norm(ops.Subtract(left, right).output(0), node.get_attribute("p", 2), int64([-1]), False)
 
 
 @translator("aten::_pdist_forward", "aten::pdist")
@@ -171,10 +170,10 @@ def distances_of_pairs(node: TorchNodeContext) -> Translation:
     value = node.get_input("self")
     pairs = np.triu_indices(known_length(value, 0, "the number of rows"), 1)
     left, right = (ops.Gather(value, int64(rows), int64(0)) for rows in pairs)
-    return vector_norm(ops.Subtract(left, right).output(0), node.get_attribute("p", 2), int64([-1]), False)
+    return _norm(ops.Subtract(left, right).output(0), node.get_attribute("p", 2), int64([-1]), False)
 
 
-def vector_norm(value: Output, order: float, axes: Constant, keeps: bool) -> Node:
+def _norm(value: Output, order: float, axes: Constant, keeps: bool) -> Node:
     """Return the norm of an order, (sum |x|^order)^(1 / order), along axes."""
     if order == 2:
         return ops.ReduceL2(value, axes, keeps)
