@@ -1,4 +1,4 @@
-"""Interpolation, padding by the image's own elements, and sampling at places."""
+"""Interpolation, padding by the image's own elements, and sampling at coordinates."""
 
 from __future__ import annotations
 
