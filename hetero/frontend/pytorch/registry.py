@@ -8,6 +8,8 @@ translator = translators.register
 
 # Operators that torch has by two names.
 _ALIASES = {
+    "__and__": "bitwise_and", "__lshift__": "bitwise_left_shift", "__or__": "bitwise_or",
+    "__rshift__": "bitwise_right_shift", "__xor__": "bitwise_xor",
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
     "arctan2": "atan2", "arctanh": "atanh", "clip": "clamp", "divide": "div", "fix": "trunc", "ger": "outer",
     "greater": "gt", "greater_equal": "ge", "inverse": "linalg_inv", "less": "lt", "less_equal": "le",

@@ -217,6 +217,82 @@ def _movement(x: torch.Tensor) -> Any:
     )  # fmt: skip
 
 
+def _extremes(x: torch.Tensor) -> Any:
+    """Functions of numbers for which a simple formula overflows, cancels or gives NaN."""
+    nan, inf, zero = torch.nan, torch.inf, x[0] * 0
+    y, column = zero + torch.tensor([-0.0, inf, -inf, 3.0]), zero + torch.tensor([-1000.0, 0.0, 5.0, nan])
+    dividend, divisor = zero + torch.tensor([1.0, -6.0, -1.0, 5.0]), zero + torch.tensor([0.1, 0.1, 0.0, -inf])
+    small, large = zero + torch.tensor([1e-8, -1e-8, 0.5, 3.0]), zero + torch.tensor([1e30, 1e8, 0.0, inf])
+    return (
+        torch.atan2(y, zero + torch.tensor([-1.0, inf, -inf, -0.0])), dividend // divisor,
+        torch.div(dividend, divisor, rounding_mode="floor"), small.log1p(), small.expm1(), large.log1p(), y.expm1(),
+        torch.hypot(large, large), torch.lerp(large[:3], zero[:3] + 1, 1.0), column.logcumsumexp(0),
+        x.logcumsumexp(1), y.logsumexp(0), (y - inf).logsumexp(0), column.median(), x.median(), column.sign(),
+        nn.functional.threshold(column, 0.1, 3), torch.addmm(x[0] * nan, x, x.T @ x, beta=0),
+        nn.functional.rms_norm(x * 1e-4, (4,)), torch.isin(x.round().to(torch.int64), torch.tensor([0.5, 1.0])),
+        nn.functional.avg_pool2d(x[None], 2, ceil_mode=True, divisor_override=3), x.norm(1), x.norm(3, 0),
+    )  # fmt: skip
+
+
+def _element_types(x: torch.Tensor) -> Any:
+    """Booleans where numbers are usual, integers, and tensors of several element types."""
+    is_large, small = x > 0, (x * 20).to(torch.int8)
+    other, index = x.to(torch.int64), torch.tensor([0, 0, 1, 1])
+    return (
+        is_large + ~is_large, is_large.max(), is_large.amin(1), tuple(is_large.sort(1)), tuple(is_large.max(0)),
+        torch.maximum(is_large, ~is_large), is_large.to(torch.uint8).all(), is_large.to(torch.uint8).any(1),
+        small >> 1, small << 1, small & 3, small | 3, small ^ 3, torch.stack([x, other]), torch.hstack([other, x]),
+        small[0].scatter_reduce(0, index, small[1], "mean"),
+        small[0].index_reduce(0, index, small[1], "mean", include_self=False),
+    )  # fmt: skip
+
+
+def _shape_corners(x: torch.Tensor) -> Any:
+    """Scalars, empty tensors, and operators whose inputs have several shapes."""
+    scalar, pad = x[0, 0], nn.functional.pad
+    return (
+        scalar.argmax(0), x.argmax(keepdim=True), scalar.var(0, unbiased=False), scalar.nonzero(), scalar.argwhere(),
+        x[:0].reshape(0, 2, 2).flatten(1), torch.cross(x, x.flip(1)), x.gather(1, torch.tensor([[3, 0]])),
+        pad(x[None], (-1, 1), mode="circular"), pad(x[None], (2, -1), mode="circular"), x.as_strided((2, 2), (1, 3), 1),
+        torch.eye(3, 4) + x, torch.tril_indices(3, 4, -1), torch.triu_indices(3, 4, 1), torch.linspace(0, 1, 7),
+        nn.functional.pixel_shuffle(x.reshape(4, 1, 3), 2), torch.diag_embed(x, -1),
+    )  # fmt: skip
+
+
+class Normalizations(nn.Module):
+    """Normalizations with the statistics of the batch, and with those of training."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batch = nn.BatchNorm1d(3, track_running_stats=False)
+        self.instance = nn.InstanceNorm1d(3, affine=True, track_running_stats=True)
+        self.mixed = nn.BatchNorm1d(3)
+        self.instance.running_mean.uniform_()
+
+    def forward(self, x: torch.Tensor) -> Any:
+        heads = x.reshape(1, 4, 3, 2)
+        attention = nn.functional.scaled_dot_product_attention(heads, heads[:, :2], heads[:, 2:], enable_gqa=True)
+        mixed = self.mixed(x.to(torch.bfloat16)).to(torch.float32)
+        return (
+            self.batch(x),
+            self.instance(x),
+            mixed,
+            torch.native_group_norm(x + 10, None, None, 2, 3, 4, 3, 1e-5),
+            attention,
+        )
+
+
+class Lengths(nn.Module):
+    """Numbers that depend on the length of the input."""
+
+    def forward(self, x: torch.Tensor) -> Any:
+        length = x.shape[0]
+        return (
+            x.chunk(2), tuple(x.median(0)), x * length**2, x * (length / 2),
+            x * torch.sym_max(length, 9) + torch.sym_min(length, 4),
+        )  # fmt: skip
+
+
 class Networks(nn.Module):
     """Recurrent networks of two layers in both directions."""
 
@@ -318,12 +394,16 @@ def cases() -> dict[str, Case]:
         "recurrent_networks": Case(Networks().eval(), [(torch.rand(2, 5, 4),)]),
         "recurrent": Case(Recurrent(), [(torch.rand(2, 5, 4), torch.rand(2, 4))]),
         "mutated_input": Case(Counter(), [(matrix.clone(),), (matrix.clone(),)]),
+        "lengths": Case(
+            Lengths(), [(torch.rand(6, 4),), (torch.rand(13, 4),), (torch.rand(8, 4),)], ({0: Dim.AUTO},)
+        ),
+        "normalizations": Case(Normalizations().eval(), [(torch.rand(2, 3, 4),)]),
         "nested": Case(Nested(), [({"a": matrix, "b": matrix + 1}, (matrix, matrix * 2))]),
         **{
             function.__name__.strip("_"): Case(Function(function), [(matrix,)])
             for function in (
-                _aliases, _blocks, _functions, _in_place, _indexing, _movement, _numbers, _one_by_one, _quantization,
-                _reductions, _searching, _shapes,
+                _aliases, _blocks, _element_types, _extremes, _functions, _in_place, _indexing, _movement, _numbers,
+                _one_by_one, _quantization, _reductions, _searching, _shape_corners, _shapes,
             )
         },
     }  # fmt: skip

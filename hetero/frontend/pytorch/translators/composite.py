@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, multiply_by, per_channel, rank_of, scalar_like
-from hetero.graph import Node, Output
+from hetero.graph import Node
+from hetero.types import Type
 
 
 @translator("aten::square")
@@ -61,15 +65,15 @@ def prelu(node: TorchNodeContext) -> Translation:
 
 @translator("aten::glu")
 def gated_linear_unit(node: TorchNodeContext) -> Translation:
-    halves = ops.Split(node.get_input("self"), int64(node.get_attribute("dim", -1)), 2)
-    return ops.Multiply(halves.output(0), ops.Sigmoid(halves.output(1)))
+    value, gate = ops.Split(node.get_input("self"), int64(node.get_attribute("dim", -1)), 2).outputs()
+    return ops.Multiply(value, ops.Sigmoid(gate))
 
 
 @translator("aten::threshold")
 def threshold(node: TorchNodeContext) -> Translation:
     (value,) = node.operands("self")
-    is_above = ops.Greater(value, scalar_like(value, node.get_attribute("threshold")))
-    return ops.Select(is_above, value, scalar_like(value, node.get_attribute("value")))
+    is_replaced = ops.LessEqual(value, scalar_like(value, node.get_attribute("threshold")))
+    return ops.Select(is_replaced, scalar_like(value, node.get_attribute("value")), value)
 
 
 @translator("aten::addcmul", "aten::addcdiv")
@@ -81,8 +85,12 @@ def sum_with_product(node: TorchNodeContext) -> Translation:
 
 @translator("aten::lerp")
 def interpolation(node: TorchNodeContext) -> Translation:
+    """Numbers from the start to the end, computed from the nearer one, so that a weight of 1 gives the end."""
     start, end, weight = node.operands("self", "end", "weight")
-    return ops.Add(start, ops.Multiply(weight, ops.Subtract(end, start)))
+    difference = ops.Subtract(end, start)
+    from_start = ops.Add(start, ops.Multiply(weight, difference))
+    from_end = ops.Subtract(end, ops.Multiply(difference, ops.Subtract(scalar_like(weight, 1), weight)))
+    return ops.Select(ops.Less(ops.Abs(weight), scalar_like(weight, 0.5)), from_start, from_end)
 
 
 @translator("aten::logsumexp")
@@ -90,32 +98,24 @@ def log_sum_exp(node: TorchNodeContext) -> Translation:
     (value,) = node.operands("self")
     given, keeps = node.get_attribute("dim"), node.get_attribute("keepdim", False)
     axes = int64([given] if isinstance(given, int) else given)
-    largest = ops.ReduceMax(value, axes, True)
+    largest: Node = ops.ReduceMax(value, axes, True)
+    largest = ops.Select(ops.IsInf(largest), scalar_like(value, 0), largest)
     total = ops.Log(ops.ReduceSum(ops.Exp(ops.Subtract(value, largest)), axes, keeps))
     return ops.Add(total, largest if keeps else ops.Squeeze(largest, axes))
 
 
 @translator("aten::rms_norm")
 def rms_norm(node: TorchNodeContext) -> Translation:
-    """x / sqrt(mean(x²) + eps), with eps the smallest step from 1 by default."""
-    value = node.get_input("input")
+    """x / sqrt(mean(x²) + eps), in f32 or f64, with eps the smallest step from 1 of that type by default."""
+    data = node.get_input("input")
+    value = convert_to(data, Type.f64 if data.element_type is Type.f64 else Type.f32)
     axes = int64(range(-len(node.get_attribute("normalized_shape")), 0))
-    epsilon = node.get_attribute("eps", 2**-23)
+    epsilon = node.get_attribute("eps", float(np.finfo(value.element_type.to_dtype()).eps))
     mean = ops.ReduceMean(ops.Multiply(value, value), axes, True)
-    normalized: Node = ops.Divide(value, ops.Sqrt(ops.Add(mean, scalar_like(value, epsilon))))
-    return ops.Multiply(normalized, node.get_input("weight")) if node.has_input("weight") else normalized
-
-
-@translator("aten::instance_norm")
-def instance_norm(node: TorchNodeContext) -> Translation:
-    value = node.get_input("input")
-    rank = rank_of(value)
-    if not node.get_attribute("use_input_stats", True):
-        raise FrontendError("an instance norm with the statistics of training is not supported")
-    result: Output = ops.MVN(value, int64(range(2, rank)), True, node.get_attribute("eps"), "inside_sqrt").output(0)
+    normalized = ops.Divide(value, ops.Sqrt(ops.Add(mean, scalar_like(value, epsilon)))).output(0)
     if node.has_input("weight"):
-        result = ops.Multiply(result, per_channel(node.get_input("weight"), rank)).output(0)
-    return ops.Add(result, per_channel(node.get_input("bias"), rank)) if node.has_input("bias") else result
+        normalized = ops.Multiply(normalized, convert_to(node.get_input("weight"), value.element_type)).output(0)
+    return convert_to(normalized, data.element_type)
 
 
 @translator("aten::einsum")
@@ -127,15 +127,6 @@ def einsum(node: TorchNodeContext) -> Translation:
 def outer(node: TorchNodeContext) -> Translation:
     left, right = node.operands("self", "vec2")
     return ops.Multiply(ops.Unsqueeze(left, int64([1])), ops.Unsqueeze(right, int64([0])))
-
-
-@translator("aten::norm")
-def norm(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    order, axes = node.get_attribute("p", 2), node.get_attribute("dim", list(range(rank_of(value))))
-    if order != 2:
-        raise FrontendError(f"the norm of order {order} is not supported: export with run_decompositions()")
-    return ops.ReduceL2(value, int64(axes), node.get_attribute("keepdim", False))
 
 
 @translator("aten::deg2rad", "aten::rad2deg")

@@ -8,6 +8,9 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.pytorch.translators.creation import diagonal_offsets
+from hetero.frontend.pytorch.translators.movement import promoted_tensors
+from hetero.frontend.pytorch.translators.windows import batched
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import axis_length, int64, known_length, normalize_axis, rank_of, scalar_like
 from hetero.graph import Output, as_output
@@ -15,12 +18,13 @@ from hetero.graph import Output, as_output
 
 @translator("aten::pixel_shuffle", "aten::pixel_unshuffle")
 def pixel_shuffle(node: TorchNodeContext) -> Translation:
-    value = node.get_input("self")
+    """Move elements between the channels and the axes of images [N, C, H, W] or [C, H, W]."""
+    value, restored = batched(node.get_input("self"), 2)
     if rank_of(value) != 4:
-        raise FrontendError("it shuffles images [N, C, H, W]")
+        raise FrontendError("it shuffles images [N, C, H, W] or [C, H, W]")
     if node.get_op_type() == "aten::pixel_shuffle":
-        return ops.DepthToSpace(value, "depth_first", node.get_attribute("upscale_factor"))
-    return ops.SpaceToDepth(value, "depth_first", node.get_attribute("downscale_factor"))
+        return restored(ops.DepthToSpace(value, "depth_first", node.get_attribute("upscale_factor")).output(0))
+    return restored(ops.SpaceToDepth(value, "depth_first", node.get_attribute("downscale_factor")).output(0))
 
 
 @translator("aten::channel_shuffle")
@@ -84,7 +88,7 @@ def _at_least(value: Output, rank: int) -> Output:
 
 @translator("aten::hstack", "aten::vstack", "aten::dstack", "aten::column_stack")
 def stack_along(node: TorchNodeContext) -> Translation:
-    tensors = node.tensors("tensors")
+    tensors = promoted_tensors(node)
     match node.get_op_type():
         case "aten::hstack":
             parts, axis = [_at_least(part, 1) for part in tensors], min(rank_of(tensors[0]), 2) - 1
@@ -104,7 +108,10 @@ def split_along(node: TorchNodeContext) -> Translation:
     """Split into the parts whose lengths the program says."""
     value = node.get_input("self")
     axis = {"hsplit": min(rank_of(value), 2) - 1, "vsplit": 0, "dsplit": 2}[node.get_op_type().removeprefix("aten::")]
-    lengths = [node.output_tensor(at).partial_shape[axis].get_length() for at in range(node.get_output_size())]
+    shapes = [node.output_tensor(at).partial_shape for at in range(node.get_output_size())]
+    if any(shape[axis].is_dynamic for shape in shapes):
+        raise FrontendError("the lengths of the parts must be known")
+    lengths = [shape[axis].get_length() for shape in shapes]
     return ops.VariadicSplit(value, int64(axis), int64(lengths))
 
 
@@ -197,13 +204,13 @@ def diagonal_matrix(node: TorchNodeContext) -> Translation:
     rank = rank_of(value)
     if node.get_op_type() == "aten::diag" and rank == 2:
         height, width = (known_length(value, axis, "the size of a matrix") for axis in range(2))
-        places = [(row, row + offset) for row in range(height) if 0 <= row + offset < width]
-        return ops.GatherND(value, int64(np.reshape(places, (-1, 2))))
+        indices = [(row, row + offset) for row in range(height) if 0 <= row + offset < width]
+        return ops.GatherND(value, int64(np.reshape(indices, (-1, 2))))
     length = known_length(value, -1, "the length of a diagonal")
-    size = length + abs(offset)
+    size = int64(length + abs(offset))
     padding = int64([0] * (rank - 1) + [max(-offset, 0)]), int64([0] * (rank - 1) + [max(offset, 0)])
     rows = ops.Unsqueeze(ops.Pad(value, *padding, "constant", scalar_like(value, 0)), int64([-1]))
-    matrices = ops.Select(np.eye(size, k=offset, dtype=bool), rows, scalar_like(value, 0))
+    matrices = ops.Select(ops.Equal(diagonal_offsets(size, size), int64(offset)), rows, scalar_like(value, 0))
     given = (node.get_attribute(name, default) for name, default in (("dim1", -2), ("dim2", -1)))
     first, second = (normalize_axis(axis, rank + 1) for axis in given)
     order = list(range(rank - 1))
@@ -216,8 +223,8 @@ def diagonal_matrix(node: TorchNodeContext) -> Translation:
 def trace(node: TorchNodeContext) -> Translation:
     value = node.converted("self", node.output_type())
     size = min(known_length(value, axis, "the size of a matrix") for axis in range(2))
-    places = np.repeat(np.arange(size)[:, None], 2, 1)
-    return ops.ReduceSum(ops.GatherND(value, int64(places)), int64([0]), False)
+    indices = np.repeat(np.arange(size)[:, None], 2, 1)
+    return ops.ReduceSum(ops.GatherND(value, int64(indices)), int64([0]), False)
 
 
 @translator("aten::broadcast_tensors")

@@ -9,6 +9,9 @@ from hetero.frontend.pytorch.translators.windows import batched, lengths
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import per_channel, rank_of, reshape
 
+# Paddings that torch names, as auto_pad.
+_AUTO_PADS = {"same": "same_upper", "valid": "valid"}
+
 
 @translator("aten::convolution", "aten::conv1d", "aten::conv2d", "aten::conv3d",
             "aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d")  # fmt: skip
@@ -19,10 +22,8 @@ def convolution(node: TorchNodeContext) -> Translation:
     strides, dilations = (lengths(node, name, 1, count) for name in ("stride", "dilation"))
     groups = node.get_attribute("groups", 1)
     padding = node.get_attribute("padding", 0)
-    pads, auto_pad = ([0] * count, f"{padding}_upper") if isinstance(padding, str) else (
-        lengths(node, "padding", 0, count), "explicit"
-    )  # fmt: skip
-    auto_pad = auto_pad.replace("valid_upper", "valid")
+    auto_pad = _AUTO_PADS.get(str(padding), "explicit")
+    pads = lengths(node, "padding", 0, count) if auto_pad == "explicit" else [0] * count
     data, restored = batched(data, count)
     if groups > 1:
         shape = filters.partial_shape.to_shape()

@@ -8,6 +8,7 @@ from hetero import ops
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.translation import Translation
+from hetero.frontend.values import arange, axis_length, int64, scalar_like
 from hetero.graph import Constant, Node, Output
 from hetero.types import Type
 
@@ -31,7 +32,7 @@ def full(node: TorchNodeContext) -> Translation:
 
 
 @translator("aten::arange")
-def arange(node: TorchNodeContext) -> Translation:
+def number_range(node: TorchNodeContext) -> Translation:
     # torch counts the numbers in f64.
     result_type = node.output_type()
     kind = Type.f64 if result_type.is_real() else result_type
@@ -50,7 +51,7 @@ def spaced(node: TorchNodeContext) -> Translation:
     kind, count = node.output_type(), node.get_attribute("steps")
     start, end = (node.converted(name, Type.f64) for name in ("start", "end"))
     step = ops.Divide(ops.Subtract(end, start), Constant(np.float64(max(count - 1, 1))))
-    numbers: Node = ops.Add(start, ops.Multiply(Constant(np.arange(count, dtype=np.float64)), step))
+    numbers: Node = ops.Add(start, ops.Multiply(ops.Convert(arange(int64(count)), Type.f64), step))
     if node.get_op_type() == "aten::logspace":
         numbers = ops.Power(Constant(np.float64(node.get_attribute("base", 10.0))), numbers)
     return ops.Convert(numbers, kind)
@@ -59,26 +60,29 @@ def spaced(node: TorchNodeContext) -> Translation:
 @translator("aten::eye")
 def eye(node: TorchNodeContext) -> Translation:
     rows = node.get_attribute("n")
-    return Constant(np.eye(rows, node.get_attribute("m", rows), dtype=node.output_type().to_dtype()))
+    offsets = diagonal_offsets(int64(rows), int64(node.get_attribute("m", rows)))
+    return ops.Convert(ops.Equal(offsets, int64(0)), node.output_type())
 
 
 @translator("aten::tril_indices", "aten::triu_indices")
 def triangle_indices(node: TorchNodeContext) -> Translation:
     """The rows and the columns of the elements of a triangle."""
-    find = np.tril_indices if node.get_op_type() == "aten::tril_indices" else np.triu_indices
-    places = find(node.get_attribute("row"), node.get_attribute("offset", 0), node.get_attribute("col"))
-    return Constant(np.stack(places).astype(node.output_type().to_dtype()))
+    offsets = diagonal_offsets(int64(node.get_attribute("row")), int64(node.get_attribute("col")))
+    compare = ops.LessEqual if node.get_op_type() == "aten::tril_indices" else ops.GreaterEqual
+    return ops.Convert(ops.NonZero(compare(offsets, int64(node.get_attribute("offset", 0)))), node.output_type())
 
 
 @translator("aten::tril", "aten::triu")
 def triangle(node: TorchNodeContext) -> Translation:
     value, diagonal = node.get_input("self"), node.get_attribute("diagonal", 0)
-    rows, columns = (
-        ops.Range(np.int64(0), ops.Gather(ops.ShapeOf(value), np.int64(axis), np.int64(0)), np.int64(1), "i64")
-        for axis in (-2, -1)
-    )
-    distance = ops.Subtract(ops.Unsqueeze(columns, np.array([0])), ops.Unsqueeze(rows, np.array([1])))
     compare = ops.LessEqual if node.get_op_type() == "aten::tril" else ops.GreaterEqual
-    kept = compare(distance, np.int64(diagonal))
-    zero = np.array(0, (Type.boolean if value.element_type is Type.boolean else value.element_type).to_dtype())
-    return ops.Select(kept, value, zero)
+    is_kept = compare(diagonal_offsets(axis_length(value, -2), axis_length(value, -1)), int64(diagonal))
+    return ops.Select(is_kept, value, scalar_like(value, 0))
+
+
+def diagonal_offsets(rows: Output | Constant, columns: Output | Constant) -> Node:
+    """Return a matrix with the diagonal of each element: its column minus its row.
+
+    It is computed at run time, so that no large constant is made from two numbers of a file.
+    """
+    return ops.Subtract(ops.Unsqueeze(arange(columns), int64([0])), ops.Unsqueeze(arange(rows), int64([1])))

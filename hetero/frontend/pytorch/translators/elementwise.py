@@ -17,14 +17,14 @@ _UNARY = {
     "abs": ops.Abs, "acos": ops.Acos, "acosh": ops.Acosh, "asin": ops.Asin, "asinh": ops.Asinh, "atan": ops.Atan,
     "atanh": ops.Atanh, "ceil": ops.Ceiling, "cos": ops.Cos, "cosh": ops.Cosh, "erf": ops.Erf, "exp": ops.Exp,
     "floor": ops.Floor, "log": ops.Log, "neg": ops.Negative, "relu": ops.Relu, "sigmoid": ops.Sigmoid,
-    "sign": ops.Sign, "sgn": ops.Sign, "silu": ops.Swish, "sin": ops.Sin, "sinh": ops.Sinh, "sqrt": ops.Sqrt,
+    "silu": ops.Swish, "sin": ops.Sin, "sinh": ops.Sinh, "sqrt": ops.Sqrt,
     "tan": ops.Tan, "tanh": ops.Tanh, "hardswish": ops.HSwish, "mish": ops.Mish,
 }  # fmt: skip
 _BINARY: dict[str, type[Op]] = {
     "mul": ops.Multiply, "maximum": ops.Maximum, "minimum": ops.Minimum, "remainder": ops.FloorMod, "fmod": ops.Mod,
 }  # fmt: skip
-# The same of booleans.
-_OF_BOOLEANS: dict[type[Op], type[Op]] = {
+# The operations on booleans.
+_BOOLEAN_BINARY: dict[type[Op], type[Op]] = {
     ops.Multiply: ops.LogicalAnd,
     ops.Maximum: ops.LogicalOr,
     ops.Minimum: ops.LogicalAnd,
@@ -41,11 +41,21 @@ def unary(node: TorchNodeContext) -> Translation:
     return _UNARY[_name(node)](*node.operands("self"))
 
 
-@translator("aten::mul", "aten::maximum", "aten::minimum", "aten::remainder", "aten::fmod")
+@translator("aten::sign", "aten::sgn")
+def sign(node: TorchNodeContext) -> Translation:
+    """The sign; 0 for NaN."""
+    (value,) = node.operands("self")
+    result = ops.Sign(value)
+    return (
+        ops.Select(ops.Equal(value, value), result, scalar_like(value, 0)) if value.element_type.is_real() else result
+    )
+
+
+@translator(*(f"aten::{name}" for name in _BINARY))
 def binary(node: TorchNodeContext) -> Translation:
     operation = _BINARY[_name(node)]
     if node.output_type() is Type.boolean:
-        operation = _OF_BOOLEANS[operation]
+        operation = _BOOLEAN_BINARY[operation]
     return operation(*node.operands("self", "other"))
 
 
@@ -53,6 +63,8 @@ def binary(node: TorchNodeContext) -> Translation:
 def sum_or_difference(node: TorchNodeContext) -> Translation:
     left, right = node.operands("self", "other")
     factor = node.get_attribute("alpha", 1)
+    if node.output_type() is Type.boolean:
+        return ops.LogicalOr(left, right) if factor else left
     if _name(node) == "rsub":
         return ops.Subtract(right, multiply_by(left, factor))
     operation = ops.Add if _name(node) == "add" else ops.Subtract
@@ -67,8 +79,7 @@ def divide(node: TorchNodeContext) -> Translation:
         return ops.Divide(left, right)
     if not left.element_type.is_real():
         return ops.Divide(left, right, m_pythondiv=mode == "floor")
-    quotient = ops.Divide(left, right)
-    return ops.Floor(quotient) if mode == "floor" else _truncated(quotient.output(0))
+    return _floor_quotient(left, right) if mode == "floor" else _truncated(ops.Divide(left, right).output(0))
 
 
 @translator("aten::floor_divide")
@@ -76,7 +87,21 @@ def floor_divide(node: TorchNodeContext) -> Translation:
     left, right = node.operands("self", "other")
     if not left.element_type.is_real():
         return ops.Divide(left, right, m_pythondiv=True)
-    return ops.Floor(ops.Divide(left, right))
+    return _floor_quotient(left, right)
+
+
+def _floor_quotient(left: Output, right: Output) -> Node:
+    """Return the floor of the exact quotient of real numbers, which a rounded quotient may exceed: 1 // 0.1 is 9.
+
+    Formula: ``_floor_divide_float`` in torch/_refs/__init__.py.
+    """
+    zero = scalar_like(left, 0)
+    remainder = ops.Mod(left, right)
+    is_below = ops.LogicalXor(ops.Less(left, zero), ops.Less(right, zero))
+    is_rounded = ops.LogicalAnd(ops.NotEqual(remainder, zero), is_below)
+    quotient: Node = ops.Round(ops.Divide(ops.Subtract(left, remainder), right), "half_to_even")
+    quotient = ops.Select(is_rounded, ops.Subtract(quotient, scalar_like(left, 1)), quotient)
+    return ops.Select(ops.Equal(right, zero), ops.Divide(left, right), quotient)
 
 
 @translator("aten::pow")
@@ -113,11 +138,6 @@ def bitwise(node: TorchNodeContext) -> Translation:
     return _BITWISE[_name(node)](*node.operands("self", "other"))
 
 
-@translator("aten::__and__", "aten::__or__", "aten::__xor__")
-def operator_symbol(node: TorchNodeContext) -> Translation:
-    return _BITWISE[f"bitwise_{_name(node).strip('_')}"](*node.operands("self", "other"))
-
-
 @translator("aten::rsqrt")
 def reciprocal_square_root(node: TorchNodeContext) -> Translation:
     (value,) = node.operands("self")
@@ -138,14 +158,20 @@ def logarithm(node: TorchNodeContext) -> Translation:
 
 @translator("aten::log1p")
 def log1p(node: TorchNodeContext) -> Translation:
+    """log(1 + x), with the rounding of u = 1 + x compensated by the factor x / (u - 1)."""
     (value,) = node.operands("self")
-    return ops.Log(ops.Add(value, scalar_like(value, 1)))
+    one = scalar_like(value, 1)
+    total = ops.Add(value, one)
+    # Large numbers and infinity do not change if 1 is added.
+    factor = ops.Select(ops.Equal(total, value), one, ops.Divide(value, ops.Subtract(total, one)))
+    return ops.Select(ops.Equal(total, one), value, ops.Multiply(ops.Log(total), factor))
 
 
 @translator("aten::expm1")
 def expm1(node: TorchNodeContext) -> Translation:
+    """exp(x) - 1 as tanh(x / 2) (exp(x) + 1), which is exact for small numbers."""
     (value,) = node.operands("self")
-    return ops.Subtract(ops.Exp(value), scalar_like(value, 1))
+    return ops.Multiply(ops.Tanh(multiply_by(value, 0.5)), ops.Add(ops.Exp(value), scalar_like(value, 1)))
 
 
 @translator("aten::gelu")
@@ -224,15 +250,19 @@ def round_half_to_even(node: TorchNodeContext) -> Translation:
 
 @translator("aten::atan2")
 def atan2(node: TorchNodeContext) -> Translation:
-    """The angle of (x, y): that of y / x, moved by pi to the quadrant of the point."""
+    """The angle of (x, y): that of (|x|, |y|), mirrored into the quadrant of the point."""
     y, x = node.operands("self", "other")
-    zero, pi = scalar_like(x, 0), scalar_like(x, math.pi)
-    angle: Node = ops.Atan(ops.Divide(y, x))
-    is_negative = ops.Less(y, zero)
-    moved = ops.Select(is_negative, ops.Subtract(angle, pi), ops.Add(angle, pi))
-    upright = ops.Select(is_negative, scalar_like(x, -math.pi / 2), scalar_like(x, math.pi / 2))
-    angle = ops.Select(ops.Less(x, zero), moved, ops.Select(ops.Equal(x, zero), upright, angle))
-    return ops.Select(ops.LogicalAnd(ops.Equal(y, zero), ops.GreaterEqual(x, zero)), zero, angle)
+    height, width = ops.Abs(y), ops.Abs(x)
+    # Equal lengths may be 0 or infinite.
+    ratio = ops.Select(ops.Equal(height, width), ops.Sign(height), ops.Divide(height, width))
+    angle: Node = ops.Atan(ratio)
+    angle = ops.Select(_has_minus(x), ops.Subtract(scalar_like(x, math.pi), angle), angle)
+    return ops.Select(_has_minus(y), ops.Negative(angle), angle)
+
+
+def _has_minus(value: Output) -> Node:
+    """Return whether numbers are negative, or -0, whose reciprocal is."""
+    return ops.Less(ops.Add(value, ops.Divide(scalar_like(value, 1), value)), scalar_like(value, 0))
 
 
 @translator("aten::_to_copy", "aten::to", "aten::type_as")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from ml_dtypes import finfo
 
 from hetero import ops
 from hetero.frontend.pytorch.node_context import TorchNodeContext
@@ -25,7 +26,7 @@ def _ignoring_nan(operation: Callable[[Output, Output], Node]) -> Callable[[Outp
     return lambda x, y: ops.Select(_is_nan(x), y, ops.Select(_is_nan(y), x, operation(x, y)))
 
 
-def _log_sum(x: Output, y: Output, base: float = math.e) -> Node:
+def log_sum(x: Output, y: Output, base: float = math.e) -> Node:
     """log(base**x + base**y), without overflow."""
     rate = math.log(base)
     size = ops.Exp(multiply_by(ops.Abs(ops.Subtract(x, y)), -rate))
@@ -39,7 +40,7 @@ def _zero_where(condition: Node, like: Output, value: Node) -> Node:
     return ops.Select(condition, scalar_like(like, 0), value)
 
 
-def _truncated_rest(x: Output) -> Node:
+def _fractional_part(x: Output) -> Node:
     return ops.Subtract(x, ops.Multiply(ops.Sign(x), ops.Floor(ops.Abs(x))))
 
 
@@ -49,22 +50,31 @@ def _sinc(x: Output) -> Node:
     return ops.Select(ops.Equal(x, scalar_like(x, 0)), one, ops.Divide(ops.Sin(angle), angle))
 
 
-_OF_ONE: dict[str, Callable[[Output], Output | Node]] = {
+def _hypotenuse(x: Output, y: Output) -> Node:
+    """sqrt(x² + y²), divided by the larger number so that squares do not overflow."""
+    sizes = ops.Abs(x), ops.Abs(y)
+    largest, least = ops.Maximum(*sizes), ops.Minimum(*sizes)
+    # Equal numbers may be 0 or infinite.
+    ratio = ops.Select(ops.Equal(least, largest), scalar_like(x, 1), ops.Divide(least, largest))
+    return ops.Multiply(largest, ops.Sqrt(ops.Add(ops.Multiply(ratio, ratio), scalar_like(x, 1))))
+
+
+_UNARY: dict[str, Callable[[Output], Output | Node]] = {
     "exp2": lambda x: ops.Power(scalar_like(x, 2), x),
     "erfc": lambda x: ops.Subtract(scalar_like(x, 1), ops.Erf(x)),
-    "frac": _truncated_rest,
+    "frac": _fractional_part,
     "positive": lambda x: x,
     "sinc": _sinc,
     "special_ndtr": lambda x: multiply_by(
         ops.Add(ops.Erf(multiply_by(x, math.sqrt(0.5))), scalar_like(x, 1)), 0.5
     ),
 }  # fmt: skip
-_OF_TWO: dict[str, Callable[[Output, Output], Node]] = {
-    "hypot": lambda x, y: ops.Sqrt(ops.Add(ops.Multiply(x, x), ops.Multiply(y, y))),
+_BINARY: dict[str, Callable[[Output, Output], Node]] = {
+    "hypot": _hypotenuse,
     "fmax": _ignoring_nan(ops.Maximum),
     "fmin": _ignoring_nan(ops.Minimum),
-    "logaddexp": _log_sum,
-    "logaddexp2": lambda x, y: _log_sum(x, y, 2),
+    "logaddexp": log_sum,
+    "logaddexp2": lambda x, y: log_sum(x, y, 2),
     "xlogy": lambda x, y: ops.Select(
         _is_nan(y), y, _zero_where(ops.Equal(x, scalar_like(x, 0)), x, ops.Multiply(x, ops.Log(y)))
     ),
@@ -76,15 +86,15 @@ _OF_TWO: dict[str, Callable[[Output, Output], Node]] = {
 }  # fmt: skip
 
 
-@translator(*(f"aten::{name}" for name in _OF_ONE))
-def of_one(node: TorchNodeContext) -> Translation:
-    return _OF_ONE[node.get_op_type().removeprefix("aten::")](*node.operands("self"))
+@translator(*(f"aten::{name}" for name in _UNARY))
+def unary(node: TorchNodeContext) -> Translation:
+    return _UNARY[node.get_op_type().removeprefix("aten::")](*node.operands("self"))
 
 
-@translator(*(f"aten::{name}" for name in _OF_TWO))
-def of_two(node: TorchNodeContext) -> Translation:
+@translator(*(f"aten::{name}" for name in _BINARY))
+def binary(node: TorchNodeContext) -> Translation:
     names = ("self", "exponent" if "exponent" in node.arguments else "other")
-    return _OF_TWO[node.get_op_type().removeprefix("aten::")](*node.operands(*names))
+    return _BINARY[node.get_op_type().removeprefix("aten::")](*node.operands(*names))
 
 
 @translator("aten::isfinite", "aten::isposinf", "aten::isneginf")
@@ -132,8 +142,7 @@ def nan_to_num(node: TorchNodeContext) -> Translation:
     (value,) = node.operands("self")
     if not value.element_type.is_real():
         return value
-    limits = np.finfo(value.element_type.to_dtype()) if value.element_type is not Type.bf16 else None
-    largest = float(limits.max) if limits else 3.3895313892515355e38
+    largest = float(finfo(value.element_type.to_dtype()).max)
     infinite = {"posinf": largest, "neginf": -largest}
     result = ops.Select(_is_nan(value), scalar_like(value, node.get_attribute("nan", 0.0)), value)
     for name, default in infinite.items():

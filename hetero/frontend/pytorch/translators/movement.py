@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.pytorch.node_context import TorchNodeContext, integer_vector
 from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import axis_length, int64, normalize_axis, rank_of, scalar_like
 from hetero.graph import Output
@@ -34,7 +38,10 @@ def flatten(node: TorchNodeContext) -> Translation:
     kept = [*range(first), *range(last + 1, rank)]
     if sum(value.partial_shape[axis].is_dynamic for axis in kept) == 0:
         lengths = [value.partial_shape[axis].get_length() for axis in kept]
-        return ops.Reshape(value, int64([*lengths[:first], -1, *lengths[first:]]), False)
+        joined = value.partial_shape[first : last + 1]
+        # -1 is ambiguous if another length is 0.
+        count = math.prod(length.get_length() for length in joined) if all(one.is_static for one in joined) else -1
+        return ops.Reshape(value, int64([*lengths[:first], count, *lengths[first:]]), False)
     shape = ops.Concat([axis_length(value, range(first)), int64([-1]), axis_length(value, range(last + 1, rank))], 0)
     return ops.Reshape(value, shape, False)
 
@@ -86,18 +93,21 @@ def squeeze(node: TorchNodeContext) -> Translation:
 
 @translator("aten::cat", "aten::concat", "aten::concatenate")
 def cat(node: TorchNodeContext) -> Translation:
-    parts = node.tensors("tensors")
-    kind = node.output_type()
+    parts = promoted_tensors(node)
     # A vector without elements is left out, whatever the rank of the others.
     parts = [part for part in parts if part.partial_shape.is_dynamic or part.shape != (0,)] or parts[:1]
-    return ops.Concat([ops.Convert(part, kind) if part.element_type is not kind else part for part in parts],
-                      node.get_attribute("dim", 0))  # fmt: skip
+    return ops.Concat(parts, node.get_attribute("dim", 0))
+
+
+def promoted_tensors(node: TorchNodeContext) -> list[Output]:
+    """Return the tensors that an operator joins, in the element type of its result."""
+    return [convert_to(part, node.output_type()) for part in node.tensors("tensors")]
 
 
 @translator("aten::stack")
 def stack(node: TorchNodeContext) -> Translation:
     axis = node.get_attribute("dim", 0)
-    return ops.Concat([ops.Unsqueeze(part, int64([axis])) for part in node.tensors("tensors")], axis)
+    return ops.Concat([ops.Unsqueeze(part, int64([axis])) for part in promoted_tensors(node)], axis)
 
 
 @translator("aten::slice", "aten::slice_copy")
@@ -136,26 +146,38 @@ def split(node: TorchNodeContext) -> Translation:
         count = node.get_output_size()
         return [ops.Gather(value, int64(index), int64(axis)).output(0) for index in range(count)]
     lengths = [node.output_tensor(index).partial_shape[axis] for index in range(node.get_output_size())]
-    if sum(length.is_dynamic for length in lengths) > 1:
+    if sum(length.is_dynamic for length in lengths) <= 1:
+        known = [-1 if length.is_dynamic else length.get_length() for length in lengths]
+        return ops.VariadicSplit(value, int64(axis), int64(known))
+    if "split_sizes" in node.arguments:
+        return ops.VariadicSplit(value, int64(axis), node.integers("split_sizes"))
+    if "chunks" not in node.arguments:
         raise FrontendError("all lengths but one must be known")
-    counts = [-1 if length.is_dynamic else length.get_length() for length in lengths]
-    return ops.VariadicSplit(value, int64(axis), int64(counts))
+    # All chunks but the last have the length of the axis divided by their number, rounded up.
+    chunks = node.get_attribute("chunks")
+    length = ops.Divide(ops.Add(axis_length(value, [axis]), int64(chunks - 1)), int64(chunks))
+    return ops.VariadicSplit(value, int64(axis), ops.Concat([*[length] * (len(lengths) - 1), int64([-1])], 0))
 
 
 @translator("aten::constant_pad_nd", "aten::pad")
 def pad(node: TorchNodeContext) -> Translation:
     """Pad, with pairs of lengths for the axes from the last one on; negative ones cut off."""
     value = node.get_input("self")
-    rank, given = rank_of(value), node.get_attribute("pad")
-    begin, end = np.zeros(rank, np.int64), np.zeros(rank, np.int64)
-    for index in range(len(given) // 2):
-        begin[rank - 1 - index], end[rank - 1 - index] = given[2 * index], given[2 * index + 1]
-    mode = node.get_attribute("mode", "constant")
+    begin, end = pad_lengths(node.get_attribute("pad"), rank_of(value))
+    mode, fill = node.get_attribute("mode", "constant"), scalar_like(value, node.get_attribute("value", 0))
     if mode == "circular":
-        return _wrapped(value, begin, end)
+        cut = ops.Pad(value, int64(np.minimum(begin, 0)), int64(np.minimum(end, 0)), "constant", fill).output(0)
+        return _wrapped(cut, np.maximum(begin, 0), np.maximum(end, 0))
     mode = "edge" if mode == "replicate" else mode
-    fill = scalar_like(value, node.get_attribute("value", 0))
     return ops.Pad(value, int64(begin), int64(end), mode, fill if mode == "constant" else None)
+
+
+def pad_lengths(pairs: Sequence[int], rank: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lengths before and after each axis from pairs of both, for the axes from the last one on."""
+    begin, end = np.zeros(rank, np.int64), np.zeros(rank, np.int64)
+    for index in range(len(pairs) // 2):
+        begin[rank - 1 - index], end[rank - 1 - index] = pairs[2 * index], pairs[2 * index + 1]
+    return begin, end
 
 
 def _wrapped(value: Output, begin: np.ndarray, end: np.ndarray) -> Output:
@@ -194,7 +216,19 @@ def gather(node: TorchNodeContext) -> Translation:
     if rank_of(indices) == 0:
         indices = ops.Reshape(indices, int64([1]), False).output(0)
         return ops.Reshape(ops.GatherElements(value, indices, node.get_attribute("dim")), int64([]), False)
-    return ops.GatherElements(value, indices, node.get_attribute("dim"))
+    axis = normalize_axis(node.get_attribute("dim"), rank_of(value))
+    # The other axes of the data may be longer than those of the indices.
+    others = [at for at in range(rank_of(value)) if at != axis and not _is_same_length(value, indices, at)]
+    if others:
+        zeros, ones = int64([0] * len(others)), int64([1] * len(others))
+        value = ops.Slice(value, zeros, axis_length(indices, others), ones, int64(others)).output(0)
+    return ops.GatherElements(value, indices, axis)
+
+
+def _is_same_length(left: Output, right: Output, axis: int) -> bool:
+    """Return whether two values are known to have the same length of an axis."""
+    lengths = left.partial_shape[axis], right.partial_shape[axis]
+    return all(length.is_static for length in lengths) and lengths[0] == lengths[1]
 
 
 @translator("aten::unflatten")

@@ -8,39 +8,73 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, per_channel, rank_of, scalar_like
-from hetero.graph import Constant, Output
+from hetero.frontend.values import int64, known_length, per_channel, rank_of, scalar_like
+from hetero.graph import Constant, Node, Output
 
 
 @translator("aten::batch_norm", "aten::_native_batch_norm_legit_no_training", "aten::native_batch_norm")
 def batch_norm(node: TorchNodeContext) -> Translation:
-    data, mean, variance = (node.get_input(name) for name in ("input", "running_mean", "running_var"))
+    if not node.has_input("running_mean"):
+        return batch_norm_of_batch(node)
     if node.get_attribute("training", False):
         raise FrontendError("a batch norm in training mode is not supported: export the module after eval()")
-    scale = node.get_optional_input("weight") or ops.Broadcast(scalar_like(data, 1), ops.ShapeOf(mean)).output(0)
-    bias = node.get_optional_input("bias") or ops.Broadcast(scalar_like(data, 0), ops.ShapeOf(mean)).output(0)
-    value = ops.BatchNormInference(data, scale, bias, mean, variance, node.get_attribute("eps", 1e-5)).output(0)
+    value = _normalized_by_statistics(node)
     # What training would use.
-    nothing = Constant(np.zeros(0, data.element_type.to_dtype())).output(0)
-    return [value, nothing, nothing] if node.get_output_size() > 1 else value
+    nothing = Constant(np.zeros(0, value.element_type.to_dtype())).output(0)
+    return [value, nothing, nothing][: node.get_output_size()]
+
+
+def _normalized_by_statistics(node: TorchNodeContext) -> Output:
+    """Normalize each channel by the mean and the variance of training, in their element type."""
+    data, mean, variance = (node.get_input(name) for name in ("input", "running_mean", "running_var"))
+    kind = mean.element_type
+    scale, bias = (
+        convert_to(node.get_input(name), kind) if node.has_input(name) else
+        ops.Broadcast(scalar_like(mean, default), ops.ShapeOf(mean)).output(0)
+        for name, default in (("weight", 1), ("bias", 0))
+    )  # fmt: skip
+    epsilon = node.get_attribute("eps", 1e-5)
+    value = ops.BatchNormInference(convert_to(data, kind), scale, bias, mean, variance, epsilon).output(0)
+    return convert_to(value, data.element_type)
 
 
 @translator("aten::_native_batch_norm_legit.no_stats")
 def batch_norm_of_batch(node: TorchNodeContext) -> Translation:
     """Normalize each channel by its own mean and variance in this batch."""
-    data, epsilon = node.get_input("input"), node.get_attribute("eps")
-    rank = rank_of(data)
-    axes = int64([axis for axis in range(rank) if axis != 1])
-    value: Output = ops.MVN(data, axes, True, epsilon, "inside_sqrt").output(0)
-    if node.has_input("weight"):
-        value = ops.Multiply(value, per_channel(node.get_input("weight"), rank)).output(0)
-    if node.has_input("bias"):
-        value = ops.Add(value, per_channel(node.get_input("bias"), rank)).output(0)
+    data, epsilon = node.get_input("input"), node.get_attribute("eps", 1e-5)
+    axes = int64([axis for axis in range(rank_of(data)) if axis != 1])
+    value = _scaled_channels(node, ops.MVN(data, axes, True, epsilon, "inside_sqrt").output(0))
+    if node.get_output_size() == 1:
+        return value
+    return [value, *(ops.Squeeze(one, axes) for one in _mean_and_inverse_deviation(data, axes, epsilon))]
+
+
+def _scaled_channels(node: TorchNodeContext, value: Output) -> Output:
+    """Apply the weight and the bias of each channel, if there are any, in the element type of the data."""
+    for name, operation in (("weight", ops.Multiply), ("bias", ops.Add)):
+        if node.has_input(name):
+            factors = per_channel(convert_to(node.get_input(name), value.element_type), rank_of(value))
+            value = operation(value, factors).output(0)
+    return value
+
+
+def _mean_and_inverse_deviation(data: Output, axes: Constant, epsilon: float) -> tuple[Node, Node]:
+    """Return the mean and 1 / sqrt(variance + epsilon); the axes stay, with length 1."""
     mean = ops.ReduceMean(data, axes, True)
-    variance = ops.ReduceMean(ops.SquaredDifference(data, mean), axes, False)
-    inverse = ops.Power(ops.Add(variance, scalar_like(data, epsilon)), scalar_like(data, -0.5))
-    return [value, ops.Squeeze(mean, axes), inverse]
+    variance = ops.ReduceMean(ops.SquaredDifference(data, mean), axes, True)
+    return mean, ops.Power(ops.Add(variance, scalar_like(data, epsilon)), scalar_like(data, -0.5))
+
+
+@translator("aten::instance_norm")
+def instance_norm(node: TorchNodeContext) -> Translation:
+    """Normalize each channel of each image, or with the statistics of training, as a batch norm does."""
+    data = node.get_input("input")
+    if not node.get_attribute("use_input_stats", True):
+        return _normalized_by_statistics(node)
+    axes = int64(range(2, rank_of(data)))
+    return _scaled_channels(node, ops.MVN(data, axes, True, node.get_attribute("eps"), "inside_sqrt").output(0))
 
 
 @translator("aten::layer_norm", "aten::native_layer_norm")
@@ -53,28 +87,22 @@ def layer_norm(node: TorchNodeContext) -> Translation:
         value = ops.Multiply(value, node.get_input("weight")).output(0)
     if node.has_input("bias"):
         value = ops.Add(value, node.get_input("bias")).output(0)
-    if node.get_output_size() == 1:
-        return value
-    mean = ops.ReduceMean(data, axes, True)
-    variance = ops.ReduceMean(ops.SquaredDifference(data, mean), axes, True)
-    return [value, mean, ops.Power(ops.Add(variance, scalar_like(data, epsilon)), scalar_like(data, -0.5))]
+    return value if node.get_output_size() == 1 else [value, *_mean_and_inverse_deviation(data, axes, epsilon)]
 
 
 @translator("aten::group_norm", "aten::native_group_norm")
 def group_norm(node: TorchNodeContext) -> Translation:
     data = node.get_input("input")
     groups, epsilon = node.get_attribute("num_groups", node.get_attribute("group", 1)), node.get_attribute("eps", 1e-5)
-    channels = data.partial_shape[1].get_length()
+    channels = known_length(data, 1, "the number of channels")
     scale = node.get_optional_input("weight") or ops.Broadcast(scalar_like(data, 1), int64([channels])).output(0)
     bias = node.get_optional_input("bias") or ops.Broadcast(scalar_like(data, 0), int64([channels])).output(0)
     value = ops.GroupNormalization(data, scale, bias, groups, epsilon)
     if node.get_output_size() == 1:
         return value
-    by_group = ops.Reshape(data, int64([0, groups, -1]), True)
-    mean = ops.ReduceMean(by_group, int64([2]), False)
-    squares = ops.ReduceMean(ops.Multiply(by_group, by_group), int64([2]), False)
-    variance = ops.Subtract(squares, ops.Multiply(mean, mean))
-    return [value, mean, ops.Power(ops.Add(variance, scalar_like(data, epsilon)), scalar_like(data, -0.5))]
+    by_group = ops.Reshape(data, int64([0, groups, -1]), True).output(0)
+    statistics = _mean_and_inverse_deviation(by_group, int64([2]), epsilon)
+    return [value, *(ops.Squeeze(one, int64([2])) for one in statistics)]
 
 
 @translator("aten::softmax", "aten::_softmax", "aten::_safe_softmax", "aten::log_softmax", "aten::_log_softmax")

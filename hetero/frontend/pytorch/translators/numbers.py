@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.pytorch.node_context import TorchNodeContext
+from hetero.frontend.pytorch.promotion import promoted_type
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.graph import Constant, Output, as_output
+from hetero.types import Type
 
 _OPERATIONS = {
     "add": ops.Add, "sub": ops.Subtract, "mul": ops.Multiply, "floordiv": ops.Divide, "mod": ops.FloorMod,
     "eq": ops.Equal, "ne": ops.NotEqual, "lt": ops.Less, "le": ops.LessEqual, "gt": ops.Greater,
-    "ge": ops.GreaterEqual,
+    "ge": ops.GreaterEqual, "pow": ops.Power, "sym_max": ops.Maximum, "sym_min": ops.Minimum, "truediv": ops.Divide,
 }  # fmt: skip
 
 
-@translator(*(f"_operator.{name}" for name in _OPERATIONS))
+@translator(*(f"torch.{name}" if name.startswith("sym_") else f"_operator.{name}" for name in _OPERATIONS))
 def number(node: TorchNodeContext) -> Translation:
-    left, right = (as_output(Constant(value)) if not isinstance(value, Output) else value
-                   for value in node.arguments.values())  # fmt: skip
-    return _OPERATIONS[node.get_op_type().removeprefix("_operator.")](left, right)
+    name = node.get_op_type().partition(".")[2]
+    kind = Type.f64 if name == "truediv" else promoted_type(tuple(node.arguments.values()))
+    return _OPERATIONS[name](*(node.converted(key, kind) for key in node.arguments))
 
 
 @translator("aten::_assert_scalar", "aten::_assert_async", "aten::_assert_tensor_metadata", "aten::sym_constrain_range",

@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 
 from hetero import ops
+from hetero.errors import FrontendError
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.pytorch.translators.windows import batched, lengths
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, multiply_by, scalar_like
+from hetero.frontend.values import int64, known_length, multiply_by, scalar_like
 
 
 @translator(*(f"aten::max_pool{count}d{suffix}" for count in (1, 2, 3) for suffix in ("", "_with_indices")))
@@ -31,6 +32,7 @@ def average_pool(node: TorchNodeContext) -> Translation:
     kernel = lengths(node, "kernel_size", 1, count)
     strides = lengths(node, "stride", 0, count) if node.get_attribute("stride", []) else kernel
     pads: Sequence[int] = lengths(node, "padding", 0, count)
+    pads_end = pads
     rounding = "ceil_torch" if node.get_attribute("ceil_mode", False) else "floor"
     divisor = node.get_attribute("divisor_override", None)
     excluded = not node.get_attribute("count_include_pad", True)
@@ -39,9 +41,19 @@ def average_pool(node: TorchNodeContext) -> Translation:
         # The padding counts, but not what a window has beyond it.
         around = int64([0, 0, *pads])
         value = ops.Pad(value, around, around, "constant", scalar_like(value, 0)).output(0)
-        pads, excluded = [0] * count, True
+        pads, pads_end, excluded = [0] * count, [0] * count, True
+    elif divisor is not None and rounding == "ceil_torch":
+        # All windows have as many elements, zeros included.
+        windows = [node.output_tensor().partial_shape[axis] for axis in range(-count, 0)]
+        if any(number.is_dynamic for number in windows):
+            raise FrontendError("the lengths of the result must be known")
+        ends = [
+            (number.get_length() - 1) * stride + size - pad - known_length(value, axis, "the length of the image")
+            for axis, (number, stride, size, pad) in enumerate(zip(windows, strides, kernel, pads), 2)
+        ]
+        pads_end, rounding = [max(end, 0) for end in ends], "floor"
     pooled = ops.AvgPool(
-        value, strides, pads_begin=pads, pads_end=pads, kernel_shape=kernel,
+        value, strides, pads_begin=pads, pads_end=pads_end, kernel_shape=kernel,
         exclude_pad=excluded and divisor is None, rounding_type=rounding,
     ).output(0)  # fmt: skip
     if divisor is not None:

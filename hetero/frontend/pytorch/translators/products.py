@@ -51,12 +51,19 @@ def tensor_product(node: TorchNodeContext) -> Translation:
 @translator("aten::cross", "aten::linalg_cross")
 def cross_product(node: TorchNodeContext) -> Translation:
     left, right = node.operands("self", "other")
-    axis = int64(node.get_attribute("dim", -1))
+    axis = int64(_axis_of_vectors(node, left))
     first, second = int64([1, 2, 0]), int64([2, 0, 1])
     return ops.Subtract(
         ops.Multiply(ops.Gather(left, first, axis), ops.Gather(right, second, axis)),
         ops.Multiply(ops.Gather(left, second, axis), ops.Gather(right, first, axis)),
     )
+
+
+def _axis_of_vectors(node: TorchNodeContext, value: Output) -> int:
+    """Return the axis of a cross product: the last one, or for ``torch.cross`` the first of length 3."""
+    if node.has_attribute("dim") or node.get_op_type() == "aten::linalg_cross":
+        return node.get_attribute("dim", -1)
+    return [known_length(value, axis, "each length") for axis in range(rank_of(value))].index(3)
 
 
 @translator("aten::linalg_inv")
@@ -85,7 +92,7 @@ def linear(node: TorchNodeContext) -> Translation:
 
 @translator("aten::addmm", "aten::baddbmm", "aten::addbmm", "aten::addmv", "aten::addr")
 def product_and_sum(node: TorchNodeContext) -> Translation:
-    """beta · self + alpha · product; addbmm sums the products of the batch."""
+    """beta · self + alpha · product, without self if beta is 0; addbmm sums the products of the batch."""
     added, left, right = node.operands(*tuple(node.arguments)[:3])
     if node.get_op_type() == "aten::addr":
         left, right = (ops.Unsqueeze(one, int64([axis])).output(0) for axis, one in ((1, left), (0, right)))
@@ -93,7 +100,8 @@ def product_and_sum(node: TorchNodeContext) -> Translation:
     if node.get_op_type() == "aten::addbmm":
         found = ops.ReduceSum(found, int64([0]), False).output(0)
     value = multiply_by(found, node.get_attribute("alpha", 1))
-    return ops.Add(value, multiply_by(added, node.get_attribute("beta", 1)))
+    factor = node.get_attribute("beta", 1)
+    return ops.Add(value, multiply_by(added, factor)) if factor else value
 
 
 @translator("aten::scaled_dot_product_attention")
@@ -102,15 +110,18 @@ def attention(node: TorchNodeContext) -> Translation:
         raise FrontendError("dropout in attention is not supported")
     query, key, value = (node.get_input(name) for name in ("query", "key", "value"))
     if node.get_attribute("enable_gqa", False):
-        raise FrontendError("enable_gqa is not supported")
+        key, value = (_repeated_heads(one, query) for one in (key, value))
     inputs: list[Output] = [query, key, value]
     if node.has_input("attn_mask"):
         mask = node.get_input("attn_mask")
         inputs.append(mask if mask.element_type is Type.boolean else node.converted("attn_mask", query.element_type))
     scale = node.get_attribute("scale", None)
     if scale is not None:
-        width = query.partial_shape[-1]
-        if width.is_dynamic:
-            raise FrontendError("the width of a head must be known")
-        inputs[0] = multiply_by(query, scale * width.get_length() ** 0.5)
+        inputs[0] = multiply_by(query, scale * known_length(query, -1, "the width of a head") ** 0.5)
     return ops.ScaledDotProductAttention(*inputs, causal=node.get_attribute("is_causal", False))
+
+
+def _repeated_heads(value: Output, query: Output) -> Output:
+    """Return the keys or values ``[…, heads, S, E]`` with each head as often as queries use it, one after the other."""
+    count, heads = (known_length(one, -3, "the number of heads") for one in (query, value))
+    return ops.Gather(value, int64(np.repeat(np.arange(heads), count // heads)), int64(-3)).output(0)

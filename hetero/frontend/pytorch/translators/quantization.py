@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
+from ml_dtypes import finfo
 
 from hetero import ops
 from hetero.errors import FrontendError
@@ -31,17 +31,21 @@ def quantize_tensor(node: TorchNodeContext) -> Translation:
 
 @translator(f"{_DECOMPOSED}quantize_per_token")
 def quantize_per_token(node: TorchNodeContext) -> Translation:
-    """Quantize rows, with the zero point added before the number is rounded."""
     value, scale = (convert_to(node.get_input(name), Type.f32) for name in ("input", "scales"))
-    moved = ops.Add(_divided(value, scale), convert_to(node.get_input("zero_points"), Type.f32))
-    return _quantized_scaled(node, moved.output(0), None)
+    return _quantized_sum(node, value, scale, node.get_input("zero_points"))
 
 
 @translator(f"{_DECOMPOSED}dequantize_per_tensor", f"{_DECOMPOSED}dequantize_per_channel",
             f"{_DECOMPOSED}dequantize_per_token")  # fmt: skip
 def dequantize_tensor(node: TorchNodeContext) -> Translation:
     value = node.get_input("input")
-    return dequantize(value, *_parameters(node, value), node.output_type())
+    return _dequantized(value, *_parameters(node, value), node.output_type())
+
+
+def _dequantized(value: Output, scale: Output, zero_point: Output | None, kind: Type) -> Output:
+    """Dequantize; i32 numbers with real zero points are converted to f32 first, as these are no integers."""
+    is_real = zero_point is not None and zero_point.element_type.is_real()
+    return dequantize(convert_to(value, Type.f32) if is_real else value, scale, zero_point, kind)
 
 
 @translator(f"{_DECOMPOSED}quantize_per_channel_group", f"{_DECOMPOSED}dequantize_per_channel_group")
@@ -52,8 +56,11 @@ def groups(node: TorchNodeContext) -> Translation:
     if node.has_input("zero_points"):
         zero_point = broadcast_along_axis(node.get_input("zero_points"), value, 1, size)
     if "dequantize" in node.get_op_type():
-        return dequantize(value, scale, zero_point, node.output_type())
-    return _quantized(node, convert_to(value, Type.f32), scale, zero_point)
+        return _dequantized(value, scale, zero_point, node.output_type())
+    value, scale = convert_to(value, Type.f32), convert_to(scale, Type.f32)
+    if zero_point is None:
+        return _quantized(node, value, scale, None)
+    return _quantized_sum(node, value, scale, zero_point)
 
 
 def _parameters(node: TorchNodeContext, value: Output) -> tuple[Output, Output | None]:
@@ -65,7 +72,9 @@ def _parameters(node: TorchNodeContext, value: Output) -> tuple[Output, Output |
         found = [one if one is None else broadcast_along_axis(one, value, axis) for one in found]
     scale, zero_point = found
     assert scale is not None  # get_input
-    return convert_to(scale, Type.f32), None if zero_point is None else convert_to(zero_point, Type.i32)
+    if zero_point is not None and not zero_point.element_type.is_real():
+        zero_point = convert_to(zero_point, Type.i32)
+    return convert_to(scale, Type.f32), zero_point
 
 
 @translator(f"{_DECOMPOSED}choose_qparams.tensor", f"{_DECOMPOSED}choose_qparams_symmetric.tensor")
@@ -99,7 +108,7 @@ def choose_parameters_of_blocks(node: TorchNodeContext) -> Translation:
         reduce(ops.Reshape(value, blocks.split, False), blocks.axes, node.get_attribute("keepdim", False))
         for reduce in (ops.ReduceMin, ops.ReduceMax)
     )
-    epsilon = node.get_attribute("eps", float(np.finfo(value.element_type.to_dtype()).smallest_normal))
+    epsilon = node.get_attribute("eps", float(finfo(value.element_type.to_dtype()).smallest_normal))
     limits = _limits(node, node.get_attribute("target_dtype"))
     scale, zero_point = _chosen(least, most, limits, epsilon, node.get_attribute("mapping_type"))
     if node.get_attribute("keepdim", False):
@@ -119,7 +128,9 @@ def _chosen(
         size = ops.Maximum(ops.Negative(least), most)
         scale: Node = ops.Divide(size, scalar_like(zero.output(0), (limits[1] - limits[0]) / 2))
     elif mapping == "SYMMETRIC_NO_CLIPPING_ERR":
-        scale = ops.Maximum(ops.Divide(least, low), ops.Divide(most, high))
+        # A limit of 0 gives NaN or an infinity, which is not greater.
+        negative, positive = ops.Divide(least, low), ops.Divide(most, high)
+        scale = ops.Select(ops.Greater(negative, positive), negative, positive)
     else:
         scale = ops.Divide(ops.Subtract(most, least), width)
     scale = ops.Maximum(scale, scalar_like(zero.output(0), epsilon))
@@ -206,6 +217,12 @@ def integer_product(node: TorchNodeContext) -> Translation:
 
 def _quantized(node: TorchNodeContext, value: Output, scale: Output, zero_point: Output | None) -> Output:
     return _quantized_scaled(node, _divided(value, convert_to(scale, Type.f32)), zero_point)
+
+
+def _quantized_sum(node: TorchNodeContext, value: Output, scale: Output, zero_point: Output) -> Output:
+    """Quantize, with the zero point added before the number is rounded."""
+    moved = ops.Add(_divided(value, scale), convert_to(zero_point, Type.f32))
+    return _quantized_scaled(node, moved.output(0), None)
 
 
 def _quantized_scaled(node: TorchNodeContext, scaled: Output, zero_point: Output | None) -> Output:

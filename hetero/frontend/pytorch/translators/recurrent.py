@@ -17,7 +17,7 @@ from hetero.graph import Op, Output
 
 
 class _Kind(NamedTuple):
-    """The operations for a cell and for a sequence, the places of their gates in torch's weights, and attributes."""
+    """The operations for a cell and for a sequence, the positions of their gates in torch's weights, and attributes."""
 
     cell: type[Op]
     sequence: type[Op]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.errors import FrontendError
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.pytorch.translators.functions import log_sum
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, known_length, rank_of, scalar_like
+from hetero.frontend.values import axis_length, int64, known_length, normalize_axis, rank_of, scalar_like
 from hetero.graph import Constant, Node, Output
 from hetero.types import Type
 
@@ -19,43 +22,54 @@ _REDUCTIONS = {
 
 
 def _axes(node: TorchNodeContext, value: Output) -> Constant:
-    """Return the axes of a reduction: all by default."""
+    """Return the axes of a reduction: all by default; a scalar has none."""
     given = node.get_attribute("dim", [])
     axes = [given] if isinstance(given, int) else given
-    return int64(axes or range(rank_of(value)))
+    return int64(axes if axes and rank_of(value) else range(rank_of(value)))
 
 
 @translator(*(f"aten::{name}" for name in _REDUCTIONS))
 def reduction(node: TorchNodeContext) -> Translation:
     (value,) = node.operands("self")
     operation = _REDUCTIONS[node.get_op_type().removeprefix("aten::")]
-    return operation(value, _axes(node, value), node.get_attribute("keepdim", False))
+    found = operation(as_numbers(value), _axes(node, value), node.get_attribute("keepdim", False))
+    return convert_to(found.output(0), node.output_type())
+
+
+def as_numbers(value: Output) -> Output:
+    """Return booleans, which have no order in OpenVINO's operations, as u8; other values as they are."""
+    return ops.Convert(value, Type.u8).output(0) if value.element_type is Type.boolean else value
 
 
 @translator("aten::max", "aten::min")
 def extreme(node: TorchNodeContext) -> Translation:
     is_max = node.get_op_type() == "aten::max"
     if "other" in node.arguments:
-        return (ops.Maximum if is_max else ops.Minimum)(*node.operands("self", "other"))
-    value = node.get_input("self")
+        left, right = (as_numbers(one) for one in node.operands("self", "other"))
+        found: Node = (ops.Maximum if is_max else ops.Minimum)(left, right)
+        return convert_to(found.output(0), node.output_type())
+    value, kind = as_numbers(node.get_input("self")), node.output_type()
     if "dim" not in node.arguments:
-        return (ops.ReduceMax if is_max else ops.ReduceMin)(value, _axes(node, value), False)
+        found = (ops.ReduceMax if is_max else ops.ReduceMin)(value, _axes(node, value), False)
+        return convert_to(found.output(0), kind)
     axis = node.get_attribute("dim")
     if rank_of(value) == 0:
-        return [value, int64(0).output(0)]
-    found = ops.TopK(value, int64(1), axis, "max" if is_max else "min", "none", "i64")
-    if node.get_attribute("keepdim", False):
-        return found
-    return [ops.Squeeze(output, int64([axis])) for output in found.outputs()]
+        return [node.get_input("self"), int64(0)]
+    outputs = ops.TopK(value, int64(1), axis, "max" if is_max else "min", "none", "i64").outputs()
+    if not node.get_attribute("keepdim", False):
+        outputs = [ops.Squeeze(output, int64([axis])).output(0) for output in outputs]
+    return [convert_to(outputs[0], kind), outputs[1]]
 
 
 @translator("aten::argmax", "aten::argmin")
-def place_of_extreme(node: TorchNodeContext) -> Translation:
+def index_of_extreme(node: TorchNodeContext) -> Translation:
     value, mode = node.get_input("self"), node.get_op_type()[-3:]
     axis = node.get_attribute("dim", None)
-    keeps = node.get_attribute("keepdim", False)
-    if axis is None:
-        value, axis = ops.Reshape(value, int64([-1]), False).output(0), 0
+    keeps, rank = node.get_attribute("keepdim", False), rank_of(value)
+    if axis is None or rank == 0:
+        flat = ops.Reshape(value, int64([-1]), False)
+        found = ops.TopK(flat, int64(1), 0, mode, "none", "i64").output(1)
+        return ops.Reshape(found, int64([1] * rank if keeps else []), False)
     found = ops.TopK(value, int64(1), axis, mode, "none", "i64").output(1)
     return found if keeps else ops.Squeeze(found, int64([axis]))
 
@@ -80,9 +94,9 @@ def variance(node: TorchNodeContext) -> Translation:
 
 @translator("aten::aminmax")
 def extremes(node: TorchNodeContext) -> Translation:
-    value, keeps = node.get_input("self"), node.get_attribute("keepdim", False)
-    axes = _axes(node, value)
-    return [ops.ReduceMin(value, axes, keeps), ops.ReduceMax(value, axes, keeps)]
+    value, keeps = as_numbers(node.get_input("self")), node.get_attribute("keepdim", False)
+    found = [reduce(value, _axes(node, value), keeps) for reduce in (ops.ReduceMin, ops.ReduceMax)]
+    return [convert_to(one.output(0), node.output_type()) for one in found]
 
 
 @translator("aten::count_nonzero")
@@ -102,7 +116,8 @@ def sum_of_numbers(node: TorchNodeContext) -> Translation:
 def logical_reduction(node: TorchNodeContext) -> Translation:
     value = node.converted("self", Type.boolean)
     operation = ops.ReduceLogicalOr if node.get_op_type() == "aten::any" else ops.ReduceLogicalAnd
-    return operation(value, _axes(node, value), node.get_attribute("keepdim", False))
+    found = operation(value, _axes(node, value), node.get_attribute("keepdim", False))
+    return convert_to(found.output(0), node.output_type())
 
 
 @translator("aten::cumsum")
@@ -117,16 +132,29 @@ def running_product(node: TorchNodeContext) -> Translation:
 
 @translator("aten::logcumsumexp")
 def running_log_sum_exp(node: TorchNodeContext) -> Translation:
+    """log(exp(x0) + … + exp(xi)), by sums of 2, 4, 8, … elements: one sum at a time for each power of 2."""
     (value,) = node.operands("self")
-    axis = node.get_attribute("dim")
-    largest = ops.ReduceMax(value, int64([axis]), True)
-    return ops.Add(ops.Log(ops.CumSum(ops.Exp(ops.Subtract(value, largest)), int64(axis))), largest)
+    rank = rank_of(value)
+    if rank == 0:
+        return value
+    axis = normalize_axis(node.get_attribute("dim"), rank)
+    length = value.partial_shape[axis].max_length
+    if length == -1:
+        raise FrontendError("the maximum length of the axis must be known")
+    unit = int64([int(at == axis) for at in range(rank)])
+    for distance in (2**power for power in range(max(length - 1, 0).bit_length())):
+        # The sums that end this far before each element.
+        padding = ops.Multiply(unit, ops.Minimum(int64(distance), axis_length(value, axis)))
+        before = ops.Pad(value, padding, ops.Negative(padding), "constant", scalar_like(value, -np.inf))
+        value = log_sum(value, before.output(0)).output(0)
+    return value
 
 
-@translator("aten::linalg_vector_norm")
+@translator("aten::linalg_vector_norm", "aten::norm")
 def vector_norm(node: TorchNodeContext) -> Translation:
     (value,) = node.operands("self")
-    return _norm(value, node.get_attribute("ord", 2), _axes(node, value), node.get_attribute("keepdim", False))
+    order, keeps = node.get_attribute("ord", node.get_attribute("p", 2)), node.get_attribute("keepdim", False)
+    return _norm(value, order, _axes(node, value), keeps)
 
 
 @translator("aten::_cdist_forward", "aten::cdist")
@@ -146,6 +174,7 @@ def distances_of_pairs(node: TorchNodeContext) -> Translation:
 
 
 def _norm(value: Output, order: float, axes: Constant, keeps: bool) -> Node:
+    """Return the norm of an order, (sum |x|^order)^(1 / order), along axes."""
     if order == 2:
         return ops.ReduceL2(value, axes, keeps)
     size = ops.Abs(value)

@@ -1,4 +1,4 @@
-"""Interpolation, padding by the image's own elements, and sampling at places."""
+"""Interpolation, padding by the image's own elements, and sampling at coordinates."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.pytorch.translators.movement import pad_lengths
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of
 
@@ -47,12 +48,9 @@ def upsample(node: TorchNodeContext) -> Translation:
 @translator(*(f"aten::{mode}_pad{count}d" for mode in ("reflection", "replication") for count in (1, 2, 3)))
 def pad_by_elements(node: TorchNodeContext) -> Translation:
     value, given = node.get_input("self"), node.get_attribute("padding")
-    rank = rank_of(value)
     count = int(node.get_op_type()[-2])
     given = [given] * (2 * count) if isinstance(given, int) else given
-    begin, end = np.zeros(rank, np.int64), np.zeros(rank, np.int64)
-    for at in range(count):
-        begin[rank - 1 - at], end[rank - 1 - at] = given[2 * at], given[2 * at + 1]
+    begin, end = pad_lengths(given, rank_of(value))
     return ops.Pad(value, int64(begin), int64(end), "reflect" if "reflection" in node.get_op_type() else "edge")
 
 

@@ -5,27 +5,31 @@ from __future__ import annotations
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.pytorch.node_context import TorchNodeContext
+from hetero.frontend.pytorch.promotion import promoted_type
 from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.pytorch.translators.reduction import as_numbers
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, known_length, rank_of
-from hetero.graph import Output
+from hetero.frontend.values import axis_length, int64, rank_of
+from hetero.graph import Node, Output
 from hetero.types import Type
 
 
 @translator("aten::sort", "aten::argsort")
 def sort(node: TorchNodeContext) -> Translation:
-    value, axis = node.get_input("self"), node.get_attribute("dim", -1)
+    value, axis = as_numbers(node.get_input("self")), node.get_attribute("dim", -1)
     if rank_of(value) == 0:
-        return [value, int64(0).output(0)][-node.get_output_size() :]
+        return [node.get_input("self"), int64(0).output(0)][-node.get_output_size() :]
     mode = "max" if node.get_attribute("descending", False) else "min"
-    found = ops.TopK(value, axis_length(value, axis), axis, mode, "value", "i64", True)
-    return found.outputs()[-node.get_output_size() :]
+    values, indices = ops.TopK(value, axis_length(value, axis), axis, mode, "value", "i64", True).outputs()
+    return [convert_to(values, node.get_input("self").element_type), indices][-node.get_output_size() :]
 
 
 @translator("aten::msort")
 def sort_rows(node: TorchNodeContext) -> Translation:
-    value = node.get_input("self")
-    return ops.TopK(value, axis_length(value, 0), 0, "min", "value", "i64", True).output(0)
+    value = as_numbers(node.get_input("self"))
+    found = ops.TopK(value, axis_length(value, 0), 0, "min", "value", "i64", True)
+    return convert_to(found.output(0), node.output_type())
 
 
 @translator("aten::topk")
@@ -39,24 +43,41 @@ def top_k(node: TorchNodeContext) -> Translation:
     )  # fmt: skip
 
 
-@translator("aten::kthvalue", "aten::median", "aten::median.dim")
+@translator("aten::kthvalue")
 def kth_value(node: TorchNodeContext) -> Translation:
-    """The k-th smallest element along an axis, and its place; of two in the middle the median is the smaller."""
+    """The k-th smallest element along an axis, and its index."""
     value, axis = node.get_input("self"), node.get_attribute("dim", -1)
-    if "dim" not in node.arguments and node.get_op_type() == "aten::median":
+    if rank_of(value) == 0:
+        return [value, int64(0)]
+    rank = node.get_attribute("k") - 1
+    found = ops.TopK(value, axis_length(value, axis), axis, "min", "value", "i64", True).outputs()
+    at = int64([rank] if node.get_attribute("keepdim", False) else rank)
+    return [ops.Gather(one, at, int64(axis)) for one in found]
+
+
+@translator("aten::median")
+def median(node: TorchNodeContext) -> Translation:
+    """The element in the middle of the sorted ones along an axis, the first of two, and its index; NaN if any is."""
+    value, axis = node.get_input("self"), node.get_attribute("dim", 0)
+    if "dim" not in node.arguments:
         value = ops.Reshape(value, int64([-1]), False).output(0)
     if rank_of(value) == 0:
-        return [value, int64(0).output(0)]
-    length = known_length(value, axis, "the number of elements")
-    place = node.get_attribute("k", (length + 1) // 2) - 1
-    found = ops.TopK(value, int64(length), axis, "min", "value", "i64", True).outputs()
-    at = int64([place] if node.get_attribute("keepdim", False) else place)
-    return [ops.Gather(one, at, int64(axis)) for one in found][: node.get_output_size()]
+        return [value, int64(0)]
+    length = axis_length(value, [axis])
+    found = ops.TopK(value, axis_length(value, axis), axis, "min", "value", "i64", True).outputs()
+    number_count = ops.ReduceSum(ops.Convert(ops.Equal(value, value), Type.i64), int64([axis]), True)
+    middle = ops.Divide(ops.Subtract(length, int64(1)), int64(2))
+    # NaNs are sorted to the end.
+    index = ops.Select(ops.Less(number_count, length), number_count, middle)
+    results: list[Node] = [ops.GatherElements(one, index, axis) for one in found]
+    if not node.get_attribute("keepdim", False):
+        results = [ops.Squeeze(result, int64([axis])) for result in results]
+    return results[: node.get_output_size()]
 
 
 @translator("aten::searchsorted", "aten::bucketize")
 def search_sorted(node: TorchNodeContext) -> Translation:
-    """The place of each number in sorted numbers, before or, with ``right``, after those that are equal."""
+    """The index of each number in sorted numbers, before or, with ``right``, after those that are equal."""
     if node.has_input("sorter"):
         raise FrontendError("a sorter is not supported")
     limits = node.get_input("sorted_sequence" if "sorted_sequence" in node.arguments else "boundaries")
@@ -72,10 +93,10 @@ def unique(node: TorchNodeContext) -> Translation:
     """The different elements, or slices along an axis, sorted; where each element is among them, and their counts."""
     value = node.get_input("self")
     inputs = [value, int64(node.get_attribute("dim"))] if node.has_attribute("dim") else [value]
-    values, _, places, counts = ops.Unique(*inputs, sorted=True).outputs()
+    values, _, inverse, counts = ops.Unique(*inputs, sorted=True).outputs()
     if len(inputs) == 1:
-        places = ops.Reshape(places, ops.ShapeOf(value), False).output(0)
-    return [values, places, counts]
+        inverse = ops.Reshape(inverse, ops.ShapeOf(value), False).output(0)
+    return [values, inverse, counts]
 
 
 @translator("aten::masked_select")
@@ -89,16 +110,12 @@ def masked_select(node: TorchNodeContext) -> Translation:
 @translator("aten::isin")
 def is_in(node: TorchNodeContext) -> Translation:
     """Whether each element is one of the others."""
-    kind = node.get_input(0).element_type
-    elements, others = (node.converted(name, kind) for name in tuple(node.arguments)[:2])
+    names = tuple(node.arguments)[:2]
+    kind = promoted_type([node.arguments[name] for name in names])
+    elements, others = (node.converted(name, kind) for name in names)
     row = ops.Reshape(others, int64([-1]), False)
     found = ops.ReduceLogicalOr(ops.Equal(ops.Unsqueeze(elements, int64([-1])), row), int64([-1]), False)
     return ops.LogicalNot(found) if node.get_attribute("invert", False) else found
-
-
-@translator("aten::argwhere")
-def places(node: TorchNodeContext) -> Translation:
-    return ops.Transpose(ops.NonZero(node.get_input("self")), int64([1, 0]))
 
 
 @translator("aten::repeat_interleave")
