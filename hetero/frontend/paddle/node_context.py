@@ -139,6 +139,9 @@ class PaddleNodeContext(NodeContext):
         """Return a number as a scalar of an element type: from the port if it has a value, else the attribute."""
         if self.has_input(port):
             value = self.get_input(port)
+            known = exact_value(value)
+            if known is not None:
+                return Constant(known.reshape(()).astype(element_type.to_dtype())).output(0)
             if value.partial_shape != []:
                 value = ops.Reshape(value, int64([]), False).output(0)
             return value if value.element_type is element_type else ops.Convert(value, element_type).output(0)
@@ -147,6 +150,9 @@ class PaddleNodeContext(NodeContext):
 
 
 def _as_vector(value: Output) -> Output:
+    known = exact_value(value)
+    if known is not None:
+        return int64(known.reshape(-1)).output(0)
     if value.element_type is not Type.i64:
         value = ops.Convert(value, Type.i64).output(0)
     is_vector = value.partial_shape.has_rank and len(value.partial_shape) == 1

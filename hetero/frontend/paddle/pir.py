@@ -44,15 +44,15 @@ class _Decoder:
     """Decoder of one program."""
 
     def __init__(self) -> None:
-        self._feeds: list[tuple[str, str]] = []
+        self._feeds: list[tuple[int, str, str]] = []
         self._fetches: list[tuple[int, str, str]] = []
         self._args = 0
 
     def program(self, blocks: list[_Json]) -> DecodedProgram:
         (only,) = blocks
         block = self._block(only, ChainMap())
-        fetches = [(name, label) for _, name, label in sorted(self._fetches)]
-        return DecodedProgram(block, self._feeds, fetches)
+        feeds, fetches = ([(name, label) for _, name, label in sorted(found)] for found in (self._feeds, self._fetches))
+        return DecodedProgram(block, feeds, fetches)
 
     def _block(self, content: _Json, names: ChainMap[int, list[str]], depth: int = 0) -> DecodedBlock:
         if depth > _MAX_NESTING:
@@ -96,7 +96,7 @@ class _Decoder:
                 name = attributes["name"]
                 names[results[0]["%"]] = [name]
                 block.variables[name] = _variable(results[0]["TT"])
-                self._feeds.append((name, name))
+                self._feeds.append((attributes.get("col", len(self._feeds)), name, name))
             case ("1", "fetch"):
                 self._fetches.append((attributes.get("col", 0), inputs[0][0], attributes["name"]))
             case _:

@@ -131,14 +131,12 @@ def _extra(
 def deformable_convolution(node: PaddleNodeContext) -> ConversionResult:
     data, offset, filters = (node.get_input(name) for name in ("Input", "Offset", "Filter"))
     begin, end, auto_pad = pads_of(node, 2)
-    inputs = [data, offset, filters]
-    if node.has_input("Mask"):
-        inputs.append(node.get_input("Mask"))
+    mask = node.get_optional_input("Mask")
+    strides, dilations = node.get_attribute("strides"), node.get_attribute("dilations")
+    groups, deformable_groups = node.get_attribute("groups", 1), node.get_attribute("deformable_groups", 1)
     return ops.DeformableConvolution(
-        *inputs, strides=node.get_attribute("strides"), pads_begin=begin, pads_end=end,
-        dilations=node.get_attribute("dilations"), auto_pad=auto_pad, group=node.get_attribute("groups", 1),
-        deformable_group=node.get_attribute("deformable_groups", 1), bilinear_interpolation_pad=True,
-    )  # fmt: skip
+        data, offset, filters, strides, begin, end, dilations, mask, auto_pad, groups, deformable_groups, True
+    )
 
 
 @translator("affine_channel")

@@ -45,7 +45,8 @@ def quantize_linear(node: PaddleNodeContext) -> ConversionResult:
     value, axis = node.get_input("X"), node.get_attribute("quant_axis", -1)
     scale, bound = _along_axis(node.get_input("Scale"), value, axis), _bound(node)
     scaled = ops.Divide(multiply_by(value, bound), scale).output(0)
-    return {"Y": ops.Clamp(_rounded(node, scaled), -bound - 1, bound)}
+    low = -bound - 1 if node.get_attribute("round_type", 0) == 0 else -bound
+    return {"Y": ops.Clamp(_rounded(node, scaled), low, bound)}
 
 
 @translator("dequantize_linear")
