@@ -183,7 +183,9 @@ class GraphBuilder:
             by_variable.update(zip(node.output_variables, outputs_of(result, node)))
         by_variable = {variable: self._as_declared(value, variable) for variable, value in by_variable.items()}
         name_new_nodes(list(by_variable.values()), name, self.scope.named, self.scope.unique)
-        missing = [variable for variable in node.output_variables if variable not in by_variable]
+        # A variable that an operator updates in place, in training only, keeps its value.
+        kept = {*by_variable, *operator.input_names()}
+        missing = [variable for variable in node.output_variables if variable not in kept]
         if missing and not operator.blocks:
             raise FrontendError(f"its output '{missing[0]}' is not supported")
         for variable, value in by_variable.items():

@@ -73,7 +73,8 @@ class _Decoder:
         if kind == "p":
             name = content["A"][3]
             block.variables[name] = _variable(content["O"]["TT"])
-            block.variables[name].is_persistable = True
+            # The first of its flags; the file of parameters has only persistable ones.
+            block.variables[name].is_persistable = bool(content["OA"][0])
             names[content["O"]["%"]] = [name]
             return
         inputs = [_values(one["%"], names) for one in content.get("I", ())]

@@ -177,7 +177,7 @@ def _shapes() -> Iterator[Case]:
     x = real(2, 3, 4)
     yield case("reshape2", {"X": x}, "Out XShape", shape=[6, 4])
     yield case("reshape2", {"X": x}, "Out XShape", shape=[0, -1])
-    yield case("reshape2", {"X": x, "Shape": vector(3, 8, dtype="int32")}, "Out XShape", shape=[1])
+    yield case("reshape2", {"X": x, "Shape": vector(3, 8, dtype="int32")}, "Out XShape", shape=[3, 8])
     yield case("reshape2", {"X": x, "ShapeTensor": [vector(4, dtype="int32"), vector(6, dtype="int32")]}, "Out XShape",
                shape=[4, 6])  # fmt: skip
     for first, last in ((0, -1), (1, 2), (0, 1)):
@@ -425,7 +425,6 @@ def _resampling() -> Iterator[Case]:
             yield case(f"{mode}_interp_v2", {"X": x, "OutSize": vector(9, 4, dtype="int32")}, scale=[], out_d=-1,
                        out_h=-1, out_w=-1, **common)  # fmt: skip
             yield case(f"{mode}_interp_v2", {"X": x}, scale=[1.5, 0.7], out_d=-1, out_h=-1, out_w=-1, **common)
-            yield case(f"{mode}_interp", {"X": x}, scale=0.0, out_h=7, out_w=3, out_d=-1, **common)
     x, grid = real(2, 3, 5, 6), real(2, 4, 4, 2, low=-1.2, high=1.2)
     for mode, padding, aligned in product(("bilinear", "nearest"), ("zeros", "border", "reflection"), (True, False)):
         yield case("grid_sampler", {"X": x, "Grid": grid}, "Output", mode=mode, padding_mode=padding, align_corners=aligned)
@@ -494,5 +493,50 @@ def _quantization() -> Iterator[Case]:
                quant_bits=[8], quant_axis=0, x_num_col_dims=1)  # fmt: skip
 
 
+def _boxes(*shape: int, size: float = 1.0) -> np.ndarray:
+    begin = real(*shape, 2, low=0, high=0.6)
+    return np.concatenate([begin, begin + real(*shape, 2, low=0.1, high=0.4)], -1) * np.float32(size)
+
+
 def _detection() -> Iterator[Case]:
-    return iter(())
+    boxes, scores = _boxes(2, 20, size=100), real(2, 3, 20, low=0, high=1)
+    common = {"score_threshold": 0.1, "nms_top_k": 10, "keep_top_k": 12, "normalized": False}
+    for background, eta in product((-1, 0), (1.0, 0.9)):
+        yield case("multiclass_nms3", {"BBoxes": boxes, "Scores": scores}, "Out Index NmsRoisNum", nms_threshold=0.4,
+                   nms_eta=eta, background_label=background, **common)  # fmt: skip
+    yield case("multiclass_nms3", {"BBoxes": boxes, "Scores": scores}, "Out Index NmsRoisNum", nms_threshold=0.4,
+               nms_eta=1.0, background_label=-1, **{**common, "score_threshold": 2.0})  # fmt: skip
+    for gaussian, background in product((True, False), (-1, 0)):
+        yield case("matrix_nms", {"BBoxes": boxes, "Scores": scores}, "Out Index RoisNum", post_threshold=0.05,
+                   use_gaussian=gaussian, gaussian_sigma=2.0, background_label=background, **common)  # fmt: skip
+    inputs = {"Input": real(1, 2, 4, 5), "Image": real(1, 3, 40, 50)}
+    for sizes, order, clip in product(([], [30.0]), (True, False), (True, False)):
+        yield case("prior_box", inputs, "Boxes Variances", min_sizes=[20.0], max_sizes=sizes, aspect_ratios=[2.0, 3.0],
+                   variances=[0.1, 0.1, 0.2, 0.2], flip=order, clip=clip, step_w=0.0, step_h=8.0, offset=0.5,
+                   min_max_aspect_ratios_order=order)  # fmt: skip
+    prior, variances = _boxes(5), Constant(real(5, 4, low=0.1, high=0.3))
+    for normalized in (True, False):
+        yield case("box_coder", {"PriorBox": prior, "PriorBoxVar": variances, "TargetBox": _boxes(3)}, "OutputBox",
+                   code_type="encode_center_size", box_normalized=normalized)  # fmt: skip
+        yield case("box_coder", {"PriorBox": prior, "PriorBoxVar": variances, "TargetBox": real(3, 5, 4)}, "OutputBox",
+                   code_type="decode_center_size", box_normalized=normalized, axis=0)  # fmt: skip
+    yield case("box_coder", {"PriorBox": prior, "TargetBox": real(5, 3, 4)}, "OutputBox", axis=1,
+               code_type="decode_center_size", box_normalized=True, variance=[0.1, 0.1, 0.2, 0.2])  # fmt: skip
+    size = np.array([[80, 100]], np.int32)
+    for clip, scale, aware in product((True, False), (1.0, 1.1), (True, False)):
+        yield case("yolo_box", {"X": real(1, 2 * (5 + aware + 3), 4, 5), "ImgSize": size}, "Boxes Scores",
+                   anchors=[10, 13, 16, 30], class_num=3, conf_thresh=0.4, downsample_ratio=32, clip_bbox=clip,
+                   scale_x_y=scale, iou_aware=aware, iou_aware_factor=0.4)  # fmt: skip
+    regions, counts = _boxes(5, size=20), np.array([2, 3], np.int32)
+    for aligned, ratio in product((True, False), (-1, 2)):
+        yield case("roi_align", {"X": real(2, 3, 10, 12), "ROIs": regions, "RoisNum": counts}, pooled_height=3,
+                   pooled_width=2, spatial_scale=0.5, sampling_ratio=ratio, aligned=aligned)  # fmt: skip
+    for offset in (True, False):
+        inputs = {"Scores": real(1, 3, 4, 5), "BboxDeltas": real(1, 12, 4, 5, low=-0.3, high=0.3),
+                  "ImShape": np.array([[64, 80]], np.float32), "Anchors": Constant(_boxes(4, 5, 3, size=64)),
+                  "Variances": Constant(np.full((4, 5, 3, 4), 0.5, np.float32))}  # fmt: skip
+        yield case("generate_proposals_v2", inputs, "RpnRois RpnRoiProbs RpnRoisNum", pre_nms_topN=30, post_nms_topN=8,
+                   nms_thresh=0.5, min_size=2.0, eta=1.0, pixel_offset=offset)  # fmt: skip
+        yield case("distribute_fpn_proposals", {"FpnRois": _boxes(6, size=600), "RoisNum": np.array([2, 4], np.int32)},
+                   {"MultiFpnRois": 3, "MultiLevelRoIsNum": 3, "RestoreIndex": 1}, min_level=2, max_level=4,
+                   refer_level=3, refer_scale=224, pixel_offset=offset)  # fmt: skip

@@ -16,7 +16,7 @@ from paddle.pir_utils import OldIrGuard
 # Outputs that only training reads.
 _FOR_TRAINING = {
     "XShape", "DropoutState", "Reserve", "Mean", "Variance", "MeanOut", "VarianceOut", "SavedMean", "SavedVariance",
-    "MidOut", "OutScale",
+    "MidOut", "OutScale", "Norm",
 }  # fmt: skip
 
 
@@ -70,7 +70,7 @@ class ProgramBuilder:
 
     def feed(self, array: np.ndarray, shape: Sequence[int] | None = None) -> Any:
         name = self.name("x")
-        self.feeds[name] = array
+        self.feeds[name] = np.ascontiguousarray(array)
         variable = self.block.create_var(
             name=name, shape=array.shape if shape is None else shape, dtype=str(array.dtype), need_check_feed=True
         )
@@ -110,11 +110,11 @@ class ProgramBuilder:
         with paddle.static.scope_guard(scope):
             for name, array in self.parameters.items():
                 scope.var(name).get_tensor().set(array, paddle.CPUPlace())
-            results = executor.run(self.main, feed=self.feeds, fetch_list=list(fetches))
+            results = executor.run(self.main, feed=self.feeds, fetch_list=list(fetches), return_numpy=False)
             feeds = [self.block.var(name) for name in self.feeds]
             paddle.static.save_inference_model(str(path), feeds, list(fetches), executor, program=self.main)
         program, json = path.with_suffix(".pdmodel"), path.with_suffix(".json")
-        return Saved(list(self.feeds.values()), [np.asarray(result) for result in results], program,
+        return Saved(list(self.feeds.values()), [np.array(result) for result in results], program,
                      json if write_json(program, json) else None)  # fmt: skip
 
 

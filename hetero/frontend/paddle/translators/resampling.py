@@ -10,7 +10,7 @@ from hetero.frontend.paddle.registry import translator
 from hetero.frontend.paddle.translators.convolution import is_channels_last
 from hetero.frontend.translation import ConversionResult
 from hetero.frontend.values import arange, channels_last, channels_second, int64, rank_of, scalar_like
-from hetero.graph import Output, as_output
+from hetero.graph import Constant, Output, as_output
 from hetero.ops.values import exact_value
 from hetero.types import Type
 
@@ -56,7 +56,7 @@ def _target(node: PaddleNodeContext, value: Output) -> tuple[Output, str]:
     given = [given] if isinstance(given, float) else list(given)
     given = given * count if len(given) == 1 else given
     if given and all(scale > 0 for scale in given):
-        return as_output(ops.Constant(np.array(given, np.float32))), "scales"
+        return as_output(Constant(np.array(given, np.float32))), "scales"
     names = ("out_d", "out_h", "out_w")[-count:]
     return int64([node.get_attribute(name) for name in names]).output(0), "sizes"
 
