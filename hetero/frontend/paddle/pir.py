@@ -16,6 +16,8 @@ from hetero.shape import PartialShape
 
 _BEGIN = re.compile(rb'\s*\{\s*"base_code"\s*:\s*\{[^{}]*"magic"\s*:\s*"pir"')
 _MAX_NESTING = 40
+# The end of names of parameters that are not in the file of parameters.
+_TRANSIENT = "__non_persistable"
 _Json = Mapping[str, Any]
 # The names of the variables of a value: several for a list of tensors.
 _Names = MutableMapping[int, list[str]]
@@ -73,8 +75,9 @@ class _Decoder:
         if kind == "p":
             name = content["A"][3]
             block.variables[name] = _variable(content["O"]["TT"])
-            # The first of its flags; the file of parameters has only persistable ones.
-            block.variables[name].is_persistable = bool(content["OA"][0])
+            # The first of its flags, which are left out of programs that cannot be trained.
+            flags = content.get("OA") or [not name.endswith(_TRANSIENT)]
+            block.variables[name].is_persistable = bool(flags[0])
             names[content["O"]["%"]] = [name]
             return
         inputs = [_values(one["%"], names) for one in content.get("I", ())]

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from paddle.base import core
 
 from tests.frameworks.paddle.programs import Case, Constant, Input
 
@@ -34,18 +35,23 @@ def case(op_type: str, inputs: dict[str, Input], outputs: str | dict[str, int] =
     return Case(op_type, inputs, ports, attributes)
 
 
-# FLOAT32, INT64 … as attributes.
+# A kind of variables, and element types as attributes.
+STEP_SCOPES = core.VarDesc.VarType.STEP_SCOPES
 BOOL, INT32, INT64, FLOAT16, FLOAT32, FLOAT64 = 0, 2, 3, 4, 5, 6
+
+
+# The families of cases; each is a function of this module.
+FAMILIES = (
+    "binary", "unary", "activations", "reductions", "shapes", "joins", "slices", "padding", "creation", "indexing",
+    "convolutions", "pooling", "normalization", "products", "resampling", "sorting", "recurrent", "quantization",
+    "detection",
+)  # fmt: skip
 
 
 def cases() -> Iterator[Case]:
     """Yield all cases."""
-    for group in (
-        _binary, _unary, _activations, _reductions, _shapes, _joins, _slices, _padding, _creation, _indexing,
-        _convolutions, _pooling, _normalization, _products, _resampling, _sorting, _recurrent, _quantization,
-        _detection,
-    ):  # fmt: skip
-        yield from group()
+    for name in FAMILIES:
+        yield from globals()[f"_{name}"]()
 
 
 def _binary() -> Iterator[Case]:

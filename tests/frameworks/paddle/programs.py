@@ -12,6 +12,8 @@ from paddle.base import core
 from paddle.base.framework import Block
 from paddle.pir_utils import OldIrGuard
 
+from tests.frameworks.paddle.make_networks import remove_origins
+
 
 # Outputs that only training reads.
 _FOR_TRAINING = {
@@ -114,6 +116,7 @@ class ProgramBuilder:
             feeds = [self.block.var(name) for name in self.feeds]
             paddle.static.save_inference_model(str(path), feeds, list(fetches), executor, program=self.main)
         program, json = path.with_suffix(".pdmodel"), path.with_suffix(".json")
+        remove_origins(program)
         return Saved(list(self.feeds.values()), [np.array(result) for result in results], program,
                      json if write_json(program, json) else None)  # fmt: skip
 
@@ -125,7 +128,7 @@ def write_json(program: Path, json: Path) -> bool:
         converted = paddle.pir.translate_to_pir(loaded.desc)
     except (RuntimeError, ValueError):
         return False
-    core.serialize_pir_program(converted, str(json), 1, True, False, True)
+    core.serialize_pir_program(converted, str(json))
     return True
 
 
