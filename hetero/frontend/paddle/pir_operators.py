@@ -167,6 +167,7 @@ _FORMS: dict[str, Form] = {
     "scale": _form("scale", "X ScaleTensor"),
     "scatter": _form("scatter", "X Ids Updates"),
     "scatter_nd_add": _form("scatter_nd_add", "X Index Updates"),
+    "select_input": _form("select_input", "Mask X Y"),
     "searchsorted": _form("searchsorted", "SortedSequence Values"),
     "set_value": _form("set_value", f"Input {_STEPS}"),
     "set_value_with_tensor": _form("set_value", f"Input ValueTensor {_STEPS}"),

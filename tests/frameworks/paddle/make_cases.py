@@ -19,6 +19,8 @@ from tests.frameworks.paddle.programs import Case, Constant, ProgramBuilder, sav
 
 # The most cases of one operator that are stored.
 _STORED = 2
+# Operators that Paddle 3 cannot convert to its newer form.
+_OLD = ("norm",)
 
 
 def groups() -> dict[str, list[Case]]:
@@ -27,7 +29,7 @@ def groups() -> dict[str, list[Case]]:
     for name in operators.FAMILIES:
         family = sorted(getattr(operators, f"_{name}")(), key=lambda case: case.op_type)
         stored = [list(cases)[:_STORED] for _, cases in groupby(family, key=lambda case: case.op_type)]
-        families[name] = [case for cases in stored for case in cases]
+        families[name] = [case for cases in stored for case in cases if case.op_type not in _OLD]
     return families
 
 

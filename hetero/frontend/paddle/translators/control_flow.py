@@ -72,7 +72,8 @@ def _at(places: Sequence[int], values: Sequence[Output], count: int) -> list[Out
 @translator("select_input")
 def select_input(node: PaddleNodeContext) -> ConversionResult:
     """The first value if the mask is 0, else the second."""
-    first, second = node.tensors("X")
+    # JSON programs have no list of the two.
+    first, second = [*node.tensors("X"), *node.tensors("Y")]
     return ops.Select(_as_boolean(node.get_input("Mask")), second, first)
 
 
