@@ -18,7 +18,7 @@ class PaddleFrontEnd(FrontEnd):
     """Frontend for ``.pdmodel`` files and for JSON programs, ``inference.json``; a path, bytes or an open binary file.
 
     The parameters are in the file of the same name that ends with ``.pdiparams``, else in ``__params__`` or in files of
-    their own in the same folder. They are memory-mapped and not copied: the file must not change while the model exists.
+    their own in the same folder. They are memory-mapped and not copied: files must not change while the model exists.
     """
 
     name = "paddle"

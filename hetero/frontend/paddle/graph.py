@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from hetero import ops
 from hetero.errors import FrontendError
@@ -15,7 +16,7 @@ from hetero.frontend.paddle.subgraph import PaddleSubgraph
 from hetero.frontend.subgraph import ModelScope, name_new_nodes
 from hetero.frontend.translation import as_outputs, outputs_of
 from hetero.frontend.values import int64
-from hetero.graph import Constant, Model, Output, Parameter, Result, as_output
+from hetero.graph import Constant, Model, Node, Output, Parameter, Result, as_output
 
 # Maximum nesting depth of blocks.
 MAX_NESTING = 40
@@ -176,7 +177,7 @@ class GraphBuilder:
         by_variable: dict[str, Output] = {}
         if isinstance(result, Mapping):
             for port, values in result.items():
-                found = values if isinstance(values, list) else as_outputs(values)
+                found: Sequence[Any] = as_outputs(values) if isinstance(values, (Node, Output)) else values
                 pairs = zip(operator.outputs.get(port, ()), found)
                 by_variable.update((variable, as_output(value)) for variable, value in pairs if value is not None)
         else:

@@ -51,7 +51,9 @@ def add_control_flow(builder: ProgramBuilder) -> Sequence[Any]:
     block.append_op(type="assign", inputs={"X": [x]}, outputs={"Out": [state]})
 
     def add_condition(where: Any) -> None:
-        where.append_op(type="reduce_sum", inputs={"X": [state]}, outputs={"Out": [total]}, attrs={"dim": [], "reduce_all": True})
+        where.append_op(
+            type="reduce_sum", inputs={"X": [state]}, outputs={"Out": [total]}, attrs={"dim": [], "reduce_all": True}
+        )
         where.append_op(type="less_than", inputs={"X": [total], "Y": [limit]}, outputs={"Out": [small]})
 
     add_condition(block)
@@ -109,7 +111,9 @@ def quantized(builder: ProgramBuilder) -> Sequence[Any]:
     x = builder.add(Case("dequantize_linear", {"X": x, **pair}, {"Y": 1}, {**common, "quant_axis": -1}))[0]
     integers = Constant(generator.integers(-127, 128, (4, 3, 3, 3)).astype(np.int8))
     scales = {"Scale": constant(0.5, 0.6, 0.7, 0.8), "ZeroPoint": constant(0, 0, 0, 0)}
-    weights = builder.add(Case("dequantize_linear", {"X": integers, **scales}, {"Y": 1}, {**common, "quant_axis": 0}))[0]
+    weights = builder.add(Case("dequantize_linear", {"X": integers, **scales}, {"Y": 1}, {**common, "quant_axis": 0}))[
+        0
+    ]
     attributes = {"strides": [1, 1], "paddings": [1, 1], "dilations": [1, 1], "groups": 1}
     return builder.add(Case("conv2d", {"Input": x, "Filter": weights}, {"Output": 1}, attributes))
 

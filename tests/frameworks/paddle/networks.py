@@ -137,7 +137,7 @@ class Detector(nn.Layer):
         distances = functional.softmax(distances, axis=-1).matmul(paddle.arange(8).astype("float32"))
         before, after = paddle.split(distances, 2, axis=-1)
         boxes = paddle.concat([points - before, points + after], axis=-1) * 8.0
-        selected, count, _ = paddle.vision.ops.matrix_nms(boxes, scores, 0.05, 0.05, 20, 10, background_label=-1,
+        selected, _, _ = paddle.vision.ops.matrix_nms(boxes, scores, 0.05, 0.05, 20, 10, background_label=-1,
                                                           return_index=True)  # fmt: skip
         return boxes, scores, selected
 

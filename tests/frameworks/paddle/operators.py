@@ -102,7 +102,9 @@ def _unary() -> Iterator[Case]:
     for factor in (2.0, 0.5, -1.0):
         yield case("pow", {"X": np.abs(x) + 0.1}, factor=factor)
     yield case("clip", {"X": x}, min=-0.5, max=1.0)
-    yield case("clip", {"X": x, "Min": vector(-1, dtype="float32"), "Max": vector(0.5, dtype="float32")}, min=0.0, max=0.0)
+    yield case(
+        "clip", {"X": x, "Min": vector(-1, dtype="float32"), "Max": vector(0.5, dtype="float32")}, min=0.0, max=0.0
+    )
     yield case("clip", {"X": integers(9, 4, dtype="int32")}, min=2.0, max=5.0)
     for scale, bias, after in ((2.0, 1.0, True), (2.0, 1.0, False), (1.0, 0.0, True), (-0.5, 0.0, True)):
         yield case("scale", {"X": x}, scale=scale, bias=bias, bias_after_scale=after)
@@ -112,8 +114,12 @@ def _unary() -> Iterator[Case]:
     for source, target in product((x, integers(5, 3), x > 0), (BOOL, INT32, INT64, FLOAT32, FLOAT64)):
         yield case("cast", {"X": source}, in_dtype=FLOAT32, out_dtype=target)
     yield case("clip_by_norm", {"X": x}, max_norm=1.0)
-    yield case("dropout", {"X": x}, "Out Mask", is_test=True, dropout_prob=0.3, dropout_implementation="upscale_in_train")
-    yield case("dropout", {"X": x}, "Out Mask", is_test=True, dropout_prob=0.3, dropout_implementation="downgrade_in_infer")
+    yield case(
+        "dropout", {"X": x}, "Out Mask", is_test=True, dropout_prob=0.3, dropout_implementation="upscale_in_train"
+    )
+    yield case(
+        "dropout", {"X": x}, "Out Mask", is_test=True, dropout_prob=0.3, dropout_implementation="downgrade_in_infer"
+    )
 
 
 def _activations() -> Iterator[Case]:
@@ -239,10 +245,13 @@ def _joins() -> Iterator[Case]:
 def _slices() -> Iterator[Case]:
     x = real(4, 5, 6)
     for axes, starts, ends, decrease in (
-        ([0], [1], [3], []), ([1, 2], [-3, 0], [-1, 100], []), ([0], [2], [3], [0]), ([0, 1], [1, -1], [2, 2**31 - 1], [0, 1]),
+        ([0], [1], [3], []), ([1, 2], [-3, 0], [-1, 100], []), ([0], [2], [3], [0]),
+        ([0, 1], [1, -1], [2, 2**31 - 1], [0, 1]),
     ):  # fmt: skip
         flags = [1] * len(axes)
-        yield case("slice", {"Input": x}, axes=axes, starts=starts, ends=ends, decrease_axis=decrease, infer_flags=flags)
+        yield case(
+            "slice", {"Input": x}, axes=axes, starts=starts, ends=ends, decrease_axis=decrease, infer_flags=flags
+        )
     yield case("slice", {"Input": x, "StartsTensor": vector(1, dtype="int32"), "EndsTensor": vector(3, dtype="int32")},
                axes=[1], starts=[], ends=[], decrease_axis=[], infer_flags=[-1])  # fmt: skip
     for starts, ends, strides in (([0], [4], [2]), ([-1], [-10], [-1]), ([3], [0], [-2])):
@@ -337,8 +346,9 @@ def _convolutions() -> Iterator[Case]:
                    **{**attributes, "groups": 4})  # fmt: skip
     yield case("conv2d", {"Input": real(1, 7, 8, 4), "Filter": weights(6, 4, 3, 3)}, "Output",
                **{**plain, "data_format": "NHWC"})  # fmt: skip
+    spatial = {"strides": [1, 1, 2], "paddings": [0, 1, 0], "dilations": [1, 1, 1], "data_format": "NCDHW"}
     yield case("conv3d", {"Input": real(1, 2, 4, 5, 6), "Filter": weights(3, 2, 2, 2, 2)}, "Output",
-               **{**plain, "strides": [1, 1, 2], "paddings": [0, 1, 0], "dilations": [1, 1, 1], "data_format": "NCDHW"})  # fmt: skip
+               **{**plain, **spatial})  # fmt: skip
     extra = {"output_padding": [], "output_size": []}
     for changed in (
         {}, {"strides": [2, 2], "paddings": [1, 0]}, {"strides": [2, 2], "output_padding": [1, 1]},
@@ -346,7 +356,9 @@ def _convolutions() -> Iterator[Case]:
     ):  # fmt: skip
         attributes = {**plain, **extra, **changed}
         yield case("conv2d_transpose", {"Input": x, "Filter": weights(4, 3, 3, 3)}, "Output", **attributes)
-    yield case("conv2d_transpose", {"Input": x, "Filter": weights(4, 3, 3, 3)}, "Output", **{**plain, **extra, "groups": 2})
+    yield case(
+        "conv2d_transpose", {"Input": x, "Filter": weights(4, 3, 3, 3)}, "Output", **{**plain, **extra, "groups": 2}
+    )
     yield case("depthwise_conv2d_transpose", {"Input": x, "Filter": weights(4, 1, 3, 3)}, "Output",
                **{**plain, **extra, "groups": 4})  # fmt: skip
     deformable = {"strides": [1, 1], "paddings": [1, 1], "dilations": [1, 1], "groups": 1, "deformable_groups": 1,
@@ -365,16 +377,23 @@ def _pooling() -> Iterator[Case]:
         {}, {"paddings": [1, 1]}, {"paddings": [1, 0, 0, 1]}, {"ceil_mode": True},
         {"ceil_mode": True, "paddings": [1, 1], "ksize": [3, 3]},
         {"exclusive": False, "paddings": [1, 1]}, {"exclusive": False, "paddings": [1, 1], "ceil_mode": True},
-        {"global_pooling": True}, {"padding_algorithm": "SAME"}, {"padding_algorithm": "VALID"}, {"data_format": "NHWC"},
+        {"global_pooling": True}, {"padding_algorithm": "SAME"}, {"padding_algorithm": "VALID"},
+        {"data_format": "NHWC"},
     )):  # fmt: skip
         yield case("pool2d", {"X": x}, pooling_type=kind, **{**plain, **changed})
     for size in ([1, 1], [3, 4]):
         yield case("pool2d", {"X": x}, pooling_type="avg", **{**plain, "adaptive": True, "ksize": size})
+    spatial = {"ksize": [2, 2, 2], "strides": [2, 1, 2], "paddings": [0, 1, 1], "data_format": "NCDHW"}
     for kind in ("max", "avg"):
-        yield case("pool3d", {"X": real(1, 2, 4, 5, 6)}, pooling_type=kind, **{
-            **plain, "ksize": [2, 2, 2], "strides": [2, 1, 2], "paddings": [0, 1, 1], "data_format": "NCDHW"})  # fmt: skip
+        yield case("pool3d", {"X": real(1, 2, 4, 5, 6)}, pooling_type=kind, **{**plain, **spatial})
     for changed in ({}, {"paddings": [1, 1]}, {"adaptive": True}, {"global_pooling": True}):
-        attributes = {"ksize": [2, 2], "strides": [2, 2], "paddings": [0, 0], "adaptive": False, "global_pooling": False}
+        attributes = {
+            "ksize": [2, 2],
+            "strides": [2, 2],
+            "paddings": [0, 0],
+            "adaptive": False,
+            "global_pooling": False,
+        }
         yield case("max_pool2d_with_index", {"X": x}, "Out Mask", **{**attributes, **changed})
     yield case("max_pool3d_with_index", {"X": real(1, 2, 4, 4, 6)}, "Out Mask", ksize=[2, 2, 2], strides=[2, 2, 2],
                paddings=[0, 0, 0])  # fmt: skip
@@ -425,7 +444,9 @@ def _resampling() -> Iterator[Case]:
         sizes = dict(zip(("out_w", "out_h", "out_d"), (11, 7, 6)[: x.ndim - 2]))
         common = {"interp_method": mode, "align_corners": aligned, "align_mode": align_mode,
                   "data_layout": "NCHW"}  # fmt: skip
-        yield case(f"{mode}_interp_v2", {"X": x}, scale=[], **{"out_d": -1, "out_h": -1, "out_w": -1, **sizes}, **common)
+        yield case(
+            f"{mode}_interp_v2", {"X": x}, scale=[], **{"out_d": -1, "out_h": -1, "out_w": -1, **sizes}, **common
+        )
         yield case(f"{mode}_interp_v2", {"X": x}, scale=[2.0] * (x.ndim - 2), out_d=-1, out_h=-1, out_w=-1, **common)
         if mode in ("bilinear", "nearest"):
             yield case(f"{mode}_interp_v2", {"X": x, "OutSize": vector(9, 4, dtype="int32")}, scale=[], out_d=-1,
@@ -433,7 +454,9 @@ def _resampling() -> Iterator[Case]:
             yield case(f"{mode}_interp_v2", {"X": x}, scale=[1.5, 0.7], out_d=-1, out_h=-1, out_w=-1, **common)
     x, grid = real(2, 3, 5, 6), real(2, 4, 4, 2, low=-1.2, high=1.2)
     for mode, padding, aligned in product(("bilinear", "nearest"), ("zeros", "border", "reflection"), (True, False)):
-        yield case("grid_sampler", {"X": x, "Grid": grid}, "Output", mode=mode, padding_mode=padding, align_corners=aligned)
+        yield case(
+            "grid_sampler", {"X": x, "Grid": grid}, "Output", mode=mode, padding_mode=padding, align_corners=aligned
+        )
     for aligned in (True, False):
         yield case("affine_grid", {"Theta": real(2, 2, 3)}, "Output", output_shape=[2, 3, 4, 5], align_corners=aligned)
 
@@ -443,7 +466,9 @@ def _sorting() -> Iterator[Case]:
     for axis, largest in product((-1, 1), (True, False)):
         yield case("top_k_v2", {"X": x}, "Out Indices", k=2, axis=axis, largest=largest, sorted=True)
         yield case("argsort", {"X": x}, "Out Indices", axis=axis, descending=largest)
-    yield case("top_k_v2", {"X": x, "K": vector(3, dtype="int32")}, "Out Indices", k=1, axis=-1, largest=True, sorted=True)
+    yield case(
+        "top_k_v2", {"X": x, "K": vector(3, dtype="int32")}, "Out Indices", k=1, axis=-1, largest=True, sorted=True
+    )
     for kind, keep, axis in product(("arg_max", "arg_min"), (True, False), (0, -1)):
         yield case(kind, {"X": x}, axis=axis, keepdims=keep, flatten=False, dtype=INT64)
     yield case("arg_max", {"X": x}, axis=0, keepdims=False, flatten=True, dtype=INT32)
@@ -494,7 +519,9 @@ def _quantization() -> Iterator[Case]:
                            round_type=kind, quant_axis=axis)  # fmt: skip
     yield case("fake_quantize_range_abs_max", {"X": x, "InScale": vector(1.5, dtype="float32")},
                "Out OutScale", bit_length=8, is_test=True, window_size=1)  # fmt: skip
-    yield case("fake_dequantize_max_abs", {"X": np.round(x * 50), "Scale": vector(1.5, dtype="float32")}, max_range=127.0)
+    yield case(
+        "fake_dequantize_max_abs", {"X": np.round(x * 50), "Scale": vector(1.5, dtype="float32")}, max_range=127.0
+    )
     yield case("fake_channel_wise_dequantize_max_abs", {"X": np.round(x * 50), "Scales": [Constant(real(3, low=1))]},
                quant_bits=[8], quant_axis=0, x_num_col_dims=1)  # fmt: skip
 

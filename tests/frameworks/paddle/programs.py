@@ -14,7 +14,6 @@ from paddle.pir_utils import OldIrGuard
 
 from tests.frameworks.paddle.make_networks import remove_origins
 
-
 # Outputs that only training reads.
 _FOR_TRAINING = {
     "XShape", "DropoutState", "Reserve", "Mean", "Variance", "MeanOut", "VarianceOut", "SavedMean", "SavedVariance",
@@ -40,7 +39,9 @@ class Case(NamedTuple):
     attributes: Mapping[str, Any]
 
     def __str__(self) -> str:
-        shapes = [np.shape(getattr(value, "array", value)) for value in self.inputs.values() if not isinstance(value, list)]
+        shapes = [
+            np.shape(getattr(value, "array", value)) for value in self.inputs.values() if not isinstance(value, list)
+        ]
         return f"{self.op_type} {shapes} {dict(self.attributes)}"
 
 

@@ -48,7 +48,7 @@ def test_operator(case, tmp_path):
 def test_counts(capsys):
     with capsys.disabled():
         print(
-            f"\nof {COUNTS['programs']} programs of one operator, hetero agrees with PaddlePaddle on {COUNTS['pdmodel']}"
-            f" .pdmodel files, OpenVINO on {COUNTS['OpenVINO']}; hetero on {COUNTS['JSON']} of {COUNTS['JSON programs']}"
-            " JSON programs"
+            f"\nof {COUNTS['programs']} programs of one operator, hetero agrees with PaddlePaddle on"
+            f" {COUNTS['pdmodel']} .pdmodel files, OpenVINO on {COUNTS['OpenVINO']};"
+            f" hetero on {COUNTS['JSON']} of {COUNTS['JSON programs']} JSON programs"
         )

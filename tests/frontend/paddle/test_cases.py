@@ -45,7 +45,9 @@ def test_all_cases_are_in_both_forms():
 
 @pytest.mark.parametrize("form", ["pdmodel", "json"])
 def test_paddle_is_not_needed(form):
-    code = "import sys; sys.modules['paddle'] = None; import hetero; print(hetero.Core().read_model(sys.argv[1]).inputs)"
+    code = (
+        "import sys; sys.modules['paddle'] = None; import hetero; print(hetero.Core().read_model(sys.argv[1]).inputs)"
+    )
     line, _ = run_python(code, str(CASES / f"recognizer.{form}"))
     assert "x0.0 f32 [?,3,32,?]" in line
 

@@ -12,7 +12,7 @@ from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.translation import ConversionResult
 from hetero.frontend.values import channels_last, channels_second, per_channel, rank_of, reshape
-from hetero.graph import Output
+from hetero.graph import Op, Output
 
 _CHANNELS_LAST = ("NHWC", "NDHWC", "NLC")
 
@@ -89,7 +89,7 @@ def transposed_convolution(node: PaddleNodeContext) -> ConversionResult:
     sizes = node.known_integers("output_size", default=[])
     if sizes:
         extra = _extra(data, filters, strides, begin, end, dilations, sizes)
-    operation = ops.ConvolutionBackpropData
+    operation: type[Op] = ops.ConvolutionBackpropData
     if groups > 1:
         operation, filters = ops.GroupConvolutionBackpropData, _grouped(filters, groups)
     value = operation(data, filters, strides, None, begin, end, dilations, "explicit", extra).output(0)
@@ -162,9 +162,9 @@ def temporal_shift(node: PaddleNodeContext) -> ConversionResult:
     axis = np.array([1])
     parts = ops.VariadicSplit(frames, np.array(2), np.array([first, second - first, channels - second])).outputs()
     zero = np.array(0, value.element_type.to_dtype())
-    later = ops.Pad(parts[0], np.array([0, 1, 0, 0, 0]), np.array([0, 0, 0, 0, 0]), "constant", zero)
-    later = ops.Slice(later, np.array([0]), np.array([count]), np.array([1]), axis)
-    sooner = ops.Pad(parts[1], np.array([0, 0, 0, 0, 0]), np.array([0, 1, 0, 0, 0]), "constant", zero)
-    sooner = ops.Slice(sooner, np.array([1]), np.array([count + 1]), np.array([1]), axis)
+    later = ops.Pad(parts[0], np.array([0, 1, 0, 0, 0]), np.array([0, 0, 0, 0, 0]), "constant", zero).output(0)
+    later = ops.Slice(later, np.array([0]), np.array([count]), np.array([1]), axis).output(0)
+    sooner = ops.Pad(parts[1], np.array([0, 0, 0, 0, 0]), np.array([0, 1, 0, 0, 0]), "constant", zero).output(0)
+    sooner = ops.Slice(sooner, np.array([1]), np.array([count + 1]), np.array([1]), axis).output(0)
     joined = ops.Concat([later, sooner, parts[2]], 2).output(0)
     return reshape(joined, (-1, channels, height, width))

@@ -175,15 +175,16 @@ def yolo_box(node: PaddleNodeContext) -> ConversionResult:
     for center, side, place, cells, image, anchor in (
         (x, w, columns, width, image_width, anchors[:, 0]), (y, h, rows, height, image_height, anchors[:, 1]),
     ):  # fmt: skip
-        image = ops.Reshape(image, int64([-1, 1, 1]), False)
+        side_length = ops.Reshape(image, int64([-1, 1, 1]), False)
         moved = ops.Add(multiply_by(ops.Sigmoid(center), scale), np.float32(-0.5 * (scale - 1)) + place)
-        middle = ops.Multiply(moved, ops.Divide(image, np.float32(cells)))
+        middle = ops.Multiply(moved, ops.Divide(side_length, np.float32(cells)))
         relative = (anchor / np.float32(ratio * cells)).reshape(1, -1, 1)
-        half = multiply_by(ops.Multiply(ops.Multiply(ops.Exp(side), relative), image), 0.5)
-        begin, end = ops.Subtract(middle, half), ops.Add(middle, half)
+        half = multiply_by(ops.Multiply(ops.Multiply(ops.Exp(side), relative), side_length), 0.5)
+        begin: Node = ops.Subtract(middle, half)
+        end: Node = ops.Add(middle, half)
         if node.get_attribute("clip_bbox", True):
             begin = ops.Maximum(begin, np.float32(0))
-            end = ops.Minimum(end, ops.Subtract(image, np.float32(1)))
+            end = ops.Minimum(end, ops.Subtract(side_length, np.float32(1)))
         corners[0].append(begin)
         corners[1].append(end)
     kept = ops.Unsqueeze(is_kept, int64([3]))
@@ -272,7 +273,7 @@ def box_clip(node: PaddleNodeContext) -> ConversionResult:
     boxes, info = node.get_input("Input"), node.get_input("ImInfo")
     scale = ops.Gather(info, int64([2]), int64(1))
     sizes = ops.Round(ops.Divide(ops.Gather(info, int64([1, 0, 1, 0]), int64(1)), scale))
-    most = ops.Subtract(sizes, scalar_like(info, 1))
+    most: Node = ops.Subtract(sizes, scalar_like(info, 1))
     if rank_of(boxes) == 3:
         most = ops.Unsqueeze(most, int64([1]))
     return ops.Maximum(ops.Minimum(boxes, most), scalar_like(boxes, 0))

@@ -151,9 +151,9 @@ def index_put(node: PaddleNodeContext) -> ConversionResult:
     places = ops.Concat([ops.Unsqueeze(ops.Broadcast(index, shape), int64([-1])) for index in indices], -1)
     rest = ops.Slice(ops.ShapeOf(value), int64([len(indices)]), int64([np.iinfo(np.int64).max]), int64([1]))
     updates = ops.Broadcast(updates, ops.Concat([shape, rest], 0)).output(0)
-    places = _positive(places.output(0), value, len(indices))
+    positive = _positive(places.output(0), value, len(indices))
     reduction = "sum" if node.get_attribute("accumulate", False) else "none"
-    return ops.ScatterNDUpdate(value, places, updates, reduction)
+    return ops.ScatterNDUpdate(value, positive, updates, reduction)
 
 
 def _positive(places: Output, value: Output, count: int) -> Output:

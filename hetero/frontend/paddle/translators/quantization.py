@@ -73,12 +73,12 @@ def _fake(node: PaddleNodeContext, value: Output, scale: Output, dequantized: bo
     inverse = ops.Divide(scalar_like(value, 1), ops.Maximum(scale, scalar_like(value, 1e-38)))
     if node.get_attribute("round_type", 1) == 0:
         scaled = ops.Multiply(ops.Multiply(value, inverse), limit).output(0)
-        integers = ops.Clamp(_rounded(node, scaled), -bound - 1, bound)
+        integers = ops.Clamp(_rounded(node, scaled), -bound - 1, bound).output(0)
     else:
         clipped = ops.Minimum(ops.Maximum(value, ops.Negative(scale)), scale)
-        integers = _rounded(node, ops.Multiply(ops.Multiply(clipped, inverse), limit).output(0)).node
+        integers = _rounded(node, ops.Multiply(ops.Multiply(clipped, inverse), limit).output(0))
     if not dequantized:
-        return integers.output(0)
+        return integers
     return ops.Divide(ops.Multiply(integers, scale), limit).output(0)
 
 

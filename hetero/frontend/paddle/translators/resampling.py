@@ -88,9 +88,8 @@ def affine_grid(node: PaddleNodeContext) -> ConversionResult:
     rows = ops.Unsqueeze(_coordinates(height, theta, align), int64([1]))
     columns = ops.Unsqueeze(_coordinates(width, theta, align), int64([0]))
     size = ops.Concat([ops.Unsqueeze(length, int64([0])) for length in (height, width)], 0)
-    columns, rows = ops.Broadcast(columns, size), ops.Broadcast(rows, size)
-    ones = ops.Broadcast(scalar_like(theta, 1), size)
-    points = ops.Concat([ops.Unsqueeze(one, int64([2])) for one in (columns, rows, ones)], 2)
+    grids = [ops.Broadcast(one, size) for one in (columns, rows, scalar_like(theta, 1))]
+    points = ops.Concat([ops.Unsqueeze(one, int64([2])) for one in grids], 2)
     flat = ops.MatMul(ops.Reshape(points, int64([-1, 3]), False), theta, False, True)
     return ops.Reshape(flat, ops.Concat([int64([-1]), size, int64([2])], 0), False)
 
