@@ -38,7 +38,10 @@ def make(name: str) -> Network:
     generator = np.random.default_rng(0)
     for value in network.layer.state_dict().values():
         if "float" in str(value.dtype):
-            low, high = (0.5, 1.5) if value.ndim == 1 else (-0.4, 0.4)
+            # Weights that keep the size of numbers through many layers.
+            inputs = np.prod(value.shape[1:]) if value.ndim == 4 else value.shape[0]
+            limit = (6 / inputs) ** 0.5
+            low, high = (0.5, 1.5) if value.ndim == 1 else (-limit, limit)
             value.set_value(generator.uniform(low, high, value.shape).astype(np.float32))
     return network
 
