@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from tests.frameworks.paddle import make_networks, operators
+from tests.frameworks.paddle import make_networks
+from tests.frameworks.paddle.case_inputs import STEP_SCOPES
+from tests.frameworks.paddle.operators import FAMILIES
 from tests.frameworks.paddle.programs import Case, Constant, ProgramBuilder, save_program
 
 # The most cases of one operator that are stored.
@@ -26,8 +28,8 @@ _OLD = ("norm",)
 def groups() -> dict[str, list[Case]]:
     """Return cases by the name of their family: the first ones of each operator."""
     families: dict[str, list[Case]] = {}
-    for name in operators.FAMILIES:
-        family = sorted(getattr(operators, f"_{name}")(), key=lambda case: case.op_type)
+    for name, family_of in FAMILIES.items():
+        family = sorted(family_of(), key=lambda case: case.op_type)
         stored = [list(cases)[:_STORED] for _, cases in groupby(family, key=lambda case: case.op_type)]
         families[name] = [case for cases in stored for case in cases if case.op_type not in _OLD]
     return families
@@ -63,7 +65,7 @@ def add_control_flow(builder: ProgramBuilder) -> Sequence[Any]:
     body.append_op(type="assign", inputs={"X": [doubled]}, outputs={"Out": [state]})
     add_condition(body)
     main._rollback()
-    scopes = block.create_var(name="scopes", type=operators.STEP_SCOPES)
+    scopes = block.create_var(name="scopes", type=STEP_SCOPES)
     block.append_op(
         type="while", inputs={"X": [state, limit], "Condition": [small]},
         outputs={"Out": [state, total], "StepScopes": [scopes]}, attrs={"sub_block": body, "is_test": True},
@@ -85,7 +87,7 @@ def _add_branches(builder: ProgramBuilder, value: Any, total: Any) -> list[Any]:
         inner.append_op(type="scale", inputs={"X": [value]}, outputs={"Out": [scaled]}, attrs={"scale": scale})
         inner.append_op(type="assign", inputs={"X": [scaled]}, outputs={"Out": [result]})
         main._rollback()
-        scope = block.create_var(name=f"{name}_scope", type=operators.STEP_SCOPES)
+        scope = block.create_var(name=f"{name}_scope", type=STEP_SCOPES)
         block.append_op(
             type="conditional_block", inputs={"Cond": [condition], "Input": [value]},
             outputs={"Out": [result], "Scope": [scope]}, attrs={"sub_block": inner, "is_scalar_condition": True},

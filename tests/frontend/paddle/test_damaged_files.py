@@ -62,7 +62,9 @@ def operator(kind, attributes=(), inputs=(), outputs=()):
 
 def program(*blocks):
     """Return a ProgramDesc of blocks, each a list of operators."""
-    return message(*((1, message((1, index), (2, -1), *((4, one) for one in block))) for index, block in enumerate(blocks)))
+    return message(
+        *((1, message((1, index), (2, -1), *((4, one) for one in block))) for index, block in enumerate(blocks))
+    )
 
 
 FETCH = operator("fetch", [attribute("col", 0, (3, 0))], [("X", "y")])
@@ -92,7 +94,7 @@ DAMAGED = {
     "a truncated JSON program": (content("json")[:5000], "is no JSON program"),
     "deep JSON": (content("json")[:60] + b'"program":' + b"[" * 100_000, "nested too deep|is no JSON program"),
     "no block": (changed_json(lambda program, ops: program["program"].update(regions=[])), "is no JSON program"),
-    "an undefined value": (changed_json(lambda program, ops: ops[-1]["I"][0].update({"%": 99999})), "reads value 99999"),
+    "an undefined value": (changed_json(lambda program, ops: ops[-1]["I"][0].update({"%": 9999})), "reads value 9999"),
     "a value of another type": (changed_json(lambda program, ops: ops[-1].update(I=5)), "is no JSON program"),
     "an unknown element type": (
         changed_json(lambda program, ops: first("1.data")(ops)["O"][0]["TT"]["D"][0].update({"#": "0.t_c64"})),

@@ -37,8 +37,12 @@ def check(found, name="light_classifier"):
 @pytest.mark.parametrize("form", FORMS)
 def test_unknown_operators_are_listed_at_once(form):
     content, parameters = renamed(form, "softmax", "my_soft")
-    content = content.replace(b"transpose2" if form == "pdmodel" else b"relu", b"my_relu___" if form == "pdmodel" else b"myre")
-    with pytest.raises(FrontendError, match=r"no translation of my_soft \(1\)" if form == "pdmodel" else r"my_soft \(1\), myre \(1\)"):
+    content = content.replace(
+        b"transpose2" if form == "pdmodel" else b"relu", b"my_relu___" if form == "pdmodel" else b"myre"
+    )
+    with pytest.raises(
+        FrontendError, match=r"no translation of my_soft \(1\)" if form == "pdmodel" else r"my_soft \(1\), myre \(1\)"
+    ):
         Core().read_model(content, parameters)
 
 
@@ -66,7 +70,9 @@ def test_outputs_that_nothing_reads_are_left_out(form):
         seen.append(node.get_output_names())
         values = [node.get_input(name) for name in ("X", "Scale", "Bias", "Mean", "Variance")]
         result = ops.BatchNormInference(*values, epsilon=node.get_attribute("epsilon"))
-        return {name: [result.output(0)] if name == "Y" else [node.get_input(name[:-3])] for name in node.get_output_names()}
+        return {
+            name: [result.output(0)] if name == "Y" else [node.get_input(name[:-3])] for name in node.get_output_names()
+        }
 
     source = (CASES / f"light_classifier.{form}").read_bytes(), (CASES / "light_classifier.pdiparams").read_bytes()
     kind = "batch_norm"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hetero import ops
@@ -9,7 +11,15 @@ from hetero.errors import FrontendError
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import axis_length, int64, normalize_axis, rank_of
+from hetero.frontend.values import (
+    axis_length,
+    channels_last,
+    channels_second,
+    flatten,
+    int64,
+    normalize_axis,
+    rank_of,
+)
 from hetero.graph import Output
 from hetero.types import Type
 
@@ -27,7 +37,7 @@ def reshape(node: PaddleNodeContext) -> ConversionResult:
 
 
 @translator("flatten_contiguous_range")
-def flatten(node: PaddleNodeContext) -> ConversionResult:
+def flatten_range(node: PaddleNodeContext) -> ConversionResult:
     value = node.get_input("X")
     rank = rank_of(value)
     if not rank:
@@ -49,9 +59,7 @@ def _flattened(value: Output, first: int, last: int) -> ConversionResult:
 @translator("flatten", "flatten2")
 def flatten_to_matrix(node: PaddleNodeContext) -> ConversionResult:
     """Rows from the axes before ``axis``, columns from the others."""
-    from hetero.frontend.values import flatten as to_matrix
-
-    return to_matrix(node.get_input("X"), node.get_attribute("axis", 1))
+    return flatten(node.get_input("X"), node.get_attribute("axis", 1))
 
 
 @translator("transpose", "transpose2")
@@ -120,11 +128,11 @@ def expand(node: PaddleNodeContext) -> ConversionResult:
     value = node.get_input("X")
     if node.has_input("Y"):
         return ops.Broadcast(value, ops.ShapeOf(node.get_input("Y")), broadcast_spec="BIDIRECTIONAL")
-    shape = node.integers("shape", "Shape", "expand_shapes_tensor", "target_shape", default=None) if (
-        node.get_op_type() == "expand_v2"
-    ) else node.integers("target_shape")  # fmt: skip
-    ones = ops.Maximum(shape, int64([1]))
-    return ops.Broadcast(value, ones, broadcast_spec="BIDIRECTIONAL")
+    if node.get_op_type() == "expand_v2":
+        shape = node.integers("shape", "Shape", "expand_shapes_tensor")
+    else:
+        shape = node.integers("target_shape")
+    return ops.Broadcast(value, ops.Maximum(shape, int64([1])), broadcast_spec="BIDIRECTIONAL")
 
 
 @translator("tile")
@@ -234,9 +242,8 @@ def shuffle_channels(node: PaddleNodeContext) -> ConversionResult:
     return _channels_first(node, lambda value: ops.ShuffleChannels(value, 1, groups).output(0))
 
 
-def _channels_first(node: PaddleNodeContext, function) -> ConversionResult:  # type: ignore[no-untyped-def]
-    from hetero.frontend.values import channels_last, channels_second
-
+def _channels_first(node: PaddleNodeContext, function: Callable[[Output], Output]) -> ConversionResult:
+    """Apply a function of images to an image, whose channels may come last."""
     value = node.get_input("X")
     if node.get_attribute("data_format", "NCHW") == "NHWC":
         return channels_last(function(channels_second(value)))
