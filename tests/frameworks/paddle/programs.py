@@ -53,6 +53,8 @@ class Saved(NamedTuple):
 
     inputs: list[np.ndarray]
     outputs: list[np.ndarray]
+    input_names: list[str]
+    output_names: list[str]
     program: Path
     json: Path | None
 
@@ -118,8 +120,9 @@ class ProgramBuilder:
             paddle.static.save_inference_model(str(path), feeds, list(fetches), executor, program=self.main)
         program, json = path.with_suffix(".pdmodel"), path.with_suffix(".json")
         remove_origins(program)
-        return Saved(list(self.feeds.values()), [np.array(result) for result in results], program,
-                     json if write_json(program, json) else None)  # fmt: skip
+        converted = json if write_json(program, json) else None
+        outputs, names = [np.array(result) for result in results], [variable.name for variable in fetches]
+        return Saved(list(self.feeds.values()), outputs, list(self.feeds), names, program, converted)
 
 
 def write_json(program: Path, json: Path) -> bool:
