@@ -131,8 +131,11 @@ class GraphBuilder:
 
     def add_tensor_names(self) -> None:
         """Give tensors the names of the variables that they are the last values of."""
+        inputs = {variable for variable, _ in self._program.feeds}
         for name, value in self._values.items():
-            value.names.add(name)
+            # The name of an input stays with its Parameter, also if the program sets the variable.
+            if name not in inputs:
+                value.names.add(name)
 
     def translate(
         self, report_progress: Callable[[int, int], None] = lambda total_steps, completed_steps: None

@@ -63,8 +63,11 @@ def decode_program_desc(data: memoryview) -> DecodedProgram:
 
 
 class _Decoder:
+    """Decoder of one program. Each block belongs to at most one operator, so a file cannot expand."""
+
     def __init__(self, blocks: Sequence[Message]) -> None:
         self._blocks = blocks
+        self._entered: set[int] = set()
 
     def program(self) -> DecodedProgram:
         block = self._block(0, ())
@@ -84,6 +87,9 @@ class _Decoder:
     def _block(self, index: int, parents: tuple[int, ...]) -> DecodedBlock:
         if not 0 <= index < len(self._blocks) or index in parents or len(parents) > _MAX_NESTING:
             raise FrontendError(f"an operator of block {parents[-1] if parents else 0} has no block {index}")
+        if index in self._entered:
+            raise FrontendError(f"block {index} belongs to several operators")
+        self._entered.add(index)
         message, around = self._blocks[index], (*parents, index)
         variables = {variable.name: _variable(variable) for variable in message.vars}
         operators = [self._operator(operator, around) for operator in message.ops]

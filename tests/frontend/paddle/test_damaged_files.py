@@ -106,6 +106,7 @@ DAMAGED = {
     "a variable without a value": (program([FETCH]), "reads 'y', which no operator before it computes"),
     "a block in itself": (program([loop(1), FETCH], [loop(1)]), "has no block 1"),
     "blocks in a cycle": (program([loop(1), FETCH], [loop(2)], [loop(1)]), "has no block 1"),
+    "a block of two operators": (program([loop(1), loop(1), FETCH], []), "block 1 belongs to several operators"),
     "a block that is missing": (program([loop(7), FETCH]), "has no block 7"),
     "many nested blocks": (program(*([loop(index + 1)] for index in range(200))), "has no block"),
     "an unknown attribute type": (program([operator("relu", [attribute("a", 99)])]), "unknown type 99"),
