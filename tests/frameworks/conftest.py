@@ -2,4 +2,5 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("torch") else ["pytorch"]
+_FOLDERS = {"torch": "pytorch", "paddle": "paddle"}
+collect_ignore = [folder for framework, folder in _FOLDERS.items() if find_spec(framework) is None]

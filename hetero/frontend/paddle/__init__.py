@@ -1,0 +1,5 @@
+"""Frontend for PaddlePaddle: programs of Paddle 1 and 2 (``.pdmodel``) and of Paddle 3 (``inference.json``)."""
+
+from hetero.frontend.paddle.frontend import PaddleFrontEnd
+
+__all__ = ["PaddleFrontEnd"]

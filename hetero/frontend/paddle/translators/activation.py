@@ -1,0 +1,182 @@
+"""Activations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.paddle.node_context import PaddleNodeContext
+from hetero.frontend.paddle.registry import translator
+from hetero.frontend.translation import ConversionResult
+from hetero.frontend.values import multiply_by, prelu_broadcasting, rank_of, reshape, scalar_like
+from hetero.graph import Output
+
+
+@translator("relu6", "brelu")
+def clamp(node: PaddleNodeContext) -> ConversionResult:
+    if node.get_op_type() == "relu6":
+        return ops.Clamp(node.get_input("X"), 0.0, node.get_attribute("threshold", 6.0))
+    return ops.Clamp(node.get_input("X"), node.get_attribute("t_min", 0.0), node.get_attribute("t_max", 24.0))
+
+
+@translator("leaky_relu")
+def leaky_relu(node: PaddleNodeContext) -> ConversionResult:
+    value = node.get_input("X")
+    return ops.PRelu(value, np.array([node.get_attribute("alpha", 0.02)], value.element_type.to_dtype()))
+
+
+@translator("prelu")
+def prelu(node: PaddleNodeContext) -> ConversionResult:
+    """One slope, one for each channel, or one for each element of a sample."""
+    value, slope, mode = node.get_input("X"), node.get_input("Alpha"), node.get_attribute("mode", "all")
+    rank = rank_of(value)
+    if mode == "element":
+        return prelu_broadcasting(value, reshape(slope, (1, *slope.partial_shape.to_shape()[-(rank - 1) :])))
+    is_last = node.get_attribute("data_format", "NCHW") in ("NHWC", "NDHWC", "NLC")
+    if mode == "channel" and not is_last:
+        return prelu_broadcasting(value, reshape(slope, (1, -1, *[1] * (rank - 2))))
+    return prelu_broadcasting(value, reshape(slope, (1,) * (rank - 1) + (-1,)))
+
+
+@translator("gelu")
+def gelu(node: PaddleNodeContext) -> ConversionResult:
+    return ops.Gelu(node.get_input("X"), "tanh" if node.get_attribute("approximate", False) else "erf")
+
+
+@translator("silu", "swish")
+def swish(node: PaddleNodeContext) -> ConversionResult:
+    value, beta = node.get_input("X"), node.get_attribute("beta", 1.0)
+    return ops.Swish(value) if beta == 1 else ops.Swish(value, scalar_like(value, beta))
+
+
+@translator("mish")
+def mish(node: PaddleNodeContext) -> ConversionResult:
+    return ops.Mish(node.get_input("X"))
+
+
+@translator("hard_sigmoid")
+def hard_sigmoid(node: PaddleNodeContext) -> ConversionResult:
+    value = node.get_input("X")
+    slope, offset = node.get_attribute("slope", 0.2), node.get_attribute("offset", 0.5)
+    return ops.HardSigmoid(value, scalar_like(value, slope), scalar_like(value, offset))
+
+
+@translator("hard_swish")
+def hard_swish(node: PaddleNodeContext) -> ConversionResult:
+    value = node.get_input("X")
+    threshold, scale, offset = (
+        node.get_attribute(name, default) for name, default in (("threshold", 6.0), ("scale", 6.0), ("offset", 3.0))
+    )
+    if (threshold, scale, offset) == (6, 6, 3):
+        return ops.HSwish(value)
+    gate = ops.Clamp(ops.Add(value, scalar_like(value, offset)), 0.0, threshold)
+    return multiply_by(ops.Multiply(value, gate), 1 / scale)
+
+
+@translator("softplus")
+def softplus(node: PaddleNodeContext) -> ConversionResult:
+    """log(1 + exp(beta · x)) / beta, and x where beta · x is above the threshold."""
+    value = node.get_input("X")
+    beta, threshold = node.get_attribute("beta", 1.0), node.get_attribute("threshold", 20.0)
+    scaled = multiply_by(value, beta)
+    smooth = multiply_by(ops.SoftPlus(scaled), 1 / beta)
+    return ops.Select(ops.Greater(scaled, scalar_like(value, threshold)), value, smooth)
+
+
+@translator("elu")
+def elu(node: PaddleNodeContext) -> ConversionResult:
+    return ops.Elu(node.get_input("X"), node.get_attribute("alpha", 1.0))
+
+
+@translator("celu")
+def celu(node: PaddleNodeContext) -> ConversionResult:
+    value, alpha = node.get_input("X"), node.get_attribute("alpha", 1.0)
+    return multiply_by(ops.Elu(multiply_by(value, 1 / alpha), 1.0), alpha)
+
+
+@translator("selu")
+def selu(node: PaddleNodeContext) -> ConversionResult:
+    value = node.get_input("X")
+    alpha, scale = node.get_attribute("alpha", 1.6732632423543772), node.get_attribute("scale", 1.0507009873554805)
+    return ops.Selu(value, scalar_like(value, alpha), scalar_like(value, scale))
+
+
+@translator("logsigmoid")
+def log_sigmoid(node: PaddleNodeContext) -> ConversionResult:
+    return ops.Negative(ops.SoftPlus(ops.Negative(node.get_input("X"))))
+
+
+@translator("tanh_shrink")
+def tanh_shrink(node: PaddleNodeContext) -> ConversionResult:
+    value = node.get_input("X")
+    return ops.Subtract(value, ops.Tanh(value))
+
+
+@translator("softshrink")
+def soft_shrink(node: PaddleNodeContext) -> ConversionResult:
+    value, limit = node.get_input("X"), node.get_attribute("lambda", 0.5)
+    return ops.Subtract(value, ops.Clamp(value, -limit, limit))
+
+
+@translator("hard_shrink")
+def hard_shrink(node: PaddleNodeContext) -> ConversionResult:
+    value, limit = node.get_input("X"), node.get_attribute("threshold", 0.5)
+    return _where(ops.Greater(ops.Abs(value), scalar_like(value, limit)).output(0), value, 0)
+
+
+@translator("thresholded_relu")
+def thresholded_relu(node: PaddleNodeContext) -> ConversionResult:
+    value, limit = node.get_input("X"), node.get_attribute("threshold", 1.0)
+    return _where(ops.Greater(value, scalar_like(value, limit)).output(0), value, node.get_attribute("value", 0.0))
+
+
+def _where(condition: Output, value: Output, other: float) -> ConversionResult:
+    return ops.Select(condition, value, scalar_like(value, other))
+
+
+@translator("stanh")
+def scaled_tanh(node: PaddleNodeContext) -> ConversionResult:
+    inner = multiply_by(node.get_input("X"), node.get_attribute("scale_a", 0.67))
+    return multiply_by(ops.Tanh(inner), node.get_attribute("scale_b", 1.7159))
+
+
+@translator("softmax", "log_softmax")
+def softmax(node: PaddleNodeContext) -> ConversionResult:
+    value, axis = node.get_input("X"), node.get_attribute("axis", -1)
+    operation = ops.Softmax if node.get_op_type() == "softmax" else ops.LogSoftmax
+    if rank_of(value) == 0:
+        axes = np.array([0])
+        return ops.Squeeze(operation(ops.Unsqueeze(value, axes), 0), axes)
+    return operation(value, axis)
+
+
+@translator("fused_softmax_mask")
+def softmax_of_sum(node: PaddleNodeContext) -> ConversionResult:
+    return ops.Softmax(ops.Add(node.get_input("X"), node.get_input("Mask")), -1)
+
+
+@translator("maxout")
+def maxout(node: PaddleNodeContext) -> ConversionResult:
+    """The largest of each ``groups`` channels that follow each other."""
+    value, groups = node.get_input("X"), node.get_attribute("groups")
+    rank = rank_of(value)
+    axis = node.get_attribute("axis", 1) % rank
+    lengths = value.partial_shape
+    if lengths[axis].is_dynamic or lengths[axis].get_length() % groups:
+        raise FrontendError(f"{lengths[axis]} channels are not groups of {groups}")
+    if sum(length.is_dynamic for length in lengths) > 1:
+        raise FrontendError("all lengths but one must be known")
+    shape = [-1 if length.is_dynamic else length.get_length() for length in lengths]
+    parts = reshape(value, (*shape[:axis], shape[axis] // groups, groups, *shape[axis + 1 :]))
+    return ops.ReduceMax(parts, np.array([axis + 1]), False)
+
+
+@translator("dropout")
+def dropout(node: PaddleNodeContext) -> ConversionResult:
+    """Scale the elements if training does not."""
+    value = node.get_input("X")
+    if node.get_attribute("dropout_implementation", "downgrade_in_infer") == "upscale_in_train":
+        return value
+    kept = 1 - (node.known_scalar("p") if node.has_input("p") else node.get_attribute("dropout_prob", 0.5))
+    return multiply_by(value, kept)

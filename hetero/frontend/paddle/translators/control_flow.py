@@ -1,0 +1,83 @@
+"""Conditions and loops. Both file forms are decoded to the same ``if`` and ``while``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hetero import ops
+from hetero.frontend.control_flow import build_loop_body, connect, make_if
+from hetero.frontend.paddle.node_context import PaddleNodeContext
+from hetero.frontend.paddle.registry import PaddleTranslation, translator
+from hetero.frontend.quantization import convert_to
+from hetero.frontend.subgraph import Body
+from hetero.frontend.translation import ConversionResult
+from hetero.frontend.values import int64
+from hetero.graph import Output, Parameter
+from hetero.ops.port_maps import BodyOutputDescription, MergedInputDescription
+from hetero.ops.values import exact_value
+from hetero.types import Type
+
+
+@translator("if")
+def if_op(node: PaddleNodeContext) -> PaddleTranslation:
+    condition = _as_boolean(node.get_input("Cond"))
+    branches = [node.get_subgraph(0), node.get_subgraph(1)]
+    # A branch alone may set variables that have no value otherwise; nothing may read them after it.
+    kept = [at for at in range(branches[0].output_count) if not any(branch.lacks(at) for branch in branches)]
+    known = exact_value(condition)
+    if known is not None:
+        values = branches[0 if known.item() else 1].inline_part([], node.name, kept)
+    else:
+        values = make_if(condition, [branch.build_part([], [], [], kept) for branch in branches]).outputs()
+    return {"Out": _at(kept, values, branches[0].output_count)}
+
+
+@translator("while")
+def while_op(node: PaddleNodeContext) -> PaddleTranslation:
+    """A loop whose carried variables, and whose condition, its block sets anew.
+
+    A variable without a value before the loop is not carried.
+    """
+    graph, condition = node.get_subgraph(0), _as_boolean(node.get_input("Condition"))
+    given = node.optional_tensors("X")
+    kept = [place for place, value in enumerate(given) if value is not None]
+    carried = [value for value in given if value is not None]
+
+    def build(values: list[Parameter]) -> Body:
+        body = graph.build_part(values, values, kept, [0, *(1 + place for place in kept)])
+        result = body.model.results[0]
+        result.input(0).replace_source_output(_as_boolean(result.input_value(0)))
+        result.infer()
+        return body
+
+    body = build_loop_body(build, carried, 1)
+    operation = ops.Loop(np.int64(-1), condition)
+    operation.set_special_body_ports([-1, 0])
+    loop = connect(
+        operation, body, [operation.input_value(0), condition, *carried],
+        [MergedInputDescription(2 + i, i, 1 + i) for i in range(len(carried))],
+        [BodyOutputDescription(1 + i, i) for i in range(len(carried))],
+    )  # fmt: skip
+    return {"Out": _at(kept, loop.outputs(), len(given))}
+
+
+def _at(places: Sequence[int], values: Sequence[Output], count: int) -> list[Output | None]:
+    """Return ``count`` values of which only those at these places are given."""
+    by_place = dict(zip(places, values))
+    return [by_place.get(place) for place in range(count)]
+
+
+@translator("select_input")
+def select_input(node: PaddleNodeContext) -> ConversionResult:
+    """The first value if the mask is 0, else the second."""
+    # JSON programs have no list of the two.
+    first, second = [*node.tensors("X"), *node.tensors("Y")]
+    return ops.Select(_as_boolean(node.get_input("Mask")), second, first)
+
+
+def _as_boolean(value: Output) -> Output:
+    """Return a condition as a scalar."""
+    value = convert_to(value, Type.boolean)
+    return value if value.partial_shape == [] else ops.Reshape(value, int64([]), False).output(0)

@@ -1,0 +1,158 @@
+"""Constants, ranges and tensors filled with one number."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.paddle.node_context import PaddleNodeContext
+from hetero.frontend.paddle.registry import translator
+from hetero.frontend.quantization import convert_to
+from hetero.frontend.translation import ConversionResult
+from hetero.frontend.values import axis_length, int64, rank_of, scalar_like
+from hetero.graph import Constant, Output
+from hetero.ops.values import exact_value
+from hetero.types import Type
+
+# Maximum number of elements of a tensor that the program fills.
+_MAX_FILLED = 1 << 28
+
+
+def filled(number: Output, shape: Output) -> ConversionResult:
+    """Return a scalar in a shape. Raises FrontendError for a known shape of an absurd size."""
+    known = exact_value(shape)
+    if known is None:
+        return ops.Broadcast(number, shape)
+    lengths = [int(length) for length in known.reshape(-1)]
+    if any(length < 0 for length in lengths) or math.prod(lengths) > _MAX_FILLED or len(lengths) > 64:
+        raise FrontendError(f"a tensor of shape {lengths} cannot be filled")
+    if isinstance(number.node, Constant):
+        # A view of one element.
+        return Constant(np.broadcast_to(number.node.data, lengths))
+    return ops.Broadcast(number, shape)
+
+
+@translator("fill_constant")
+def fill_constant(node: PaddleNodeContext) -> ConversionResult:
+    kind = node.type_attribute("dtype") or node.output_variable().element_type
+    shape = node.integers("shape", "ShapeTensor", "ShapeTensorList", default=[])
+    return filled(_number(node, kind), shape)
+
+
+def _number(node: PaddleNodeContext, kind: Type) -> Output:
+    text = node.get_attribute("str_value", "")
+    if node.has_input("ValueTensor") or not text:
+        return node.scalar("value", "ValueTensor", kind, 0.0)
+    number = int(text) if text.lstrip("-").isdigit() else float(text)
+    return Constant(np.array(number).astype(kind.to_dtype())).output(0)
+
+
+@translator("fill_any_like", "fill_zeros_like", "fill_zeros_like2")
+def fill_like(node: PaddleNodeContext) -> ConversionResult:
+    value = node.get_input("X")
+    kind = node.type_attribute("dtype") or value.element_type
+    return filled(node.scalar("value", "ValueTensor", kind, 0.0), ops.ShapeOf(value).output(0))
+
+
+@translator("fill_constant_batch_size_like")
+def fill_like_batch(node: PaddleNodeContext) -> ConversionResult:
+    """One length of the shape is that of an axis of another tensor."""
+    value, shape = node.get_input("Input"), list(node.get_attribute("shape"))
+    source, target = node.get_attribute("input_dim_idx", 0), node.get_attribute("output_dim_idx", 0)
+    kind = node.type_attribute("dtype") or Type.f32
+    parts = [int64(shape[:target]), axis_length(value, [source]), int64(shape[target + 1 :])]
+    return filled(_number(node, kind), ops.Concat(parts, 0).output(0))
+
+
+@translator("assign_value")
+def assign_value(node: PaddleNodeContext) -> ConversionResult:
+    return values_of(node, "shape")
+
+
+def values_of(node: PaddleNodeContext, shape: str) -> Output:
+    """Return the numbers in attributes, one of which has values, as a constant."""
+    kind = node.type_attribute("dtype") or node.output_variable().element_type
+    names = ("values", "fp32_values", "int32_values", "int64_values", "bool_values", "fp64_values", "fp16_values",
+             "int8_values")  # fmt: skip
+    given: list[float] = next((found for name in names if (found := node.get_attribute(name, []))), [])
+    array = np.array(given).astype(kind.to_dtype())
+    lengths = node.get_attribute(shape, [len(given)])
+    if array.size == 1 and math.prod(lengths) != 1:
+        lengths = [1]
+    return Constant(array.reshape(lengths)).output(0)
+
+
+@translator("full_int_array")
+def integers(node: PaddleNodeContext) -> ConversionResult:
+    kind = node.type_attribute("dtype") or Type.i64
+    return Constant(np.array(node.get_attribute("value"), kind.to_dtype()))
+
+
+@translator("range")
+def arange(node: PaddleNodeContext) -> ConversionResult:
+    declared = node.output_variable().element_type
+    kind = node.type_attribute("dtype") or (node.get_input("Start").element_type if declared.is_dynamic() else declared)
+    return ops.Range(*(node.scalar(name.lower(), name, kind) for name in ("Start", "End", "Step")), kind)
+
+
+@translator("linspace")
+def linspace(node: PaddleNodeContext) -> ConversionResult:
+    kind = node.type_attribute("dtype") or node.get_input("Start").element_type
+    start, stop = (node.scalar(name.lower(), name, Type.f32) for name in ("Start", "Stop"))
+    count = node.scalar("num", "Num", Type.i64)
+    steps = ops.Convert(ops.Maximum(ops.Subtract(count, int64(1)), int64(1)), Type.f32)
+    step = ops.Divide(ops.Subtract(stop, start), steps)
+    places = ops.Convert(ops.Range(int64(0), count, int64(1), Type.i64), Type.f32)
+    return convert_to(ops.Add(start, ops.Multiply(places, step)).output(0), kind)
+
+
+@translator("eye")
+def eye(node: PaddleNodeContext) -> ConversionResult:
+    kind = node.type_attribute("dtype") or Type.f32
+    rows = node.scalar("num_rows", "num_rows", Type.i64)
+    columns = node.scalar("num_columns", "num_columns", Type.i64, -1)
+    if isinstance(columns.node, Constant) and columns.node.data.item() < 0:
+        columns = rows
+    return ops.Eye(rows, columns, int64(0), kind)
+
+
+@translator("tril_triu", "tril", "triu")
+def triangle(node: PaddleNodeContext) -> ConversionResult:
+    """Keep the elements on one side of a diagonal of each matrix."""
+    value, offset = node.get_input("X"), node.get_attribute("diagonal", 0)
+    kind = node.get_op_type()
+    is_lower = node.get_attribute("lower", True) if kind == "tril_triu" else kind == "tril"
+    rows, columns = (ops.Range(int64(0), axis_length(value, axis), int64(1), Type.i64) for axis in (-2, -1))
+    shifted = ops.Add(ops.Unsqueeze(rows, int64([1])), int64(offset))
+    compare = ops.LessEqual if is_lower else ops.GreaterEqual
+    is_kept = compare(ops.Unsqueeze(columns, int64([0])), shifted)
+    return ops.Select(is_kept, value, scalar_like(value, 0))
+
+
+@translator("tril_indices", "triu_indices")
+def triangle_indices(node: PaddleNodeContext) -> ConversionResult:
+    indices = np.tril_indices if node.get_op_type() == "tril_indices" else np.triu_indices
+    rows, columns = node.get_attribute("rows"), node.get_attribute("cols", node.get_attribute("col", 0))
+    if rows * columns > _MAX_FILLED:
+        raise FrontendError(f"a matrix of shape {[rows, columns]} is too large")
+    kind = node.type_attribute("dtype") or Type.i64
+    return Constant(np.array(indices(rows, node.get_attribute("offset", 0), columns)).astype(kind.to_dtype()))
+
+
+@translator("diag_v2", "diag")
+def diagonal_matrix(node: PaddleNodeContext) -> ConversionResult:
+    """A matrix with a vector on a diagonal, or a diagonal of a matrix."""
+    value, offset = node.get_input("X"), node.get_attribute("offset", 0)
+    shape = value.partial_shape.to_shape()
+    if rank_of(value) == 2:
+        places = [(row, row + offset) for row in range(shape[0]) if 0 <= row + offset < shape[1]]
+        return ops.GatherND(value, int64(np.array(places).reshape(-1, 2)))
+    size = shape[0] + abs(offset)
+    if size * size > _MAX_FILLED:
+        raise FrontendError(f"a matrix of {size} rows is too large")
+    empty = np.full((size, size), node.get_attribute("padding_value", 0.0), value.element_type.to_dtype())
+    rows = np.arange(shape[0]) + max(-offset, 0)
+    return ops.ScatterNDUpdate(Constant(empty), int64(np.stack([rows, rows + offset], 1)), value)

@@ -1,0 +1,215 @@
+"""Arithmetic, comparison and logic of two tensors, and functions of the elements of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hetero import ops
+from hetero.frontend.paddle.node_context import PaddleNodeContext
+from hetero.frontend.paddle.registry import translator
+from hetero.frontend.quantization import convert_to
+from hetero.frontend.translation import ConversionResult
+from hetero.frontend.values import multiply_by, rank_of, scalar_like
+from hetero.graph import Constant, Node, Op, Output, as_output
+from hetero.types import Type
+
+_BINARY: dict[str, type[Op]] = {
+    "elementwise_add": ops.Add, "elementwise_sub": ops.Subtract, "elementwise_mul": ops.Multiply,
+    "elementwise_max": ops.Maximum, "elementwise_min": ops.Minimum, "elementwise_fmax": ops.Maximum,
+    "elementwise_fmin": ops.Minimum, "elementwise_pow": ops.Power, "elementwise_mod": ops.FloorMod,
+    "equal": ops.Equal, "not_equal": ops.NotEqual, "less_than": ops.Less, "less_equal": ops.LessEqual,
+    "greater_than": ops.Greater, "greater_equal": ops.GreaterEqual,
+    "logical_and": ops.LogicalAnd, "logical_or": ops.LogicalOr, "logical_xor": ops.LogicalXor,
+    "bitwise_and": ops.BitwiseAnd, "bitwise_or": ops.BitwiseOr, "bitwise_xor": ops.BitwiseXor,
+}  # fmt: skip
+_UNARY: dict[str, type[Op]] = {
+    "abs": ops.Abs, "acos": ops.Acos, "acosh": ops.Acosh, "asin": ops.Asin, "asinh": ops.Asinh, "atan": ops.Atan,
+    "atanh": ops.Atanh, "ceil": ops.Ceiling, "cos": ops.Cos, "cosh": ops.Cosh, "erf": ops.Erf, "exp": ops.Exp,
+    "floor": ops.Floor, "isfinite_v2": ops.IsFinite, "isinf_v2": ops.IsInf, "isnan_v2": ops.IsNaN, "log": ops.Log,
+    "bitwise_not": ops.BitwiseNot, "sign": ops.Sign, "sin": ops.Sin, "sinh": ops.Sinh, "sqrt": ops.Sqrt, "tan": ops.Tan,
+    "tanh": ops.Tanh, "sigmoid": ops.Sigmoid, "relu": ops.Relu, "softsign": ops.SoftSign,
+}  # fmt: skip
+
+
+def operands(node: PaddleNodeContext) -> tuple[Output, Output]:
+    """Return X and Y, in the type of X. With ``axis`` the axes of Y are those of X from this one on."""
+    x, y = node.get_input("X"), node.get_input("Y")
+    axis = node.get_attribute("axis", -1)
+    if axis >= 0 and 0 < rank_of(y) < rank_of(x):
+        missing = rank_of(x) - axis - rank_of(y)
+        if missing > 0:
+            y = ops.Unsqueeze(y, np.arange(rank_of(y), rank_of(y) + missing)).output(0)
+    return x, convert_to(y, x.element_type)
+
+
+def _binary(operation: type[Op]) -> Callable[[PaddleNodeContext], ConversionResult]:
+    return lambda node: operation(*operands(node))
+
+
+def _unary(operation: type[Op]) -> Callable[[PaddleNodeContext], ConversionResult]:
+    return lambda node: operation(node.get_input("X"))
+
+
+for _op_type, _operation in _BINARY.items():
+    translator(_op_type)(_binary(_operation))
+for _op_type, _operation in _UNARY.items():
+    translator(_op_type)(_unary(_operation))
+
+
+@translator("elementwise_div")
+def divide(node: PaddleNodeContext) -> ConversionResult:
+    """Division, which rounds towards zero for integers."""
+    x, y = operands(node)
+    return ops.Divide(x, y, "numpy", False) if x.element_type.is_integral() else ops.Divide(x, y)
+
+
+@translator("elementwise_floordiv")
+def floor_divide(node: PaddleNodeContext) -> ConversionResult:
+    x, y = operands(node)
+    return ops.Divide(x, y) if x.element_type.is_integral() else ops.Floor(ops.Divide(x, y))
+
+
+@translator("elementwise_heaviside")
+def heaviside(node: PaddleNodeContext) -> ConversionResult:
+    """0 for negative numbers, 1 for positive ones, Y for 0."""
+    x, y = operands(node)
+    zero = scalar_like(x, 0)
+    step = ops.Convert(ops.Greater(x, zero), x.element_type)
+    return ops.Select(ops.Equal(x, zero), y, step)
+
+
+@translator("atan2")
+def atan2(node: PaddleNodeContext) -> ConversionResult:
+    y, x = node.get_input("X1"), node.get_input("X2")
+    zero, half = scalar_like(x, 0), scalar_like(x, np.pi / 2)
+    angle = ops.Atan(ops.Divide(y, x))
+    turned = ops.Select(
+        ops.Less(y, zero), ops.Subtract(angle, scalar_like(x, np.pi)), ops.Add(angle, scalar_like(x, np.pi))
+    )
+    on_axis = ops.Select(ops.Equal(y, zero), zero, ops.Multiply(half, ops.Sign(y)))
+    return ops.Select(ops.Equal(x, zero), on_axis, ops.Select(ops.Less(x, zero), turned, angle))
+
+
+@translator("logical_not")
+def logical_not(node: PaddleNodeContext) -> ConversionResult:
+    return ops.LogicalNot(convert_to(node.get_input("X"), Type.boolean))
+
+
+@translator("lerp")
+def lerp(node: PaddleNodeContext) -> ConversionResult:
+    x, y, weight = (node.get_input(name) for name in ("X", "Y", "Weight"))
+    return ops.Add(x, ops.Multiply(weight, ops.Subtract(y, x)))
+
+
+@translator("isclose", "allclose")
+def is_close(node: PaddleNodeContext) -> ConversionResult:
+    """Whether ``|x - y| <= atol + rtol · |y|``."""
+    x, y = node.get_input("Input"), node.get_input("Other")
+    rtol, atol = (float(node.get_attribute(name)) for name in ("rtol", "atol"))
+    limit = ops.Add(multiply_by(ops.Abs(y), rtol), scalar_like(y, atol))
+    close = ops.LessEqual(ops.Abs(ops.Subtract(x, y)), limit)
+    return close if node.get_op_type() == "isclose" else ops.ReduceLogicalAnd(close, np.arange(rank_of(x)), False)
+
+
+@translator("sum")
+def add_all(node: PaddleNodeContext) -> ConversionResult:
+    total, *others = node.tensors("X")
+    for other in others:
+        total = ops.Add(total, other).output(0)
+    return total
+
+
+@translator("scale")
+def scale(node: PaddleNodeContext) -> ConversionResult:
+    value = node.get_input("X")
+    kind = value.element_type
+    factor, bias = node.scalar("scale", "ScaleTensor", kind, 1.0), node.get_attribute("bias", 0.0)
+    shift = scalar_like(value, bias) if kind.is_real() else scalar_like(value, int(bias))
+    if not node.get_attribute("bias_after_scale", True):
+        return ops.Multiply(ops.Add(value, shift) if bias else value, factor)
+    data = getattr(factor.node, "data", None)
+    scaled = value if data is not None and data.item() == 1 else ops.Multiply(value, factor).output(0)
+    if not bias:
+        return scaled if scaled is not value else ops.Multiply(value, factor)
+    return ops.Add(scaled, shift)
+
+
+@translator("increment")
+def increment(node: PaddleNodeContext) -> ConversionResult:
+    value = node.get_input("X")
+    return ops.Add(value, scalar_like(value, node.get_attribute("step", 1.0)))
+
+
+@translator("pow")
+def power(node: PaddleNodeContext) -> ConversionResult:
+    value = node.get_input("X")
+    return ops.Power(value, node.scalar("factor", "FactorTensor", value.element_type, 1.0))
+
+
+@translator("clip")
+def clip(node: PaddleNodeContext) -> ConversionResult:
+    value = node.get_input("X")
+    low, high = (node.scalar(name.lower(), name, value.element_type) for name in ("Min", "Max"))
+    if isinstance(low.node, Constant) and isinstance(high.node, Constant) and value.element_type.is_real():
+        return ops.Clamp(value, low.node.data.item(), high.node.data.item())
+    return ops.Minimum(ops.Maximum(value, low), high)
+
+
+@translator("cast")
+def cast(node: PaddleNodeContext) -> ConversionResult:
+    kind = node.type_attribute("out_dtype") or node.output_variable().element_type
+    return ops.Convert(node.get_input("X"), kind)
+
+
+@translator("round")
+def round_to_decimals(node: PaddleNodeContext) -> ConversionResult:
+    """Round half to even, to ``decimals`` places."""
+    value, factor = node.get_input("X"), 10.0 ** node.get_attribute("decimals", 0)
+    rounded = ops.Round(multiply_by(value, factor), "half_to_even")
+    return rounded if factor == 1 else ops.Divide(rounded, scalar_like(value, factor))
+
+
+@translator("trunc")
+def truncate(node: PaddleNodeContext) -> ConversionResult:
+    value = node.get_input("X")
+    if value.element_type.is_integral():
+        return value
+    return ops.Multiply(ops.Sign(value), ops.Floor(ops.Abs(value)))
+
+
+@translator("square", "reciprocal", "rsqrt", "log2", "log10", "log1p", "expm1")
+def function(node: PaddleNodeContext) -> ConversionResult:
+    value = node.get_input("X")
+    one = scalar_like(value, 1)
+    results: dict[str, Callable[[], Node]] = {
+        "square": lambda: ops.Multiply(value, value),
+        "reciprocal": lambda: ops.Divide(one, value),
+        "rsqrt": lambda: ops.Divide(one, ops.Sqrt(value)),
+        "log2": lambda: multiply_by(ops.Log(value), 1 / np.log(2)).node,
+        "log10": lambda: multiply_by(ops.Log(value), 1 / np.log(10)).node,
+        "log1p": lambda: _log1p(value, one),
+        "expm1": lambda: _expm1(value, one),
+    }
+    return results[node.get_op_type()]()
+
+
+def _log1p(value: Output, one: Node) -> Node:
+    """Return log(1 + x), whose error for small x the quotient of x and the rounded (1 + x) - 1 removes."""
+    total = ops.Add(value, one)
+    rounded = ops.Subtract(total, one)
+    exact = ops.Divide(ops.Multiply(value, ops.Log(total)), rounded)
+    return ops.Select(ops.Equal(rounded, scalar_like(value, 0)), value, exact)
+
+
+def _expm1(value: Output, one: Node) -> Node:
+    """Return exp(x) - 1 as tanh(x / 2) · (exp(x) + 1), which is exact for small x."""
+    return ops.Multiply(ops.Tanh(multiply_by(value, 0.5)), ops.Add(ops.Exp(value), one))
+
+
+@translator("logit")
+def logit(node: PaddleNodeContext) -> ConversionResult:
+    value, eps = node.get_input("X"), node.get_attribute("eps", 1e-6)
+    inside = as_output(ops.Clamp(value, eps, 1 - eps)) if eps else value
+    return ops.Log(ops.Divide(inside, ops.Subtract(scalar_like(value, 1), inside)))

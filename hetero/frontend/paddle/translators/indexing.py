@@ -1,0 +1,178 @@
+"""Selection of elements by index or condition, and replacement of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.paddle.node_context import PaddleNodeContext
+from hetero.frontend.paddle.registry import translator
+from hetero.frontend.quantization import convert_to
+from hetero.frontend.translation import ConversionResult
+from hetero.frontend.values import int64, rank_of, reshape, scalar_like
+from hetero.graph import Output
+from hetero.types import Type
+
+
+@translator("gather")
+def gather(node: PaddleNodeContext) -> ConversionResult:
+    value, index = node.get_input("X"), node.get_input("Index")
+    if rank_of(index) == 2:
+        index = reshape(index, (-1,))
+    return ops.Gather(value, index, int64(node.known_integer("axis", "Axis", default=0)))
+
+
+@translator("gather_nd")
+def gather_nd(node: PaddleNodeContext) -> ConversionResult:
+    value, index = node.get_input("X"), node.get_input("Index")
+    if index.partial_shape[-1] == 0:
+        # No index selects the whole tensor, once for each row.
+        shape = ops.Concat([ops.Slice(ops.ShapeOf(index), int64([0]), int64([-1]), int64([1])), ops.ShapeOf(value)], 0)
+        return ops.Broadcast(value, shape)
+    return ops.GatherND(value, index)
+
+
+@translator("index_select")
+def index_select(node: PaddleNodeContext) -> ConversionResult:
+    return ops.Gather(node.get_input("X"), node.get_input("Index"), int64(node.get_attribute("dim", 0)))
+
+
+@translator("index_sample")
+def index_sample(node: PaddleNodeContext) -> ConversionResult:
+    return ops.GatherElements(node.get_input("X"), node.get_input("Index"), 1)
+
+
+@translator("take_along_axis")
+def take_along_axis(node: PaddleNodeContext) -> ConversionResult:
+    value, index, axis = node.get_input("Input"), node.get_input("Index"), node.get_attribute("Axis", 0)
+    return ops.GatherElements(value, index, axis)
+
+
+@translator("put_along_axis")
+def put_along_axis(node: PaddleNodeContext) -> ConversionResult:
+    value, index, updates = (node.get_input(name) for name in ("Input", "Index", "Value"))
+    reduction = node.get_attribute("Reduce", "assign")
+    names = {
+        "assign": "none",
+        "add": "sum",
+        "mul": "prod",
+        "multiply": "prod",
+        "amax": "max",
+        "amin": "min",
+        "mean": "mean",
+    }
+    if reduction not in names:
+        raise FrontendError(f"reduction {reduction} is not supported")
+    updates = ops.Broadcast(updates, ops.ShapeOf(index)).output(0)
+    axis = int64(node.get_attribute("Axis", 0))
+    return ops.ScatterElementsUpdate(
+        value, index, updates, axis, names[reduction], node.get_attribute("include_self", True)
+    )
+
+
+@translator("scatter")
+def scatter(node: PaddleNodeContext) -> ConversionResult:
+    """Replace rows, or with ``overwrite`` off, set them to the sum of their updates."""
+    value, index, updates = (node.get_input(name) for name in ("X", "Ids", "Updates"))
+    if rank_of(index) == 2:
+        index = reshape(index, (-1,))
+    if node.get_attribute("overwrite", True):
+        return ops.ScatterUpdate(value, index, updates, int64(0))
+    places = reshape(index, (-1, 1))
+    cleared = ops.ScatterUpdate(value, index, ops.Multiply(updates, scalar_like(updates, 0)), int64(0))
+    return ops.ScatterNDUpdate(cleared, places, updates, "sum")
+
+
+@translator("scatter_nd_add")
+def scatter_nd_add(node: PaddleNodeContext) -> ConversionResult:
+    return ops.ScatterNDUpdate(node.get_input("X"), node.get_input("Index"), node.get_input("Updates"), "sum")
+
+
+@translator("masked_select")
+def masked_select(node: PaddleNodeContext) -> ConversionResult:
+    value, mask = node.get_input("X"), node.get_input("Mask")
+    places = ops.Transpose(ops.NonZero(mask, "i64"), int64([1, 0]))
+    return {"Y": ops.GatherND(value, places)}
+
+
+@translator("where")
+def where(node: PaddleNodeContext) -> ConversionResult:
+    return ops.Select(convert_to(node.get_input("Condition"), Type.boolean), node.get_input("X"), node.get_input("Y"))
+
+
+@translator("where_index")
+def non_zero(node: PaddleNodeContext) -> ConversionResult:
+    return ops.Transpose(ops.NonZero(node.get_input("Condition"), "i64"), int64([1, 0]))
+
+
+@translator("lookup_table", "lookup_table_v2")
+def embedding(node: PaddleNodeContext) -> ConversionResult:
+    """Rows of a table; those of ``padding_idx`` are zero."""
+    index, table, padding = node.get_input("Ids"), node.get_input("W"), node.get_attribute("padding_idx", -1)
+    if node.get_op_type() == "lookup_table":
+        index = ops.Squeeze(index, int64([-1])).output(0)
+    rows = ops.Gather(table, index, int64(0))
+    if padding < 0:
+        return rows
+    is_padding = ops.Unsqueeze(ops.Equal(index, scalar_like(index, padding)), int64([-1]))
+    return ops.Select(is_padding, scalar_like(table, 0), rows)
+
+
+@translator("one_hot_v2", "one_hot")
+def one_hot(node: PaddleNodeContext) -> ConversionResult:
+    index = node.get_input("X")
+    if node.get_op_type() == "one_hot":
+        index = ops.Squeeze(index, int64([-1])).output(0)
+    kind = node.type_attribute("dtype") or Type.f32
+    depth = node.scalar("depth", "depth_tensor", Type.i64)
+    on, off = (np.array(number, kind.to_dtype()) for number in (1, 0))
+    return ops.OneHot(index, depth, on, off, -1)
+
+
+@translator("multiplex")
+def multiplex(node: PaddleNodeContext) -> ConversionResult:
+    """For each row the index of the tensor that it comes from."""
+    index = ops.Reshape(node.get_input("Ids"), int64([-1]), False)
+    stacked = ops.Concat([ops.Unsqueeze(value, int64([1])) for value in node.tensors("X")], 1)
+    places = ops.Unsqueeze(ops.Convert(index, Type.i64), int64([1]))
+    return ops.GatherND(stacked, places, 1)
+
+
+@translator("index_put")
+def index_put(node: PaddleNodeContext) -> ConversionResult:
+    value, updates = node.get_input("x"), node.get_input("value")
+    indices = node.tensors("indices")
+    if indices[0].element_type is Type.boolean:
+        raise FrontendError("assignment by a condition is not supported")
+    shape = ops.ShapeOf(ops.Add(*indices) if len(indices) == 2 else indices[0])
+    if len(indices) > 2:
+        raise FrontendError("assignment by more than two indices is not supported")
+    places = ops.Concat([ops.Unsqueeze(ops.Broadcast(index, shape), int64([-1])) for index in indices], -1)
+    rest = ops.Slice(ops.ShapeOf(value), int64([len(indices)]), int64([np.iinfo(np.int64).max]), int64([1]))
+    updates = ops.Broadcast(updates, ops.Concat([shape, rest], 0)).output(0)
+    positive = _positive(places.output(0), value, len(indices))
+    reduction = "sum" if node.get_attribute("accumulate", False) else "none"
+    return ops.ScatterNDUpdate(value, positive, updates, reduction)
+
+
+def _positive(places: Output, value: Output, count: int) -> Output:
+    lengths = ops.Slice(ops.ShapeOf(value), int64([0]), int64([count]), int64([1]))
+    places = convert_to(places, Type.i64)
+    return ops.Select(ops.Less(places, int64(0)), ops.Add(places, lengths), places).output(0)
+
+
+@translator("unfold")
+def unfold(node: PaddleNodeContext) -> ConversionResult:
+    """Windows of an image as columns ``[N, channels · window, places]``."""
+    value = node.get_input("X")
+    sizes, strides, dilations = (node.get_attribute(name) for name in ("kernel_sizes", "strides", "dilations"))
+    pads = node.get_attribute("paddings")
+    pads = [*pads, *pads] if len(pads) == 2 else pads
+    begin, end = int64([0, 0, *pads[:2]]), int64([0, 0, *pads[2:]])
+    padded = ops.Pad(value, begin, end, "constant", scalar_like(value, 0)).output(0)
+    channels = value.partial_shape[1].get_length()
+    found = ops.ExtractImagePatches(padded, sizes, strides, dilations, "valid").output(0)
+    # The patches have the order [window, channels], the columns [channels, window].
+    split = ops.Reshape(found, int64([0, sizes[0] * sizes[1], channels, -1]), True)
+    return ops.Reshape(ops.Transpose(split, int64([0, 2, 1, 3])), int64([0, channels * sizes[0] * sizes[1], -1]), True)

