@@ -2,4 +2,6 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("torch") else ["pytorch"]
+# Each folder of tests, and the module that it needs.
+_MODULES = {"pytorch": "torch", "tensorflow": "tensorflow"}
+collect_ignore = [folder for folder, module in _MODULES.items() if not find_spec(module)]

@@ -1,0 +1,155 @@
+"""A TensorFlow model as the file describes it, before its operators are translated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetero.errors import FrontendError
+from hetero.frontend.tensorflow.attributes import FunctionName
+
+# Operators that have an effect besides their outputs: they run even if nothing reads these.
+_ASSIGNMENTS = ("Assign", "AssignAdd", "AssignSub", "ScatterUpdate", "ScatterAdd", "ScatterSub")
+_RESOURCE_ASSIGNMENTS = ("AssignVariable", "AssignAddVariable", "AssignSubVariable", "ResourceScatter")
+
+
+class Reference(NamedTuple):
+    """An output of a node: the node's name, and the index of the output."""
+
+    node: str
+    port: int = 0
+
+
+@dataclass
+class DecodedNode:
+    """A node. ``control_inputs``: the names of nodes that run before it. ``attributes``: Python values by name."""
+
+    name: str
+    op_type: str
+    inputs: list[Reference] = field(default_factory=list)
+    control_inputs: list[str] = field(default_factory=list)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    def functions(self) -> list[str]:
+        """Return the names of the functions in its attributes: branches, the condition and the body of a loop."""
+        found: list[str] = []
+        for name in _FUNCTION_ATTRIBUTES:
+            if name in self.attributes:
+                value = self.attributes[name]
+                found += [one.name for one in (value if isinstance(value, list) else [value]) if is_function(one)]
+        return found
+
+    @property
+    def is_assignment(self) -> bool:
+        """Whether it changes a variable."""
+        return self.op_type in _ASSIGNMENTS or self.op_type.startswith(_RESOURCE_ASSIGNMENTS)
+
+
+# The attributes that name functions, in the order in which get_subgraph numbers them.
+_FUNCTION_ATTRIBUTES = ("f", "then_branch", "else_branch", "cond", "body", "branches")
+
+
+def is_function(value: Any) -> bool:
+    return isinstance(value, FunctionName)
+
+
+@dataclass
+class DecodedGraph:
+    """A graph or a function of the library.
+
+    ``inputs``: the names of the nodes that stand for its inputs, Placeholders, or _Arg nodes of a function.
+    ``outputs``: an index of -1 means all outputs of the node. ``control_outputs``: the names of nodes that must run.
+    """
+
+    name: str
+    nodes: dict[str, DecodedNode]
+    inputs: list[str]
+    outputs: list[Reference]
+    control_outputs: list[str] = field(default_factory=list)
+
+
+@dataclass
+class DecodedModel:
+    """A model. The arrays of ``variables`` are by the names of the variables.
+
+    ``input_names`` and ``output_names``: the names that users have for the inputs and outputs of the graph, in order;
+    empty if the file has no signature. ``assets``: the paths of files, by the names of the nodes with their names.
+    """
+
+    graph: DecodedGraph
+    functions: Mapping[str, DecodedGraph] = field(default_factory=dict)
+    variables: Mapping[str, np.ndarray] = field(default_factory=dict)
+    input_names: list[str] = field(default_factory=list)
+    output_names: list[str] = field(default_factory=list)
+
+
+def execution_order(graph: DecodedGraph, functions: Mapping[str, DecodedGraph]) -> list[DecodedNode]:
+    """Return the nodes that the outputs or assignments of a graph need, each after those that it reads.
+
+    Control inputs decide the order, and which assignments run. Raises FrontendError if a node is missing or the graph
+    has a cycle.
+    """
+    roots = [*(reference.node for reference in graph.outputs), *graph.control_outputs]
+    order = list(_sorted(graph, roots))
+    needed = {reference.node for reference in graph.outputs}
+    for node in reversed(order):
+        if node.name in needed or _has_effect(node, functions, ()):
+            needed.add(node.name)
+            needed.update(reference.node for reference in node.inputs)
+    return [node for node in order if node.name in needed]
+
+
+def _sorted(graph: DecodedGraph, roots: Iterable[str]) -> Iterator[DecodedNode]:
+    """Yield the nodes that the roots depend on, in topological order."""
+    done: set[str] = set()
+    open_nodes: set[str] = set()
+    for root in roots:
+        stack: list[tuple[str, Iterator[str]]] = []
+        name: str | None = root
+        while name is not None or stack:
+            if name is not None and name not in done:
+                if name in open_nodes:
+                    raise FrontendError(f"node '{name}' depends on its own output")
+                node = _node(graph, name, stack[-1][0] if stack else "")
+                open_nodes.add(name)
+                stack.append((name, _dependencies(graph, node)))
+            elif not stack:
+                break
+            current, dependencies = stack[-1]
+            name = next(dependencies, None)
+            if name is None:
+                stack.pop()
+                open_nodes.discard(current)
+                done.add(current)
+                yield graph.nodes[current]
+
+
+def _dependencies(graph: DecodedGraph, node: DecodedNode) -> Iterator[str]:
+    # The inputs of a function are given: what they depend on in the file does not matter.
+    if node.name not in graph.inputs:
+        yield from (reference.node for reference in node.inputs)
+        yield from node.control_inputs
+
+
+def _node(graph: DecodedGraph, name: str, reader: str) -> DecodedNode:
+    if name not in graph.nodes:
+        raise FrontendError(
+            f"{f'node {reader!r}' if reader else 'an output'} reads '{name}', which is not in the graph"
+        )
+    return graph.nodes[name]
+
+
+def _has_effect(node: DecodedNode, functions: Mapping[str, DecodedGraph], callers: Sequence[str]) -> bool:
+    """Return whether a node, or a function that it calls, changes a variable."""
+    if node.is_assignment:
+        return True
+    called = node.functions() if not node.op_type.startswith("Stateless") else []
+    return any(
+        name in functions
+        and name not in callers
+        and any(_has_effect(inner, functions, (*callers, name)) for inner in functions[name].nodes.values())
+        for name in called
+    )

@@ -1,0 +1,91 @@
+"""TensorflowNodeContext: the view of a TensorFlow operator that its translator gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hetero.errors import FrontendError
+from hetero.frontend.node_context import NodeContext
+from hetero.frontend.tensorflow.attributes import Attributes
+from hetero.frontend.tensorflow.decoded import DecodedNode
+from hetero.frontend.tensorflow.element_types import complex_dtype
+from hetero.frontend.tensorflow.handles import Handle, Value
+from hetero.frontend.tensorflow.output_names import output_ranges
+from hetero.graph import Output
+
+if TYPE_CHECKING:
+    from hetero.frontend.tensorflow.graph import GraphBuilder, TensorflowSubgraph
+
+
+class TensorflowNodeContext(NodeContext):
+    """An operator. Its inputs have indices, its attributes and outputs the names in TensorFlow's documentation.
+
+    Attributes are numbers, bools, strs, Types, PartialShapes, arrays, FunctionNames or lists of them. An input that is
+    a resource, such as a variable or a table, is a Handle and not an Output. A complex tensor is a real one with an
+    additional last axis of length 2: real part, imaginary part; its shape and axes in the file do not count that axis.
+    """
+
+    def __init__(self, node: DecodedNode, name: str, inputs: Sequence[Value], builder: GraphBuilder) -> None:
+        self._node, self._values, self._builder = node, inputs, builder
+        self._ranges = output_ranges(node)
+        count = max((indices.stop for indices in self._ranges.values()), default=builder.output_count(node.name))
+        super().__init__(node.op_type, name, [value if isinstance(value, Output) else None for value in inputs], count)
+
+    @property
+    def variables(self) -> Any:
+        """The model's variables."""
+        return self._builder.variables
+
+    def has_attribute(self, name: str) -> bool:
+        return name in self._node.attributes
+
+    def read_attribute(self, name: str) -> Any:
+        return self._node.attributes[name]
+
+    def is_complex(self, name: str = "T") -> bool:
+        """Return whether an attribute is one of the complex types, which read as Type.dynamic."""
+        attributes = self._node.attributes
+        return isinstance(attributes, Attributes) and complex_dtype(attributes.data_type(name)) is not None
+
+    def get_output_names(self) -> list[str]:
+        return list(self._ranges)
+
+    def get_output_indices(self, name: str) -> Sequence[int]:
+        if not self._ranges:
+            return super().get_output_indices(name)
+        if name not in self._ranges:
+            raise FrontendError(f"{self._op_type} has no output '{name}'; it has {', '.join(self._ranges)}")
+        return self._ranges[name]
+
+    def get_values(self) -> list[Value]:
+        """Return all inputs, Outputs and Handles."""
+        return list(self._values)
+
+    def get_handle(self, index: int) -> Handle:
+        """Return an input that is a resource. Raises FrontendError if it is a tensor."""
+        value = self._values[index] if 0 <= index < len(self._values) else None
+        if not isinstance(value, Handle):
+            raise FrontendError(f"input {index} must be a resource")
+        return value
+
+    def is_needed(self, index: int) -> bool:
+        """Return whether another node or the model's result reads an output."""
+        return self._builder.is_read(self._node.name, index)
+
+    def get_subgraph_size(self) -> int:
+        return len(self._node.functions())
+
+    def get_subgraph(self, index: int) -> TensorflowSubgraph:
+        """Return a function that the operator calls: "then", "else" of If; condition, body of While.
+
+        Raises FrontendError if the operator has fewer functions.
+        """
+        functions = self._node.functions()
+        if not 0 <= index < len(functions):
+            raise FrontendError(f"it has {len(functions)} functions, none of index {index}")
+        return self.function(functions[index])
+
+    def function(self, name: str) -> TensorflowSubgraph:
+        """Return a function of the model by its name. Raises FrontendError if there is none."""
+        return self._builder.subgraph(name)
