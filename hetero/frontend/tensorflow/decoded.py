@@ -157,3 +157,13 @@ def _has_effect(node: DecodedNode, functions: Mapping[str, DecodedGraph], caller
         and any(_has_effect(inner, functions, (*callers, name)) for inner in functions[name].nodes.values())
         for name in called
     )
+
+
+def pass_through(graph: DecodedGraph, reference: Reference, operators: Sequence[str] = ("Identity",)) -> Reference:
+    """Return what an output is the same as, above operators that only pass it on."""
+    for _ in range(len(graph.nodes)):
+        node = graph.nodes.get(reference.node)
+        if node is None or node.op_type not in operators or not node.inputs:
+            break
+        reference = node.inputs[0]
+    return reference

@@ -8,7 +8,14 @@ from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension, conversion_for
 from hetero.frontend.subgraph import Body, ModelScope, Subgraph, name_first_output, name_new_nodes
 from hetero.frontend.tensorflow import translators as _  # noqa: F401 (fills the registry)
-from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedModel, DecodedNode, Reference, execution_order
+from hetero.frontend.tensorflow.decoded import (
+    DecodedGraph,
+    DecodedModel,
+    DecodedNode,
+    Reference,
+    execution_order,
+    pass_through,
+)
 from hetero.frontend.tensorflow.handles import Handle, Value, Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translators
@@ -256,6 +263,11 @@ class TensorflowSubgraph(Subgraph):
         self._outer, self._graph = outer, graph
         self.name, self.input_count, self.output_count = graph.name, len(graph.inputs), len(graph.outputs)
         self.input_names = graph.inputs
+
+    def passed_inputs(self) -> set[int]:
+        """Return the inputs of a loop body that it returns as they are."""
+        outputs = [pass_through(self._graph, reference) for reference in self._graph.outputs]
+        return {index for index, (name, output) in enumerate(zip(self.input_names, outputs)) if output.node == name}
 
     def build(self, inputs: Sequence[Node], parameters: Sequence[Parameter]) -> Body:
         scope = ModelScope()

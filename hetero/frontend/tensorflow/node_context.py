@@ -17,6 +17,7 @@ from hetero.graph import Output
 
 if TYPE_CHECKING:
     from hetero.frontend.tensorflow.graph import GraphBuilder, TensorflowSubgraph
+    from hetero.frontend.tensorflow.variables import Variables
 
 
 class TensorflowNodeContext(NodeContext):
@@ -28,13 +29,21 @@ class TensorflowNodeContext(NodeContext):
     """
 
     def __init__(self, node: DecodedNode, name: str, inputs: Sequence[Value], builder: GraphBuilder) -> None:
-        self._node, self._values, self._builder = node, inputs, builder
+        self._node, self._handles, self._builder = node, inputs, builder
+        self._values = [self._contents(value) for value in inputs]
         self._ranges = output_ranges(node)
         count = max((indices.stop for indices in self._ranges.values()), default=builder.output_count(node.name))
-        super().__init__(node.op_type, name, [value if isinstance(value, Output) else None for value in inputs], count)
+        tensors = [value if isinstance(value, Output) else None for value in self._values]
+        super().__init__(node.op_type, name, tensors, count)
+
+    def _contents(self, value: Value) -> Value:
+        """Return the contents of a variable that operators read directly, other values unchanged."""
+        if isinstance(value, VariableHandle) and value.is_reference:
+            return self.variables.read(value.name)
+        return value
 
     @property
-    def variables(self) -> Any:
+    def variables(self) -> Variables:
         """The model's variables."""
         return self._builder.variables
 
@@ -65,7 +74,7 @@ class TensorflowNodeContext(NodeContext):
 
     def get_handle(self, index: int) -> Handle:
         """Return an input that is a resource. Raises FrontendError if it is a tensor."""
-        value = self._values[index] if 0 <= index < len(self._values) else None
+        value = self._handles[index] if 0 <= index < len(self._handles) else None
         if not isinstance(value, Handle):
             raise FrontendError(f"input {index} must be a resource")
         return value

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from hetero.frontend.tensorflow.checkpoint import Checkpoint
-from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference
+from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference, pass_through
 from hetero.frontend.tensorflow.names import variable_name
 
 _ASSIGNMENTS = ("Assign", "AssignVariableOp")
@@ -63,7 +63,7 @@ def _restored_in(graph: DecodedGraph, given: Mapping[str, DecodedNode]) -> Itera
         if node.op_type not in _ASSIGNMENTS or len(node.inputs) < 2:
             continue
         variable = _source(graph, node.inputs[0], given)
-        value = _reference(graph, node.inputs[1])
+        value = pass_through(graph, node.inputs[1], _PASSED)
         restore = graph.nodes.get(value.node)
         if variable is None or restore is None or restore.op_type != "RestoreV2" or len(restore.inputs) < 2:
             continue
@@ -73,23 +73,13 @@ def _restored_in(graph: DecodedGraph, given: Mapping[str, DecodedNode]) -> Itera
             yield variable_name(variable), names[restore.name][value.port]
 
 
-def _reference(graph: DecodedGraph, reference: Reference) -> Reference:
-    """Return what an output is the same as, above operators that only pass it on."""
-    for _ in range(len(graph.nodes)):
-        node = graph.nodes.get(reference.node)
-        if node is None or node.op_type not in _PASSED or not node.inputs:
-            break
-        reference = node.inputs[0]
-    return reference
-
-
 def _source(graph: DecodedGraph, reference: Reference, given: Mapping[str, DecodedNode]) -> DecodedNode | None:
-    name = _reference(graph, reference).node
+    name = pass_through(graph, reference, _PASSED).node
     return given.get(name, graph.nodes.get(name))
 
 
 def _constant_texts(graph: DecodedGraph, reference: Reference) -> list[str]:
-    node = graph.nodes.get(_reference(graph, reference).node)
+    node = graph.nodes.get(pass_through(graph, reference, _PASSED).node)
     if node is None or node.op_type != "Const" or "value" not in node.attributes:
         return []
     return [str(text) for text in np.ravel(node.attributes["value"])]

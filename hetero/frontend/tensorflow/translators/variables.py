@@ -20,7 +20,7 @@ _UPDATES = {
 
 @translator("VarHandleOp", "Variable", "VariableV2")
 def variable(node: TensorflowNodeContext) -> Values:
-    return VariableHandle(node.resource_name)
+    return VariableHandle(node.resource_name, is_reference=node.get_op_type() != "VarHandleOp")
 
 
 @translator("ReadVariableOp")
@@ -30,12 +30,12 @@ def read_variable(node: TensorflowNodeContext) -> Translation:
 
 @translator("AssignVariableOp", "Assign", *_UPDATES)
 def assign(node: TensorflowNodeContext) -> Values:
-    """Operators of the first version of TensorFlow return the variable."""
+    """Operators of TensorFlow 1 return the new contents."""
     name, value = node.variable_name(0), node.get_input(1)
     if update := _UPDATES.get(node.get_op_type()):
         value = update(node.variables.read(name), value).output(0)
     node.variables.assign(name, value)
-    return [] if node.get_op_type().endswith("VariableOp") else node.get_values()[:1]
+    return [] if node.get_op_type().endswith("VariableOp") else value
 
 
 @translator("VarIsInitializedOp", "IsVariableInitialized")
