@@ -14,7 +14,10 @@ from hetero.frontend.tensorflow.attributes import FunctionName
 
 # Operators that have an effect besides their outputs: they run even if nothing reads these.
 _ASSIGNMENTS = ("Assign", "AssignAdd", "AssignSub", "ScatterUpdate", "ScatterAdd", "ScatterSub")
-_RESOURCE_ASSIGNMENTS = ("AssignVariable", "AssignAddVariable", "AssignSubVariable", "ResourceScatter")
+_PREFIXES_OF_ASSIGNMENTS = (
+    "AssignVariable", "AssignAddVariable", "AssignSubVariable", "ResourceScatter", "InitializeTable",
+    "LookupTableImport", "LookupTableInsert",
+)  # fmt: skip
 
 
 class Reference(NamedTuple):
@@ -45,8 +48,8 @@ class DecodedNode:
 
     @property
     def is_assignment(self) -> bool:
-        """Whether it changes a variable."""
-        return self.op_type in _ASSIGNMENTS or self.op_type.startswith(_RESOURCE_ASSIGNMENTS)
+        """Whether it changes a variable or a table."""
+        return self.op_type in _ASSIGNMENTS or self.op_type.startswith(_PREFIXES_OF_ASSIGNMENTS)
 
 
 # The attributes that name functions, in the order in which get_subgraph numbers them.
@@ -90,17 +93,19 @@ class DecodedModel:
     assets: Mapping[str, Path] = field(default_factory=dict)
 
 
-def execution_order(graph: DecodedGraph, functions: Mapping[str, DecodedGraph]) -> list[DecodedNode]:
+def execution_order(
+    graph: DecodedGraph, functions: Mapping[str, DecodedGraph], effects: dict[str, bool]
+) -> list[DecodedNode]:
     """Return the nodes that the outputs or assignments of a graph need, each after those that it reads.
 
-    Control inputs decide the order, and which assignments run. Raises FrontendError if a node is missing or the graph
-    has a cycle.
+    Control inputs decide the order, and which assignments run. ``effects``: whether functions change variables, by
+    their names, as far as it is known. Raises FrontendError if a node is missing or the graph has a cycle.
     """
     roots = [*(reference.node for reference in graph.outputs), *graph.control_outputs]
     order = list(_sorted(graph, roots))
     needed = {reference.node for reference in graph.outputs}
     for node in reversed(order):
-        if node.name in needed or _has_effect(node, functions, ()):
+        if node.name in needed or _has_effect(node, functions, effects):
             needed.add(node.name)
             needed.update(reference.node for reference in node.inputs)
     return [node for node in order if node.name in needed]
@@ -146,17 +151,17 @@ def _node(graph: DecodedGraph, name: str, reader: str) -> DecodedNode:
     return graph.nodes[name]
 
 
-def _has_effect(node: DecodedNode, functions: Mapping[str, DecodedGraph], callers: Sequence[str]) -> bool:
-    """Return whether a node, or a function that it calls, changes a variable."""
+def _has_effect(node: DecodedNode, functions: Mapping[str, DecodedGraph], effects: dict[str, bool]) -> bool:
+    """Return whether a node, or a function that it calls, changes a variable. ``effects``: the answers by function."""
     if node.is_assignment:
         return True
-    called = node.functions() if not node.op_type.startswith("Stateless") else []
-    return any(
-        name in functions
-        and name not in callers
-        and any(_has_effect(inner, functions, (*callers, name)) for inner in functions[name].nodes.values())
-        for name in called
-    )
+    for name in [*node.functions(), node.op_type]:
+        if name in functions and name not in effects:
+            effects[name] = False  # A function that calls itself is an error later.
+            effects[name] = any(_has_effect(inner, functions, effects) for inner in functions[name].nodes.values())
+        if effects.get(name, False):
+            return True
+    return False
 
 
 def pass_through(graph: DecodedGraph, reference: Reference, operators: Sequence[str] = ("Identity",)) -> Reference:

@@ -29,6 +29,7 @@ class TensorflowFrontEnd(FrontEnd):
         between convolutions the layout is NCHW. Variables that the graph changes keep their contents between
         inferences. Raises FrontendError if the file is damaged or has an unsupported operator.
         """
+        from hetero.frontend.tensorflow.functional import make_functional
         from hetero.frontend.tensorflow.graph import build_model
         from hetero.frontend.tensorflow.reader import read
         from hetero.passes import PassManager, sink_transposes
@@ -38,6 +39,7 @@ class TensorflowFrontEnd(FrontEnd):
         label, decode = read(source)
         try:
             decoded = decode()
+            make_functional(decoded)
             self.transform_decoded(decoded)
             model = build_model(decoded, self.extensions, self.report_progress)
             PassManager([sink_transposes]).run(model)

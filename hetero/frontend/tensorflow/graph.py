@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
 
 from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension, conversion_for
@@ -42,7 +45,8 @@ def build_model(
     Raises FrontendError; operators without a translator are reported all at once.
     """
     context = ModelContext(decoded, extensions, report_progress)
-    context.check()
+    context.check_graph(decoded.graph)
+    context.initialize_tables()
     changed: set[str] = set()
     while True:
         # Which variables the model changes is known only after its translation: if it does, it is translated again.
@@ -101,7 +105,10 @@ class ModelContext:
         self, decoded: DecodedModel, extensions: Sequence[Extension], report_progress: Callable[[int, int], None]
     ) -> None:
         self.decoded, self._extensions, self.report_progress = decoded, extensions, report_progress
-        self._orders: dict[int, list[DecodedNode]] = {}
+        self.tables: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        # The graph is kept besides its order, so that no other one gets the same id.
+        self._orders: dict[int, tuple[DecodedGraph, list[DecodedNode]]] = {}
+        self._effects: dict[str, bool] = {}
         self._file_size = 0
         self._count = 0
 
@@ -109,12 +116,25 @@ class ModelContext:
         """Begin to count inlined nodes again."""
         self._count = 0
 
+    def asset_path(self, text: str) -> Path | None:
+        """Return the path of a file of the model: the text that stands for it is the name of its node."""
+        return self.decoded.assets.get(text)
+
+    def initialize_tables(self) -> None:
+        """Translate the nodes that initialize tables; what they compute is no part of the model."""
+        graph = self.decoded.graph
+        if names := [name for name in self.decoded.initializers if name in graph.nodes]:
+            initializer = DecodedGraph("initializer", graph.nodes, [], [], names)
+            scope = ModelScope()
+            self.check_graph(initializer)
+            GraphBuilder(self, initializer, scope, Variables(self.decoded.variables, set(), scope)).translate()
+
     def order(self, graph: DecodedGraph) -> list[DecodedNode]:
         """Return the nodes to translate, in order."""
         if id(graph) not in self._orders:
-            self._orders[id(graph)] = execution_order(graph, self.decoded.functions)
+            self._orders[id(graph)] = graph, execution_order(graph, self.decoded.functions, self._effects)
             self._file_size += len(graph.nodes)
-        return self._orders[id(graph)]
+        return self._orders[id(graph)][1]
 
     def function(self, name: str) -> DecodedGraph:
         """Return a function of the library. Raises FrontendError if there is none."""
@@ -136,11 +156,11 @@ class ModelContext:
         found = translators.find(op_type)
         return call_function if found is None and op_type in self.decoded.functions else found
 
-    def check(self) -> None:
+    def check_graph(self, graph: DecodedGraph) -> None:
         """Raise FrontendError if operators have no translator, listing those of all functions that are used."""
         missing: dict[str, list[str]] = {}
         seen: set[str] = set()
-        worklist = [self.decoded.graph]
+        worklist = [graph]
         while worklist:
             graph = worklist.pop()
             for node in self.order(graph):

@@ -9,6 +9,7 @@ from hetero.frontend.protobuf import Message
 from hetero.frontend.tensorflow.attributes import Attributes
 from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference
 from hetero.frontend.tensorflow.output_names import output_ranges
+from hetero.types import Type
 
 # Operators whose value a user gives.
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
@@ -19,7 +20,12 @@ _NO_OUTPUT = ("NoOp", "Assert", "Const", "VarHandleOp", "SaveV2", "Print", *PLAC
 def decode_graph(graph: Message) -> DecodedGraph:
     """Return a GraphDef. Inputs are its Placeholders, outputs the values that no other node reads."""
     nodes = _nodes(graph.node, _reference)
-    inputs = [node.name for node in nodes.values() if node.op_type in PLACEHOLDERS]
+    # A resource is no input: functions of loops that TensorFlow has replaced leave such nodes behind.
+    inputs = [
+        node.name
+        for node in nodes.values()
+        if node.op_type in PLACEHOLDERS and node.attributes.get("dtype") is not Type.dynamic
+    ]
     return DecodedGraph("model", nodes, inputs, leaves(nodes))
 
 

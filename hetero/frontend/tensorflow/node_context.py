@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hetero.errors import FrontendError
 from hetero.frontend.node_context import NodeContext
@@ -14,6 +17,7 @@ from hetero.frontend.tensorflow.handles import Handle, Value, VariableHandle
 from hetero.frontend.tensorflow.names import variable_name
 from hetero.frontend.tensorflow.output_names import output_ranges
 from hetero.graph import Output
+from hetero.ops.values import exact_value
 
 if TYPE_CHECKING:
     from hetero.frontend.tensorflow.graph import GraphBuilder, TensorflowSubgraph
@@ -90,6 +94,19 @@ class TensorflowNodeContext(NodeContext):
         if not isinstance(handle, VariableHandle):
             raise FrontendError(f"input {index} must be a variable")
         return handle.name
+
+    @property
+    def tables(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Keys and values of the hash tables by name."""
+        return self._builder.context.tables
+
+    def asset_path(self, index: int) -> Path:
+        """Return the path of a file that an input names. Raises FrontendError if it is no file of the model."""
+        name = exact_value(self.get_input(index))
+        path = None if name is None else self._builder.context.asset_path(str(np.ravel(name)[0]))
+        if path is None:
+            raise FrontendError(f"input {index} must be the name of a file of the model")
+        return path
 
     def is_needed(self, index: int) -> bool:
         """Return whether another node or the model's result reads an output."""

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+import numpy as np
+
 from hetero.errors import FrontendError
 from hetero.frontend.protobuf import Message
 from hetero.frontend.tensorflow.checkpoint import Checkpoint
@@ -52,6 +54,9 @@ def decode_meta_graph(message: Message, checkpoint: Checkpoint | None, assets: P
         model.variables = RestoredVariables(checkpoint, graph, functions, restore_node)
     if assets is not None:
         model.assets = _asset_paths(message.asset_file_def, assets)
+        # The constants hold paths of the machine that saved the model: their own names stand for the files instead.
+        for name in model.assets:
+            graph.nodes[name] = DecodedNode(name, "Const", attributes={"value": np.array(name)})
     signature = _signature(message.signature_def)
     if signature is None:
         _keep_user_outputs(graph, parse_reference(message.saver_def.filename_tensor_name).node)

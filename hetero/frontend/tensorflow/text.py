@@ -42,7 +42,7 @@ def parse_text(data: memoryview, schema: Schema) -> Message:
     """Return the message of a text. Raises FrontendError if it is not valid."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 
-    file: Any = descriptor_pb2.FileDescriptorProto(name="tensorflow.proto", package="tensorflow", syntax="proto3")
+    file: Any = descriptor_pb2.FileDescriptorProto(name="tensorflow.proto", package="tensorflow", syntax="proto2")
     _add_enumeration(file)
     _add_message(file, schema, set())
     pool = descriptor_pool.DescriptorPool()

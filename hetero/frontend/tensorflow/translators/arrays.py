@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.handles import Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
@@ -29,6 +30,12 @@ def identity(node: TensorflowNodeContext) -> Values:
 @translator("IdentityN")
 def identities(node: TensorflowNodeContext) -> Values:
     return node.get_values()
+
+
+@translator("Placeholder", "PlaceholderV2")
+def unexpected_input(node: TensorflowNodeContext) -> Translation:
+    """The inputs of the model are Parameters already."""
+    raise FrontendError("it is not an input of the signature, or its element type is not supported")
 
 
 @translator("NoOp", "Assert")
