@@ -1,27 +1,90 @@
-"""Basic arithmetic, activation functions and bias addition."""
+"""Basic arithmetic, activation functions, comparison, logic, selection and bias addition."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.tensorflow.layout import ImageLayout
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation import Translation
+from hetero.frontend.values import per_channel, rank_of, reshape, scalar_like
+from hetero.graph import Node, Output
 
-_BINARY = {
-    "Add": ops.Add, "AddV2": ops.Add, "Sub": ops.Subtract, "Mul": ops.Multiply, "Maximum": ops.Maximum,
-    "Minimum": ops.Minimum,
+# Functions of all inputs. Those of the first group are the same for both parts of complex numbers.
+_LINEAR: dict[str, Callable[..., Any]] = {"Add": ops.Add, "AddV2": ops.Add, "Sub": ops.Subtract, "Neg": ops.Negative}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "Abs": ops.Abs, "Div": partial(ops.Divide, m_pythondiv=False), "Elu": partial(ops.Elu, alpha=1.0),
+    "Equal": ops.Equal, "Erf": ops.Erf, "Exp": ops.Exp, "Greater": ops.Greater, "GreaterEqual": ops.GreaterEqual,
+    "Less": ops.Less, "LessEqual": ops.LessEqual, "Log": ops.Log, "LogicalAnd": ops.LogicalAnd,
+    "LogicalNot": ops.LogicalNot, "LogicalOr": ops.LogicalOr, "Maximum": ops.Maximum, "Minimum": ops.Minimum,
+    "Mul": ops.Multiply, "NotEqual": ops.NotEqual, "Pow": ops.Power, "RealDiv": ops.Divide, "Relu": ops.Relu,
+    "Relu6": partial(ops.Clamp, min_value=0, max_value=6), "SelectV2": ops.Select, "Sigmoid": ops.Sigmoid,
+    "Softplus": ops.SoftPlus, "Sqrt": ops.Sqrt, "Square": lambda value: ops.Multiply(value, value),
+    "SquaredDifference": ops.SquaredDifference, "Tanh": ops.Tanh,
 }  # fmt: skip
-_UNARY = {
-    "Relu": ops.Relu, "Sigmoid": ops.Sigmoid, "Tanh": ops.Tanh, "Exp": ops.Exp, "Sqrt": ops.Sqrt, "Erf": ops.Erf,
-    "Neg": ops.Negative, "Abs": ops.Abs, "Log": ops.Log,
-}  # fmt: skip
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
-@translator(*_BINARY)
-def binary(node: TensorflowNodeContext) -> Translation:
-    return _BINARY[node.get_op_type()](node.get_input(0), node.get_input(1))
+@translator(*_LINEAR)
+def linear(node: TensorflowNodeContext) -> Translation:
+    return _LINEAR[node.get_op_type()](*node.get_inputs())
 
 
-@translator(*_UNARY)
-def unary(node: TensorflowNodeContext) -> Translation:
-    return _UNARY[node.get_op_type()](node.get_input(0))
+@translator(*_FUNCTIONS)
+def function(node: TensorflowNodeContext) -> Translation:
+    inputs = node.get_inputs()
+    if node.is_complex():
+        if node.get_op_type() != "Mul":
+            raise FrontendError("complex numbers are not supported")
+        return _multiply_complex(*inputs)
+    return _FUNCTIONS[node.get_op_type()](*inputs)
+
+
+def _multiply_complex(left: Output, right: Output) -> Node:
+    real = [ops.Split(value, -1, 2).outputs() for value in (left, right)]
+    (a, b), (c, d) = real
+    return ops.Concat(
+        [
+            ops.Subtract(ops.Multiply(a, c), ops.Multiply(b, d)),
+            ops.Add(ops.Multiply(a, d), ops.Multiply(b, c)),
+        ],
+        -1,
+    )
+
+
+@translator("Rsqrt")
+def reciprocal_square_root(node: TensorflowNodeContext) -> Translation:
+    root = ops.Sqrt(node.get_input(0)).output(0)
+    return ops.Divide(scalar_like(root, 1), root)
+
+
+@translator("LeakyRelu")
+def leaky_relu(node: TensorflowNodeContext) -> Translation:
+    value = node.get_input(0)
+    return ops.PRelu(value, scalar_like(value, node.get_attribute("alpha", 0.2)))
+
+
+@translator("Selu")
+def selu(node: TensorflowNodeContext) -> Translation:
+    value = node.get_input(0)
+    return ops.Selu(value, scalar_like(value, _SELU_ALPHA), scalar_like(value, _SELU_SCALE))
+
+
+@translator("Select")
+def select(node: TensorflowNodeContext) -> Translation:
+    """A vector of conditions selects along the first axis."""
+    condition, then, otherwise = node.get_inputs()
+    if condition.partial_shape.rank == 1 and (rank := rank_of(then)) > 1:
+        condition = reshape(condition, (-1, *[1] * (rank - 1)))
+    return ops.Select(condition, then, otherwise)
+
+
+@translator("BiasAdd", "BiasAddV1")
+def bias_add(node: TensorflowNodeContext) -> Translation:
+    value, bias = node.get_inputs()
+    return ops.Add(value, bias if ImageLayout.of(node).is_channels_last else per_channel(bias, rank_of(value)))

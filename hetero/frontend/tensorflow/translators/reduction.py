@@ -1,0 +1,26 @@
+"""Reductions over axes."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
+from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import scalar_like
+
+_REDUCTIONS = {
+    "Mean": ops.ReduceMean, "Sum": ops.ReduceSum, "Prod": ops.ReduceProd, "Max": ops.ReduceMax, "Min": ops.ReduceMin,
+    "All": ops.ReduceLogicalAnd, "Any": ops.ReduceLogicalOr,
+}  # fmt: skip
+
+
+@translator(*_REDUCTIONS)
+def reduce(node: TensorflowNodeContext) -> Translation:
+    if node.is_complex():
+        raise FrontendError("complex numbers are not supported")
+    value, axes, keep = node.get_input(0), node.get_input(1), node.get_attribute("keep_dims", False)
+    if node.get_op_type() == "Mean" and value.element_type.is_real() and value.partial_shape.element_count() == 0:
+        # The mean of no elements is NaN in TensorFlow, but 0 in OpenVINO's ReduceMean.
+        return ops.Divide(ops.ReduceSum(value, axes, keep), scalar_like(value, 0))
+    return _REDUCTIONS[node.get_op_type()](value, axes, keep)
