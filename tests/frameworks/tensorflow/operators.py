@@ -6,6 +6,7 @@ TensorFlow, and how many agree.
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections import Counter
@@ -25,7 +26,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 AGREES = "agrees"
 _TOLERANCE = 1e-4
 # Inputs that tf.raw_ops calls otherwise than the definitions of the operators.
-_PYTHON_NAMES = {("Select", "t"): "x", ("Select", "e"): "y"}
+_PYTHON_NAMES = {"t": "x", "e": "y", "reduction_indices": "axis", "split_dim": "axis", "input": "condition"}
 
 
 class Prepared(NamedTuple):
@@ -68,12 +69,16 @@ def prepare(case: Case, is_dynamic: bool) -> Prepared:
 
     with tf.Graph().as_default() as graph:
         arguments = op_def_registry.get(case.operator).input_arg
+        function = getattr(tf.raw_ops, case.operator)
+        known = inspect.signature(function).parameters
         inputs = {
-            _PYTHON_NAMES.get((case.operator, argument.name), argument.name): tensor(value)
+            argument.name if argument.name in known else _PYTHON_NAMES[argument.name]: tensor(value)
             for argument, value in zip(arguments, case.inputs, strict=True)
         }
-        attributes = {name: tf.as_dtype(value[3:]) if _is_type(value) else value for name, value in case.attributes.items()}
-        result = getattr(tf.raw_ops, case.operator)(**inputs, **attributes)
+        attributes = {
+            name: tf.as_dtype(value[3:]) if _is_type(value) else value for name, value in case.attributes.items()
+        }
+        result = function(**inputs, **attributes)
         # A list of outputs is within the tuple of all outputs, if there are others.
         outputs = tf.nest.flatten(result)
         outputs = outputs if case.outputs is None else [outputs[index] for index in case.outputs]

@@ -10,13 +10,8 @@ from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import arange, dimension_count, int64, rank_of, reshape, scalar_like
-from hetero.graph import Constant, Output, constant_array
+from hetero.graph import Constant, Output
 from hetero.types import Type
-
-
-@translator("Range")
-def range_operator(node: TensorflowNodeContext) -> Translation:
-    return ops.Range(*(reshape(value, ()) for value in node.get_inputs()), node.get_input(0).element_type)
 
 
 @translator("LinSpace")
@@ -27,12 +22,6 @@ def linspace(node: TensorflowNodeContext) -> Translation:
     intervals = ops.Convert(ops.Maximum(ops.Subtract(count, int64(1)), int64(1)), start.element_type)
     step = ops.Divide(ops.Subtract(stop, start), intervals)
     return ops.Add(start, ops.Multiply(ops.Convert(arange(count), start.element_type), step))
-
-
-@translator("Fill")
-def fill(node: TensorflowNodeContext) -> Translation:
-    """Input 0 is the shape, input 1 the value."""
-    return ops.Broadcast(node.get_input(1), node.get_input(0))
 
 
 @translator("ZerosLike", "OnesLike")
@@ -61,11 +50,6 @@ def size(node: TensorflowNodeContext) -> Translation:
 @translator("ShapeN")
 def shapes(node: TensorflowNodeContext) -> Translation:
     return [ops.ShapeOf(value, node.get_attribute("out_type", Type.i32)) for value in node.get_inputs()]
-
-
-@translator("Tile")
-def tile(node: TensorflowNodeContext) -> Translation:
-    return ops.Tile(*node.get_inputs())
 
 
 @translator("BroadcastTo")

@@ -71,7 +71,7 @@ def combined_non_max_suppression(node: TensorflowNodeContext) -> Translation:
     classes, count = (axis_length(scores, axis) for axis in (1, 2))
     by_class = ops.Transpose(boxes, int64([0, 2, 1, 3])).output(0)
     shape = ops.ShapeOf(scores)
-    table = ops.Broadcast(by_class, ops.Concat([shape, int64([4])], 0), "bidirectional").output(0)
+    table = ops.Broadcast(by_class, ops.Concat([shape, int64([4])], 0), broadcast_spec="bidirectional").output(0)
     # Each class of each batch is a batch of one class.
     selected = _suppress(
         ops.Reshape(table, ops.Concat([int64([-1]), reshape(count, (1,)), int64([4])], 0), False),
@@ -81,7 +81,7 @@ def combined_non_max_suppression(node: TensorflowNodeContext) -> Translation:
     )
     rows = ops.Gather(selected.output(0), int64([0, 2]), int64(1))
     lowest = scalar_like(scores, -np.inf)
-    blank = ops.Broadcast(lowest, ops.Concat([int64([-1]) if False else _product(shape), reshape(count, (1,))], 0))
+    blank = ops.Broadcast(lowest, ops.Concat([_product(shape), reshape(count, (1,))], 0))
     chosen = ops.ScatterNDUpdate(blank, rows, ops.Gather(selected.output(1), int64(2), int64(1)), "none")
     flat = ops.Reshape(chosen, ops.Concat([reshape(axis_length(scores, 0), (1,)), int64([-1])], 0), False)
     if node.get_attribute("pad_per_class", False, bool):

@@ -78,6 +78,9 @@ def matrices_of_diagonals(node: TensorflowNodeContext) -> Translation:
     diagonals, padding = node.get_input(0), reshape(node.get_input(4), ())
     low, high = _diagonal_range(node)
     rows, columns = (node.get_values_from_const_input(index, dtype=int) for index in (2, 3))
+    if low == high == 0 and rows == columns == -1:
+        length = axis_length(diagonals, -1)
+        return ops.Select(_main_diagonal(length, length), ops.Unsqueeze(diagonals, int64([-2])), padding)
     longest = known_length(diagonals, -1, "the length of diagonals")
     least_rows, least_columns = longest - min(high, 0), longest + max(low, 0)
     if rows == columns == -1:

@@ -12,13 +12,6 @@ from hetero.graph import Output
 from hetero.types import Type
 
 
-@translator("Gather", "GatherV2", "ResourceGather")
-def gather(node: TensorflowNodeContext) -> Translation:
-    """Only GatherV2 has an axis, 0 in the others."""
-    axis = reshape(node.get_input(2), ()) if node.has_input(2) else int64(0)
-    return ops.Gather(node.get_input(0), node.get_input(1), axis, node.get_attribute("batch_dims", 0, int))
-
-
 @translator("GatherNd", "ResourceGatherNd")
 def gather_nd(node: TensorflowNodeContext) -> Translation:
     return ops.GatherND(node.get_input(0), node.get_input(1))

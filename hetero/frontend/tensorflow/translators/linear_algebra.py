@@ -1,23 +1,13 @@
-"""Matrix products, inverses, determinants and cross products."""
+"""Einsum, inverses, determinants and cross products."""
 
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64
 from hetero.graph import Output
-from hetero.types import Type
-
-
-@translator("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
-def batch_matmul(node: TensorflowNodeContext) -> Translation:
-    """V3 computes and returns another type, Tout, than that of its inputs."""
-    kind = node.get_attribute("Tout", node.get_input(0).element_type)
-    left, right = (convert_to(value, kind) for value in node.get_inputs())
-    return ops.MatMul(left, right, *(node.get_attribute(name, False, bool) for name in ("adj_x", "adj_y")))
 
 
 @translator("Einsum")

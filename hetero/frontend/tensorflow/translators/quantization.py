@@ -58,7 +58,10 @@ _ROUNDING = {"HALF_TO_EVEN": "half_to_even", "HALF_AWAY_FROM_ZERO": "half_away_f
 def quantize_and_dequantize(node: TensorflowNodeContext) -> Translation:
     """Round to multiples of the step of a range, that of the data unless ``range_given`` is set."""
     value, axis = node.get_input(0), node.get_attribute("axis", -1, int)
-    is_signed, is_narrow = node.get_attribute("signed_input", True, bool), node.get_attribute("narrow_range", False, bool)
+    is_signed, is_narrow = (
+        node.get_attribute("signed_input", True, bool),
+        node.get_attribute("narrow_range", False, bool),
+    )
     if node.get_op_type().endswith("V3"):
         bits = int(np.ravel(node.get_values_from_const_input(3))[0])
         rounding = "half_to_even"
@@ -139,8 +142,10 @@ def quantize(node: TensorflowNodeContext) -> Translation:
     zero = scalar_like(value, 0)
     # TensorFlow keeps the range from being empty or without 0.
     low = ops.Minimum(low, zero).output(0)
-    gap = ops.Multiply(ops.Maximum(scalar_like(value, 1), ops.Maximum(ops.Abs(low), ops.Abs(high))),
-                       np.float32(node.get_attribute("ensure_minimum_range", 0.01, float)))
+    gap = ops.Multiply(
+        ops.Maximum(scalar_like(value, 1), ops.Maximum(ops.Abs(low), ops.Abs(high))),
+        np.float32(node.get_attribute("ensure_minimum_range", 0.01, float)),
+    )
     high = ops.Maximum(ops.Maximum(high, zero), ops.Add(low, gap)).output(0)
     scale: Node = ops.Divide(most, high)
     if limits.min:

@@ -50,7 +50,7 @@ def _lstm_step(
 
     products = ops.Add(ops.MatMul(ops.Concat([data, hidden], 1), matrix, False, False), bias)
     i, c, f, o = ops.Split(products, int64(1), 4).outputs()
-    forget_bias = node.get_attribute("forget_bias", 1.0, float)
+    forget_bias = node.get_attribute("forget_bias", 0.0 if node.get_op_type() == "BlockLSTMV2" else 1.0, float)
     i = sigmoid(i, cell, peepholes[0])
     f = sigmoid(ops.Add(f, scalar_like(f, forget_bias)), cell, peepholes[1])
     c = ops.Tanh(c).output(0)

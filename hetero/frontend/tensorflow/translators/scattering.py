@@ -11,7 +11,7 @@ from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.tensorflow.translators.gathering import merge_first_axes
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, reshape, scalar_like
-from hetero.graph import Constant, Output
+from hetero.graph import Output
 from hetero.types import Type
 
 
@@ -48,13 +48,16 @@ def sorted_segments(node: TensorflowNodeContext) -> Translation:
         reduced = reduce_segments(data, segments, count, reduction)
         is_empty = ops.Equal(rows_of_segments(data, segments, count), scalar_like(data, 0))
         return ops.Select(is_empty, scalar_like(data, 0), reduced)
-    return mean_of_segments(data, segments, count) if reduction == "mean" else reduce_segments(data, segments, count, reduction)
+    return (
+        mean_of_segments(data, segments, count)
+        if reduction == "mean"
+        else reduce_segments(data, segments, count, reduction)
+    )
 
 
 _UNSORTED = {
     "UnsortedSegmentSum": "sum", "UnsortedSegmentProd": "prod", "UnsortedSegmentMax": "max",
-    "UnsortedSegmentMin": "min", "SegmentSumV2": "sum", "SegmentProdV2": "prod", "SegmentMaxV2": "max",
-    "SegmentMinV2": "min",
+    "UnsortedSegmentMin": "min",
 }  # fmt: skip
 
 

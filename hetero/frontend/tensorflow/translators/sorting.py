@@ -1,11 +1,10 @@
-"""Sorting and searching: TopK, Unique, Where, Bucketize, bounds, counts."""
+"""Sorting and searching: TopK, ArgMax, Unique, Where, Bucketize, bounds, counts."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
@@ -24,6 +23,18 @@ def top_k(node: TensorflowNodeContext) -> Translation:
     index = kind if kind in (Type.i32, Type.i64) else Type.i32
     best = ops.TopK(node.get_input(0), count, -1, "max", "value", index, True)
     return [best.output(0), convert_to(best.output(1), kind)]
+
+
+@translator("ArgMax", "ArgMin")
+def arg_max_or_min(node: TensorflowNodeContext) -> Translation:
+    """Of equal elements the first is chosen."""
+    value, axis = node.get_input(0), int(np.ravel(node.get_values_from_const_input(1, 0, int))[0])
+    kind = node.get_attribute("output_type", Type.i64)
+    mode = "max" if node.get_op_type() == "ArgMax" else "min"
+    value = convert_to(value, Type.u8) if value.element_type is Type.boolean else value
+    index = kind if kind in (Type.i32, Type.i64) else Type.i64
+    best = ops.TopK(value, int64(1), axis, mode, "value", index, True)
+    return convert_to(ops.Squeeze(best.output(1), int64([axis])).output(0), kind)
 
 
 @translator("InTopK", "InTopKV2")
@@ -112,7 +123,8 @@ def dense_bincount(node: TensorflowNodeContext) -> Translation:
         starts = ops.Unsqueeze(ops.Multiply(arange(rows), reshape(size, ())), int64([1]))
         in_range = ops.Less(convert_to(values, Type.i64), size)
         shifted = ops.Add(convert_to(values, Type.i64), starts)
-        amounts = ops.Select(in_range, reshape(amounts, (-1,)) if False else ops.Reshape(amounts, ops.ShapeOf(values), False), scalar_like(amounts, 0)).output(0)
+        amounts = ops.Reshape(amounts, ops.ShapeOf(values), False).output(0)
+        amounts = ops.Select(in_range, amounts, scalar_like(amounts, 0)).output(0)
         total = ops.Multiply(rows, reshape(size, ()))
         flat = _count_bins(reshape(shifted.output(0), (-1,)), total.output(0), reshape(amounts, (-1,)))
         counts = ops.Reshape(flat, ops.Concat([reshape(rows, (1,)), reshape(size, (1,))], 0), False).output(0)
@@ -122,9 +134,11 @@ def dense_bincount(node: TensorflowNodeContext) -> Translation:
 def _weights_of(values: Output, weights: Output, kind: Type) -> Output:
     """Return the flat weights of the values: ones if there are none."""
     count = weights.partial_shape.element_count()
-    if count.is_dynamic:
-        raise FrontendError("the number of weights must be known")
-    return reshape(weights, (-1,)) if count.get_length() else _ones_like(values, kind)
+    if count.is_static:
+        return reshape(weights, (-1,)) if count.get_length() else _ones_like(values, kind)
+    ones = _ones_like(values, kind)
+    either = ops.Concat([reshape(weights, (-1,)), ones], 0)
+    return ops.Slice(either, int64([0]), ops.ShapeOf(ones), int64([1])).output(0)
 
 
 def _ones_like(values: Output, kind: Type) -> Output:

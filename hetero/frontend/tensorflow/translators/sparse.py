@@ -10,7 +10,6 @@ from hetero.frontend.tensorflow.translators.gathering import strides_of
 from hetero.frontend.tensorflow.translators.scattering import mean_of_segments, reduce_segments, rows_of_segments
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import arange, axis_length, int64, rank_of, reshape, scalar_like
-from hetero.graph import Constant, Output
 from hetero.types import Type
 
 

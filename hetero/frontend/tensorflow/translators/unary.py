@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import scalar_like
 from hetero.graph import Node, Output
-from hetero.types import Type
-
-# The constants of Klambauer et al., "Self-Normalizing Neural Networks", 2017.
-_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 _FUNCTIONS: dict[str, Callable[[Output], Any]] = {
-    "Abs": ops.Abs, "Acos": ops.Acos, "Acosh": ops.Acosh, "Asin": ops.Asin, "Asinh": ops.Asinh, "Atan": ops.Atan,
-    "Atanh": ops.Atanh, "Ceil": ops.Ceiling, "Cos": ops.Cos, "Cosh": ops.Cosh, "Elu": partial(ops.Elu, alpha=1.0),
-    "Erf": ops.Erf, "Exp": ops.Exp, "Floor": ops.Floor, "Invert": ops.BitwiseNot, "IsFinite": ops.IsFinite,
-    "IsInf": ops.IsInf, "IsNan": ops.IsNaN, "Log": ops.Log, "LogicalNot": ops.LogicalNot, "Mish": ops.Mish,
-    "Neg": ops.Negative, "Relu": ops.Relu, "Relu6": partial(ops.Clamp, min_value=0, max_value=6), "Rint": ops.Round,
-    "Round": ops.Round, "Sigmoid": ops.Sigmoid, "Sign": ops.Sign, "Sin": ops.Sin, "Sinh": ops.Sinh,
-    "Softplus": ops.SoftPlus, "Softsign": ops.SoftSign, "Sqrt": ops.Sqrt, "Square": lambda x: ops.Multiply(x, x),
-    "Swish": ops.Swish, "Tan": ops.Tan, "Tanh": ops.Tanh,
+    "Acos": ops.Acos, "Acosh": ops.Acosh, "Asin": ops.Asin, "Asinh": ops.Asinh, "Atan": ops.Atan, "Atanh": ops.Atanh,
+    "Ceil": ops.Ceiling, "Cos": ops.Cos, "Cosh": ops.Cosh, "Floor": ops.Floor, "Invert": ops.BitwiseNot,
+    "IsFinite": ops.IsFinite, "IsInf": ops.IsInf, "IsNan": ops.IsNaN, "Mish": ops.Mish, "Rint": ops.Round,
+    "Sign": ops.Sign, "Sin": ops.Sin, "Sinh": ops.Sinh, "Softsign": ops.SoftSign, "Swish": ops.Swish, "Tan": ops.Tan,
 }  # fmt: skip
 
 
@@ -38,14 +27,15 @@ def unary(node: TensorflowNodeContext) -> Translation:
     return _FUNCTIONS[node.get_op_type()](node.get_input(0))
 
 
+@translator("Round")
+def round_half_to_even(node: TensorflowNodeContext) -> Translation:
+    value = node.get_input(0)
+    return ops.Round(value) if value.element_type.is_real() else value
+
+
 @translator("Reciprocal", "Inv")
 def reciprocal(node: TensorflowNodeContext) -> Translation:
     return ops.Divide(scalar_like(node.get_input(0), 1), node.get_input(0))
-
-
-@translator("Rsqrt")
-def reciprocal_square_root(node: TensorflowNodeContext) -> Translation:
-    return ops.Divide(scalar_like(node.get_input(0), 1), ops.Sqrt(node.get_input(0)))
 
 
 @translator("Log1p")
@@ -76,18 +66,6 @@ def expm1(node: TensorflowNodeContext) -> Translation:
 @translator("Erfc")
 def complementary_error_function(node: TensorflowNodeContext) -> Translation:
     return ops.Subtract(scalar_like(node.get_input(0), 1), ops.Erf(node.get_input(0)))
-
-
-@translator("Selu")
-def selu(node: TensorflowNodeContext) -> Translation:
-    value = node.get_input(0)
-    return ops.Selu(value, scalar_like(value, _SELU_ALPHA), scalar_like(value, _SELU_SCALE))
-
-
-@translator("LeakyRelu")
-def leaky_relu(node: TensorflowNodeContext) -> Translation:
-    value = node.get_input(0)
-    return ops.PRelu(value, scalar_like(value, node.get_attribute("alpha", 0.2, float)))
 
 
 @translator("ToBool")

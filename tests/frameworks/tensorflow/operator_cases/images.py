@@ -6,7 +6,8 @@ from tests.frameworks.tensorflow.raw_case import Case, fixed, integers, reals
 
 _CORNERS = [{}, {"align_corners": True}, {"half_pixel_centers": True}]
 _BOXES = np.array(
-    [[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11], [0, 10.1, 1, 11.1], [0, 100, 1, 101]], np.float32
+    [[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11], [0, 10.1, 1, 11.1], [0, 100, 1, 101]],
+    np.float32,
 )
 _SCORES = np.array([0.9, 0.75, 0.6, 0.95, 0.5, 0.3], np.float32)
 _HALF, _LOW = fixed(0.5, np.float32), fixed(0.4, np.float32)
@@ -26,7 +27,11 @@ CASES = [
         for attributes in _CORNERS
         for size in ([8, 10], [3, 7])
     ),
-    Case("ResizeBilinear", [integers(1, 4, 4, 3, low=0, high=255, dtype=np.uint8), fixed([6, 6])], {"half_pixel_centers": True}),
+    Case(
+        "ResizeBilinear",
+        [integers(1, 4, 4, 3, low=0, high=255, dtype=np.uint8), fixed([6, 6])],
+        {"half_pixel_centers": True},
+    ),
     Case("ResizeNearestNeighbor", [integers(1, 4, 4, 3, low=0, high=255, dtype=np.uint8), fixed([6, 6])]),
     Case("ResizeBilinear", [reals(1, 4, 4, 3), np.array([5, 6], np.int32)]),
     *(

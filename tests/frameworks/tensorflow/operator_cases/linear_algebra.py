@@ -37,11 +37,25 @@ CASES = [
     Case("MatrixDiagPart", [reals(4, 3)]),
     Case("MatrixSetDiag", [reals(2, 3, 4), reals(2, 3)]),
     *(
-        Case("MatrixDiagV2", [reals(*shape), fixed(k), fixed(rows), fixed(columns), fixed(9, np.float32)])
-        for shape, k, rows, columns in (((2, 3), 0, -1, -1), ((3,), 1, -1, -1), ((2,), -1, 3, 4), ((2, 3), [0, 1], -1, -1))
+        Case(
+            "MatrixDiagV2",
+            [reals(*shape), fixed(k), fixed(rows), fixed(columns), fixed(9, np.float32)],
+            is_static=k != 0,
+        )
+        for shape, k, rows, columns in (
+            ((2, 3), 0, -1, -1),
+            ((3,), 1, -1, -1),
+            ((2,), -1, 3, 4),
+            ((2, 3), [0, 1], -1, -1),
+        )
     ),
     *(
-        Case("MatrixDiagV3", [reals(3, 3), fixed([-1, 1]), fixed(3), fixed(4), fixed(0, np.float32)], {"align": align})
+        Case(
+            "MatrixDiagV3",
+            [reals(3, 3), fixed([-1, 1]), fixed(3), fixed(4), fixed(0, np.float32)],
+            {"align": align},
+            is_static=True,
+        )
         for align in ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
     ),
     Case("MatrixDiagPartV2", [reals(3, 4), fixed(0), fixed(0, np.float32)]),
@@ -57,6 +71,9 @@ CASES = [
         for align in ("RIGHT_LEFT", "LEFT_RIGHT")
         for k, shape in (([-1, 1], (3, 3)), (-1, (2,)), (0, (3,)))
     ),
-    *(Case("MatrixBandPart", [reals(2, 4, 5), fixed(lower), fixed(upper)]) for lower, upper in ((1, 0), (-1, 1), (0, -1))),
+    *(
+        Case("MatrixBandPart", [reals(2, 4, 5), fixed(lower), fixed(upper)])
+        for lower, upper in ((1, 0), (-1, 1), (0, -1))
+    ),
     Case("MatrixBandPart", [integers(3, 3), np.int64(1), np.int64(1)]),
 ]
