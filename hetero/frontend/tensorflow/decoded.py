@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,7 +77,8 @@ class DecodedModel:
     """A model. The arrays of ``variables`` are by the names of the variables.
 
     ``input_names`` and ``output_names``: the names that users have for the inputs and outputs of the graph, in order;
-    empty if the file has no signature. ``assets``: the paths of files, by the names of the nodes with their names.
+    empty if the file has no signature. ``initializers``: the names of nodes that initialize tables. ``assets``: the
+    paths of files by the names of the nodes that hold these paths.
     """
 
     graph: DecodedGraph
@@ -84,6 +86,8 @@ class DecodedModel:
     variables: Mapping[str, np.ndarray] = field(default_factory=dict)
     input_names: list[str] = field(default_factory=list)
     output_names: list[str] = field(default_factory=list)
+    initializers: list[str] = field(default_factory=list)
+    assets: Mapping[str, Path] = field(default_factory=dict)
 
 
 def execution_order(graph: DecodedGraph, functions: Mapping[str, DecodedGraph]) -> list[DecodedNode]:

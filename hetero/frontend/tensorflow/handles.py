@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from hetero.graph import Output
-from hetero.types import Type
 
 
 class Handle:
@@ -15,10 +14,10 @@ class Handle:
 
 @dataclass(frozen=True)
 class VariableHandle(Handle):
-    """A variable, by its name. ``element_type``: the type of its contents, dynamic if unknown."""
+    """A variable, by its name. ``is_reference``: in TensorFlow 1, operators read it as if it were its contents."""
 
     name: str
-    element_type: Type = Type.dynamic
+    is_reference: bool = False
 
 
 Value = Output | Handle

@@ -10,7 +10,8 @@ from hetero.frontend.node_context import NodeContext
 from hetero.frontend.tensorflow.attributes import Attributes
 from hetero.frontend.tensorflow.decoded import DecodedNode
 from hetero.frontend.tensorflow.element_types import complex_dtype
-from hetero.frontend.tensorflow.handles import Handle, Value
+from hetero.frontend.tensorflow.handles import Handle, Value, VariableHandle
+from hetero.frontend.tensorflow.names import variable_name
 from hetero.frontend.tensorflow.output_names import output_ranges
 from hetero.graph import Output
 
@@ -68,6 +69,18 @@ class TensorflowNodeContext(NodeContext):
         if not isinstance(value, Handle):
             raise FrontendError(f"input {index} must be a resource")
         return value
+
+    @property
+    def resource_name(self) -> str:
+        """The name of the resource that the node stands for."""
+        return variable_name(self._node)
+
+    def variable_name(self, index: int) -> str:
+        """Return the name of the variable that an input is. Raises FrontendError for other inputs."""
+        handle = self.get_handle(index)
+        if not isinstance(handle, VariableHandle):
+            raise FrontendError(f"input {index} must be a variable")
+        return handle.name
 
     def is_needed(self, index: int) -> bool:
         """Return whether another node or the model's result reads an output."""
