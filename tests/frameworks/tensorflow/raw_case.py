@@ -18,6 +18,14 @@ class Fixed:
 
 
 @dataclass(frozen=True, eq=False)
+class Quantized:
+    """An input of integers as a quantized type of TensorFlow, for example "qint8"."""
+
+    array: np.ndarray
+    kind: str
+
+
+@dataclass(frozen=True, eq=False)
 class Case:
     """Inputs in the operator's order (a list for a list of tensors), and attributes, types as ``tf.name``.
 

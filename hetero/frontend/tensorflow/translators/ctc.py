@@ -15,7 +15,7 @@ from hetero.types import Type
 
 @translator("CTCGreedyDecoder")
 def greedy_decoder(node: TensorflowNodeContext) -> Translation:
-    """Return the decoded classes as a sparse tensor, its shape, and the negated sum of the best scores ``[batch, 1]``."""
+    """Return the decoded classes as a sparse tensor, its shape, and the negated sum of the best scores."""
     scores, lengths = node.get_inputs()
     scores = ops.Transpose(scores, int64([1, 0, 2])).output(0)
     blank = node.get_attribute("blank_index", -1, int)

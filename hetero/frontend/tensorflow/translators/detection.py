@@ -128,8 +128,8 @@ def crop_and_resize(node: TensorflowNodeContext) -> Translation:
         for axis in (0, 1)
     )
     is_inside = ops.LogicalAnd(_is_inside(rows, lengths[0]), _is_inside(columns, lengths[1]))
-    starts = ops.Multiply(convert_to(batch_indices, Type.i64), ops.Multiply(*lengths))
-    starts = ops.Unsqueeze(starts, int64([1, 2]))
+    images = ops.Multiply(convert_to(batch_indices, Type.i64), ops.Multiply(*lengths))
+    starts = ops.Unsqueeze(images, int64([1, 2]))
     pixels = ops.Reshape(image, ops.Concat([int64([-1]), reshape(axis_length(image, 3), (1,))], 0), False)
 
     def pixel(row: Node, column: Node) -> Node:

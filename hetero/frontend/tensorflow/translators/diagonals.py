@@ -22,7 +22,7 @@ from hetero.types import Type
 
 @translator("MatrixBandPart", "BatchMatrixBandPart")
 def band_part(node: TensorflowNodeContext) -> Translation:
-    """Zero the elements more than ``lower`` below or ``upper`` above the main diagonal; a negative number is no limit."""
+    """Zero elements more than ``lower`` below or ``upper`` above the main diagonal; a negative number is no limit."""
     matrix, *limits = node.get_inputs()
     lower, upper = (reshape(convert_to(limit, Type.i64), ()) for limit in limits)
     rows, columns = (arange(axis_length(matrix, axis)) for axis in (-2, -1))
@@ -74,7 +74,7 @@ def _main_diagonal(rows: Output, columns: Output) -> Output:
 
 @translator("MatrixDiagV2", "MatrixDiagV3")
 def matrices_of_diagonals(node: TensorflowNodeContext) -> Translation:
-    """Inputs: the diagonals, their numbers, rows and columns of the matrices (-1: as few as fit), the other elements."""
+    """Inputs: diagonals, their numbers, rows and columns of the matrices (-1: as few as fit), other elements."""
     diagonals, padding = node.get_input(0), reshape(node.get_input(4), ())
     low, high = _diagonal_range(node)
     rows, columns = (node.get_values_from_const_input(index, dtype=int) for index in (2, 3))

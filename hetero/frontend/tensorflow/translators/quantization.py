@@ -40,13 +40,13 @@ def _fake_quantize(node: TensorflowNodeContext, low: Output, high: Output) -> No
     extent = ops.Subtract(high, low)
     is_empty = ops.Equal(extent, zero)
     step = ops.Divide(ops.Select(is_empty, scalar_like(value, 1), extent), scalar_like(value, most - least))
-    offset = ops.Round(ops.Subtract(least_level, ops.Divide(low, step)), "half_away_from_zero")
-    offset = ops.Maximum(ops.Minimum(offset, most_level), least_level)
+    rounded_offset = ops.Round(ops.Subtract(least_level, ops.Divide(low, step)), "half_away_from_zero")
+    offset = ops.Maximum(ops.Minimum(rounded_offset, most_level), least_level)
     nudged_low = ops.Multiply(ops.Subtract(least_level, offset), step)
     nudged_high = ops.Multiply(ops.Subtract(most_level, offset), step)
     clamped = ops.Minimum(ops.Maximum(value, nudged_low), nudged_high)
-    level = ops.Divide(ops.Subtract(clamped, nudged_low), step)
-    level = ops.Floor(ops.Add(level, scalar_like(value, 0.5)))
+    steps = ops.Divide(ops.Subtract(clamped, nudged_low), step)
+    level = ops.Floor(ops.Add(steps, scalar_like(value, 0.5)))
     rounded = ops.Add(ops.Multiply(level, step), nudged_low)
     return ops.Select(is_empty, zero, rounded)
 
@@ -93,7 +93,7 @@ def quantize_and_dequantize(node: TensorflowNodeContext) -> Translation:
 
 def _data_range(node: TensorflowNodeContext, value: Output, axis: int) -> tuple[Output, Output]:
     """Return the lowest and the highest number to represent, per index of an axis unless it is -1."""
-    if node.get_attribute("range_given", True if node.get_op_type().endswith("V3") else False, bool):
+    if node.get_attribute("range_given", node.get_op_type().endswith("V3"), bool):
         shape = (-1, *[1] * (rank_of(value) - axis - 1)) if axis >= 0 else ()
         return reshape(node.get_input(1), shape), reshape(node.get_input(2), shape)
     axes = int64([other for other in range(rank_of(value)) if other != axis])
@@ -113,7 +113,7 @@ def dequantize(node: TensorflowNodeContext) -> Translation:
     least, most = np.float32(limits.min), np.float32(limits.max)
     if mode == "SCALED":
         least = np.float32(limits.min + is_narrow)
-        scale = ops.Divide(high, most)
+        scale: Node = ops.Divide(high, most)
         if limits.min:
             scale = ops.Maximum(ops.Divide(low, least), scale)
         result: Node = ops.Multiply(number, scale)

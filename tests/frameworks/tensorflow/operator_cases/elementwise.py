@@ -5,9 +5,16 @@ import numpy as np
 from tests.frameworks.tensorflow.raw_case import Case, booleans, complexes, fixed, integers, reals
 
 _SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -2.5], np.float32)
-_REAL = ["Asinh", "Atan", "Ceil", "Cos", "Cosh", "Elu", "Erf", "Erfc", "Exp", "Expm1", "Floor", "Mish", "Neg", "Relu", "Relu6", "Rint", "Round", "Selu", "Sigmoid", "Sin", "Sinh", "Softplus", "Softsign", "Square", "Tan", "Tanh", "Abs", "Sign", "LeakyRelu"]
+_REAL = [
+    "Asinh", "Atan", "Ceil", "Cos", "Cosh", "Elu", "Erf", "Erfc", "Exp", "Expm1", "Floor", "Mish", "Neg", "Relu",
+    "Relu6", "Rint", "Round", "Selu", "Sigmoid", "Sin", "Sinh", "Softplus", "Softsign", "Square", "Tan", "Tanh",
+    "Abs", "Sign", "LeakyRelu",
+]  # fmt: skip
 _POSITIVE = ["Log", "Log1p", "Rsqrt", "Sqrt", "Reciprocal", "Inv"]
-_BINARY = ["Add", "AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference", "RealDiv", "Div", "FloorDiv", "DivNoNan", "MulNoNan", "Atan2"]
+_BINARY = [
+    "Add", "AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference", "RealDiv", "Div", "FloorDiv",
+    "DivNoNan", "MulNoNan", "Atan2",
+]  # fmt: skip
 _OF_INTEGERS = ["Add", "AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference"]
 _DIVISIONS = ["Div", "FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod", "RealDiv"]
 _COMPARISONS = ["Equal", "NotEqual", "Greater", "GreaterEqual", "Less", "LessEqual"]

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from tests.frameworks.tensorflow.raw_case import Case, fixed, reals
+from tests.frameworks.tensorflow.raw_case import Case, Quantized, fixed, reals
 
 _VALUES = reals(3, 4, low=-3, high=3)
+_BYTES = integers(3, 4, low=0, high=256, dtype=np.uint8)
 _STATELESS = [fixed([3, 4]), fixed([1, 2])]
 
 CASES = [
@@ -52,6 +53,17 @@ CASES = [
         )
         for kind in ("tf.qint8", "tf.quint8")
         for rounding in ("HALF_TO_EVEN", "HALF_AWAY_FROM_ZERO")
+    ),
+    *(
+        Case("Dequantize", [Quantized(array, kind), fixed(low, np.float32), fixed(3, np.float32)], {"mode": mode})
+        for array, kind in ((integers(3, 4, low=-128, high=128, dtype=np.int8), "qint8"), (_BYTES, "quint8"))
+        for mode in ("MIN_COMBINED", "MIN_FIRST", "SCALED")
+        for low in (-2, 0)
+    ),
+    Case(
+        "Dequantize",
+        [Quantized(_BYTES, "quint8"), fixed([0, -1, -2, 0], np.float32), fixed([1, 2, 3, 4], np.float32)],
+        {"mode": "SCALED", "axis": 1},
     ),
     *(Case("RandomUniform", [fixed([3, 4])], {"dtype": kind}, is_random=True) for kind in ("tf.float32", "tf.float16")),
     Case("RandomUniform", [np.array([2, 3], np.int32)], {"dtype": "tf.float32", "seed": 3}, is_random=True),

@@ -52,4 +52,40 @@ CASES = [
         [_INDICES, reals(3), fixed([3, 4], np.int64), reals(2, 3)],
         {"adjoint_a": True, "adjoint_b": True},
     ),
+    Case("RaggedTensorToSparse", [[np.array([0, 2, 2, 5], np.int64)], reals(5)]),
+    Case("RaggedTensorToSparse", [[np.array([0, 2, 3], np.int64), np.array([0, 1, 1, 4], np.int64)], integers(4)]),
+    *(
+        Case(
+            "RaggedTensorToTensor",
+            [fixed(shape, np.int64), reals(5), fixed(9, np.float32), [np.array([0, 2, 2, 5], np.int64)]],
+            {"row_partition_types": ["ROW_SPLITS"]},
+        )
+        for shape in (-1, [-1, -1], [4, 2])
+    ),
+    Case(
+        "RaggedTensorToTensor",
+        [
+            fixed([-1, -1], np.int64),
+            reals(4),
+            fixed(0, np.float32),
+            [fixed(3, np.int64), np.array([0, 0, 2, 2], np.int64)],
+        ],
+        {"row_partition_types": ["FIRST_DIM_SIZE", "VALUE_ROWIDS"]},
+    ),
+    Case(
+        "RaggedTensorToTensor",
+        [
+            fixed([-1, -1, -1, 2], np.int64),
+            reals(4, 2),
+            fixed(0, np.float32),
+            [np.array([0, 2, 3], np.int64), np.array([0, 1, 1, 4], np.int64)],
+        ],
+        {"row_partition_types": ["ROW_SPLITS", "ROW_SPLITS"]},
+    ),
+    Case("RaggedRange", [np.array([2, 5, 8], np.int32), np.array([3, 5, 12], np.int32), np.array([1, 1, 2], np.int32)]),
+    Case(
+        "RaggedRange",
+        [fixed(0, np.float32), np.array([3, 0, 1.5], np.float32), fixed(0.5, np.float32)],
+        {"Tsplits": "tf.int32"},
+    ),
 ]
