@@ -21,7 +21,16 @@ def constant(node: TensorflowNodeContext) -> Translation:
     return Constant(array)
 
 
-@translator("Identity", "Snapshot", "StopGradient", "PreventGradient", "CheckNumerics", "PlaceholderWithDefault")
+@translator(
+    "Identity",
+    "Snapshot",
+    "StopGradient",
+    "PreventGradient",
+    "CheckNumerics",
+    "CheckNumericsV2",
+    "EnsureShape",
+    "PlaceholderWithDefault",
+)
 def identity(node: TensorflowNodeContext) -> Values:
     """The first input, which may be a resource; messages and gradients do not matter."""
     return node.get_values()[:1]

@@ -11,9 +11,9 @@ from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.layout import ImageLayout
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.tensorflow.translators.complex_numbers import divide_complex, multiply_complex
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import per_channel, rank_of, reshape, scalar_like
-from hetero.graph import Node, Output
 
 # Functions of all inputs. Those of the first group are the same for both parts of complex numbers.
 _LINEAR: dict[str, Callable[..., Any]] = {"Add": ops.Add, "AddV2": ops.Add, "Sub": ops.Subtract, "Neg": ops.Negative}
@@ -27,6 +27,10 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "Softplus": ops.SoftPlus, "Sqrt": ops.Sqrt, "Square": lambda value: ops.Multiply(value, value),
     "SquaredDifference": ops.SquaredDifference, "Tanh": ops.Tanh,
 }  # fmt: skip
+_OF_COMPLEX: dict[str, Callable[..., Any]] = {
+    "Div": divide_complex, "Mul": multiply_complex, "RealDiv": divide_complex,
+    "Square": lambda value: multiply_complex(value, value),
+}  # fmt: skip
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
@@ -38,23 +42,11 @@ def linear(node: TensorflowNodeContext) -> Translation:
 @translator(*_FUNCTIONS)
 def function(node: TensorflowNodeContext) -> Translation:
     inputs = node.get_inputs()
-    if node.is_complex():
-        if node.get_op_type() != "Mul":
-            raise FrontendError("complex numbers are not supported")
-        return _multiply_complex(*inputs)
-    return _FUNCTIONS[node.get_op_type()](*inputs)
-
-
-def _multiply_complex(left: Output, right: Output) -> Node:
-    real = [ops.Split(value, -1, 2).outputs() for value in (left, right)]
-    (a, b), (c, d) = real
-    return ops.Concat(
-        [
-            ops.Subtract(ops.Multiply(a, c), ops.Multiply(b, d)),
-            ops.Add(ops.Multiply(a, d), ops.Multiply(b, c)),
-        ],
-        -1,
-    )
+    if not node.is_complex():
+        return _FUNCTIONS[node.get_op_type()](*inputs)
+    if node.get_op_type() not in _OF_COMPLEX:
+        raise FrontendError("complex numbers are not supported")
+    return _OF_COMPLEX[node.get_op_type()](*inputs)
 
 
 @translator("Rsqrt")

@@ -41,3 +41,11 @@ def softmax(node: TensorflowNodeContext) -> Translation:
 @translator("LogSoftmax")
 def log_softmax(node: TensorflowNodeContext) -> Translation:
     return ops.LogSoftmax(node.get_input(0), -1)
+
+
+@translator("LRN")
+def local_response_normalization(node: TensorflowNodeContext) -> Translation:
+    """Over channels, the last axis. LRN divides alpha by the size of the window, TensorFlow does not."""
+    value, size = node.get_input(0), 2 * node.get_attribute("depth_radius", 5, int) + 1
+    alpha, beta, bias = (node.get_attribute(*pair, float) for pair in (("alpha", 1.0), ("beta", 0.5), ("bias", 1.0)))
+    return ops.LRN(value, int64([rank_of(value) - 1]), alpha * size, beta, bias, size)

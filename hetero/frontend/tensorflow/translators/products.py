@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hetero import ops
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation import Translation
@@ -11,4 +12,7 @@ from hetero.frontend.translation import Translation
 @translator("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 def matmul(node: TensorflowNodeContext) -> Translation:
     names = ("transpose_a", "transpose_b") if node.get_op_type() == "MatMul" else ("adj_x", "adj_y")
-    return ops.MatMul(node.get_input(0), node.get_input(1), *(node.get_attribute(name, False) for name in names))
+    # Only BatchMatMulV3 has another type for its result, in which it computes.
+    kind = node.get_attribute("Tout", node.get_input(0).element_type)
+    left, right = (convert_to(value, kind) for value in node.get_inputs())
+    return ops.MatMul(left, right, *(node.get_attribute(name, False) for name in names))

@@ -1,0 +1,21 @@
+"""The cases of all operators, a module per family."""
+
+from tests.frameworks.tensorflow.operator_cases import (
+    elementwise,
+    images,
+    linear_algebra,
+    movement,
+    quantization,
+    reduction,
+    scattering,
+    sequences,
+    signal,
+)
+
+CASES = [
+    case
+    for module in (
+        elementwise, reduction, movement, scattering, linear_algebra, images, quantization, signal, sequences,
+    )
+    for case in module.CASES
+]  # fmt: skip
