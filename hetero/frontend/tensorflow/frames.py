@@ -83,6 +83,7 @@ def _replace(
         attributes={"cond": FunctionName(f"{frame}/cond"), "body": FunctionName(f"{frame}/body")},
     )
     for position, variable in enumerate(variables):
+        del graph.nodes[variable.merge]  # Only nodes of the loop read it; it is no Merge of a conditional.
         for switch in switches[variable.merge]:
             for exit_node in readers[switch.name]:
                 if exit_node.op_type in ("Exit", "RefExit"):

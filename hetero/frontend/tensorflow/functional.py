@@ -17,10 +17,27 @@ def make_functional(model: DecodedModel) -> None:
         return
     added: dict[str, DecodedGraph] = {}
     replace_frames(model.graph, added)
+    _remove_remains(model.graph)
     # Bodies of loops have conditionals too; the branches of conditionals have none, as the inner ones come first.
     for graph in [model.graph, *added.values()]:
         replace_switches(graph, added)
     model.functions = _Joined(added, model.functions)
+
+
+def _remove_remains(graph: DecodedGraph) -> None:
+    """Remove the nodes that depend on nodes which were replaced: what is left of loops."""
+    readers: dict[str, list[str]] = {}
+    for node in graph.nodes.values():
+        for reference in node.inputs:
+            readers.setdefault(reference.node, []).append(node.name)
+    worklist = [name for read, names in readers.items() if read not in graph.nodes for name in names]
+    while worklist:
+        name = worklist.pop()
+        if graph.nodes.pop(name, None) is not None:
+            worklist += readers.get(name, [])
+    graph.outputs = [one for one in graph.outputs if one.port >= 0 or one.node in graph.nodes]
+    for node in graph.nodes.values():
+        node.control_inputs = [name for name in node.control_inputs if name in graph.nodes]
 
 
 class _Joined(Mapping[str, DecodedGraph]):

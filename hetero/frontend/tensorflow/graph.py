@@ -33,6 +33,8 @@ MAX_NESTING = 40
 # Maximum number of nodes after inlining: this factor times the nodes of the file, plus this constant. A function may be
 # called several times, so a small file can expand exponentially.
 _INLINE_FACTOR, _INLINE_CONSTANT = 50, 1000
+# Operators that make no operation: their values are resources.
+_RESOURCES = ("VarHandleOp", "Variable", "VariableV2", "HashTable", "HashTableV2")
 # How many nodes of an unknown operator a message lists.
 _NAMES_LISTED = 3
 
@@ -253,7 +255,9 @@ class GraphBuilder:
         return TensorflowSubgraph(self, self.context.function(name))
 
     def _translate(self, node: DecodedNode) -> None:
-        name = self.scope.unique.take(self._prefix + node.name)
+        name = self._prefix + node.name
+        if node.op_type not in _RESOURCES:  # The name of a variable is that of its contents.
+            name = self.scope.unique.take(name)
         try:
             inputs = [self.value(reference) for reference in node.inputs]
             translator = self.context.find(node.op_type)
