@@ -42,6 +42,15 @@ CASES = [
         )
         for rate, padding in ((1, "VALID"), (2, "SAME"), (1, "SAME"))
     ),
+    *(
+        Case(
+            "MaxPoolWithArgmax",
+            [reals(2, 5, 6, 3)],
+            {"ksize": [1, 2, 3, 1], "strides": [1, stride, 2, 1], "padding": padding, **attributes},
+        )
+        for stride, padding in ((2, "VALID"), (1, "SAME"))
+        for attributes in ({}, {"include_batch_in_index": True, "Targmax": "tf.int32"})
+    ),
     Case("AdjustContrastv2", [_RGB, fixed(1.7, np.float32)]),
     Case("AdjustContrastv2", [_RGB[0], np.float32(0.3)]),
     Case("AdjustSaturation", [_RGB, fixed(1.7, np.float32)]),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.frameworks.tensorflow.raw_case import Case, Quantized, fixed, reals
+from tests.frameworks.tensorflow.raw_case import Case, Quantized, fixed, integers, reals
 
 _VALUES = reals(3, 4, low=-3, high=3)
 _BYTES = integers(3, 4, low=0, high=256, dtype=np.uint8)
