@@ -6,16 +6,16 @@ from tests.frameworks.tensorflow.raw_case import Case, booleans, fixed, integers
 
 _HALF = {"dtype": np.float16}
 _FUNCTIONS = [
-    "Abs", "Ceil", "Cos", "Elu", "Erf", "Exp", "Floor", "LeakyRelu", "Log1p", "LogSoftmax", "Neg", "Relu", "Relu6", "Rint",
-    "Round", "Selu", "Sigmoid", "Sign", "Sin", "Softmax", "Softplus", "Softsign", "Square", "Tanh",
+    "Abs", "Ceil", "Cos", "Elu", "Erf", "Exp", "Floor", "LeakyRelu", "Log1p", "LogSoftmax", "Neg", "Relu", "Relu6",
+    "Rint", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Softmax", "Softplus", "Softsign", "Square", "Tanh",
 ]  # fmt: skip
 _ARITHMETIC = ["AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference", "FloorDiv", "FloorMod"]
 _COMPARISONS = ["Equal", "NotEqual", "Greater", "GreaterEqual", "Less", "LessEqual"]
 _INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int64]
 
 CASES = [
-    *(Case(name, [reals(2, 3, low=-0.9, dtype=np.float64)], tolerance=1e-9) for name in _FUNCTIONS),
-    *(Case(name, [reals(2, 3, low=-0.9, dtype=np.float16)], tolerance=4e-3) for name in _FUNCTIONS),
+    *(Case(name, [reals(2, 3, low=-0.9, dtype=np.float64)], tolerance=1e-7) for name in _FUNCTIONS),
+    *(Case(name, [reals(2, 3, low=-0.9, dtype=np.float16)], tolerance=4e-3) for name in _FUNCTIONS if name != "Rint"),
     *(Case(name, [reals(0, 3)]) for name in _FUNCTIONS),
     *(
         Case(name, [reals(2, 3, dtype=kind), reals(3, low=0.5, dtype=kind)], tolerance=4e-3)
@@ -49,7 +49,7 @@ CASES = [
     *(Case("ArgMax", [integers(3, 4, dtype=kind), fixed(1)]) for kind in (np.int64, np.uint8, np.int8)),
     Case("ArgMax", [booleans(3, 4), fixed(1)]),
     Case("ArgMin", [reals(3, 4, dtype=np.float16), fixed(0)]),
-    *(Case("Cumsum", [integers(5, dtype=np.int64), fixed(0)]) for _ in range(1)),
+    Case("Cumsum", [integers(5, dtype=np.int64), fixed(0)]),
     Case("Cumsum", [reals(5, dtype=np.float64), fixed(0, np.int64)]),
     *(Case("TopKV2", [integers(2, 6, low=-9, high=9, dtype=kind), fixed(3)]) for kind in (np.int64, np.int8)),
     Case("TopKV2", [reals(2, 6, dtype=np.float64), fixed(0)]),
