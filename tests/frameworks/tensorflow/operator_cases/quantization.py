@@ -55,6 +55,12 @@ CASES = [
         for rounding in ("HALF_TO_EVEN", "HALF_AWAY_FROM_ZERO")
     ),
     *(
+        Case("QuantizeV2", [_VALUES, fixed(low, np.float32), fixed(2.5, np.float32)], {"T": kind, "mode": mode})
+        for kind in ("tf.qint8", "tf.quint8")
+        for mode in ("MIN_COMBINED", "MIN_FIRST")
+        for low in (-2, 0.5)
+    ),
+    *(
         Case("Dequantize", [Quantized(array, kind), fixed(low, np.float32), fixed(3, np.float32)], {"mode": mode})
         for array, kind in ((integers(3, 4, low=-128, high=128, dtype=np.int8), "qint8"), (_BYTES, "quint8"))
         for mode in ("MIN_COMBINED", "MIN_FIRST", "SCALED")
