@@ -25,6 +25,13 @@ def matrix_determinant(node: TensorflowNodeContext) -> Translation:
     return ops.Det(node.get_input(0))
 
 
+@translator("LogMatrixDeterminant")
+def log_determinant(node: TensorflowNodeContext) -> Translation:
+    """The sign of the determinant, and the logarithm of its absolute value."""
+    determinant = ops.Det(node.get_input(0))
+    return [ops.Sign(determinant), ops.Log(ops.Abs(determinant))]
+
+
 @translator("MatrixSolve", "BatchMatrixSolve")
 def matrix_solve(node: TensorflowNodeContext) -> Translation:
     """Solve A·X = B, or with ``adjoint`` Aᵀ·X = B, by the inverse of A."""

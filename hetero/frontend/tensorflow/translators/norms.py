@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from hetero import ops
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
@@ -25,6 +27,17 @@ def cumulative(node: TensorflowNodeContext) -> Translation:
     operation = ops.CumSum if node.get_op_type() == "Cumsum" else ops.CumProd
     exclusive, reverse = (node.get_attribute(name, False, bool) for name in ("exclusive", "reverse"))
     return operation(node.get_input(0), reshape(node.get_input(1), ()), exclusive, reverse)
+
+
+@translator("CumulativeLogsumexp")
+def cumulative_log_sum_exp(node: TensorflowNodeContext) -> Translation:
+    value, axis = node.get_input(0), reshape(node.get_input(1), ())
+    exclusive, reverse = (node.get_attribute(name, False, bool) for name in ("exclusive", "reverse"))
+    # Relative to the maximum, so that no exponential overflows.
+    largest = ops.ReduceMax(value, axis, True)
+    total = ops.CumSum(ops.Exp(ops.Subtract(value, largest)), axis, exclusive, reverse)
+    lowest = scalar_like(value, np.finfo(value.element_type.to_dtype()).min)
+    return ops.Maximum(ops.Add(ops.Log(total), largest), lowest)
 
 
 @translator("L2Loss")

@@ -37,6 +37,16 @@ def arg_max_or_min(node: TensorflowNodeContext) -> Translation:
     return convert_to(ops.Squeeze(best.output(1), int64([axis])).output(0), kind)
 
 
+@translator("NthElement")
+def nth_element(node: TensorflowNodeContext) -> Translation:
+    """The element at a position of each sorted row."""
+    rows, position = node.get_inputs()
+    mode = "max" if node.get_attribute("reverse", False, bool) else "min"
+    count = ops.Add(reshape(position, ()), scalar_like(position, 1))
+    best = ops.TopK(rows, count, -1, mode, "value", Type.i64)
+    return ops.Gather(best.output(0), int64(-1), int64(-1))
+
+
 @translator("InTopK", "InTopKV2")
 def in_top_k(node: TensorflowNodeContext) -> Translation:
     """Whether the score of the target is finite and fewer than k scores of its row are greater."""

@@ -79,4 +79,9 @@ CASES = [
     Case("DynamicStitch", [[fixed(0), fixed([[2, 1]])], [reals(3), reals(1, 2, 3)]]),
     Case("DynamicStitch", [[fixed([0, 1]), fixed([1, 2])], [reals(2), reals(2)]]),
     Case("ConjugateTranspose", [reals(2, 3, 4), fixed([2, 0, 1])]),
+    Case("DataFormatDimMap", [np.array([0, 1, 2, 3, -1], np.int32)]),
+    Case("DataFormatDimMap", [np.array([1, 3], np.int32)], {"src_format": "NCHW", "dst_format": "NHWC"}),
+    Case("DataFormatVecPermute", [np.array([1, 2, 3, 4], np.int32)], is_static=True),
+    Case("DataFormatVecPermute", [integers(4, 2)], {"src_format": "NCHW", "dst_format": "NHWC"}, is_static=True),
+    Case("DataFormatVecPermute", [integers(2)], is_static=True),
 ]

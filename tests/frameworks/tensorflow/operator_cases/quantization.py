@@ -87,4 +87,20 @@ CASES = [
     ),
     Case("StatelessRandomUniformInt", [*_STATELESS, fixed(0), fixed(9)], is_random=True),
     Case("RandomShuffle", [reals(4, 2)], is_random=True),
+    Case("StatelessRandomGetKeyCounter", [fixed([1, 2])], is_random=True),
+    Case("StatelessRandomGetAlg", [], is_random=True),
+    *(
+        Case(
+            name,
+            [fixed([3, 4]), fixed([1], np.uint64), fixed([0, 0], np.uint64), fixed(1)],
+            {"dtype": "tf.float32"},
+            is_random=True,
+        )
+        for name in ("StatelessRandomUniformV2", "StatelessRandomNormalV2", "StatelessTruncatedNormalV2")
+    ),
+    Case(
+        "StatelessRandomUniformIntV2",
+        [fixed([3, 4]), fixed([1], np.uint64), fixed([0, 0], np.uint64), fixed(1), fixed(0), fixed(9)],
+        is_random=True,
+    ),
 ]

@@ -80,4 +80,13 @@ CASES = [
     *(Case(name, [reals(2, 2, 3)]) for name in ("Softmax", "LogSoftmax")),
     Case("LRN", [reals(1, 2, 2, 8)]),
     Case("LRN", [reals(1, 2, 2, 8)], {"depth_radius": 2, "bias": 2.0, "alpha": 0.5, "beta": 0.75}),
+    Case("NthElement", [reals(3, 5), fixed(2)]),
+    Case("NthElement", [reals(5), np.int32(1)], {"reverse": True}),
+    *(
+        Case("CumulativeLogsumexp", [reals(2, 5), fixed(1)], {"exclusive": exclusive, "reverse": reverse})
+        for exclusive in (False, True)
+        for reverse in (False, True)
+    ),
+    Case("SoftmaxCrossEntropyWithLogits", [reals(3, 4), np.eye(3, 4, dtype=np.float32)]),
+    Case("SparseSoftmaxCrossEntropyWithLogits", [reals(3, 4), np.array([1, 0, 3], np.int32)]),
 ]
