@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from hetero import ops
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
@@ -36,8 +34,7 @@ def cumulative_log_sum_exp(node: TensorflowNodeContext) -> Translation:
     # Relative to the maximum, so that no exponential overflows.
     largest = ops.ReduceMax(value, axis, True)
     total = ops.CumSum(ops.Exp(ops.Subtract(value, largest)), axis, exclusive, reverse)
-    lowest = scalar_like(value, np.finfo(value.element_type.to_dtype()).min)
-    return ops.Maximum(ops.Add(ops.Log(total), largest), lowest)
+    return ops.Add(ops.Log(total), largest)
 
 
 @translator("L2Loss")
