@@ -235,7 +235,7 @@ def report(arguments: Sequence[str]) -> list[Outcome]:
     if other:
         lacking = [one for one in outcomes if _NOT_TRANSLATED in one.openvino]
         kinds = sorted({one.label.split("-")[0] for one in lacking})
-        print(f"OpenVINO has no translation of {len(kinds)} operators, {len(lacking)} cases: {', '.join(kinds)}")
+        print(f"OpenVINO does not convert {len(lacking)} cases of {len(kinds)} operators: {', '.join(kinds)}")
     if "--openvino-failures" in arguments:
         for one in outcomes:
             if one.openvino != AGREES:

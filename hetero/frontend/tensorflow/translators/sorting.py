@@ -119,6 +119,19 @@ def bincount(node: TensorflowNodeContext) -> Translation:
     return _count_bins(reshape(values, (-1,)), size, _weights_of(values, weights, weights.element_type))
 
 
+@translator("HistogramFixedWidth")
+def histogram(node: TensorflowNodeContext) -> Translation:
+    """Counts of the values in bins of equal width; values beyond the range are in the first or the last bin."""
+    values, limits, count = node.get_inputs()
+    kind, bins = values.element_type, convert_to(reshape(count, ()), Type.i64)
+    low, high = (ops.Gather(limits, int64(index), int64(0)) for index in (0, 1))
+    width = ops.Divide(ops.Subtract(high, low), convert_to(bins, kind))
+    position = ops.Divide(ops.Subtract(ops.Maximum(values, low), low), width)
+    last = convert_to(ops.Subtract(bins, int64(1)).output(0), kind)
+    indices = reshape(ops.Convert(ops.Minimum(position, last), Type.i64).output(0), (-1,))
+    return _count_bins(indices, bins, _ones_like(indices, node.get_attribute("dtype", Type.i32)))
+
+
 @translator("DenseBincount")
 def dense_bincount(node: TensorflowNodeContext) -> Translation:
     """Bincount of a vector, or of each row of a matrix; ``binary_output`` is 1 for every value that occurs."""

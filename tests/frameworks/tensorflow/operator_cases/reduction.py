@@ -89,4 +89,6 @@ CASES = [
     ),
     Case("SoftmaxCrossEntropyWithLogits", [reals(3, 4), np.eye(3, 4, dtype=np.float32)]),
     Case("SparseSoftmaxCrossEntropyWithLogits", [reals(3, 4), np.array([1, 0, 3], np.int32)]),
+    Case("HistogramFixedWidth", [reals(3, 20), fixed([-1, 1], np.float32), fixed(8)]),
+    Case("HistogramFixedWidth", [integers(20), fixed([-3, 3]), fixed(3)], {"dtype": "tf.int64"}, is_static=True),
 ]
