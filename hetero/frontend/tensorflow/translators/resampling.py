@@ -52,7 +52,7 @@ def scale_and_translate(node: TensorflowNodeContext) -> Translation:
     return _apply(
         node,
         [
-            _kernel_weights(length, int(size), 1 / float(scale), float(move), antialias, *_KERNELS[kind])
+            _kernel_weights(length, int(size), np.float32(1) / scale, move, antialias, *_KERNELS[kind])
             for length, size, scale, move in zip(_lengths(node), sizes, scales, moves)
         ],
     )
@@ -64,23 +64,24 @@ _CONSTANTS = ((1, "size"), (2, "scale"), (3, "translation"))
 def _kernel_weights(
     length: int,
     size: int,
-    step: float,
-    move: float,
+    step: np.float32,
+    move: np.float32,
     antialias: bool,
     radius: float,
     kernel: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:
     """Return the weights ``[size, length]`` of old pixels in each new one; zeros for pixels outside of the image."""
-    stretch = max(step, 1) if antialias else 1
+    stretch = max(step, np.float32(1)) if antialias else np.float32(1)
     weights = np.zeros((size, length))
     for row in range(size):
-        center = (row + 0.5) * step - step * move
+        # In f32, as TensorFlow does: a rounding error decides whether a pixel at the radius belongs to the window.
+        center = np.float32(row + 0.5) * step - step * move
         if not 0 <= center <= length:
             continue
         first = max(0, int(np.ceil(center - radius * stretch - 0.5)))
         last = min(length - 1, int(np.floor(center + radius * stretch - 0.5)))
         pixels = np.arange(first, last + 1)
-        values = kernel((pixels + 0.5 - center) / stretch)
+        values = kernel((pixels.astype(np.float32) + np.float32(0.5) - center) / stretch)
         if abs(values.sum()) > 1e-6:
             weights[row, pixels] = values / values.sum()
     return weights
