@@ -105,6 +105,8 @@ SparseReorder SparseSparseMaximum SparseSparseMinimum: output_indices output_val
 SparseReshape: output_indices output_shape
 SparseSplit: output_indices*num_split output_values*num_split output_shape*num_split
 Split SplitV: output*num_split
+StatelessRandomGetKeyCounter: key counter
+StatelessRandomGetKeyCounterAlg: key counter alg
 StringNGrams: ngrams ngrams_splits
 StringSplit StringSplitV2: indices values shape
 TensorArrayConcat TensorArrayConcatV2 TensorArrayConcatV3: value lengths

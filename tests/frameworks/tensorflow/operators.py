@@ -30,7 +30,14 @@ _TOLERANCE = 1e-4
 # A part of OpenVINO's message for an unknown operator.
 _NOT_TRANSLATED = "No conversion rule found"
 # Inputs that tf.raw_ops calls otherwise than the definitions of the operators.
-_PYTHON_NAMES = {"t": "x", "e": "y", "reduction_indices": "axis", "split_dim": "axis", "input": "condition"}
+_PYTHON_NAMES = {
+    "t": "x",
+    "e": "y",
+    "reduction_indices": "axis",
+    "split_dim": "axis",
+    "dim": "axis",
+    "input": "condition",
+}
 
 
 class Prepared(NamedTuple):
@@ -227,10 +234,8 @@ def report(arguments: Sequence[str]) -> list[Outcome]:
     print(f"{len(names)} operators, {len(outcomes)} cases: hetero {agreed}, OpenVINO {theirs if other else '-'}")
     if other:
         lacking = [one for one in outcomes if _NOT_TRANSLATED in one.openvino]
-        kinds = {one.label.split("-")[0] for one in lacking}
-        print(
-            f"OpenVINO has no translation of {len(kinds)} operators with {len(lacking)} cases: {', '.join(sorted(kinds))}"
-        )
+        kinds = sorted({one.label.split("-")[0] for one in lacking})
+        print(f"OpenVINO does not convert {len(lacking)} cases of {len(kinds)} operators: {', '.join(kinds)}")
     if "--openvino-failures" in arguments:
         for one in outcomes:
             if one.openvino != AGREES:

@@ -61,6 +61,25 @@ def real_or_imaginary_part(node: TensorflowNodeContext) -> Translation:
     return real_and_imaginary(node.get_input(0))[node.get_op_type() == "Imag"]
 
 
+def matmul_complex(left: Output, right: Output, adjoint_left: bool, adjoint_right: bool) -> Output:
+    """Multiply complex matrices, or their adjoints."""
+    left = conjugate(left) if adjoint_left else left
+    right = conjugate(right) if adjoint_right else right
+    (a, b), (c, d) = real_and_imaginary(left), real_and_imaginary(right)
+
+    def product(x: Output, y: Output) -> Node:
+        return ops.MatMul(x, y, adjoint_left, adjoint_right)
+
+    return complex_from_parts(ops.Subtract(product(a, c), product(b, d)), ops.Add(product(a, d), product(b, c)))
+
+
+def exp_complex(value: Output) -> Output:
+    """Return e^(a + bi) = e^a (cos b + i sin b)."""
+    real, imaginary = real_and_imaginary(value)
+    size = ops.Exp(real)
+    return complex_from_parts(ops.Multiply(size, ops.Cos(imaginary)), ops.Multiply(size, ops.Sin(imaginary)))
+
+
 @translator("ComplexAbs")
 def magnitude(node: TensorflowNodeContext) -> Translation:
     return ops.ReduceL2(node.get_input(0), int64([-1]), False)

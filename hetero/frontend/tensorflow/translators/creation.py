@@ -8,6 +8,7 @@ from hetero import ops
 from hetero.frontend.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.tensorflow.translators.shapes import shape_of
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import arange, dimension_count, int64, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Output
@@ -27,7 +28,10 @@ def linspace(node: TensorflowNodeContext) -> Translation:
 @translator("ZerosLike", "OnesLike")
 def constant_like(node: TensorflowNodeContext) -> Translation:
     value, number = node.get_input(0), int(node.get_op_type() == "OnesLike")
-    return ops.Broadcast(scalar_like(value, number), ops.ShapeOf(value))
+    start = scalar_like(value, number)
+    if node.is_complex():
+        start = Constant(np.array([number, 0], value.element_type.to_dtype()))
+    return ops.Broadcast(start, ops.ShapeOf(value))
 
 
 @translator("OneHot")
@@ -38,23 +42,27 @@ def one_hot(node: TensorflowNodeContext) -> Translation:
 
 @translator("Rank")
 def rank(node: TensorflowNodeContext) -> Translation:
-    return Constant(np.array(rank_of(node.get_input(0)), np.int32))
+    return Constant(np.array(rank_of(node.get_input(0)) - node.is_complex(), np.int32))
 
 
 @translator("Size")
 def size(node: TensorflowNodeContext) -> Translation:
-    lengths = ops.ShapeOf(node.get_input(0), node.get_attribute("out_type", Type.i32))
+    lengths = shape_of(node.get_input(0), node.get_attribute("out_type", Type.i32), node.is_complex())
     return ops.ReduceProd(lengths, int64([0]), False)
 
 
 @translator("ShapeN")
 def shapes(node: TensorflowNodeContext) -> Translation:
-    return [ops.ShapeOf(value, node.get_attribute("out_type", Type.i32)) for value in node.get_inputs()]
+    kind, is_complex = node.get_attribute("out_type", Type.i32), node.is_complex()
+    return [shape_of(value, kind, is_complex) for value in node.get_inputs()]
 
 
 @translator("BroadcastTo")
 def broadcast_to(node: TensorflowNodeContext) -> Translation:
-    return ops.Broadcast(*node.get_inputs())
+    value, shape = node.get_inputs()
+    if node.is_complex():
+        shape = ops.Concat([shape, np.array([2], shape.element_type.to_dtype())], 0).output(0)
+    return ops.Broadcast(value, shape)
 
 
 @translator("BroadcastArgs")

@@ -72,6 +72,26 @@ def _main_diagonal(rows: Output, columns: Output) -> Output:
     return ops.Equal(ops.Unsqueeze(arange(rows), int64([1])), arange(columns)).output(0)
 
 
+@translator("Diag")
+def diag(node: TensorflowNodeContext) -> Translation:
+    """Place the elements of a tensor ``[D…]`` on the diagonal of ``[D…, D…]``."""
+    value = node.get_input(0)
+    flat, shape = reshape(value, (-1,)), ops.ShapeOf(value)
+    length = axis_length(flat, 0)
+    matrix = ops.Select(_main_diagonal(length, length), flat, scalar_like(flat, 0))
+    return ops.Reshape(matrix, ops.Concat([shape, shape], 0), False)
+
+
+@translator("DiagPart")
+def diag_part(node: TensorflowNodeContext) -> Translation:
+    """The diagonal ``[D…]`` of a tensor ``[D…, D…]``."""
+    value = node.get_input(0)
+    shape = ops.Gather(ops.ShapeOf(value), int64(range(rank_of(value) // 2)), int64(0))
+    length = ops.ReduceProd(shape, int64([0]), True)
+    matrix = ops.Reshape(value, ops.Concat([length, length], 0), False).output(0)
+    return ops.Reshape(_main_diagonal_of(matrix), shape, False)
+
+
 @translator("MatrixDiagV2", "MatrixDiagV3")
 def matrices_of_diagonals(node: TensorflowNodeContext) -> Translation:
     """Inputs: diagonals, their numbers, rows and columns of the matrices (-1: as few as fit), other elements."""

@@ -11,7 +11,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.layout import ImageLayout
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.tensorflow.translators.complex_numbers import divide_complex, multiply_complex
+from hetero.frontend.tensorflow.translators.complex_numbers import divide_complex, exp_complex, multiply_complex
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import per_channel, rank_of, reshape, scalar_like
 
@@ -28,7 +28,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "SquaredDifference": ops.SquaredDifference, "Tanh": ops.Tanh,
 }  # fmt: skip
 _OF_COMPLEX: dict[str, Callable[..., Any]] = {
-    "Div": divide_complex, "Mul": multiply_complex, "RealDiv": divide_complex,
+    "Div": divide_complex, "Exp": exp_complex, "Mul": multiply_complex, "RealDiv": divide_complex,
     "Square": lambda value: multiply_complex(value, value),
 }  # fmt: skip
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805

@@ -14,7 +14,8 @@ from hetero.types import Type
 
 @translator("GatherNd", "ResourceGatherNd")
 def gather_nd(node: TensorflowNodeContext) -> Translation:
-    return ops.GatherND(node.get_input(0), node.get_input(1))
+    data = node.get_input(0) if node.has_input(0) else node.variables.read(node.variable_name(0))
+    return ops.GatherND(data, node.get_input(1))
 
 
 @translator("GatherTree", "Addons>GatherTree")

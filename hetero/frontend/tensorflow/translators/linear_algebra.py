@@ -25,6 +25,20 @@ def matrix_determinant(node: TensorflowNodeContext) -> Translation:
     return ops.Det(node.get_input(0))
 
 
+@translator("LogMatrixDeterminant")
+def log_determinant(node: TensorflowNodeContext) -> Translation:
+    """The sign of the determinant, and the logarithm of its absolute value."""
+    determinant = ops.Det(node.get_input(0))
+    return [ops.Sign(determinant), ops.Log(ops.Abs(determinant))]
+
+
+@translator("MatrixSolve", "BatchMatrixSolve")
+def matrix_solve(node: TensorflowNodeContext) -> Translation:
+    """Solve A·X = B, or with ``adjoint`` Aᵀ·X = B, by the inverse of A."""
+    matrix, right = node.get_inputs()
+    return ops.MatMul(ops.Inverse(matrix, node.get_attribute("adjoint", False, bool)), right, False, False)
+
+
 @translator("Cross")
 def cross_product(node: TensorflowNodeContext) -> Translation:
     """The cross product of vectors of length 3 along the last axis."""

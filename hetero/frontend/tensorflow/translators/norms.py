@@ -27,6 +27,16 @@ def cumulative(node: TensorflowNodeContext) -> Translation:
     return operation(node.get_input(0), reshape(node.get_input(1), ()), exclusive, reverse)
 
 
+@translator("CumulativeLogsumexp")
+def cumulative_log_sum_exp(node: TensorflowNodeContext) -> Translation:
+    value, axis = node.get_input(0), reshape(node.get_input(1), ())
+    exclusive, reverse = (node.get_attribute(name, False, bool) for name in ("exclusive", "reverse"))
+    # Relative to the maximum, so that no exponential overflows.
+    largest = ops.ReduceMax(value, axis, True)
+    total = ops.CumSum(ops.Exp(ops.Subtract(value, largest)), axis, exclusive, reverse)
+    return ops.Add(ops.Log(total), largest)
+
+
 @translator("L2Loss")
 def l2_loss(node: TensorflowNodeContext) -> Translation:
     """Half the sum of the squares of all elements."""

@@ -6,6 +6,7 @@ from hetero import ops
 from hetero.frontend.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.tensorflow.translators.complex_numbers import matmul_complex
 from hetero.frontend.translation import Translation
 
 
@@ -15,4 +16,6 @@ def matmul(node: TensorflowNodeContext) -> Translation:
     # Only BatchMatMulV3 has another type for its result, in which it computes.
     kind = node.get_attribute("Tout", node.get_input(0).element_type)
     left, right = (convert_to(value, kind) for value in node.get_inputs())
+    if node.is_complex() and node.get_op_type() != "MatMul":
+        return matmul_complex(left, right, *(bool(node.get_attribute(name, False)) for name in names))
     return ops.MatMul(left, right, *(node.get_attribute(name, False) for name in names))

@@ -131,28 +131,53 @@ def dequantize(node: TensorflowNodeContext) -> Translation:
 
 @translator("QuantizeV2")
 def quantize(node: TensorflowNodeContext) -> Translation:
-    """Return the integers and the ends of the range that they represent. Only the mode SCALED, without an axis."""
+    """Return the integers and the ends of the range that they represent."""
     value, low, high = node.get_inputs()
-    kind, is_narrow = node.get_attribute("T"), node.get_attribute("narrow_range", False, bool)
-    if node.get_attribute("mode", "MIN_COMBINED") != "SCALED" or node.get_attribute("axis", -1, int) != -1:
-        raise FrontendError("only the mode SCALED without an axis is supported")
+    if node.get_attribute("axis", -1, int) != -1:
+        raise FrontendError("quantization along an axis is not supported")
+    kind, mode = node.get_attribute("T"), node.get_attribute("mode", "MIN_COMBINED")
+    low, high = _extended_range(node, reshape(low, ()), reshape(high, ()))
+    if mode == "SCALED":
+        levels, low, high = _scaled_levels(node, value, low, high)
+    else:
+        levels = _shifted_levels(value, low, high, kind, mode)
     limits = np.iinfo(kind.to_dtype())
-    least, most = np.float32(limits.min + is_narrow), np.float32(limits.max)
-    low, high = (reshape(limit, ()) for limit in (low, high))
-    zero = scalar_like(value, 0)
-    # TensorFlow keeps the range from being empty or without 0.
+    return [ops.Convert(ops.Clamp(levels, float(limits.min), float(limits.max)), kind), low, high]
+
+
+def _extended_range(node: TensorflowNodeContext, low: Output, high: Output) -> tuple[Output, Output]:
+    """Extend a range so that it contains 0 and is not empty."""
+    zero, one = scalar_like(low, 0), scalar_like(low, 1)
     low = ops.Minimum(low, zero).output(0)
-    gap = ops.Multiply(
-        ops.Maximum(scalar_like(value, 1), ops.Maximum(ops.Abs(low), ops.Abs(high))),
-        np.float32(node.get_attribute("ensure_minimum_range", 0.01, float)),
-    )
-    high = ops.Maximum(ops.Maximum(high, zero), ops.Add(low, gap)).output(0)
+    largest = ops.Maximum(one, ops.Maximum(ops.Abs(low), ops.Abs(high)))
+    gap = ops.Multiply(largest, np.float32(node.get_attribute("ensure_minimum_range", 0.01, float)))
+    return low, ops.Maximum(ops.Maximum(high, zero), ops.Add(low, gap)).output(0)
+
+
+def _scaled_levels(
+    node: TensorflowNodeContext, value: Output, low: Output, high: Output
+) -> tuple[Node, Output, Output]:
+    """Return the products of the value and a scale that fits the range, rounded, and the ends of the new range."""
+    limits, is_narrow = np.iinfo(node.get_attribute("T").to_dtype()), node.get_attribute("narrow_range", False, bool)
+    least, most = np.float32(limits.min + is_narrow), np.float32(limits.max)
     scale: Node = ops.Divide(most, high)
     if limits.min:
-        is_negative = ops.Less(low, zero)
-        from_low = ops.Divide(least, ops.Select(is_negative, low, scalar_like(value, -1)))
+        is_negative = ops.Less(low, scalar_like(low, 0))
+        from_low = ops.Divide(least, ops.Select(is_negative, low, scalar_like(low, -1)))
         scale = ops.Select(is_negative, ops.Minimum(scale, from_low), scale)
-    rounding = _ROUNDING[node.get_attribute("round_mode", "HALF_AWAY_FROM_ZERO")]
-    clamped = ops.Clamp(ops.Round(ops.Multiply(value, scale), rounding), float(least), float(most))
-    ends = [ops.Divide(end, scale) for end in (least, most)]
-    return [ops.Convert(clamped, kind), *ends]
+    rounded = ops.Round(ops.Multiply(value, scale), _ROUNDING[node.get_attribute("round_mode", "HALF_AWAY_FROM_ZERO")])
+    ends = [ops.Divide(end, scale).output(0) for end in (least, most)]
+    return ops.Maximum(rounded, least), ends[0], ends[1]
+
+
+def _shifted_levels(value: Output, low: Output, high: Output, kind: Type, mode: str) -> Node:
+    """Return the levels of a value in a range whose low end is the least level."""
+    limits = np.iinfo(kind.to_dtype())
+    scale = ops.Divide(np.float32(limits.max - limits.min), ops.Subtract(high, low))
+    if mode == "MIN_FIRST":
+        first = ops.Round(ops.Multiply(low, scale), "half_away_from_zero")
+        steps = ops.Subtract(ops.Round(ops.Multiply(value, scale), "half_away_from_zero"), first)
+        return ops.Add(steps, np.float32(limits.min))
+    clamped = ops.Minimum(ops.Maximum(value, low), high)
+    half = np.float32((limits.max - limits.min + 1) / 2 if limits.min else 0)
+    return ops.Round(ops.Subtract(ops.Multiply(ops.Subtract(clamped, low), scale), half), "half_away_from_zero")

@@ -12,7 +12,7 @@ from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, reshape
-from hetero.graph import Node, Output
+from hetero.graph import Constant, Node, Output
 from hetero.types import Type
 
 # The probability of numbers below -2 in a normal distribution. A truncated one has none of them, nor any above 2.
@@ -33,6 +33,14 @@ def _result_type(node: TensorflowNodeContext) -> Type:
 @translator("RandomUniform", "StatelessRandomUniform", "StatelessRandomUniformV2")
 def uniform(node: TensorflowNodeContext) -> Translation:
     return convert_to(_uniform(node, node.get_input(0)), _result_type(node))
+
+
+@translator("StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg", "StatelessRandomGetAlg")
+def generator_state(node: TensorflowNodeContext) -> Translation:
+    """The key, the counter and the algorithm of a generator, which do not matter here."""
+    values = [np.zeros(1, np.uint64), np.zeros(2, np.uint64), np.array(1, np.int32)]
+    first = 2 if node.get_op_type().endswith("GetAlg") else 0
+    return [Constant(value) for value in values[first:]]
 
 
 @translator("RandomUniformInt")

@@ -10,7 +10,7 @@ from hetero.frontend.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import channels_last, channels_second, dimension_count, int64, rank_of
+from hetero.frontend.values import channels_last, channels_second, dimension_count, int64, rank_of, scalar_like
 from hetero.graph import Output, constant_array
 from hetero.types import Type
 
@@ -25,7 +25,8 @@ def reverse(node: TensorflowNodeContext) -> Translation:
     data, axes = node.get_inputs()
     known = constant_array(axes)
     if known is not None:
-        axes = int64([axis % rank_of(data) for axis in known.reshape(-1).tolist()]).output(0)
+        rank = rank_of(data) - node.is_complex()
+        axes = int64([axis % rank for axis in known.reshape(-1).tolist()]).output(0)
     return ops.Reverse(data, axes, "index")
 
 
@@ -37,7 +38,11 @@ def reverse_sequence(node: TensorflowNodeContext) -> Translation:
 
 @translator("Roll")
 def roll(node: TensorflowNodeContext) -> Translation:
-    return ops.Roll(*node.get_inputs())
+    data, shifts, axes = node.get_inputs()
+    if node.is_complex():
+        # Negative axes do not count the axis of real and imaginary parts.
+        axes = ops.FloorMod(axes, scalar_like(axes, rank_of(data) - 1)).output(0)
+    return ops.Roll(data, shifts, axes)
 
 
 def columns_of(pads: Output) -> list[Output]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
@@ -28,4 +30,13 @@ def reduce(node: TensorflowNodeContext) -> Translation:
     if node.get_op_type() == "Mean" and value.element_type.is_real() and value.partial_shape.element_count() == 0:
         # The mean of no elements is NaN in TensorFlow, but 0 in OpenVINO's ReduceMean.
         return ops.Divide(ops.ReduceSum(value, axes, keep), scalar_like(value, 0))
-    return _REDUCTIONS[node.get_op_type()](value, axes, keep)
+    reduced = _REDUCTIONS[node.get_op_type()](value, axes, keep)
+    if (
+        node.get_op_type() in ("Max", "Min")
+        and value.element_type.is_real()
+        and value.partial_shape.element_count() == 0
+    ):
+        # The maximum of no elements is -infinity in TensorFlow, but the lowest number in OpenVINO's ReduceMax.
+        infinity = scalar_like(value, np.inf if node.get_op_type() == "Min" else -np.inf)
+        return ops.Add(reduced, infinity)
+    return reduced

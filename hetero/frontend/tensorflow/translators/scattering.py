@@ -22,6 +22,11 @@ def scatter_nd(node: TensorflowNodeContext) -> Translation:
     return ops.ScatterNDUpdate(ops.Broadcast(scalar_like(rows, 0), shape), indices, rows, "sum")
 
 
+@translator("ScatterNdNonAliasingAdd")
+def scatter_nd_add(node: TensorflowNodeContext) -> Translation:
+    return ops.ScatterNDUpdate(*node.get_inputs(), "sum")
+
+
 _UPDATES = {
     "TensorScatterUpdate": "none", "TensorScatterAdd": "sum", "TensorScatterSub": "sub", "TensorScatterMax": "max",
     "TensorScatterMin": "min",

@@ -35,7 +35,7 @@ def strided_slice(node: TensorflowNodeContext) -> Translation:
 def slice_by_size(node: TensorflowNodeContext) -> Translation:
     """A size of -1 means up to the end."""
     data, begin, size = (node.get_input(index) for index in range(3))
-    count = dimension_count(begin)
+    count = dimension_count(begin if begin.partial_shape.is_static else size)
     ones = Constant(np.ones(count, begin.element_type.to_dtype()))
     part = ops.Slice(data, begin, _end(begin, size), ones, int64(range(count)))
     sizes = constant_array(size)

@@ -37,6 +37,16 @@ def arg_max_or_min(node: TensorflowNodeContext) -> Translation:
     return convert_to(ops.Squeeze(best.output(1), int64([axis])).output(0), kind)
 
 
+@translator("NthElement")
+def nth_element(node: TensorflowNodeContext) -> Translation:
+    """The element at a position of each sorted row."""
+    rows, position = node.get_inputs()
+    mode = "max" if node.get_attribute("reverse", False, bool) else "min"
+    count = ops.Add(reshape(position, ()), scalar_like(position, 1))
+    best = ops.TopK(rows, count, -1, mode, "value", Type.i64)
+    return ops.Gather(best.output(0), int64(-1), int64(-1))
+
+
 @translator("InTopK", "InTopKV2")
 def in_top_k(node: TensorflowNodeContext) -> Translation:
     """Whether the score of the target is finite and fewer than k scores of its row are greater."""
@@ -107,6 +117,19 @@ def bincount(node: TensorflowNodeContext) -> Translation:
     """Inputs: integers, the number of bins, and weights of the integers, which are empty if each counts 1."""
     values, size, weights = node.get_inputs()
     return _count_bins(reshape(values, (-1,)), size, _weights_of(values, weights, weights.element_type))
+
+
+@translator("HistogramFixedWidth")
+def histogram(node: TensorflowNodeContext) -> Translation:
+    """Counts of the values in bins of equal width; values beyond the range are in the first or the last bin."""
+    values, limits, count = node.get_inputs()
+    kind, bins = values.element_type, convert_to(reshape(count, ()), Type.i64)
+    low, high = (ops.Gather(limits, int64(index), int64(0)) for index in (0, 1))
+    width = ops.Divide(ops.Subtract(high, low), convert_to(bins, kind))
+    position = ops.Divide(ops.Subtract(ops.Maximum(values, low), low), width)
+    last = convert_to(ops.Subtract(bins, int64(1)).output(0), kind)
+    indices = reshape(ops.Convert(ops.Minimum(position, last), Type.i64).output(0), (-1,))
+    return _count_bins(indices, bins, _ones_like(indices, node.get_attribute("dtype", Type.i32)))
 
 
 @translator("DenseBincount")

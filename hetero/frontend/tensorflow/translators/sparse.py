@@ -35,6 +35,24 @@ def sparse_reshape(node: TensorflowNodeContext) -> Translation:
     return [ops.FloorMod(ops.Divide(flat, strides_of(shape)), shape), shape]
 
 
+@translator("SparseReorder")
+def sparse_reorder(node: TensorflowNodeContext) -> Translation:
+    """Sort elements by their indices in row-major order."""
+    indices, values, shape = node.get_inputs()
+    flat = ops.ReduceSum(ops.Multiply(indices, strides_of(shape)), int64([1]), False)
+    count = axis_length(flat, 0)
+    order = ops.TopK(flat, count, 0, "min", "value", Type.i64, True).output(1)
+    return [ops.Gather(indices, order, int64(0)), ops.Gather(values, order, int64(0))]
+
+
+@translator("SparseReduceSum")
+def sparse_reduce_sum(node: TensorflowNodeContext) -> Translation:
+    """Sum the elements along axes to a dense tensor."""
+    indices, values, shape, axes = node.get_inputs()
+    dense = ops.ScatterNDUpdate(ops.Broadcast(scalar_like(values, 0), shape), indices, values, "sum")
+    return ops.ReduceSum(dense, axes, node.get_attribute("keep_dims", False, bool))
+
+
 @translator("SparseFillEmptyRows")
 def sparse_fill_empty_rows(node: TensorflowNodeContext) -> Translation:
     """Indices are those of a matrix, sorted by rows. Output 3 is the new position of each input value."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.frameworks.tensorflow.raw_case import Case, booleans, complexes, fixed, integers, reals
+from tests.frameworks.tensorflow.raw_case import Case, booleans, fixed, integers, reals
 
 _SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -2.5], np.float32)
 _REAL = [
@@ -80,15 +80,6 @@ CASES = [
     Case("SelectV2", [booleans(2, 1), reals(2, 3), reals(3)]),
     Case("SelectV2", [booleans(3), integers(2, 3), integers(1)]),
     Case("SelectV2", [booleans(2), np.array(["a", "b"]), np.array(["c", "d"])]),
-    *(Case(name, [complexes(2, 3), complexes(3)]) for name in ("AddV2", "Sub", "Mul", "RealDiv")),
-    Case("Conj", [complexes(2, 3)]),
-    Case("ComplexAbs", [complexes(2, 3)]),
-    Case("Angle", [complexes(2, 3)]),
-    Case("Real", [complexes(4)]),
-    Case("Imag", [complexes(2, 2)]),
-    Case("Complex", [reals(2, 3), reals(3)]),
-    Case("Square", [complexes(3)]),
-    Case("Neg", [complexes(3)]),
     Case("EnsureShape", [reals(2, 3)], {"shape": [None, 3]}),
     Case("CheckNumericsV2", [reals(2, 3)], {"message": "m"}),
     Case("CheckNumerics", [reals(2, 3)], {"message": "m"}),

@@ -42,6 +42,15 @@ CASES = [
         )
         for rate, padding in ((1, "VALID"), (2, "SAME"), (1, "SAME"))
     ),
+    *(
+        Case(
+            "MaxPoolWithArgmax",
+            [reals(2, 5, 6, 3)],
+            {"ksize": [1, 2, 3, 1], "strides": [1, stride, 2, 1], "padding": padding, **attributes},
+        )
+        for stride, padding in ((2, "VALID"), (1, "SAME"))
+        for attributes in ({}, {"include_batch_in_index": True, "Targmax": "tf.int32"})
+    ),
     Case("AdjustContrastv2", [_RGB, fixed(1.7, np.float32)]),
     Case("AdjustContrastv2", [_RGB[0], np.float32(0.3)]),
     Case("AdjustSaturation", [_RGB, fixed(1.7, np.float32)]),
@@ -83,5 +92,20 @@ CASES = [
     Case(
         "CombinedNonMaxSuppression",
         [np.repeat(_SHARED, 3, 2), reals(2, 6, 3, low=0, high=1), fixed(3), fixed(4), _HALF, fixed(0.2, np.float32)],
+    ),
+    *(
+        Case("ResizeArea", [reals(1, 6, 7, 2), fixed(size)], {"align_corners": aligned}, is_static=True)
+        for size in ([3, 4], [9, 8])
+        for aligned in (False, True)
+    ),
+    *(
+        Case(
+            "ScaleAndTranslate",
+            [reals(1, 6, 7, 2), fixed(size), fixed(scale, np.float32), fixed(move, np.float32)],
+            {"kernel_type": kernel, "antialias": antialias},
+            is_static=True,
+        )
+        for kernel in ("lanczos1", "lanczos3", "lanczos5", "gaussian", "triangle", "keyscubic", "mitchellcubic")
+        for antialias, size, scale, move in ((True, [3, 4], [0.5, 0.6], [0, 0]), (False, [9, 8], [1.5, 1.1], [0.5, -1]))
     ),
 ]

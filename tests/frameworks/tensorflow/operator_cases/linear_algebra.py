@@ -30,6 +30,8 @@ CASES = [
     Case("MatrixInverse", [_SQUARE]),
     Case("MatrixInverse", [_SQUARE[0]], {"adjoint": True}),
     Case("MatrixDeterminant", [_SQUARE], tolerance=1e-3),
+    Case("MatrixSolve", [_SQUARE, reals(2, 3, 2)]),
+    Case("MatrixSolve", [_SQUARE[0], reals(3, 2)], {"adjoint": True}),
     Case("Cross", [reals(2, 3), reals(2, 3)]),
     Case("MatrixDiag", [reals(3)]),
     Case("MatrixDiag", [reals(2, 3)]),
@@ -76,4 +78,9 @@ CASES = [
         for lower, upper in ((1, 0), (-1, 1), (0, -1))
     ),
     Case("MatrixBandPart", [integers(3, 3), np.int64(1), np.int64(1)]),
+    Case("LogMatrixDeterminant", [_SQUARE], tolerance=1e-3),
+    Case("Diag", [reals(3)]),
+    Case("Diag", [reals(2, 3)]),
+    Case("DiagPart", [reals(3, 3)]),
+    Case("DiagPart", [reals(2, 3, 2, 3)]),
 ]

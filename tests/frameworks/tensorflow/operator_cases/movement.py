@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.frameworks.tensorflow.raw_case import Case, booleans, complexes, fixed, integers, reals
+from tests.frameworks.tensorflow.raw_case import Case, booleans, fixed, integers, reals
 
 CASES = [
     Case("Range", [fixed(1), fixed(10), fixed(3)]),
@@ -27,7 +27,6 @@ CASES = [
     Case("Size", [reals(2, 3)]),
     Case("Size", [reals(2, 3)], {"out_type": "tf.int64"}),
     Case("Shape", [reals(2, 3)]),
-    Case("Shape", [complexes(2, 3)]),
     Case("ShapeN", [[reals(2, 3), reals(4)]]),
     Case("ShapeN", [[reals(2, 3), reals(2)]], {"out_type": "tf.int64"}),
     Case("Tile", [reals(2, 3), fixed([2, 1])]),
@@ -67,7 +66,6 @@ CASES = [
     Case("GatherV2", [reals(2, 4, 3), integers(2, 2, low=0, high=4), fixed(1)], {"batch_dims": 1}),
     Case("GatherV2", [reals(5), np.int64(3), fixed(0)]),
     Case("GatherV2", [np.array(["a", "b", "c"]), fixed([2, 0]), fixed(0)]),
-    Case("GatherV2", [complexes(3, 4), fixed([2, 0]), fixed(-1)]),
     Case("GatherNd", [reals(3, 4), np.array([[0, 1], [2, 3]], np.int32)]),
     Case("GatherNd", [reals(3, 4), np.array([[[0], [2]]], np.int64)]),
     Case("UnravelIndex", [np.array([5, 11, 0], np.int32), fixed([3, 4])]),
@@ -80,6 +78,10 @@ CASES = [
     ),
     Case("DynamicStitch", [[fixed(0), fixed([[2, 1]])], [reals(3), reals(1, 2, 3)]]),
     Case("DynamicStitch", [[fixed([0, 1]), fixed([1, 2])], [reals(2), reals(2)]]),
-    Case("ConjugateTranspose", [complexes(2, 3), fixed([1, 0])]),
     Case("ConjugateTranspose", [reals(2, 3, 4), fixed([2, 0, 1])]),
+    Case("DataFormatDimMap", [np.array([0, 1, 2, 3, -1], np.int32)]),
+    Case("DataFormatDimMap", [np.array([1, 3], np.int32)], {"src_format": "NCHW", "dst_format": "NHWC"}),
+    Case("DataFormatVecPermute", [np.array([1, 2, 3, 4], np.int32)], is_static=True),
+    Case("DataFormatVecPermute", [integers(4, 2)], {"src_format": "NCHW", "dst_format": "NHWC"}, is_static=True),
+    Case("DataFormatVecPermute", [integers(2)], is_static=True),
 ]

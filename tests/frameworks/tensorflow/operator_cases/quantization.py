@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.frameworks.tensorflow.raw_case import Case, Quantized, fixed, reals
+from tests.frameworks.tensorflow.raw_case import Case, Quantized, fixed, integers, reals
 
 _VALUES = reals(3, 4, low=-3, high=3)
 _BYTES = integers(3, 4, low=0, high=256, dtype=np.uint8)
@@ -55,6 +55,12 @@ CASES = [
         for rounding in ("HALF_TO_EVEN", "HALF_AWAY_FROM_ZERO")
     ),
     *(
+        Case("QuantizeV2", [_VALUES, fixed(low, np.float32), fixed(2.5, np.float32)], {"T": kind, "mode": mode})
+        for kind in ("tf.qint8", "tf.quint8")
+        for mode in ("MIN_COMBINED", "MIN_FIRST")
+        for low in (-2, 0.5)
+    ),
+    *(
         Case("Dequantize", [Quantized(array, kind), fixed(low, np.float32), fixed(3, np.float32)], {"mode": mode})
         for array, kind in ((integers(3, 4, low=-128, high=128, dtype=np.int8), "qint8"), (_BYTES, "quint8"))
         for mode in ("MIN_COMBINED", "MIN_FIRST", "SCALED")
@@ -81,4 +87,20 @@ CASES = [
     ),
     Case("StatelessRandomUniformInt", [*_STATELESS, fixed(0), fixed(9)], is_random=True),
     Case("RandomShuffle", [reals(4, 2)], is_random=True),
+    Case("StatelessRandomGetKeyCounter", [fixed([1, 2])], is_random=True),
+    Case("StatelessRandomGetAlg", [], is_random=True),
+    *(
+        Case(
+            name,
+            [fixed([3, 4]), fixed([1], np.uint64), fixed([0, 0], np.uint64), fixed(1)],
+            {"dtype": "tf.float32"},
+            is_random=True,
+        )
+        for name in ("StatelessRandomUniformV2", "StatelessRandomNormalV2", "StatelessTruncatedNormalV2")
+    ),
+    Case(
+        "StatelessRandomUniformIntV2",
+        [fixed([3, 4]), fixed([1], np.uint64), fixed([0, 0], np.uint64), fixed(1), fixed(0), fixed(9)],
+        is_random=True,
+    ),
 ]

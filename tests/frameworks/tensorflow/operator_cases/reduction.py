@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.frameworks.tensorflow.raw_case import Case, booleans, complexes, fixed, integers, reals
+from tests.frameworks.tensorflow.raw_case import Case, booleans, fixed, integers, reals
 
 _REDUCTIONS = ["Max", "Mean", "Min", "Prod", "Sum", "EuclideanNorm"]
 _REPEATED = np.array([4, 1, 4, 2, 1, 7], np.int32)
@@ -15,7 +15,6 @@ CASES = [
     ),
     *(Case(name, [integers(2, 3), fixed([1])]) for name in _REDUCTIONS if name != "Mean"),
     *(Case(name, [reals(2, 3), fixed(np.zeros(0))]) for name in ("Sum", "Max")),
-    Case("Sum", [complexes(2, 3), fixed([-1])]),
     *(
         Case(name, [booleans(2, 3), fixed(axes)], {"keep_dims": keep})
         for name in ("All", "Any")
@@ -81,4 +80,15 @@ CASES = [
     *(Case(name, [reals(2, 2, 3)]) for name in ("Softmax", "LogSoftmax")),
     Case("LRN", [reals(1, 2, 2, 8)]),
     Case("LRN", [reals(1, 2, 2, 8)], {"depth_radius": 2, "bias": 2.0, "alpha": 0.5, "beta": 0.75}),
+    Case("NthElement", [reals(3, 5), fixed(2)]),
+    Case("NthElement", [reals(5), np.int32(1)], {"reverse": True}),
+    *(
+        Case("CumulativeLogsumexp", [reals(2, 5), fixed(1)], {"exclusive": exclusive, "reverse": reverse})
+        for exclusive in (False, True)
+        for reverse in (False, True)
+    ),
+    Case("SoftmaxCrossEntropyWithLogits", [reals(3, 4), np.eye(3, 4, dtype=np.float32)]),
+    Case("SparseSoftmaxCrossEntropyWithLogits", [reals(3, 4), np.array([1, 0, 3], np.int32)]),
+    Case("HistogramFixedWidth", [reals(3, 20), fixed([-1, 1], np.float32), fixed(8)]),
+    Case("HistogramFixedWidth", [integers(20), fixed([-3, 3]), fixed(3)], {"dtype": "tf.int64"}, is_static=True),
 ]

@@ -88,4 +88,8 @@ CASES = [
         [fixed(0, np.float32), np.array([3, 0, 1.5], np.float32), fixed(0.5, np.float32)],
         {"Tsplits": "tf.int32"},
     ),
+    Case("ScatterNdNonAliasingAdd", [reals(4, 3), np.array([[1], [1]], np.int32), reals(2, 3)]),
+    Case("SparseReorder", [np.array([[2, 1], [0, 2], [0, 0]], np.int64), reals(3), np.array([3, 4], np.int64)]),
+    Case("SparseReduceSum", [_INDICES, reals(3), np.array([3, 4], np.int64), fixed([1])]),
+    Case("SparseReduceSum", [_INDICES, reals(3), fixed([3, 4], np.int64), fixed([0])], {"keep_dims": True}),
 ]
