@@ -12,6 +12,8 @@ import numpy as np
 from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.attributes import FunctionName
 
+# Maximum nesting depth of functions.
+MAX_NESTING = 40
 # Operators that have an effect besides their outputs: they run even if nothing reads these.
 _ASSIGNMENTS = ("Assign", "AssignAdd", "AssignSub", "ScatterUpdate", "ScatterAdd", "ScatterSub")
 _PREFIXES_OF_ASSIGNMENTS = (
@@ -151,14 +153,19 @@ def _node(graph: DecodedGraph, name: str, reader: str) -> DecodedNode:
     return graph.nodes[name]
 
 
-def _has_effect(node: DecodedNode, functions: Mapping[str, DecodedGraph], effects: dict[str, bool]) -> bool:
+def _has_effect(
+    node: DecodedNode, functions: Mapping[str, DecodedGraph], effects: dict[str, bool], depth: int = 0
+) -> bool:
     """Return whether a node, or a function that it calls, changes a variable. ``effects``: the answers by function."""
+    if depth > MAX_NESTING:
+        raise FrontendError(f"functions are nested more than {MAX_NESTING} deep")
     if node.is_assignment:
         return True
     for name in [*node.functions(), node.op_type]:
         if name in functions and name not in effects:
             effects[name] = False  # A function that calls itself is an error later.
-            effects[name] = any(_has_effect(inner, functions, effects) for inner in functions[name].nodes.values())
+            inner_nodes = functions[name].nodes.values()
+            effects[name] = any(_has_effect(inner, functions, effects, depth + 1) for inner in inner_nodes)
         if effects.get(name, False):
             return True
     return False

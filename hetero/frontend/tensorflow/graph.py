@@ -12,6 +12,7 @@ from hetero.frontend.extension import Extension, conversion_for
 from hetero.frontend.subgraph import Body, ModelScope, Subgraph, name_first_output, name_new_nodes
 from hetero.frontend.tensorflow import translators as _  # noqa: F401 (fills the registry)
 from hetero.frontend.tensorflow.decoded import (
+    MAX_NESTING,
     DecodedGraph,
     DecodedModel,
     DecodedNode,
@@ -28,8 +29,6 @@ from hetero.graph import Model, Node, Output, Parameter, Result
 from hetero.shape import PartialShape
 from hetero.types import Type
 
-# Maximum nesting depth of functions.
-MAX_NESTING = 40
 # Maximum number of nodes after inlining: this factor times the nodes of the file, plus this constant. A function may be
 # called several times, so a small file can expand exponentially.
 _INLINE_FACTOR, _INLINE_CONSTANT = 50, 1000
@@ -79,10 +78,12 @@ def _build(context: ModelContext, changed: set[str]) -> tuple[Model, set[str]]:
 def _add_parameter(node: DecodedNode, builder: GraphBuilder) -> Parameter:
     """Return the Parameter of a Placeholder."""
     element_type = node.attributes.get("dtype", Type.dynamic)
-    if element_type.is_dynamic():
+    if not isinstance(element_type, Type) or element_type.is_dynamic():
         raise FrontendError(f"input '{node.name}' has an element type that is not supported")
     # Graphs of old versions of TensorFlow have no dimensions where the rank is unknown.
     shape = node.attributes.get("shape", PartialShape.dynamic())
+    if not isinstance(shape, PartialShape):
+        raise FrontendError(f"input '{node.name}' has no shape")
     parameter = builder.scope.name(Parameter(element_type, shape), node.name)
     builder.define(node.name, [parameter.output(0)])
     return parameter

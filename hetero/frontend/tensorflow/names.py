@@ -7,4 +7,4 @@ from hetero.frontend.tensorflow.decoded import DecodedNode
 
 def variable_name(node: DecodedNode) -> str:
     """Return the name of the variable that a node stands for: its ``shared_name``, else the name of the node."""
-    return node.attributes.get("shared_name") or node.name
+    return str(node.attributes.get("shared_name") or node.name)

@@ -53,16 +53,22 @@ def _contents(node: TensorflowNodeContext) -> tuple[np.ndarray, np.ndarray]:
 
 @translator("LookupTableFind", "LookupTableFindV2")
 def find(node: TensorflowNodeContext) -> Translation:
-    """Compare each key with all of the table; the default value stands after the table's values."""
+    """Strings are compared with each key of the table, numbers are searched in the sorted keys."""
     keys, values = _contents(node)
     wanted, default = node.get_input(1), node.get_input(2)
     if not len(keys):
         return ops.Broadcast(default, ops.ShapeOf(wanted))
+    if keys.dtype.kind != "U":
+        order = np.argsort(keys, kind="stable")
+        ordered = Constant(keys[order])
+        index = ops.Minimum(ops.SearchSorted(ordered, wanted, False, Type.i64), int64(len(keys) - 1)).output(0)
+        found = ops.Equal(ops.Gather(ordered, index, int64(0)), wanted).output(0)
+        return ops.Select(found, ops.Gather(Constant(values[order]), index, int64(0)), default)
     matches = ops.Equal(ops.Unsqueeze(wanted, int64([-1])), Constant(keys))
     # The index of the first match: TopK keeps the order of equal elements.
-    index = ops.TopK(ops.Convert(matches, Type.i32), int64(1), -1, "max", "value", Type.i64, True).output(1)
-    found = ops.ReduceLogicalOr(matches, int64([-1]), False)
-    chosen = ops.Gather(Constant(values), ops.Squeeze(index, int64([-1])), int64(0))
+    top = ops.TopK(ops.Convert(matches, Type.i32), int64(1), -1, "max", "value", Type.i64, True)
+    found = ops.ReduceLogicalOr(matches, int64([-1]), False).output(0)
+    chosen = ops.Gather(Constant(values), ops.Squeeze(top.output(1), int64([-1])), int64(0))
     return ops.Select(found, chosen, default)
 
 
