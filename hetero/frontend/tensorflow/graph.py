@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -209,7 +210,10 @@ class GraphBuilder:
         context.count(len(self._order))
         self._prefix, self.callers = prefix, (*callers, graph.name)
         self._values: dict[str, list[Value]] = {}
-        self._read = {reference for node in self._order for reference in node.inputs} | set(graph.outputs)
+        # The indices of the outputs that are read, by node.
+        self._read: dict[str, set[int]] = defaultdict(set)
+        for reference in [*(one for node in self._order for one in node.inputs), *graph.outputs]:
+            self._read[reference.node].add(reference.port)
 
     def define(self, name: str, values: list[Value]) -> None:
         """Set the outputs of a node."""
@@ -221,11 +225,11 @@ class GraphBuilder:
 
     def is_read(self, name: str, index: int) -> bool:
         """Return whether a node or an output of the graph reads an output of a node."""
-        return not self._read.isdisjoint({Reference(name, index), Reference(name, -1)})
+        return not self._read[name].isdisjoint({index, -1})
 
     def output_count(self, name: str) -> int:
         """Return the number of outputs of a node up to the last one that is read, at least 1."""
-        return 1 + max((reference.port for reference in self._read if reference.node == name), default=0)
+        return 1 + max([0, *self._read[name]])
 
     def translate(self) -> None:
         """Translate all nodes. The values of the graph's inputs must be defined."""

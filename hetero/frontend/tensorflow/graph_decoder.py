@@ -19,7 +19,7 @@ _NO_OUTPUT = ("NoOp", "Assert", "Const", "VarHandleOp", "SaveV2", "Print", *PLAC
 
 def decode_graph(graph: Message) -> DecodedGraph:
     """Return a GraphDef. Inputs are its Placeholders, outputs the values that no other node reads."""
-    nodes = _nodes(graph.node, _reference)
+    nodes = _nodes(graph.node)
     # A resource is no input: functions of loops that TensorFlow has replaced leave such nodes behind.
     inputs = [
         node.name
@@ -42,15 +42,11 @@ def leaves(nodes: Mapping[str, DecodedNode]) -> list[Reference]:
 
 def parse_reference(text: str) -> Reference:
     """Return the output that a tensor name stands for: ``node:1``, or ``node`` for its first output."""
-    return _reference(text)
-
-
-def _reference(text: str) -> Reference:
     name, colon, index = text.rpartition(":")
-    return Reference(name, int(index)) if colon and index.isdecimal() else Reference(text, 0)
+    return Reference(name, int(index)) if colon and index.isdecimal() and len(index) < 10 else Reference(text, 0)
 
 
-def _nodes(messages: Iterable[Message], resolve: object) -> dict[str, DecodedNode]:
+def _nodes(messages: Iterable[Message]) -> dict[str, DecodedNode]:
     nodes: dict[str, DecodedNode] = {}
     for message in messages:
         node = DecodedNode(message.name, message.op, attributes=Attributes(message.attr))
@@ -60,7 +56,7 @@ def _nodes(messages: Iterable[Message], resolve: object) -> dict[str, DecodedNod
             elif node.control_inputs:
                 raise FrontendError(f"node '{node.name}' has input '{text}' after a control input")
             else:
-                node.inputs.append(_reference(text))
+                node.inputs.append(parse_reference(text))
         if not node.name or node.name in nodes:
             raise FrontendError(f"several nodes have the name '{node.name}'" if node.name else "a node has no name")
         nodes[node.name] = node
@@ -107,7 +103,7 @@ def _function(function: Message, known_outputs: dict[str, str]) -> DecodedGraph:
     """Return a function. Its arguments become nodes of the type _Arg with the argument's name."""
     name = function.signature.name
     arguments = [one.name for one in function.signature.input_arg]
-    nodes = _nodes(function.node_def, None)
+    nodes = _nodes(function.node_def)
     for argument in arguments:
         if argument in nodes:
             raise FrontendError(f"function '{name}' has a node and an argument '{argument}'")
@@ -119,7 +115,7 @@ def _function(function: Message, known_outputs: dict[str, str]) -> DecodedGraph:
     for one in function.signature.output_arg:
         if one.name not in function.ret:
             raise FrontendError(f"function '{name}' has no value for its output '{one.name}'")
-        outputs.append(resolver.resolve(_reference(function.ret[one.name])))
+        outputs.append(resolver.resolve(parse_reference(function.ret[one.name])))
     return DecodedGraph(name, nodes, arguments, outputs, list(function.control_ret.values()))
 
 

@@ -71,8 +71,10 @@ def _cases(functions: Sequence[TensorflowSubgraph]) -> list[Branch]:
         name_new_nodes([one for one in results if isinstance(one, Output)], "case", scope.named, scope.unique)
         return results
 
-    return [first, others if len(functions) > 2 else lambda scope, variables, values: functions[1].translate_into(
-        scope, variables, values[1:])]  # fmt: skip
+    def last(scope: ModelScope, variables: Variables, values: list[Value]) -> list[Value]:
+        return functions[1].translate_into(scope, variables, values[1:])
+
+    return [first, others if len(functions) > 2 else last]
 
 
 def as_condition(value: Output) -> Output:
