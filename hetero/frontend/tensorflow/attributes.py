@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hetero.errors import FrontendError
-from hetero.frontend.protobuf import Message
+from hetero.frontend.protobuf import Message, decode
 from hetero.frontend.tensorflow.element_types import shape_of, type_of
+from hetero.frontend.tensorflow.messages import ATTRIBUTE
 from hetero.frontend.tensorflow.tensors import array_of
 
 
@@ -23,13 +24,13 @@ class Attributes(Mapping[str, Any]):
     A number, a bool, a str (bytes if it is not UTF-8), a Type, a PartialShape, an array, a FunctionName, or a list.
     """
 
-    def __init__(self, messages: Mapping[str, Message]) -> None:
+    def __init__(self, messages: Mapping[str, memoryview]) -> None:
         self._messages = messages
         self._values: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._values:
-            self._values[name] = _value_of(self._messages[name])
+            self._values[name] = _value_of(decode(self._messages[name], ATTRIBUTE))
         return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -40,8 +41,8 @@ class Attributes(Mapping[str, Any]):
 
     def data_type(self, name: str) -> int:
         """Return the DataType number of an attribute, 0 if it is not a type: complex numbers have no Type."""
-        message = self._messages.get(name)
-        return message.type if message is not None and message.has("type") else 0
+        message = decode(self._messages.get(name, memoryview(b"")), ATTRIBUTE)
+        return message.type if message.has("type") else 0
 
 
 _SCALARS = ("i", "f", "b")

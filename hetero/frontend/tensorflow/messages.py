@@ -22,9 +22,10 @@ ATTRIBUTE.extend(
     tensor=(8, TENSOR), placeholder=(9, "string"), func=(10, FUNCTION_NAME),
 )  # fmt: skip
 
+# Attributes are decoded when they are read: most of them never are.
 NODE = Schema(
     "NodeDef", name=(1, "string"), op=(2, "string"), input=(3, ["string"]), device=(4, "string"),
-    attr=(5, {"string": ATTRIBUTE}),
+    attr=(5, {"string": "bytes"}),
 )  # fmt: skip
 ARGUMENT = Schema(
     "ArgDef", name=(1, "string"), description=(2, "string"), type=(3, "int"), type_attr=(4, "string"),

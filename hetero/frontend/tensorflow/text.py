@@ -7,7 +7,7 @@ from typing import Any
 
 from hetero.errors import FrontendError
 from hetero.frontend.protobuf import Message, Schema, decode
-from hetero.frontend.tensorflow.messages import GRAPH, META_GRAPH, SAVED_MODEL
+from hetero.frontend.tensorflow.messages import ATTRIBUTE, GRAPH, META_GRAPH, NODE, SAVED_MODEL
 
 # The first field of a text, and the message that it belongs to.
 _BEGINNINGS = {
@@ -78,8 +78,10 @@ def _add_message(file: Any, schema: Schema, done: set[str]) -> None:
             entry = message.nested_type.add(name=name)
             entry.options.map_entry = True
             for key, part in member.kind.members.items():
-                _set_kind(entry.field.add(name=part.name, number=key, label=field.LABEL_OPTIONAL), "", part.kind)
-                _add_kind(file, part.kind, done)
+                is_attribute = schema is NODE and part.name == "value"
+                kind = ATTRIBUTE if is_attribute else part.kind
+                _set_kind(entry.field.add(name=part.name, number=key, label=field.LABEL_OPTIONAL), "", kind)
+                _add_kind(file, kind, done)
         else:
             _set_kind(field, schema.name, member.kind)
             _add_kind(file, member.kind, done)
