@@ -18,6 +18,7 @@ from hetero.frontend.tensorflow.messages import GRAPH, META_GRAPH, SAVED_MODEL
 from hetero.frontend.tensorflow.saved_model import decode_meta_graph, decode_saved_model
 from hetero.frontend.tensorflow.text import parse_text, text_schema
 
+_INITIALIZERS = ("InitializeTable", "LookupTableImport")
 _SAVED_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")
 
 
@@ -68,8 +69,10 @@ def _decode(data: memoryview, path: Path | None) -> DecodedModel:
 
 
 def decode_frozen_graph(graph: Message) -> DecodedModel:
-    """Return the model of a GraphDef whose variables are constants."""
-    return DecodedModel(decode_graph(graph), Functions(graph.library.function, {}))
+    """Return the model of a GraphDef whose variables are constants. All nodes that initialize tables are used."""
+    decoded = decode_graph(graph)
+    initializers = [node.name for node in decoded.nodes.values() if node.op_type.startswith(_INITIALIZERS)]
+    return DecodedModel(decoded, Functions(graph.library.function, {}), initializers=initializers)
 
 
 def _schema_of(data: memoryview) -> Schema | None:
