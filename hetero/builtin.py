@@ -22,6 +22,7 @@ def hetero_register_frontends(registry: Registry) -> None:
     registry.register_frontend(_factory("hetero.frontend.tflite", "TfliteFrontEnd"))
     registry.register_frontend(_factory("hetero.frontend.pytorch", "PytorchFrontEnd"))
     registry.register_frontend(_factory("hetero.frontend.paddle", "PaddleFrontEnd"))
+    registry.register_frontend(_factory("hetero.frontend.tensorflow", "TensorflowFrontEnd"))
 
 
 def _factory(module: str, name: str) -> Callable[[], Any]:

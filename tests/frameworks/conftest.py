@@ -2,5 +2,6 @@
 
 from importlib.util import find_spec
 
-_FOLDERS = {"torch": "pytorch", "paddle": "paddle"}
-collect_ignore = [folder for framework, folder in _FOLDERS.items() if find_spec(framework) is None]
+# Each folder of tests, and the module that it needs.
+_MODULES = {"paddle": "paddle", "pytorch": "torch", "tensorflow": "tensorflow"}
+collect_ignore = [folder for folder, module in _MODULES.items() if find_spec(module) is None]

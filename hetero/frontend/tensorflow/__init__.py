@@ -1,0 +1,5 @@
+"""The TensorFlow frontend."""
+
+from hetero.frontend.tensorflow.frontend import TensorflowFrontEnd
+
+__all__ = ["TensorflowFrontEnd"]

@@ -1,0 +1,85 @@
+"""Tensors of a checkpoint: ``PREFIX.index`` says where in the files ``PREFIX.data-…`` each of them is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from hetero.errors import FrontendError
+from hetero.frontend.protobuf import Message, decode
+from hetero.frontend.source import map_file
+from hetero.frontend.tensorflow.element_types import dtype_of, shape_of, type_of
+from hetero.frontend.tensorflow.messages import BUNDLE_ENTRY, BUNDLE_HEADER
+from hetero.frontend.tensorflow.string_table import read_string_table
+from hetero.types import Type
+
+_BIG_ENDIAN = 1
+_MAX_SHARDS = 100_000
+
+
+class Checkpoint(Mapping[str, np.ndarray]):
+    """The tensors by their keys. The files are memory-mapped, and the arrays are views of them.
+
+    Raises FrontendError if the files are missing or damaged; of a data file, when a tensor in it is read.
+    """
+
+    def __init__(self, prefix: Path) -> None:
+        self._prefix = prefix
+        table = read_string_table(_map(prefix.with_name(f"{prefix.name}.index")))
+        if b"" not in table:
+            raise FrontendError("the index of the checkpoint has no header")
+        header = decode(table.pop(b""), BUNDLE_HEADER)
+        if header.endianness == _BIG_ENDIAN:
+            raise FrontendError("a checkpoint with big-endian numbers is not supported")
+        if not 0 < header.num_shards <= _MAX_SHARDS:
+            raise FrontendError(f"the checkpoint has {header.num_shards} data files")
+        self._shard_count = header.num_shards
+        self._entries = {key.decode("utf-8", "replace"): value for key, value in table.items()}
+        self._shards: dict[int, memoryview] = {}
+
+    def __getitem__(self, key: str) -> np.ndarray:
+        entry = decode(self._entries[key], BUNDLE_ENTRY)
+        try:
+            return self._array(entry)
+        except FrontendError as error:
+            raise FrontendError(f"tensor '{key}' of the checkpoint: {error}") from error
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._entries
+
+    def _array(self, entry: Message) -> np.ndarray:
+        if entry.slices:
+            raise FrontendError("a variable that is stored in several parts is not supported")
+        if type_of(entry.dtype) is Type.string:
+            raise FrontendError("a variable of strings is not supported")
+        dtype, shape = dtype_of(entry.dtype), shape_of(entry.shape).to_shape()
+        if entry.size != math.prod(shape) * dtype.itemsize:
+            raise FrontendError(f"{dtype} {list(shape)} has {entry.size} bytes")
+        shard = self._shard(entry.shard_id)
+        if not 0 <= entry.offset <= len(shard) - entry.size:
+            raise FrontendError("it ends after the end of its file, which is truncated")
+        return np.frombuffer(shard[entry.offset : entry.offset + entry.size], dtype).reshape(shape)
+
+    def _shard(self, number: int) -> memoryview:
+        if not 0 <= number < self._shard_count:
+            raise FrontendError(f"there is no data file {number}")
+        if number not in self._shards:
+            name = f"{self._prefix.name}.data-{number:05}-of-{self._shard_count:05}"
+            self._shards[number] = _map(self._prefix.with_name(name))
+        return self._shards[number]
+
+
+def _map(path: Path) -> memoryview:
+    try:
+        return map_file(path)
+    except OSError as error:
+        raise FrontendError(f"the file {path} cannot be read: {error.strerror}") from error

@@ -1,0 +1,181 @@
+"""A TensorFlow model as the file describes it, before its operators are translated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetero.errors import FrontendError
+from hetero.frontend.tensorflow.attributes import FunctionName
+
+# Maximum nesting depth of functions.
+MAX_NESTING = 40
+# Operators that have an effect besides their outputs: they run even if nothing reads these.
+_ASSIGNMENTS = ("Assign", "AssignAdd", "AssignSub", "ScatterUpdate", "ScatterAdd", "ScatterSub")
+_PREFIXES_OF_ASSIGNMENTS = (
+    "AssignVariable", "AssignAddVariable", "AssignSubVariable", "ResourceScatter", "InitializeTable",
+    "LookupTableImport", "LookupTableInsert",
+)  # fmt: skip
+
+
+class Reference(NamedTuple):
+    """An output of a node: the node's name, and the index of the output."""
+
+    node: str
+    port: int = 0
+
+
+@dataclass
+class DecodedNode:
+    """A node. ``control_inputs``: the names of nodes that run before it. ``attributes``: Python values by name."""
+
+    name: str
+    op_type: str
+    inputs: list[Reference] = field(default_factory=list)
+    control_inputs: list[str] = field(default_factory=list)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    def functions(self) -> list[str]:
+        """Return the names of the functions in its attributes: branches, the condition and the body of a loop."""
+        found: list[str] = []
+        for name in _FUNCTION_ATTRIBUTES:
+            if name in self.attributes:
+                value = self.attributes[name]
+                found += [one.name for one in (value if isinstance(value, list) else [value]) if is_function(one)]
+        return found
+
+    @property
+    def is_assignment(self) -> bool:
+        """Whether it changes a variable or a table."""
+        return self.op_type in _ASSIGNMENTS or self.op_type.startswith(_PREFIXES_OF_ASSIGNMENTS)
+
+
+# The attributes that name functions, in the order in which get_subgraph numbers them.
+_FUNCTION_ATTRIBUTES = ("f", "then_branch", "else_branch", "cond", "body", "branches")
+
+
+def is_function(value: Any) -> bool:
+    return isinstance(value, FunctionName)
+
+
+@dataclass
+class DecodedGraph:
+    """A graph or a function of the library.
+
+    ``inputs``: the names of the nodes that stand for its inputs, Placeholders, or _Arg nodes of a function.
+    ``outputs``: an index of -1 means all outputs of the node. ``control_outputs``: the names of nodes that must run.
+    """
+
+    name: str
+    nodes: dict[str, DecodedNode]
+    inputs: list[str]
+    outputs: list[Reference]
+    control_outputs: list[str] = field(default_factory=list)
+
+
+@dataclass
+class DecodedModel:
+    """A model. The arrays of ``variables`` are by the names of the variables.
+
+    ``input_names`` and ``output_names``: the names that users have for the inputs and outputs of the graph, in order;
+    empty if the file has no signature. ``initializers``: the names of nodes that initialize tables. ``assets``: the
+    paths of files by the names of the nodes that hold these paths.
+    """
+
+    graph: DecodedGraph
+    functions: Mapping[str, DecodedGraph] = field(default_factory=dict)
+    variables: Mapping[str, np.ndarray] = field(default_factory=dict)
+    input_names: list[str] = field(default_factory=list)
+    output_names: list[str] = field(default_factory=list)
+    initializers: list[str] = field(default_factory=list)
+    assets: Mapping[str, Path] = field(default_factory=dict)
+
+
+def execution_order(
+    graph: DecodedGraph, functions: Mapping[str, DecodedGraph], effects: dict[str, bool]
+) -> list[DecodedNode]:
+    """Return the nodes that the outputs or assignments of a graph need, each after those that it reads.
+
+    Control inputs decide the order, and which assignments run. ``effects``: whether functions change variables, by
+    their names, as far as it is known. Raises FrontendError if a node is missing or the graph has a cycle.
+    """
+    roots = [*(reference.node for reference in graph.outputs), *graph.control_outputs]
+    order = list(_sorted(graph, roots))
+    needed = {reference.node for reference in graph.outputs}
+    for node in reversed(order):
+        if node.name in needed or _has_effect(node, functions, effects):
+            needed.add(node.name)
+            needed.update(reference.node for reference in node.inputs)
+    return [node for node in order if node.name in needed]
+
+
+def _sorted(graph: DecodedGraph, roots: Iterable[str]) -> Iterator[DecodedNode]:
+    """Yield the nodes that the roots depend on, in topological order."""
+    done: set[str] = set()
+    open_nodes: set[str] = set()
+    for root in roots:
+        stack: list[tuple[str, Iterator[str]]] = []
+        name: str | None = root
+        while name is not None or stack:
+            if name is not None and name not in done:
+                if name in open_nodes:
+                    raise FrontendError(f"node '{name}' depends on its own output")
+                node = _node(graph, name, stack[-1][0] if stack else "")
+                open_nodes.add(name)
+                stack.append((name, _dependencies(graph, node)))
+            elif not stack:
+                break
+            current, dependencies = stack[-1]
+            name = next(dependencies, None)
+            if name is None:
+                stack.pop()
+                open_nodes.discard(current)
+                done.add(current)
+                yield graph.nodes[current]
+
+
+def _dependencies(graph: DecodedGraph, node: DecodedNode) -> Iterator[str]:
+    # The inputs of a function are given: what they depend on in the file does not matter.
+    if node.name not in graph.inputs:
+        yield from (reference.node for reference in node.inputs)
+        yield from node.control_inputs
+
+
+def _node(graph: DecodedGraph, name: str, reader: str) -> DecodedNode:
+    if name not in graph.nodes:
+        raise FrontendError(
+            f"{f'node {reader!r}' if reader else 'an output'} reads '{name}', which is not in the graph"
+        )
+    return graph.nodes[name]
+
+
+def _has_effect(
+    node: DecodedNode, functions: Mapping[str, DecodedGraph], effects: dict[str, bool], depth: int = 0
+) -> bool:
+    """Return whether a node, or a function that it calls, changes a variable. ``effects``: the answers by function."""
+    if depth > MAX_NESTING:
+        raise FrontendError(f"functions are nested more than {MAX_NESTING} deep")
+    if node.is_assignment:
+        return True
+    for name in [*node.functions(), node.op_type]:
+        if name in functions and name not in effects:
+            effects[name] = False  # A function that calls itself is an error later.
+            inner_nodes = functions[name].nodes.values()
+            effects[name] = any(_has_effect(inner, functions, effects, depth + 1) for inner in inner_nodes)
+        if effects.get(name, False):
+            return True
+    return False
+
+
+def pass_through(graph: DecodedGraph, reference: Reference, operators: Sequence[str] = ("Identity",)) -> Reference:
+    """Return what an output is the same as, above operators that only pass it on."""
+    for _ in range(len(graph.nodes)):
+        node = graph.nodes.get(reference.node)
+        if node is None or node.op_type not in operators or not node.inputs:
+            break
+        reference = node.inputs[0]
+    return reference

@@ -1,0 +1,130 @@
+"""TensorflowNodeContext: the view of a TensorFlow operator that its translator gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hetero.errors import FrontendError
+from hetero.frontend.node_context import NodeContext
+from hetero.frontend.tensorflow.attributes import Attributes
+from hetero.frontend.tensorflow.decoded import DecodedNode
+from hetero.frontend.tensorflow.element_types import complex_dtype
+from hetero.frontend.tensorflow.handles import Handle, Value, VariableHandle
+from hetero.frontend.tensorflow.names import variable_name
+from hetero.frontend.tensorflow.output_names import output_ranges
+from hetero.graph import Output
+from hetero.ops.values import exact_value
+
+if TYPE_CHECKING:
+    from hetero.frontend.tensorflow.graph import GraphBuilder, TensorflowSubgraph
+    from hetero.frontend.tensorflow.variables import Variables
+
+
+class TensorflowNodeContext(NodeContext):
+    """An operator. Its inputs have indices, its attributes and outputs the names in TensorFlow's documentation.
+
+    Attributes are numbers, bools, strs, Types, PartialShapes, arrays, FunctionNames or lists of them. An input that is
+    a resource, such as a variable or a table, is a Handle and not an Output. A complex tensor is a real one with an
+    additional last axis of length 2: real part, imaginary part; its shape and axes in the file do not count that axis.
+    """
+
+    def __init__(self, node: DecodedNode, name: str, inputs: Sequence[Value], builder: GraphBuilder) -> None:
+        self._node, self._handles, self._builder = node, inputs, builder
+        self._values = [self._contents(value) for value in inputs]
+        self._ranges = output_ranges(node)
+        count = max((indices.stop for indices in self._ranges.values()), default=builder.output_count(node.name))
+        tensors = [value if isinstance(value, Output) else None for value in self._values]
+        super().__init__(node.op_type, name, tensors, count)
+
+    def _contents(self, value: Value) -> Value:
+        """Return the contents of a variable that operators read directly, other values unchanged."""
+        if isinstance(value, VariableHandle) and value.is_reference:
+            return self.variables.read(value.name)
+        return value
+
+    @property
+    def variables(self) -> Variables:
+        """The model's variables."""
+        return self._builder.variables
+
+    def has_attribute(self, name: str) -> bool:
+        return name in self._node.attributes
+
+    def read_attribute(self, name: str) -> Any:
+        return self._node.attributes[name]
+
+    def is_complex(self, name: str = "T") -> bool:
+        """Return whether an attribute is one of the complex types, which read as Type.dynamic."""
+        attributes = self._node.attributes
+        return isinstance(attributes, Attributes) and complex_dtype(attributes.data_type(name)) is not None
+
+    def get_output_names(self) -> list[str]:
+        return list(self._ranges)
+
+    def get_output_indices(self, name: str) -> Sequence[int]:
+        if not self._ranges:
+            return super().get_output_indices(name)
+        if name not in self._ranges:
+            raise FrontendError(f"{self._op_type} has no output '{name}'; it has {', '.join(self._ranges)}")
+        return self._ranges[name]
+
+    def get_values(self) -> list[Value]:
+        """Return all inputs, Outputs and Handles."""
+        return list(self._values)
+
+    def get_handle(self, index: int) -> Handle:
+        """Return an input that is a resource. Raises FrontendError if it is a tensor."""
+        value = self._handles[index] if 0 <= index < len(self._handles) else None
+        if not isinstance(value, Handle):
+            raise FrontendError(f"input {index} must be a resource")
+        return value
+
+    @property
+    def resource_name(self) -> str:
+        """The name of the resource that the node stands for."""
+        return variable_name(self._node)
+
+    def variable_name(self, index: int) -> str:
+        """Return the name of the variable that an input is. Raises FrontendError for other inputs."""
+        handle = self.get_handle(index)
+        if not isinstance(handle, VariableHandle):
+            raise FrontendError(f"input {index} must be a variable")
+        return handle.name
+
+    @property
+    def tables(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Keys and values of the hash tables by name."""
+        return self._builder.context.tables
+
+    def asset_path(self, index: int) -> Path:
+        """Return the path of a file that an input names. Raises FrontendError if it is no file of the model."""
+        name = exact_value(self.get_input(index))
+        path = None if name is None else self._builder.context.asset_path(str(np.ravel(name)[0]))
+        if path is None:
+            raise FrontendError(f"input {index} must be the name of a file of the model")
+        return path
+
+    def is_needed(self, index: int) -> bool:
+        """Return whether another node or the model's result reads an output."""
+        return self._builder.is_read(self._node.name, index)
+
+    def get_subgraph_size(self) -> int:
+        return len(self._node.functions())
+
+    def get_subgraph(self, index: int) -> TensorflowSubgraph:
+        """Return a function that the operator calls: "then", "else" of If; condition, body of While.
+
+        Raises FrontendError if the operator has fewer functions.
+        """
+        functions = self._node.functions()
+        if not 0 <= index < len(functions):
+            raise FrontendError(f"it has {len(functions)} functions, none of index {index}")
+        return self.function(functions[index])
+
+    def function(self, name: str) -> TensorflowSubgraph:
+        """Return a function of the model by its name. Raises FrontendError if there is none."""
+        return self._builder.subgraph(name)

@@ -1,0 +1,7 @@
+"""Registry of the translators of TensorFlow operators."""
+
+from hetero.frontend.translation import TranslatorRegistry
+
+translators = TranslatorRegistry()
+# Decorator that registers a translator for operators by name: ``@translator("Relu")``.
+translator = translators.register

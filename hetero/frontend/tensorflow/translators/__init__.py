@@ -1,0 +1,7 @@
+"""Translators of TensorFlow operators, one module per family. Importing this package registers all of them."""
+
+import importlib
+import pkgutil
+
+for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)

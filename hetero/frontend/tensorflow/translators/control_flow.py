@@ -1,0 +1,215 @@
+"""Branches and loops whose bodies are functions: If, Case and While."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.control_flow import build_loop_body, connect, make_if
+from hetero.frontend.subgraph import Body, ModelScope, name_new_nodes
+from hetero.frontend.tensorflow.handles import Value, Values
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
+from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.tensorflow.tensor_lists import PendingList, with_element_shape
+from hetero.frontend.tensorflow.variables import BodyVariables, Variables
+from hetero.frontend.values import int64, scalar_like
+from hetero.graph import Constant, Model, Output, Parameter, constant_array
+from hetero.ops.port_maps import BodyOutputDescription, MergedInputDescription
+from hetero.types import Type
+
+if TYPE_CHECKING:
+    from hetero.frontend.tensorflow.graph import TensorflowSubgraph
+
+# Translates a branch into a Model under construction, from its inputs to its outputs.
+Branch = Callable[[ModelScope, Variables, list[Value]], list[Value]]
+
+
+@translator("If", "StatelessIf")
+def if_operator(node: TensorflowNodeContext) -> Values:
+    condition, inputs = as_condition(node.get_input(0)), node.get_values()[1:]
+    functions = [node.get_subgraph(0), node.get_subgraph(1)]
+    known = constant_array(condition)
+    if known is not None:
+        return functions[0 if known.item() else 1].inline_values(inputs, node.name)
+    branches = [_branch(function) for function in functions]
+    return _make_branches(condition, branches, inputs, node.variables)
+
+
+@translator("Case", "StatelessCase")
+def case(node: TensorflowNodeContext) -> Values:
+    """Nested Ifs. An index out of range selects the last branch."""
+    index, inputs = node.get_input(0), node.get_values()
+    functions = [node.get_subgraph(number) for number in range(node.get_subgraph_size())]
+    known = constant_array(index)
+    if known is not None or len(functions) == 1:
+        number = -1 if known is None else int(known.item())
+        return functions[number if 0 <= number < len(functions) else -1].inline_values(inputs[1:], node.name)
+    condition = ops.Equal(index, scalar_like(index, 0)).output(0)
+    return _make_branches(condition, _cases(functions), inputs, node.variables)
+
+
+def _branch(function: TensorflowSubgraph) -> Branch:
+    return lambda scope, variables, values: function.translate_into(scope, variables, values)
+
+
+def _cases(functions: Sequence[TensorflowSubgraph]) -> list[Branch]:
+    """Return the first function, and a branch that chooses among the others; the index is the branches' first input."""
+
+    def first(scope: ModelScope, variables: Variables, values: list[Value]) -> list[Value]:
+        return functions[0].translate_into(scope, variables, values[1:])
+
+    def others(scope: ModelScope, variables: Variables, values: list[Value]) -> list[Value]:
+        index = values[0]
+        assert isinstance(index, Output)
+        index = ops.Subtract(index, scalar_like(index, 1)).output(0)
+        condition = ops.Equal(index, scalar_like(index, 0)).output(0)
+        results = _make_branches(condition, _cases(functions[1:]), [index, *values[1:]], variables)
+        name_new_nodes([one for one in results if isinstance(one, Output)], "case", scope.named, scope.unique)
+        return results
+
+    def last(scope: ModelScope, variables: Variables, values: list[Value]) -> list[Value]:
+        return functions[1].translate_into(scope, variables, values[1:])
+
+    return [first, others if len(functions) > 2 else last]
+
+
+def as_condition(value: Output) -> Output:
+    """Return a condition as a boolean scalar: a number is true unless zero, another tensor unless empty."""
+    if value.partial_shape.has_rank and len(value.partial_shape) == 0:
+        if value.element_type is Type.boolean:
+            return value
+        if value.element_type is not Type.string:
+            return ops.NotEqual(value, scalar_like(value, 0)).output(0)
+        raise FrontendError("a condition that is a string is not supported")
+    if value.element_type is Type.boolean:
+        return ops.Reshape(value, int64([]), False).output(0)
+    count = ops.ReduceProd(ops.ShapeOf(value), int64([0]), False)
+    return ops.NotEqual(count, int64(0)).output(0)
+
+
+def _make_branches(
+    condition: Output, branches: Sequence[Branch], inputs: Sequence[Value], variables: Variables
+) -> list[Value]:
+    """Return the outputs of an If. A variable that either branch assigns becomes an output of both."""
+    scopes = [ModelScope(), ModelScope()]
+    own = [BodyVariables(variables, scope.capture, scope) for scope in scopes]
+    results = [
+        branch(scope, seen, [_entered(value, scope, f"input_{index}") for index, value in enumerate(inputs)])
+        for branch, scope, seen in zip(branches, scopes, own)
+    ]
+    if len(results[0]) != len(results[1]):
+        raise FrontendError(f"its branches have {len(results[0])} and {len(results[1])} outputs")
+    assigned = list(dict.fromkeys(name for seen in own for name in seen.assigned))
+    bodies = []
+    for scope, seen, values in zip(scopes, own, results):
+        outputs = [*(value for value in values if isinstance(value, Output)), *(seen.read(name) for name in assigned)]
+        bodies.append(Body(Model(outputs, list(scope.captured.values()), "body"), list(scope.captured)))
+    if len(bodies[0].model.results) != len(bodies[1].model.results):
+        raise FrontendError("an output is a resource in only one of its branches")
+    remaining = iter(make_if(condition, bodies).outputs() if bodies[0].model.results else [])
+    values = [next(remaining) if isinstance(value, Output) else value for value in results[0]]
+    for name in assigned:
+        variables.assign(name, next(remaining))
+    return values
+
+
+def _entered(value: Value, scope: ModelScope, name: str) -> Value:
+    """Return the value in a body that stands for a value outside."""
+    if isinstance(value, PendingList):
+        return value.captured(scope)
+    return scope.capture(value, name) if isinstance(value, Output) else value
+
+
+@translator("While", "StatelessWhile")
+def while_operator(node: TensorflowNodeContext) -> Values:
+    """Translate to a Loop. The condition is computed before the Loop and at the end of its body.
+
+    Variables that the body assigns become inputs and outputs of the Loop.
+    """
+    condition, step = node.get_subgraph(0), node.get_subgraph(1)
+    inputs = _with_element_shapes(step, node.get_values(), node.variables)
+    if step.output_count != len(inputs) or condition.output_count != 1:
+        raise FrontendError(f"its body has {step.output_count} outputs and its condition {condition.output_count}")
+    enters = as_condition(_tensor(condition.inline_values(inputs, f"{node.name}/condition")[0]))
+    passed = step.passed_inputs()
+    carried = [index for index, value in enumerate(inputs) if isinstance(value, Output) and index not in passed]
+    initial = [value for index, value in enumerate(inputs) if index in carried and isinstance(value, Output)]
+    variables: BodyVariables
+
+    def build(parameters: list[Parameter]) -> Body:
+        nonlocal variables
+        scope = ModelScope()
+        captured: dict[str, Parameter] = {}
+
+        def capture(value: Output, name: str) -> Output:
+            """Make a Parameter for a variable. Iterations may change it, so it has no known contents."""
+            if isinstance(value.node, Constant):
+                return scope.capture(value, name)
+            captured[name] = scope.name(Parameter(value.element_type, value.partial_shape), name)
+            return captured[name].output(0)
+
+        variables = BodyVariables(node.variables, capture, scope)
+        names = step.input_names
+        values = [
+            value if index in carried else _entered(value, scope, names[index]) for index, value in enumerate(inputs)
+        ]
+        for index, parameter in zip(carried, parameters):
+            values[index] = scope.name(parameter, names[index]).output(0)
+        values = step.translate_into(scope, variables, values)
+        (continues,) = condition.translate_into(scope, variables, values, "condition/")
+        assigned = variables.assigned
+        next_values = [_tensor(values[index]) for index in carried]
+        results = [as_condition(_tensor(continues)), *next_values, *(variables.read(name) for name in assigned)]
+        for name in assigned:
+            variables.capture(name)
+        read = [name for name in captured if name not in assigned]
+        parameters = [*parameters, *(captured[name] for name in (*assigned, *read)), *scope.captured.values()]
+        outer = [*(variables.capture(name)[0] for name in read), *scope.captured]
+        return Body(Model(results, parameters, "body"), outer)
+
+    body = build_loop_body(build, initial, 1)
+    initial += [variables.capture(name)[0] for name in variables.assigned]
+    no_limit = Constant(np.int64(-1)).output(0)
+    loop = ops.Loop(no_limit, enters)
+    loop.set_special_body_ports([-1, 0])
+    connect(
+        loop,
+        body,
+        [no_limit, enters, *initial],
+        [MergedInputDescription(2 + index, index, 1 + index) for index in range(len(initial))],
+        [BodyOutputDescription(1 + index, index) for index in range(len(initial))],
+    )
+    outputs = loop.outputs()
+    for name, value in zip(variables.assigned, outputs[len(carried) :]):
+        node.variables.assign(name, value)
+    return [outputs[carried.index(index)] if index in carried else value for index, value in enumerate(inputs)]
+
+
+def _tensor(value: Value) -> Output:
+    if not isinstance(value, Output):
+        raise FrontendError("its body returns a resource for a tensor, or a list that has no elements yet")
+    return value
+
+
+def _with_element_shapes(step: TensorflowSubgraph, inputs: list[Value], variables: Variables) -> list[Value]:
+    """Give lists of an unknown element shape that which the body's items have, by translating it once for that."""
+    if not any(isinstance(value, PendingList) for value in inputs):
+        return inputs
+    scope = ModelScope()
+    own = BodyVariables(variables, scope.capture, scope)
+    entered: list[Value] = []
+    for value in inputs:
+        if isinstance(value, Output):
+            value = Parameter(value.element_type, value.partial_shape).output(0)
+        entered.append(value)
+    results = step.translate_into(scope, own, entered)
+    return [
+        with_element_shape(value, result.partial_shape)
+        if isinstance(value, PendingList) and isinstance(result, Output)
+        else value
+        for value, result in zip(inputs, results)
+    ]

@@ -1,0 +1,87 @@
+"""Convolutions, depthwise and transposed convolutions."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.tensorflow.layout import ImageLayout, Padding
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
+from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, reshape, transpose
+from hetero.graph import Output
+from hetero.shape import Dimension
+
+_TRANSPOSED = {"Conv2DBackpropInput": 2, "Conv3DBackpropInputV2": 3}
+
+
+@translator("Conv2D", "Conv3D")
+def convolution(node: TensorflowNodeContext) -> Translation:
+    """Filters are ``[spatial…, I / groups, O]``; the number of groups follows from the channels of the data."""
+    layout, count = ImageLayout.of(node), 3 if node.get_op_type() == "Conv3D" else 2
+    data = layout.to_channels_second(node.get_input(0))
+    filters = transpose(node.get_input(1), (count + 1, count, *range(count)))
+    return _forward(node, layout, data, _split_groups(filters, data.partial_shape[1]), count)
+
+
+@translator("DepthwiseConv2dNative")
+def depthwise_convolution(node: TensorflowNodeContext) -> Translation:
+    """Filters are ``[H, W, C, multiplier]``; the results of one channel are adjacent."""
+    layout = ImageLayout.of(node)
+    filters = transpose(node.get_input(1), (2, 3, 0, 1))
+    if filters.partial_shape.is_dynamic:
+        raise FrontendError("the shape of the filters must be known")
+    channels, multiplier, *kernel = filters.shape
+    filters = reshape(filters, (channels, multiplier, 1, *kernel))
+    return _forward(node, layout, layout.to_channels_second(node.get_input(0)), filters, 2)
+
+
+def _forward(
+    node: TensorflowNodeContext, layout: ImageLayout, data: Output, filters: Output, count: int
+) -> Translation:
+    operation = ops.GroupConvolution if len(filters.partial_shape) > count + 2 else ops.Convolution
+    strides, dilations, padding = _windows(node, layout, count)
+    return layout.from_channels_second(
+        operation(data, filters, strides, padding.begin, padding.end, dilations, auto_pad=padding.auto_pad)
+    )
+
+
+def _windows(node: TensorflowNodeContext, layout: ImageLayout, count: int) -> tuple[list[int], list[int], Padding]:
+    """Return the strides and the dilations of the spatial axes, and the padding."""
+    strides = layout.spatial(node.get_attribute("strides"))
+    dilations = layout.spatial(node.get_attribute("dilations", [1] * (count + 2)))
+    return strides, dilations, Padding.of(node, layout, count)
+
+
+def _split_groups(filters: Output, channels: Dimension) -> Output:
+    """Reshape filters ``[O, I, …]`` to ``[groups, O / groups, I, …]`` if I is not the number of data channels."""
+    channels_each = filters.partial_shape[1]
+    if channels == channels_each or channels.is_dynamic:
+        return filters
+    if filters.partial_shape.is_dynamic:
+        raise FrontendError("the shape of the filters must be known")
+    outputs, *others = filters.shape
+    groups, remainder = divmod(channels.get_length(), channels_each.get_length() or 1)
+    if remainder or not groups or outputs % groups:
+        raise FrontendError(f"filters {filters.shape} do not divide {channels} channels into groups")
+    return reshape(filters, (groups, outputs // groups, *others))
+
+
+@translator(*_TRANSPOSED)
+def transposed_convolution(node: TensorflowNodeContext) -> Translation:
+    """Input 0 is the shape of the result, input 1 filters ``[spatial…, O, I]``, input 2 the data."""
+    layout, count = ImageLayout.of(node), _TRANSPOSED[node.get_op_type()]
+    data = layout.to_channels_second(node.get_input(2))
+    filters = transpose(node.get_input(1), (count + 1, count, *range(count)))
+    sizes = node.get_input(0)
+    first = 1 if layout.is_channels_last else 2
+    if sizes.partial_shape.rank == 1 and sizes.partial_shape[0] == count:
+        first = 0  # The shape may have the spatial axes alone.
+    lengths = ops.Slice(sizes, int64([first]), int64([first + count]), int64([1]))
+    strides, dilations, padding = _windows(node, layout, count)
+    # The pads are those of the forward convolution from result to data: of an odd number, the smaller half is in front.
+    auto_pad = "same_lower" if padding.auto_pad == "same_upper" else padding.auto_pad
+    total = ops.ConvolutionBackpropData(
+        data, filters, strides, lengths, padding.begin, padding.end, dilations, auto_pad
+    )
+    return layout.from_channels_second(total)

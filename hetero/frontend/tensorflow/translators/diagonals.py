@@ -1,0 +1,182 @@
+"""Diagonals of matrices: MatrixDiag, MatrixDiagPart, MatrixSetDiag and MatrixBandPart.
+
+Diagonals are numbered by column minus row: 0 is the main diagonal, those above it are positive. Several diagonals are
+the rows of ``[…, count, longest]``, the highest diagonal first; shorter ones are padded on a side given by ``align``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from hetero import ops
+from hetero.frontend.quantization import convert_to
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
+from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import arange, axis_length, int64, known_length, rank_of, reshape, scalar_like
+from hetero.graph import Constant, Node, Output
+from hetero.types import Type
+
+
+@translator("MatrixBandPart", "BatchMatrixBandPart")
+def band_part(node: TensorflowNodeContext) -> Translation:
+    """Zero elements more than ``lower`` below or ``upper`` above the main diagonal; a negative number is no limit."""
+    matrix, *limits = node.get_inputs()
+    lower, upper = (reshape(convert_to(limit, Type.i64), ()) for limit in limits)
+    rows, columns = (arange(axis_length(matrix, axis)) for axis in (-2, -1))
+    below = ops.Subtract(ops.Unsqueeze(rows, int64([1])), columns).output(0)
+    in_lower = ops.LogicalOr(ops.Less(lower, int64(0)), ops.LessEqual(below, lower))
+    in_upper = ops.LogicalOr(ops.Less(upper, int64(0)), ops.LessEqual(ops.Negative(below), upper))
+    return ops.Select(ops.LogicalAnd(in_lower, in_upper), matrix, scalar_like(matrix, 0))
+
+
+@translator("MatrixDiag", "BatchMatrixDiag")
+def matrix_diag(node: TensorflowNodeContext) -> Translation:
+    """Place ``[…, N]`` on the diagonals of ``[…, N, N]``."""
+    diagonal = node.get_input(0)
+    length = axis_length(diagonal, -1)
+    return ops.Select(_main_diagonal(length, length), ops.Unsqueeze(diagonal, int64([-2])), scalar_like(diagonal, 0))
+
+
+@translator("MatrixSetDiag", "BatchMatrixSetDiag")
+def matrix_set_diag(node: TensorflowNodeContext) -> Translation:
+    return _set_main_diagonal(*node.get_inputs())
+
+
+def _set_main_diagonal(matrix: Output, diagonal: Output) -> Node:
+    """Replace the diagonals of matrices ``[…, M, N]`` by ``[…, min(M, N)]``."""
+    rows, columns = (axis_length(matrix, axis) for axis in (-2, -1))
+    # Columns beyond the diagonal take its last element, which the mask then ignores.
+    last = ops.Subtract(axis_length(diagonal, -1), int64(1))
+    per_column = ops.Gather(diagonal, ops.Minimum(arange(columns), last), int64(-1))
+    return ops.Select(_main_diagonal(rows, columns), ops.Unsqueeze(per_column, int64([-2])), matrix)
+
+
+@translator("MatrixDiagPart", "BatchMatrixDiagPart")
+def matrix_diag_part(node: TensorflowNodeContext) -> Translation:
+    return _main_diagonal_of(node.get_input(0))
+
+
+def _main_diagonal_of(matrix: Output) -> Node:
+    rows, columns = (axis_length(matrix, axis) for axis in (-2, -1))
+    on_diagonal = ops.Select(_main_diagonal(rows, columns), matrix, scalar_like(matrix, 0))
+    # The other elements of a column are 0.
+    total = ops.ReduceSum(on_diagonal, int64([-2]), False)
+    return ops.Slice(total, int64([0]), reshape(ops.Minimum(rows, columns).output(0), (1,)), int64([1]), int64([-1]))
+
+
+def _main_diagonal(rows: Output, columns: Output) -> Output:
+    """Return a boolean mask ``[rows, columns]`` of the main diagonal."""
+    return ops.Equal(ops.Unsqueeze(arange(rows), int64([1])), arange(columns)).output(0)
+
+
+@translator("Diag")
+def diag(node: TensorflowNodeContext) -> Translation:
+    """Place the elements of a tensor ``[D…]`` on the diagonal of ``[D…, D…]``."""
+    value = node.get_input(0)
+    flat, shape = reshape(value, (-1,)), ops.ShapeOf(value)
+    length = axis_length(flat, 0)
+    matrix = ops.Select(_main_diagonal(length, length), flat, scalar_like(flat, 0))
+    return ops.Reshape(matrix, ops.Concat([shape, shape], 0), False)
+
+
+@translator("DiagPart")
+def diag_part(node: TensorflowNodeContext) -> Translation:
+    """The diagonal ``[D…]`` of a tensor ``[D…, D…]``."""
+    value = node.get_input(0)
+    shape = ops.Gather(ops.ShapeOf(value), int64(range(rank_of(value) // 2)), int64(0))
+    length = ops.ReduceProd(shape, int64([0]), True)
+    matrix = ops.Reshape(value, ops.Concat([length, length], 0), False).output(0)
+    return ops.Reshape(_main_diagonal_of(matrix), shape, False)
+
+
+@translator("MatrixDiagV2", "MatrixDiagV3")
+def matrices_of_diagonals(node: TensorflowNodeContext) -> Translation:
+    """Inputs: diagonals, their numbers, rows and columns of the matrices (-1: as few as fit), other elements."""
+    diagonals, padding = node.get_input(0), reshape(node.get_input(4), ())
+    low, high = _diagonal_range(node)
+    rows, columns = (node.get_values_from_const_input(index, dtype=int) for index in (2, 3))
+    if low == high == 0 and rows == columns == -1:
+        length = axis_length(diagonals, -1)
+        return ops.Select(_main_diagonal(length, length), ops.Unsqueeze(diagonals, int64([-2])), padding)
+    longest = known_length(diagonals, -1, "the length of diagonals")
+    least_rows, least_columns = longest - min(high, 0), longest + max(low, 0)
+    if rows == columns == -1:
+        rows = columns = max(least_rows, least_columns)
+    rows, columns = least_rows if rows == -1 else rows, least_columns if columns == -1 else columns
+    return _place(node, diagonals, padding, (low, high), (rows, columns))
+
+
+@translator("MatrixSetDiagV2", "MatrixSetDiagV3")
+def set_diagonals(node: TensorflowNodeContext) -> Translation:
+    matrix, diagonals = node.get_input(0), node.get_input(1)
+    low, high = _diagonal_range(node, 2)
+    if low == high == 0:
+        return _set_main_diagonal(matrix, diagonals)
+    shape = tuple(known_length(matrix, axis, "the shape of the matrices") for axis in (-2, -1))
+    return _place(node, diagonals, matrix, (low, high), shape)
+
+
+@translator("MatrixDiagPartV2", "MatrixDiagPartV3")
+def diagonals_of_matrices(node: TensorflowNodeContext) -> Translation:
+    """Inputs: matrices, the numbers of diagonals, the padding of shorter diagonals."""
+    matrix, padding = node.get_input(0), reshape(node.get_input(2), ())
+    low, high = _diagonal_range(node)
+    if low == high == 0:
+        return _main_diagonal_of(matrix)
+    rows, columns = (known_length(matrix, axis, "the shape of the matrices") for axis in (-2, -1))
+    longest = max(_length(number, rows, columns) for number in range(low, high + 1))
+    positions = np.full((high - low + 1, longest), -1, np.int64)
+    for diagonal, place, row, column in _elements(node, (low, high), (rows, columns)):
+        positions[diagonal, place] = row * columns + column
+    found = _take(matrix, 2, positions if low < high else positions[0])
+    return ops.Select(Constant(positions >= 0 if low < high else positions[0] >= 0), found, padding)
+
+
+def _place(
+    node: TensorflowNodeContext, diagonals: Output, others: Output, numbers: tuple[int, int], shape: tuple[int, ...]
+) -> Node:
+    """Return matrices of a shape with these diagonals. ``others``: the elements of the matrices that are on none."""
+    longest = known_length(diagonals, -1, "the length of diagonals")
+    positions = np.full(shape, -1, np.int64)
+    for diagonal, place, row, column in _elements(node, numbers, shape):
+        positions[row, column] = diagonal * longest + place
+    found = _take(diagonals, 2 if numbers[0] < numbers[1] else 1, positions)
+    return ops.Select(Constant(positions >= 0), found, others)
+
+
+def _diagonal_range(node: TensorflowNodeContext, index: int = 1) -> tuple[int, int]:
+    """Return the lowest and the highest number of a diagonal, from an input with one or both."""
+    numbers = np.ravel(node.get_values_from_const_input(index, dtype=int))
+    return int(numbers[0]), int(numbers[-1])
+
+
+def _length(number: int, rows: int, columns: int) -> int:
+    return min(rows + min(number, 0), columns - max(number, 0))
+
+
+def _elements(
+    node: TensorflowNodeContext, numbers: tuple[int, int], shape: tuple[int, ...]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the position of each element of the diagonals: diagonal, place along it, row and column in the matrix."""
+    align, (low, high), (rows, columns) = node.get_attribute("align", "LEFT_LEFT"), numbers, shape
+    upper_left, lower_left = align.startswith("LEFT"), align.endswith("LEFT")
+    longest = max(_length(number, rows, columns) for number in range(low, high + 1))
+    for diagonal, number in enumerate(range(high, low - 1, -1)):
+        length = _length(number, rows, columns)
+        is_left = (number >= 0 and upper_left) or (number <= 0 and lower_left)
+        for place in range(length):
+            row, column = place - min(number, 0), place + max(number, 0)
+            yield diagonal, place + (0 if is_left else longest - length), row, column
+
+
+def _take(value: Output, axes: int, positions: np.ndarray) -> Output:
+    """Gather from the last ``axes`` axes, flattened. Position -1 takes any element."""
+    rank = rank_of(value)
+    if axes == 2:
+        before = ops.Gather(ops.ShapeOf(value), int64(range(rank - 2)), int64(0))
+        value = ops.Reshape(value, ops.Concat([before, int64([-1])], 0), False).output(0)
+        rank -= 1
+    return ops.Gather(value, int64(np.maximum(positions, 0)), int64(rank - 1)).output(0)

@@ -1,0 +1,51 @@
+"""Batch normalization and softmax."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.frontend.quantization import convert_to
+from hetero.frontend.tensorflow.layout import ImageLayout
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
+from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, rank_of
+
+
+@translator("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
+def fused_batch_norm(node: TensorflowNodeContext) -> Translation:
+    """The first output; of the others the mean and the variance, unless the node computes them from the batch.
+
+    Statistics are f32 also for data of 16 bits.
+    """
+    layout = ImageLayout.of(node)
+    data = layout.to_channels_second(node.get_input(0))
+    kind = data.element_type
+    scale, offset, mean, variance = (convert_to(node.get_input(index), kind) for index in range(1, 5))
+    epsilon = node.get_attribute("epsilon", 1e-4)
+    if node.get_attribute("is_training", True):
+        axes = int64([axis for axis in range(rank_of(data)) if axis != 1])
+        mean = ops.ReduceMean(data, axes, True).output(0)
+        variance = ops.ReduceMean(ops.SquaredDifference(data, mean), axes, False).output(0)
+        mean = ops.Squeeze(mean, axes).output(0)
+        result = ops.BatchNormInference(data, scale, offset, mean, variance, epsilon)
+        return layout.from_channels_second(result)
+    result = ops.BatchNormInference(data, scale, offset, mean, variance, epsilon)
+    return [layout.from_channels_second(result), node.get_input(3), node.get_input(4)]
+
+
+@translator("Softmax")
+def softmax(node: TensorflowNodeContext) -> Translation:
+    return ops.Softmax(node.get_input(0), -1)
+
+
+@translator("LogSoftmax")
+def log_softmax(node: TensorflowNodeContext) -> Translation:
+    return ops.LogSoftmax(node.get_input(0), -1)
+
+
+@translator("LRN")
+def local_response_normalization(node: TensorflowNodeContext) -> Translation:
+    """Over channels, the last axis. LRN divides alpha by the size of the window, TensorFlow does not."""
+    value, size = node.get_input(0), 2 * node.get_attribute("depth_radius", 5, int) + 1
+    alpha, beta, bias = (node.get_attribute(*pair, float) for pair in (("alpha", 1.0), ("beta", 0.5), ("bias", 1.0)))
+    return ops.LRN(value, int64([rank_of(value) - 1]), alpha * size, beta, bias, size)

@@ -1,0 +1,67 @@
+"""Slices and gathers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
+from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import constant_input, dimension_count, int64, rank_of, scalar_like
+from hetero.graph import Constant, Node, Output, constant_array, is_constant
+from hetero.ops.slicing import TO_THE_END
+
+_MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
+
+
+@translator("StridedSlice")
+def strided_slice(node: TensorflowNodeContext) -> Translation:
+    """Masks have a bit for each number of ``begin``."""
+    data, begin, end, strides = (node.get_input(index) for index in range(4))
+    count = dimension_count(begin)
+    masks = [[node.get_attribute(name, 0) >> bit & 1 for bit in range(count)] for name in _MASKS]
+    if node.is_complex():
+        # Take the parts axis whole: an ellipsis counts axes from the end.
+        one = np.ones(1, begin.element_type.to_dtype())
+        begin, end, strides = (ops.Concat([numbers, one], 0).output(0) for numbers in (begin, end, strides))
+        masks = [[*mask, int(name in ("begin_mask", "end_mask"))] for name, mask in zip(_MASKS, masks)]
+        if not any(masks[4]):
+            masks[4][-1] = 1
+    return ops.StridedSlice(data, begin, end, strides, *masks)
+
+
+@translator("Slice")
+def slice_by_size(node: TensorflowNodeContext) -> Translation:
+    """A size of -1 means up to the end."""
+    data, begin, size = (node.get_input(index) for index in range(3))
+    count = dimension_count(begin if begin.partial_shape.is_static else size)
+    ones = Constant(np.ones(count, begin.element_type.to_dtype()))
+    part = ops.Slice(data, begin, _end(begin, size), ones, int64(range(count)))
+    sizes = constant_array(size)
+    if sizes is not None and np.all(sizes >= 0) and not is_constant(begin):
+        # Only the begin depends on data: tell shape inference the known sizes.
+        return ops.Reshape(part, int64([*sizes, 2] if node.is_complex() else sizes), False)
+    return part
+
+
+def _end(begin: Output, size: Output) -> Output:
+    is_rest: Node = ops.Less(size, scalar_like(size, 0))
+    if size.value is not None:
+        # Elements of a known value that are not ints are dimensions, which are never negative.
+        is_negative = np.array([isinstance(number, int) and number < 0 for number in size.value.tolist()], bool)
+        if not is_negative.any():
+            return ops.Add(begin, size).output(0)
+        # Replace -1 by 0, because the sum stays known only without negative numbers.
+        is_rest, size = Constant(is_negative), ops.Select(Constant(is_negative), scalar_like(size, 0), size).output(0)
+    return ops.Select(is_rest, scalar_like(size, TO_THE_END), ops.Add(begin, size)).output(0)
+
+
+@translator("Gather", "GatherV2", "ResourceGather")
+def gather(node: TensorflowNodeContext) -> Translation:
+    """Along the axis in input 2, by default the first one. The indices have ``batch_dims`` axes of the data."""
+    data = node.get_input(0) if node.has_input(0) else node.variables.read(node.variable_name(0))
+    axis = int(np.reshape(constant_input(node, 2, "axis"), ())) if node.has_input(2) else 0
+    if node.is_complex("Tparams") and axis < 0:
+        axis += rank_of(data) - 1
+    return ops.Gather(data, node.get_input(1), int64(axis), node.get_attribute("batch_dims", 0))

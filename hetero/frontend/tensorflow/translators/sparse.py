@@ -1,0 +1,96 @@
+"""Sparse tensors in coordinate form: indices ``[count, rank]``, values ``[count]`` and the dense shape ``[rank]``."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.frontend.quantization import convert_to
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
+from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.tensorflow.translators.gathering import strides_of
+from hetero.frontend.tensorflow.translators.scattering import mean_of_segments, reduce_segments, rows_of_segments
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import arange, axis_length, int64, rank_of, reshape, scalar_like
+from hetero.types import Type
+
+
+@translator("SparseToDense")
+def sparse_to_dense(node: TensorflowNodeContext) -> Translation:
+    """Indices may be a vector, or a scalar, if the result is a vector. A scalar value is written to all."""
+    indices, shape, values, default = node.get_inputs()
+    if rank_of(indices) < 2:
+        indices = reshape(indices, (-1, 1))
+    if not rank_of(values):
+        values = ops.Broadcast(values, reshape(axis_length(indices, 0), (1,))).output(0)
+    return ops.ScatterNDUpdate(ops.Broadcast(reshape(default, ()), shape), indices, values, "none")
+
+
+@translator("SparseReshape")
+def sparse_reshape(node: TensorflowNodeContext) -> Translation:
+    """The indices in a dense shape of as many elements, one length of which may be -1, and that shape."""
+    indices, old_shape, new_shape = node.get_inputs()
+    known = ops.ReduceProd(ops.Abs(new_shape), int64([0]), False)
+    rest = ops.Divide(ops.ReduceProd(old_shape, int64([0]), False), known)
+    shape = ops.Select(ops.Less(new_shape, int64(0)), rest, new_shape).output(0)
+    flat = ops.ReduceSum(ops.Multiply(indices, strides_of(old_shape)), int64([1]), True)
+    return [ops.FloorMod(ops.Divide(flat, strides_of(shape)), shape), shape]
+
+
+@translator("SparseReorder")
+def sparse_reorder(node: TensorflowNodeContext) -> Translation:
+    """Sort elements by their indices in row-major order."""
+    indices, values, shape = node.get_inputs()
+    flat = ops.ReduceSum(ops.Multiply(indices, strides_of(shape)), int64([1]), False)
+    count = axis_length(flat, 0)
+    order = ops.TopK(flat, count, 0, "min", "value", Type.i64, True).output(1)
+    return [ops.Gather(indices, order, int64(0)), ops.Gather(values, order, int64(0))]
+
+
+@translator("SparseReduceSum")
+def sparse_reduce_sum(node: TensorflowNodeContext) -> Translation:
+    """Sum the elements along axes to a dense tensor."""
+    indices, values, shape, axes = node.get_inputs()
+    dense = ops.ScatterNDUpdate(ops.Broadcast(scalar_like(values, 0), shape), indices, values, "sum")
+    return ops.ReduceSum(dense, axes, node.get_attribute("keep_dims", False, bool))
+
+
+@translator("SparseFillEmptyRows")
+def sparse_fill_empty_rows(node: TensorflowNodeContext) -> Translation:
+    """Indices are those of a matrix, sorted by rows. Output 3 is the new position of each input value."""
+    indices, values, shape, default = node.get_inputs()
+    filled = ops.SparseFillEmptyRows(values, shape, indices, default)
+    is_empty = filled.output(2)
+    empty_before = ops.CumSum(ops.Convert(is_empty, Type.i64), int64(0))
+    rows = ops.Gather(indices, int64(0), int64(1))
+    positions = ops.Add(arange(axis_length(indices, 0)), ops.Gather(empty_before, rows, int64(0)))
+    return [filled.output(0), filled.output(1), is_empty, positions]
+
+
+_SEGMENTS = ("SparseSegmentSum", "SparseSegmentMean", "SparseSegmentSqrtN")
+
+
+@translator(*_SEGMENTS, *(f"{name}WithNumSegments" for name in _SEGMENTS))
+def sparse_segments(node: TensorflowNodeContext) -> Translation:
+    """Reduce selected rows of the data by sorted segments. Inputs: data, row indices, segments, their number."""
+    data, indices, segments = (node.get_input(index) for index in range(3))
+    rows, segments = ops.Gather(data, indices, int64(0)).output(0), convert_to(segments, Type.i64)
+    if node.has_input(3):
+        count = reshape(convert_to(node.get_input(3), Type.i64), (1,))
+    else:
+        # The maximum with -1, because there may be no row.
+        last = ops.ReduceMax(ops.Concat([segments, int64([-1])], 0), int64([0]), True)
+        count = ops.Add(last, int64(1)).output(0)
+    if "Mean" in node.get_op_type():
+        return mean_of_segments(rows, segments, count)
+    total = reduce_segments(rows, segments, count, "sum")
+    if "Sum" in node.get_op_type():
+        return total
+    lengths = ops.Maximum(rows_of_segments(rows, segments, count), scalar_like(rows, 1))
+    return ops.Divide(total, ops.Sqrt(lengths))
+
+
+@translator("SparseTensorDenseMatMul")
+def sparse_by_dense(node: TensorflowNodeContext) -> Translation:
+    """The product of a sparse and a dense matrix. Values of equal indices are summed."""
+    indices, values, shape, dense = node.get_inputs()
+    matrix = ops.ScatterNDUpdate(ops.Broadcast(scalar_like(values, 0), shape), indices, values, "sum")
+    return ops.MatMul(matrix, dense, *(node.get_attribute(name, False, bool) for name in ("adjoint_a", "adjoint_b")))

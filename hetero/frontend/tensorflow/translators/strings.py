@@ -1,0 +1,81 @@
+"""String operators."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.quantization import convert_to
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
+from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import arange, axis_length, int64, reshape
+from hetero.graph import Output
+from hetero.types import Type
+
+
+@translator("StringLower", "StringUpper")
+def change_case(node: TensorflowNodeContext) -> Translation:
+    value = node.get_input(0)
+    action = "lower" if node.get_op_type() == "StringLower" else "upper"
+    # StringNormalizer takes vectors only.
+    changed = ops.StringNormalizer(reshape(value, (-1,)), (), action, True)
+    return ops.Reshape(changed, ops.ShapeOf(value), False)
+
+
+@translator("StringJoin")
+def join(node: TensorflowNodeContext) -> Translation:
+    separator = np.array(node.get_attribute("separator", ""))
+
+    def joined(left: Output, right: Output) -> Output:
+        start = ops.StringConcat(left, separator).output(0) if separator.item() else left
+        return ops.StringConcat(start, right).output(0)
+
+    return reduce(joined, node.get_inputs())
+
+
+@translator("StaticRegexFullMatch", "RegexFullMatch")
+def regex_full_match(node: TensorflowNodeContext) -> Translation:
+    """The pattern is an attribute, or a constant input of RegexFullMatch."""
+    is_static = node.get_op_type().startswith("Static")
+    pattern = node.get_attribute("pattern") if is_static else node.get_values_from_const_input(1)
+    return ops.RegexFullMatch(node.get_input(0), str(pattern))
+
+
+@translator("StringSplitV2")
+def split(node: TensorflowNodeContext) -> Translation:
+    """Split the strings of a vector; return the parts as a sparse matrix: indices, values and dense shape."""
+    value, separator = node.get_input(0), node.get_values_from_const_input(1)
+    parts = ops.StringSplit(value, str(separator), node.get_attribute("maxsplit", -1, int))
+    columns = axis_length(parts.output(0), 1)
+    is_part = ops.Less(arange(columns), ops.Unsqueeze(parts.output(1), int64([1])))
+    indices = ops.Transpose(ops.NonZero(is_part), int64([1, 0]))
+    shape = ops.Concat([reshape(axis_length(value, 0), (1,)), reshape(columns, (1,))], 0)
+    return [indices, ops.GatherND(parts.output(0), indices), shape]
+
+
+@translator("StringLength")
+def length(node: TensorflowNodeContext) -> Translation:
+    """The number of bytes of each string."""
+    if node.get_attribute("unit", "BYTE") != "BYTE":
+        raise FrontendError("lengths in characters are not supported: the attribute unit must be BYTE")
+    begins, ends, _ = ops.StringTensorUnpack(node.get_input(0)).outputs()
+    return ops.Subtract(ends, begins)
+
+
+@translator("StringToNumber")
+def to_number(node: TensorflowNodeContext) -> Translation:
+    return ops.Cast(node.get_input(0), node.get_attribute("out_type", Type.f32))
+
+
+@translator("AsString")
+def as_string(node: TensorflowNodeContext) -> Translation:
+    """Only integers and booleans, in their default format."""
+    value = node.get_input(0)
+    is_default = node.get_attribute("width", -1) == -1 and not node.get_attribute("fill", "")
+    if not value.element_type.is_integral() or not is_default:
+        raise FrontendError("only integers without width and fill can be formatted")
+    return ops.Cast(convert_to(value, Type.i64), Type.string)

@@ -1,0 +1,76 @@
+"""Recurrent cells, CTC and strings."""
+
+import numpy as np
+
+from tests.frameworks.tensorflow.raw_case import Case, fixed, integers, reals
+
+_LSTM_WEIGHTS = [reals(5, 8), reals(2), reals(2), reals(2), reals(8)]
+_TEXTS = np.array(["Hello World", "a b  c", "", "ABC"])
+_DECODED = reals(6, 2, 4)
+
+CASES = [
+    Case("GRUBlockCell", [reals(2, 3), reals(2, 4), reals(7, 8), reals(7, 4), reals(8), reals(4)]),
+    Case(
+        "GRUBlockCell",
+        [reals(1, 2), reals(1, 2), fixed(reals(4, 4), np.float32), fixed(reals(4, 2), np.float32), reals(4), reals(2)],
+    ),
+    *(
+        Case("LSTMBlockCell", [reals(2, 3), reals(2, 2), reals(2, 2), *_LSTM_WEIGHTS], attributes)
+        for attributes in (
+            {"forget_bias": 0.0, "cell_clip": -1.0},
+            {"forget_bias": 1.0, "cell_clip": 0.5},
+            {"forget_bias": 1.0, "cell_clip": 3.0, "use_peephole": True},
+        )
+    ),
+    *(
+        Case(
+            "BlockLSTM",
+            [fixed(length, np.int64), reals(4, 2, 3), reals(2, 2), reals(2, 2), *_LSTM_WEIGHTS],
+            attributes,
+            outputs=outputs,
+        )
+        # TensorFlow does not set the other outputs beyond the length.
+        for length, outputs in ((4, None), (3, [1, 6]))
+        for attributes in (
+            {"forget_bias": 1.0, "cell_clip": -1.0},
+            {"forget_bias": 1.0, "cell_clip": 0.5, "use_peephole": True},
+        )
+    ),
+    Case(
+        "BlockLSTMV2",
+        [fixed(4, np.int64), reals(4, 2, 3), reals(2, 2), reals(2, 2), *_LSTM_WEIGHTS],
+        {"cell_clip": 0.0},
+    ),
+    *(
+        Case("CTCGreedyDecoder", [_DECODED, np.array(lengths, np.int32)], attributes)
+        for lengths in ([6, 6], [3, 5])
+        for attributes in ({}, {"merge_repeated": True}, {"blank_index": 0})
+    ),
+    *(
+        Case(
+            "CTCLoss",
+            [
+                reals(6, 2, 4),
+                np.array([[0, 0], [0, 1], [1, 0]], np.int64),
+                np.array([0, 2, 1], np.int32),
+                np.array([6, 4], np.int32),
+            ],
+            attributes,
+            outputs=[0],
+        )
+        for attributes in ({}, {"ctc_merge_repeated": False}, {"preprocess_collapse_repeated": True})
+    ),
+    *(Case(name, [_TEXTS]) for name in ("StringLower", "StringUpper")),
+    Case("StringLower", [_TEXTS.reshape(2, 2)]),
+    Case("StringJoin", [[_TEXTS, np.array(["1", "2", "3", "4"])]]),
+    Case("StringJoin", [[_TEXTS, _TEXTS, np.array("x")]], {"separator": "-"}),
+    Case("StaticRegexFullMatch", [_TEXTS], {"pattern": "[A-Z].*"}),
+    Case("RegexFullMatch", [_TEXTS, fixed("a.*", np.str_)]),
+    Case("StringSplitV2", [_TEXTS, fixed("", np.str_)]),
+    Case("StringSplitV2", [_TEXTS, fixed(" ", np.str_)]),
+    Case("StringSplitV2", [_TEXTS, fixed(" ", np.str_)], {"maxsplit": 1}),
+    Case("StringLength", [_TEXTS]),
+    Case("StringToNumber", [np.array(["1.5", "-2", "3e2"])]),
+    Case("StringToNumber", [np.array(["15", "-2"])], {"out_type": "tf.int64"}),
+    Case("AsString", [integers(4)]),
+]

@@ -1,0 +1,72 @@
+"""Control flow of TensorFlow 1, frozen as its own tools freeze it."""
+
+import numpy as np
+import pytest
+
+from hetero import Core
+
+tf = pytest.importorskip("tensorflow")
+v1 = tf.compat.v1
+DATA = np.random.default_rng(0).standard_normal((3, 4), np.float32)
+
+
+def branch(x):
+    return v1.cond(tf.reduce_sum(x) > 0, lambda: x * 2, lambda: x - 1)
+
+
+def nested_branch(x):
+    inner = lambda: v1.cond(tf.reduce_max(x) > 1, lambda: x * 2, lambda: x * 3)  # noqa: E731
+    return v1.cond(tf.reduce_sum(x) > 0, inner, lambda: x - 1)
+
+
+def constant_branch(x):
+    return v1.cond(tf.reduce_sum(x) > 0, lambda: tf.constant(3.0), lambda: tf.reduce_sum(x))
+
+
+def loop(x):
+    return v1.while_loop(lambda i, y: tf.reduce_max(y) < 10, lambda i, y: (i + 1, y * 1.5 + tf.abs(x)), (0, x))[1]
+
+
+def loop_in_branch(x):
+    return v1.cond(tf.reduce_sum(x) > 0, lambda: loop(x), lambda: x)
+
+
+def nested_loop(x):
+    def step(i, y):
+        inner = lambda: v1.while_loop(lambda j, z: j < i, lambda j, z: (j + 1, z + 1.0), (0, y))[1]  # noqa: E731
+        return i + 1, v1.cond(i > 1, inner, lambda: y * x)
+
+    return v1.while_loop(lambda i, y: i < 4, step, (0, x))[1]
+
+
+def array_loop(x):
+    rows = v1.TensorArray(tf.float32, size=tf.shape(x)[0]).unstack(x)
+    results = v1.TensorArray(tf.float32, size=tf.shape(x)[0])
+
+    def step(i, state, array):
+        state = tf.tanh(rows.read(i) + state)
+        return i + 1, state, array.write(i, state)
+
+    _, state, array = v1.while_loop(lambda i, *_: i < tf.shape(x)[0], step, (0, tf.zeros_like(x[0]), results))
+    return [state, array.stack()]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    "function", [branch, nested_branch, constant_branch, loop, loop_in_branch, nested_loop, array_loop]
+)
+def test_agrees(function, sign):
+    data = sign * np.abs(DATA)
+    v1.disable_control_flow_v2()
+    try:
+        with tf.Graph().as_default() as graph, v1.Session(graph=graph) as session:
+            x = v1.placeholder(tf.float32, [None, 4])
+            results = [tf.identity(value, f"result_{at}") for at, value in enumerate(tf.nest.flatten(function(x)))]
+            expected = session.run(results, {x: data})
+            names = [result.op.name for result in results]
+            content = v1.graph_util.extract_sub_graph(graph.as_graph_def(), names).SerializeToString()
+    finally:
+        v1.enable_control_flow_v2()
+    found = Core().compile_model(content, "TEMPLATE")([data]).to_tuple()
+    for array, wanted in zip(found, expected, strict=True):
+        np.testing.assert_allclose(array, wanted, rtol=1e-4, atol=1e-5)
