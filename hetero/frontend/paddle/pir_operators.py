@@ -46,7 +46,7 @@ _BINARY = {
     **{name: name for name in (
         "elementwise_pow", "equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal",
         "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "dot", "bmm", "kron",
-        "cross",
+        "cross", "equal_all",
     )},
 }  # fmt: skip
 # Operators of one value that have another name.
@@ -135,6 +135,8 @@ _FORMS: dict[str, Form] = {
     "index_select": _form("index_select", "X Index", axis="dim"),
     "instance_norm": _form("instance_norm", "X Scale Bias", "Y SavedMean SavedVariance"),
     "kthvalue": _form("kthvalue", "X", "Out Indices"),
+    **{name: _form(name, "Input Other Rtol Atol") for name in ("isclose", "allclose")},
+    "rrelu": _form("rrelu", "X", "Out Noise"),
     "label_smooth": _form("label_smooth", "X PriorDist"),
     "layer_norm": _form("layer_norm", "X Scale Bias", "Y Mean Variance"),
     "leaky_relu": _form("leaky_relu", negative_slope="alpha"),

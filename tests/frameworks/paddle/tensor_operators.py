@@ -49,6 +49,9 @@ def binary() -> Iterator[Case]:
     yield case("lerp", {"X": x, "Y": y, "Weight": real(2, 3, 4)})
     yield case("dot", {"X": real(3, 4), "Y": real(3, 4)})
     yield case("kron", {"X": real(2, 3), "Y": real(3, 2)})
+    for name in ("isclose", "allclose"):
+        yield case(name, {"Input": x, "Other": x + np.float32(1e-4)}, rtol="1e-3", atol="1e-5")
+    yield case("equal_all", {"X": x, "Y": x})
 
 
 def unary() -> Iterator[Case]:
@@ -117,7 +120,8 @@ def reductions() -> Iterator[Case]:
     yield case("cumsum", {"X": x}, axis=-1, flatten=True)
     yield case("cumprod", {"X": x}, dim=1)
     yield case("size", {"Input": x})
-    yield case("diagonal", {"Input": x}, offset=1, axis1=1, axis2=2)
+    for name in ("diagonal", "trace"):
+        yield case(name, {"Input": x}, offset=1, axis1=1, axis2=2)
 
 
 def shapes() -> Iterator[Case]:

@@ -26,6 +26,14 @@ def leaky_relu(node: PaddleNodeContext) -> ConversionResult:
     return ops.PRelu(value, np.array([node.get_attribute("alpha", 0.02)], value.element_type.to_dtype()))
 
 
+@translator("rrelu")
+def randomized_leaky_relu(node: PaddleNodeContext) -> ConversionResult:
+    """The slope is random in training, then the mean of its limits."""
+    value = node.get_input("X")
+    slope = (node.get_attribute("lower", 0.125) + node.get_attribute("upper", 1 / 3)) / 2
+    return {"Out": ops.PRelu(value, np.array([slope], value.element_type.to_dtype()))}
+
+
 @translator("prelu")
 def prelu(node: PaddleNodeContext) -> ConversionResult:
     """One slope, one for each channel, or one for each element of a sample."""

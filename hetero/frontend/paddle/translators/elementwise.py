@@ -107,10 +107,16 @@ def lerp(node: PaddleNodeContext) -> ConversionResult:
 def is_close(node: PaddleNodeContext) -> ConversionResult:
     """Whether ``|x - y| <= atol + rtol · |y|``."""
     x, y = node.get_input("Input"), node.get_input("Other")
-    rtol, atol = (float(node.get_attribute(name)) for name in ("rtol", "atol"))
-    limit = ops.Add(multiply_by(ops.Abs(y), rtol), scalar_like(y, atol))
+    rtol, atol = (node.scalar(name.lower(), name, y.element_type) for name in ("Rtol", "Atol"))
+    limit = ops.Add(ops.Multiply(ops.Abs(y), rtol), atol)
     close = ops.LessEqual(ops.Abs(ops.Subtract(x, y)), limit)
     return close if node.get_op_type() == "isclose" else ops.ReduceLogicalAnd(close, np.arange(rank_of(x)), False)
+
+
+@translator("equal_all")
+def equal_all(node: PaddleNodeContext) -> ConversionResult:
+    x, y = operands(node)
+    return ops.ReduceLogicalAnd(ops.Equal(x, y), np.arange(rank_of(x)), False)
 
 
 @translator("sum")

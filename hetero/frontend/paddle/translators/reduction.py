@@ -124,7 +124,7 @@ def element_count(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("diagonal", "trace")
 def diagonal(node: PaddleNodeContext) -> ConversionResult:
-    """Elements whose places on two axes differ by ``offset``, along a new last axis."""
+    """Elements whose places on two axes differ by ``offset``, along a new last axis; for a trace their sum."""
     value = as_output(node.get_input("X" if node.has_input("X") else "Input"))
     rank = rank_of(value)
     first, second = (node.get_attribute(name, at) % rank for at, name in enumerate(("axis1", "axis2")))
@@ -135,4 +135,5 @@ def diagonal(node: PaddleNodeContext) -> ConversionResult:
     order = [first, second, *(axis for axis in range(rank) if axis not in (first, second))]
     index = Constant(np.array(places, np.int64).reshape(-1, 2))
     picked = ops.GatherND(ops.Transpose(value, int64(order)), index).output(0)
-    return ops.Transpose(picked, int64([*range(1, rank - 1), 0]))
+    moved = ops.Transpose(picked, int64([*range(1, rank - 1), 0]))
+    return ops.ReduceSum(moved, int64([-1]), False) if node.get_op_type() == "trace" else moved
