@@ -1,11 +1,11 @@
 # Each target sets up what it needs; a fresh machine has Python 3.11 or newer, make and the package index.
 PYTHON ?= python3
 BIN := .venv/bin
-FRAMEWORKS := .venv-frameworks/bin
+FRAMEWORKS := pytorch tensorflow paddle
 # Packages that carry the demo's models; only their files are used, so they come without what they depend on.
 MODEL_PACKAGES := rapidocr==3.10.0 magika==1.0.3
 
-.PHONY: demo models test test-full test-frameworks soak lint bench clean
+.PHONY: demo models test test-full test-frameworks $(FRAMEWORKS:%=test-%) soak lint bench clean
 
 demo: .venv/demo
 	$(BIN)/hetero run configs/ocr.yaml
@@ -21,10 +21,12 @@ test: models lint
 test-full: models lint
 	HETERO_SEEDS=20 $(BIN)/pytest -n 2
 
-# Tests against the frameworks themselves, in an environment of their own; they also make the stored cases anew.
-test-frameworks: .venv-frameworks
-	$(FRAMEWORKS)/python -W ignore -m tests.frameworks.pytorch.make_cases tests/frontend/pytorch/cases
-	$(FRAMEWORKS)/pytest -n 2 tests/frameworks tests/frontend/pytorch/test_cases.py
+# Tests against the frameworks themselves, each in an environment of its own; they also make the stored cases anew.
+test-frameworks: $(FRAMEWORKS:%=test-%)
+
+$(FRAMEWORKS:%=test-%): test-%: .venv-%
+	PYTHONHASHSEED=0 .venv-$*/bin/python -W ignore -m tests.frameworks.$*.make_cases tests/frontend/$*/cases
+	.venv-$*/bin/pytest -n 2 tests/frameworks/$* tests/frontend/$*
 
 # 20,000 damaged files, plans of concurrent work, and ten minutes of compiling and running models; some 20 minutes.
 soak: models
@@ -42,7 +44,7 @@ bench: models .venv/bench
 	$(BIN)/python -m tests.benchmarks.inference
 
 clean:
-	rm -rf .venv .venv-frameworks
+	rm -rf .venv $(FRAMEWORKS:%=.venv-%)
 
 .venv/demo: pyproject.toml plugins/template/pyproject.toml plugins/opencl/pyproject.toml
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "hetero needs Python 3.11 or newer"'
@@ -60,8 +62,8 @@ clean:
 	$(BIN)/pip install -qq -e '.[bench]'
 	touch $@
 
-.venv-frameworks: pyproject.toml plugins/template/pyproject.toml plugins/opencl/pyproject.toml
+$(FRAMEWORKS:%=.venv-%): .venv-%: pyproject.toml plugins/template/pyproject.toml plugins/opencl/pyproject.toml
 	$(PYTHON) -m venv $@
-	$(FRAMEWORKS)/pip install -qq --upgrade pip
-	$(FRAMEWORKS)/pip install -qq -e '.[frameworks]' -e plugins/template -e 'plugins/opencl[pocl]'
+	$@/bin/pip install -qq --upgrade pip
+	$@/bin/pip install -qq -e '.[$*]' -e plugins/template -e 'plugins/opencl[pocl]'
 	touch $@
