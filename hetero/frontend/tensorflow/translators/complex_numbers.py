@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.frontend.angles import angle_of
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.tensorflow.translators.angles import angle_of
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, scalar_like
 from hetero.graph import Node, Output

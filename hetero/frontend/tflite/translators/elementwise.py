@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
+from hetero.frontend.angles import angle_of
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import Quantization, computes_in_float, dequantize, preserves_quantization
 from hetero.frontend.tflite.registry import translator
@@ -17,7 +18,7 @@ from hetero.frontend.tflite.translators.common import apply_activation
 from hetero.frontend.tflite.translators.complex_numbers import multiply_complex
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, prelu_broadcasting, rank_of, scalar_like
-from hetero.graph import Node, Output
+from hetero.graph import Output
 
 # Functions of all inputs, by operator. Quantized inputs are dequantized. Integer division truncates.
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -91,23 +92,7 @@ def reciprocal_square_root(node: TfliteNodeContext) -> Translation:
 
 @translator("ATAN2")
 def atan2(node: TfliteNodeContext) -> Translation:
-    """atan2(y, x) by the atan of the smaller of |y|, |x| over the larger, then moved to the right octant."""
-    y, x = node.get_input(0), node.get_input(1)
-    abs_y, abs_x = ops.Abs(y), ops.Abs(x)
-    larger = ops.Maximum(abs_y, abs_x)
-    zero, one, right_angle = (scalar_like(y, number) for number in (0, 1, math.pi / 2))
-    # Avoids infinity / infinity and 0 / 0.
-    ratio = ops.Select(ops.Equal(abs_y, abs_x), one, ops.Divide(ops.Minimum(abs_y, abs_x), larger))
-    octant = ops.Atan(ops.Select(ops.Equal(larger, zero), zero, ratio))
-    acute = ops.Select(ops.Greater(abs_y, abs_x), ops.Subtract(right_angle, octant), octant)
-    upper = ops.Select(_sign_bit(x), ops.Subtract(scalar_like(y, math.pi), acute), acute)
-    return ops.Select(_sign_bit(y), ops.Negative(upper), upper)
-
-
-def _sign_bit(value: Output) -> Node:
-    """Return whether each element is negative; true for -0.0."""
-    zero = scalar_like(value, 0)
-    return ops.LogicalOr(ops.Less(value, zero), ops.Less(ops.Divide(scalar_like(value, 1), value), zero))
+    return angle_of(node.get_input(0), node.get_input(1))
 
 
 @translator("GELU")
