@@ -134,8 +134,9 @@ def triangle(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("tril_indices", "triu_indices")
 def triangle_indices(node: PaddleNodeContext) -> ConversionResult:
-    indices = np.tril_indices if node.get_op_type() == "tril_indices" else np.triu_indices
-    rows, columns = node.get_attribute("rows"), node.get_attribute("cols", node.get_attribute("col", 0))
+    is_lower = node.get_op_type() == "tril_indices"
+    indices = np.tril_indices if is_lower else np.triu_indices
+    rows, columns = (node.get_attribute(name) for name in (("rows", "cols") if is_lower else ("row", "col")))
     if rows * columns > _MAX_FILLED:
         raise FrontendError(f"a matrix of shape {[rows, columns]} is too large")
     kind = node.type_attribute("dtype") or Type.i64
