@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
-from hetero.frontend.paddle.translators.creation import values_of
+from hetero.frontend.paddle.translators.creation import MAX_COMPUTED, values_of
 from hetero.frontend.quantization import convert_to
 from hetero.frontend.translation import ConversionResult
 from hetero.frontend.values import int64, normalize_axis, rank_of
@@ -73,7 +74,9 @@ def set_value(node: PaddleNodeContext) -> ConversionResult:
     shape = value.partial_shape.to_shape()
     ranges = [np.arange(length) for length in shape]
     for axis, start, end, step in zip(axes, starts, ends, steps):
-        ranges[axis] = np.arange(shape[axis])[_as_slice(start, end, step, shape[axis])]
+        ranges[axis] = ranges[axis][_as_slice(start, end, step, shape[axis])]
+    if math.prod(map(len, ranges)) > MAX_COMPUTED // max(rank, 1):
+        return _set_at_run_time(node, value, axes, bounds)
     places = np.stack(np.meshgrid(*ranges, indexing="ij"), -1) if rank else np.zeros((0,), np.int64)
     if places.size == 0 and rank:
         return value

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.errors import FrontendError
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.translators.creation import MAX_COMPUTED
 from hetero.frontend.quantization import convert_to
 from hetero.frontend.translation import ConversionResult
 from hetero.frontend.values import axis_length, int64, known_length, rank_of
@@ -86,4 +88,6 @@ def repeat_interleave(node: PaddleNodeContext) -> ConversionResult:
     value, count = node.get_input("X"), node.get_attribute("repeats", node.get_attribute("Repeats", 1))
     axis = node.get_attribute("axis", node.get_attribute("dim", 0))
     length = known_length(value, axis, "the length of the axis")
+    if not 0 <= count * length <= MAX_COMPUTED:
+        raise FrontendError(f"{length} slices cannot be repeated {count} times")
     return ops.Gather(value, int64(np.repeat(np.arange(length), count)), int64(axis))
