@@ -9,6 +9,7 @@ import pytest
 
 from hetero import Core
 from tests.devices import GPUS
+from tests.frontend.stored_calls import read_calls
 from tests.zoo import Wheel
 
 DEVICES = ["TEMPLATE", GPUS[0], f"HETERO:{GPUS[0]},TEMPLATE"]
@@ -81,12 +82,8 @@ def check(found, expected):
 def test_network(name, device, saved):
     folder = saved(name)
     compiled = Core().compile_model(folder / "inference.json", device)
-    with np.load(folder / "results.npz") as arrays:
-        calls = sorted({key.partition(".")[0] for key in arrays})
-        for call in calls:
-            inputs, outputs = ([arrays[key] for key in arrays if key.startswith(f"{call}.{kind}.")]
-                               for kind in ("input", "output"))  # fmt: skip
-            check(compiled(inputs).to_tuple(), outputs)
+    for inputs, outputs in read_calls(folder, "results"):
+        check(compiled(inputs).to_tuple(), outputs)
 
 
 # PP-OCR in both formats: the .pdmodel files, and what its authors converted them to.
