@@ -17,8 +17,12 @@ _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellips
 
 @translator("StridedSlice")
 def strided_slice(node: TensorflowNodeContext) -> Translation:
-    """Masks have a bit for each number of ``begin``."""
-    data, begin, end, strides = (node.get_input(index) for index in range(4))
+    return slice_of(node, node.get_input(0))
+
+
+def slice_of(node: TensorflowNodeContext, data: Output) -> Node:
+    """Return the slice of the data by inputs 1 to 3 of a node. Masks have a bit for each number of ``begin``."""
+    begin, end, strides = (node.get_input(index) for index in range(1, 4))
     count = dimension_count(next((one for one in (begin, end) if one.partial_shape.is_static), strides))
     masks = [[node.get_attribute(name, 0) >> bit & 1 for bit in range(count)] for name in _MASKS]
     if node.is_complex():
