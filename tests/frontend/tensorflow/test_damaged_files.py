@@ -110,32 +110,6 @@ def test_damaged_index(tmp_path):
         CORE.read_model(folder)
 
 
-def test_compressed_index(tmp_path):
-    """The byte after a block says how it is compressed."""
-    folder = copy_of("counter", tmp_path)
-    index = folder / "variables" / "variables.index"
-
-    def compress(data):
-        offsets = memoryview(data)[-48:-8]
-        position, numbers = 0, []
-        for _ in range(4):
-            number = shift = 0
-            while True:
-                byte = offsets[position]
-                position += 1
-                number |= (byte & 0x7F) << shift
-                shift += 7
-                if byte < 0x80:
-                    break
-            numbers.append(number)
-        offsets.release()
-        data[numbers[2] + numbers[3]] = 1
-
-    changed(index, compress)
-    with pytest.raises(FrontendError, match="compressed with Snappy"):
-        CORE.read_model(folder)
-
-
 def test_no_graph(tmp_path):
     (tmp_path / "saved_model.pb").write_bytes(b"\x08\x01\x12\x08\x0a\x02\x22\x00\x12\x02\x0a\x00")
     with pytest.raises(FrontendError):
