@@ -23,6 +23,15 @@ def constant(name, tensor):
     return node(name, "Const", dtype="type: DT_FLOAT", value=f"tensor {{ {tensor} }}")
 
 
+def integer(name, number):
+    return node(
+        name,
+        "Const",
+        dtype="type: DT_INT32",
+        value=f"tensor {{ dtype: DT_INT32 tensor_shape {{ }} int_val: {number} }}",
+    )
+
+
 X = node("x", "Placeholder", dtype="type: DT_FLOAT", shape="shape { dim { size: 2 } }")
 LARGE = "dtype: DT_FLOAT tensor_shape { dim { size: 1000000000000 } }"
 CALLING = 'func { name: "f" }'
@@ -58,6 +67,12 @@ DAMAGED = {
         "no next value",
     ),
     "a Merge without a Switch": (X + node("m", "Merge", "x", "x"), "predicate cannot be found"),
+    "large matrices of diagonals": (
+        X + "".join(integer(name, number) for name, number in (("k", 1), ("rows", 100_000), ("columns", 100_000)))
+        + constant("other", "dtype: DT_FLOAT tensor_shape { }")
+        + node("a", "MatrixDiagV3", "x", "k", "rows", "columns", "other"),
+        "matrices of 100000 x 100000",
+    ),
     "an unfinished text": (X + "node {", "text is not valid"),
 }  # fmt: skip
 
