@@ -16,6 +16,18 @@ from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, scalar_like
 from hetero.graph import Node, Output
 
+# The operators that translators translate for complex numbers too.
+_NAMES = """
+AccumulateNV2 Add AddN AddV2 Angle BatchMatMul BatchMatMulV2 BatchMatMulV3 BatchToSpaceND BiasAdd BroadcastTo Cast
+Complex ComplexAbs Concat ConcatV2 Conj ConjugateTranspose Const Div DynamicPartition DynamicStitch EnsureShape Exp
+ExpandDims Fill Gather GatherNd GatherV2 Identity Imag MatMul Mean MirrorPad Mul Neg OnesLike Pack Pad PadV2
+ParallelDynamicStitch PlaceholderWithDefault PreventGradient Rank Real RealDiv Reshape ReverseSequence ReverseV2 Roll
+SegmentSum Select SelectV2 Shape ShapeN Size Slice Snapshot SpaceToBatchND Split SplitV Square Squeeze StopGradient
+StridedSlice Sub Sum TensorScatterAdd TensorScatterSub TensorScatterUpdate Tile Transpose Unpack UnsortedSegmentSum
+ZerosLike
+"""
+COMPLEX_OPERATORS = frozenset(_NAMES.split())
+
 
 def real_and_imaginary(value: Output) -> tuple[Output, Output]:
     """Split a complex value into its real and its imaginary part."""
@@ -61,14 +73,14 @@ def real_or_imaginary_part(node: TensorflowNodeContext) -> Translation:
     return real_and_imaginary(node.get_input(0))[node.get_op_type() == "Imag"]
 
 
-def matmul_complex(left: Output, right: Output, adjoint_left: bool, adjoint_right: bool) -> Output:
-    """Multiply complex matrices, or their adjoints."""
-    left = conjugate(left) if adjoint_left else left
-    right = conjugate(right) if adjoint_right else right
+def matmul_complex(left: Output, right: Output, swap_left: bool, swap_right: bool, is_adjoint: bool) -> Output:
+    """Multiply complex matrices, or their transposes: their adjoints if ``is_adjoint`` is set."""
+    left = conjugate(left) if swap_left and is_adjoint else left
+    right = conjugate(right) if swap_right and is_adjoint else right
     (a, b), (c, d) = real_and_imaginary(left), real_and_imaginary(right)
 
     def product(x: Output, y: Output) -> Node:
-        return ops.MatMul(x, y, adjoint_left, adjoint_right)
+        return ops.MatMul(x, y, swap_left, swap_right)
 
     return complex_from_parts(ops.Subtract(product(a, c), product(b, d)), ops.Add(product(a, d), product(b, c)))
 

@@ -165,7 +165,9 @@ def while_operator(node: TensorflowNodeContext) -> Values:
         next_values = [_tensor(values[index]) for index in carried]
         results = [as_condition(_tensor(continues)), *next_values, *(variables.read(name) for name in assigned)]
         for name in assigned:
-            variables.capture(name)
+            value, _ = variables.capture(name)
+            # The first translation of a model has constants for variables, see build_model.
+            captured.setdefault(name, scope.name(Parameter(value.element_type, value.partial_shape), name))
         read = [name for name in captured if name not in assigned]
         parameters = [*parameters, *(captured[name] for name in (*assigned, *read)), *scope.captured.values()]
         outer = [*(variables.capture(name)[0] for name in read), *scope.captured]
