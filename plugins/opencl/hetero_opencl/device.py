@@ -18,7 +18,7 @@ from hetero import properties as props
 from hetero.allocation import check_allocation
 from hetero.errors import DeviceError
 from hetero.messages import get_logger
-from hetero.plugin import Device
+from hetero.plugin import Device, Rank
 from hetero.properties import Property
 from hetero_opencl import pocl, pocl_cache, trial
 from hetero_opencl.binary_cache import BinaryCache
@@ -68,6 +68,7 @@ class OpenCLDevice(Device):
             capabilities=("FP32", "FP16", "EXPORT_IMPORT"),
             memory_size=handle.global_mem_size,
             max_streams=MAX_STREAMS,
+            rank=Rank.PROCESSOR if handle.type & cl.device_type.CPU else Rank.ACCELERATOR,
         )
         self.handle, self.profile = handle, profile
         self._compiler = Compiler(handle) if profile.builds_in_child else None
