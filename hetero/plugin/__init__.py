@@ -22,7 +22,8 @@ from hetero.plugin.variable_state import VariableState
 __all__ = [
     "STAGES", "AsyncInferRequest", "CompiledModel", "Device", "ExecutedStep", "ExecutionTimes", "Executor", "Executors",
     "Plugin", "PreparedModel", "ProfilingInfo", "QueryResult", "Rank", "Region", "Registry", "RemoteContext",
-    "RemoteMemory", "RemoteTensor", "Section", "SharedTensor", "SyncInferRequest", "VariableState", "check_shape", "check_tensor",
-    "common_properties", "full_name", "get_supported_nodes", "hookimpl", "installed_plugins", "make_runtime_model",
-    "model_sections", "models_in", "overlap", "plan_memory", "scheduling_properties", "unsupported",
+    "RemoteMemory", "RemoteTensor", "Section", "SharedTensor", "SyncInferRequest", "VariableState", "check_shape",
+    "check_tensor", "common_properties", "full_name", "get_supported_nodes", "hookimpl", "installed_plugins",
+    "make_runtime_model", "model_sections", "models_in", "overlap", "plan_memory", "scheduling_properties",
+    "unsupported",
 ]  # fmt: skip
