@@ -31,8 +31,8 @@ FEATURES: dict[str, Callable[[Core, str, Sample], bool]] = {
     "runtime models": lambda core, device, sample: _does(
         core.compile_model(sample.model(), device).get_runtime_model, device
     ),
-    "placement by HETERO": lambda core, device, sample: runs_under_hetero(core, device, sample),
     "variables": lambda core, device, sample: _runs(core, device, delay(sample)),
+    "placement by HETERO": lambda core, device, sample: runs_under_hetero(core, device, sample),
 }
 
 

@@ -104,6 +104,12 @@ class MultiPlugin(AutoPlugin):
         *_COMMON,
     )
 
+    def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
+        table = super().property_table(options)
+        # Its default is passed on to the devices, whose own default is LATENCY.
+        table.set({props.hint.performance_mode: table.get(props.hint.performance_mode)})
+        return table
+
     def device_list(self, table: PropertyTable) -> Sequence[str]:
         return table.get(props.device.priorities)
 

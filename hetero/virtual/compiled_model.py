@@ -50,7 +50,12 @@ class AutoCompiledModel(CompiledModel):
     @property
     def device_names(self) -> list[str]:
         """The devices in use, without those for the first inferences."""
-        return [] if self._is_starting else [worker.name for worker in self.pool.workers if not worker.is_spare]
+        return [] if self._is_starting else [worker.name for worker in self.workers]
+
+    @property
+    def workers(self) -> list[Worker]:
+        """The workers in use, without those for requests whose device failed."""
+        return [worker for worker in self.pool.workers if not worker.is_spare]
 
     @property
     def _is_starting(self) -> bool:
@@ -92,7 +97,7 @@ class AutoCompiledModel(CompiledModel):
             for worker in dropped:
                 self._candidates.exclude(worker, failures[worker])
         names, reasons = (" and ".join(worker.name for worker in dropped)), "; ".join(str(failures[w]) for w in dropped)
-        now = ", ".join(worker.name for worker in self.pool.workers)
+        now = ", ".join(worker.name for worker in self.workers)
         self.plugin.log.warning("%s: no longer on %s: %s; now on %s", self.name, names, reasons, now)
 
     def _wait_for_startup(self) -> None:
@@ -102,7 +107,7 @@ class AutoCompiledModel(CompiledModel):
     @property
     def context(self) -> RemoteContext:
         self._wait_for_startup()
-        for worker in self.pool.workers:
+        for worker in self.workers:
             try:
                 return worker.compiled.context
             except NotSupportedError:
@@ -112,7 +117,7 @@ class AutoCompiledModel(CompiledModel):
     def get_runtime_model(self) -> Model:
         """Return the executed graph of the first device in use."""
         self._wait_for_startup()
-        return self.pool.workers[0].compiled.get_runtime_model()
+        return self.workers[0].compiled.get_runtime_model()
 
     def export_sections(self) -> NoReturn:
         raise NotSupportedError(
@@ -122,7 +127,7 @@ class AutoCompiledModel(CompiledModel):
 
     def get_property(self, key: str) -> Any:
         """Return a property of its own, else that of the first device in use that has it."""
-        workers = self.pool.workers
+        workers = self.workers
         if key == props.execution_devices:
             return tuple(f"({worker.name})" if self._is_starting else worker.name for worker in workers)
         if key == props.optimal_number_of_infer_requests:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hetero.dispatch.infer_request import repair
 from hetero.errors import CancelledError, TensorError
 from hetero.graph import Output, port_name
 from hetero.plugin import CompiledModel, ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
@@ -99,6 +100,8 @@ class AutoInferRequest(PooledInferRequest):
                 break
             except Exception as error:
                 self._note_failure(worker, error)
+                for port, tensor in zip(self.compiled_model.outputs, self.output_tensors()):
+                    repair(port, tensor)
             finally:
                 self._pool.release(worker)
         if self._failures:
