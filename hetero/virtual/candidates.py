@@ -108,9 +108,12 @@ class Candidates:
         raise self.failure(errors)
 
     def report(self, errors: Sequence[Exception], instead: str) -> None:
-        """Log once that devices could not compile the model: at level INFO if they do not support all of it."""
+        """Log once that devices could not compile the model: at level INFO if they do not support all of it.
+
+        Nothing is logged when the program ends, as that may be why a compilation in the background failed.
+        """
         failed = [str(error) for error in errors if not isinstance(error, UnsupportedOperationError)]
-        if failed:
+        if failed and threading.main_thread().is_alive():
             self._user.log.warning("%s: %s; %s takes over", self._model.friendly_name, "; ".join(failed), instead)
         elif errors:
             reasons = "; ".join(map(str, errors))

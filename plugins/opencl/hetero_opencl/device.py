@@ -20,7 +20,7 @@ from hetero.errors import DeviceError
 from hetero.messages import get_logger
 from hetero.plugin import Device, Rank
 from hetero.properties import Property
-from hetero_opencl import pocl, pocl_cache, trial
+from hetero_opencl import exit_guard, pocl, pocl_cache, trial
 from hetero_opencl.binary_cache import BinaryCache
 from hetero_opencl.compiler import BuildRequest, Compiler
 from hetero_opencl.device_profile import DeviceProfile, profile_of
@@ -215,7 +215,8 @@ class OpenCLDevice(Device):
 
     def _build_here(self, source: str) -> cl.Program | cl.Error:
         try:
-            return build_uncached(cl.Program(self.context, source))
+            with exit_guard.building():
+                return build_uncached(cl.Program(self.context, source))
         except cl.Error as error:
             return error
 
@@ -224,7 +225,8 @@ class OpenCLDevice(Device):
         if binary is None:
             return None
         try:
-            return build_uncached(cl.Program(self.context, [self.handle], [binary]))
+            with exit_guard.building():
+                return build_uncached(cl.Program(self.context, [self.handle], [binary]))
         except cl.Error:
             return None
 
