@@ -31,6 +31,7 @@ from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.model_cache import ModelCache
 from hetero.runtime.version import Version
 from hetero.tracing import traced
+from hetero.virtual.device_names import split_number
 
 Properties = Mapping[str, Any] | tuple[str, Any]
 Extensions = Extension | type[Op] | str | os.PathLike[str]
@@ -216,7 +217,8 @@ class Core:
         """
         kind, options = parse_device_name(device_name)
         versions = {}
-        for name in (kind, *options.get(props.device.priorities, ())):
+        listed = [name for name in options.get(props.device.priorities, ()) if not name.startswith("-")]
+        for name in (kind, *(split_number(name)[0] for name in listed)):
             plugin, _ = self.resolve_device(name)
             versions[name] = Version.parse(self._registry.packages.get(plugin.name, type(plugin).__module__))
         return versions

@@ -2,7 +2,9 @@
 
 import gc
 import os
+import textwrap
 import threading
+import time
 import weakref
 
 import numpy as np
@@ -16,6 +18,7 @@ from hetero.graph import Constant
 from hetero.plugin import Rank
 from tests.devices import GPUS, core_with
 from tests.dispatch.faulty import no_exp, warnings_in
+from tests.interpreter import run_python
 from tests.runtime.test_fork import fork
 from tests.virtual.devices import TIMEOUT, Backend, arrays, slow, square
 
@@ -417,3 +420,19 @@ def test_a_process_forked_during_the_startup_finishes_it():
         """,
         "",
     )
+
+
+def test_the_program_ends_during_a_compilation_in_the_background():
+    """The compilation, here one that takes a minute, is abandoned, and nothing is logged but that."""
+    code = """
+        import time
+        from tests.devices import core_with
+        from tests.virtual.devices import Backend, arrays, slow, square
+        a = slow()
+        compiled = core_with(A=a, B=Backend()).compile_model(square(), "AUTO:A,B")
+        print(compiled(arrays(1)[0])[0].shape)
+    """
+    started = time.perf_counter()
+    output, errors = run_python(textwrap.dedent(code))
+    assert output == "(1, 4)" and "Traceback" not in errors and "takes over" not in errors
+    assert time.perf_counter() - started < TIMEOUT

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from hetero import AsyncInferQueue
+from hetero import AsyncInferQueue, Core
 from hetero.conformance.features import delay
 from hetero.conformance.samples import find_sample
 from hetero.errors import DeviceError, TensorError
@@ -175,3 +175,8 @@ def test_synchronous_requests_on_many_threads():
     for thread in threads:
         thread.join(TIMEOUT)
     assert not errors and a.count + b.count == 180
+
+
+def test_versions_are_those_of_the_devices():
+    assert list(Core().get_versions("MULTI:TEMPLATE(2)")) == ["MULTI", "TEMPLATE"]
+    assert list(Core().get_versions("AUTO:-TEMPLATE")) == ["AUTO"]
