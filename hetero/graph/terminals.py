@@ -9,13 +9,14 @@ import numpy as np
 
 from hetero.containers import element_type_of
 from hetero.graph.attributes import Attribute
+from hetero.graph.layouts import HasLayout
 from hetero.graph.node import Node, Output
 from hetero.graph.operation import Op
 from hetero.shape import PartialShape, PartialShapeLike
 from hetero.types import Type
 
 
-class Parameter(Op, opset=1):
+class Parameter(HasLayout, Op, opset=1):
     """An input of the model. Its element type and shape may be partly unknown."""
 
     element_type = Attribute(element_type_of)
@@ -70,7 +71,7 @@ class Constant(Op, opset=1):
         return self.data.nbytes
 
 
-class Result(Op, opset=1):
+class Result(HasLayout, Op, opset=1):
     """An output of the model."""
 
     input_names = ("data",)
