@@ -15,14 +15,14 @@ __all__ = [
     "AsyncInferQueue", "CompiledModel", "Constant", "Core", "Dimension", "DiscreteTypeInfo", "FrontEndManager",
     "HeteroError", "InferRequest", "Input", "Layout", "Model", "Node", "Op", "OpExtension", "Output", "Parameter",
     "PartialShape", "ProfilingInfo", "RemoteContext", "RemoteTensor", "Tensor", "Type", "convert_model", "get_batch",
-    "layout_helpers", "ops", "properties", "save_model", "serialize", "set_batch",
+    "layout_helpers", "ops", "preprocess", "properties", "save_model", "serialize", "set_batch",
 ]  # fmt: skip
 
 # Make hetero.opset1 … hetero.opset16 importable as modules.
 globals().update(make_modules())
 
 if TYPE_CHECKING:
-    from hetero import layout_helpers, ops, properties
+    from hetero import layout_helpers, ops, preprocess, properties
     from hetero.frontend import OpExtension
     from hetero.frontend.ir import save_model, serialize
     from hetero.plugin import ProfilingInfo, RemoteContext, RemoteTensor
@@ -41,7 +41,7 @@ _LAZY_ATTRIBUTES = {
 
 def __getattr__(name: str) -> object:
     """Import operations, runtime and writers on first use, so that ``import hetero`` stays fast."""
-    if name in ("layout_helpers", "ops", "properties"):
+    if name in ("layout_helpers", "ops", "preprocess", "properties"):
         return import_module(f"hetero.{name}")
     if name not in _LAZY_ATTRIBUTES:
         raise AttributeError(f"module 'hetero' has no attribute '{name}'")

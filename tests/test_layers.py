@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1] / "hetero"
 LAYERS = [
     "messages", "errors", "files", "mapped_file", "cache_folder", "fork", "allocation", "tracing", "types", "packing",
     "dimension", "shape", "layout", "containers", "tensor", "properties", "graph", "layout_helpers", "ops",
-    "reference", "passes", "frontend", "plugin", "dispatch", "runtime", "run", "conformance",
+    "preprocess", "reference", "passes", "frontend", "plugin", "dispatch", "runtime", "run", "conformance",
 ]  # fmt: skip
 # These export names of several layers and belong to none.
 ABOVE_ALL = {"__init__", "builtin", "opset_modules"}
