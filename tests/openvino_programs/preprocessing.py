@@ -116,6 +116,10 @@ STEPS = {
     "output layouts of other rank": lambda ov, p: (
         p.output().model().set_layout("NC"), p.output().tensor().set_layout("NHWC"),
     ),
+    "output that fails after the input is replaced": lambda ov, p: (
+        tensor(p).set_layout("NHWC").set_element_type(ov.Type.u8), p.input().model().set_layout("NCHW"),
+        p.output().postprocess().custom(lambda x: {}["missing"]),
+    ),
     "output type": lambda ov, p: p.output().tensor().set_element_type(ov.Type.u8),
     "output convert_element_type": lambda ov, p: (
         p.output().tensor().set_element_type(ov.Type.u8), p.output().postprocess().convert_element_type(),
@@ -210,7 +214,7 @@ def build(ov, set_up, **options):
         return failure
     text, built = printed(processor), attempt(processor.build)
     if isinstance(built, Exception):
-        return text, built, str(model.input().get_partial_shape()), len(model.get_ordered_ops())
+        return text, built, summary(model)
     return text, repr(processor)[:18], summary(built), summary(model)
 
 

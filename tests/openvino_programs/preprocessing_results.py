@@ -1,5 +1,8 @@
 """Results of models with preprocessing and postprocessing."""
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 
 from tests.openvino_programs.preprocessing import alg, color, opset, padding, preprocess, relu_model, steps, tensor
@@ -214,6 +217,22 @@ def program_custom_steps(ov):
         )
 
     return preprocessed(ov, set_up, image(1, 3, 8, 8, dtype=np.int32))
+
+
+def program_files(ov):
+    """A model with preprocessing is read from files as it was written."""
+    processor = preprocess(ov).PrePostProcessor(relu_model(ov))
+    tensor(processor).set_element_type(ov.Type.u8).set_color_format(color(ov).NV12_TWO_PLANES, ["y", "uv"])
+    tensor(processor).set_memory_type("GPU_SURFACE")
+    steps(processor).convert_color(color(ov).BGR).resize(alg(ov).RESIZE_NEAREST).convert_element_type(ov.Type.f32)
+    steps(processor).mean([1, 2, 3]).reverse_channels()
+    processor.input().model().set_layout("NCHW")
+    with tempfile.TemporaryDirectory() as folder:
+        ov.save_model(processor.build(), str(Path(folder, "model.xml")))
+        model = ov.Core().read_model(str(Path(folder, "model.xml")))
+        text = Path(folder, "model.xml").read_text()
+    layouts = [str(parameter.layout) for parameter in model.get_parameters()]
+    return layouts, text.count("GPU_SURFACE"), infer(ov, model, image(1, 8, 8, 1), image(1, 4, 4, 2))
 
 
 def program_batch_after_layout(ov):
