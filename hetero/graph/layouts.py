@@ -40,11 +40,16 @@ class HasLayout(Node):
     def set_layout(self, layout: Layout) -> None:
         self.layout = layout
 
+    def check_layout(self, layout: Layout, shape: PartialShape) -> None:
+        """Raise GraphError if a layout does not fit a shape."""
+        if not layout.fits(shape):
+            self.fail(f"layout {layout} does not fit its shape {shape}")
+
 
 def get_layout(port: Output) -> Layout:
     """Return the layout of a value, empty if it has none."""
     attribute = _value_of(port).rt_info.get(LAYOUT)
-    return Layout(attribute["layout"]) if attribute else Layout()
+    return Layout(attribute.get("layout", "")) if isinstance(attribute, RuntimeAttribute) else Layout()
 
 
 def set_layout(port: Output, layout: Layout) -> None:
@@ -58,8 +63,7 @@ def set_layout(port: Output, layout: Layout) -> None:
     node = port.node
     if not isinstance(node, HasLayout):
         node.fail("only Parameters and Results have a layout")
-    if not layout.fits(port.partial_shape):
-        node.fail(f"layout {layout} does not fit its shape {port.partial_shape}")
+    node.check_layout(layout, port.partial_shape)
     value.rt_info.pop(LAYOUT, None)
     if not layout.empty:
         value.rt_info[LAYOUT] = RuntimeAttribute(layout=str(layout))

@@ -25,6 +25,7 @@ class Parameter(HasLayout, Op, opset=1):
     known_value: np.ndarray | None = None
 
     def validate_and_infer_types(self) -> None:
+        self.check_layout(self.layout, self.partial_shape)
         # Dimensions of inputs are independent, even if their shapes were copied from the same value.
         self.set_output_type(0, self.element_type, self.partial_shape.with_own_symbols())
 
@@ -32,7 +33,9 @@ class Parameter(HasLayout, Op, opset=1):
         return self.known_value
 
     def set_partial_shape(self, shape: PartialShapeLike) -> None:
-        self.partial_shape = PartialShape(shape)
+        shape = PartialShape(shape)
+        self.check_layout(self.layout, shape)
+        self.partial_shape = shape
 
     def get_partial_shape(self) -> PartialShape:
         return self.partial_shape

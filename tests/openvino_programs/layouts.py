@@ -98,6 +98,37 @@ def program_files(ov):
     )]  # fmt: skip
 
 
+def program_damaged_files(ov):
+    model, found = relu_model(ov, [1, 3, 8, 8]), []
+    model.get_parameters()[0].set_layout(ov.Layout("NCHW"))
+    device = {"openvino": "CPU", "hetero": "TEMPLATE"}[ov.__name__]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.xml")
+        ov.serialize(model, str(path))
+        text = path.read_text()
+        for wrong in ('layout="NN"', 'layout="NC"', 'layout=""', "", 'order="NCHW"'):
+            path.write_text(text.replace('layout="[N,C,H,W]"', wrong))
+            read = attempt(ov.Core().read_model, str(path))
+            if isinstance(read, Exception):
+                found.append(read)
+            else:
+                compiled = attempt(ov.Core().compile_model, read, device)
+                found.append([str(read.get_parameters()[0].layout), compiled if wrong == 'layout="NC"' else None])
+    return found
+
+
+def program_shapes_that_do_not_fit(ov):
+    model = relu_model(ov, [1, 3, 8, 8])
+    [parameter] = model.get_parameters()
+    parameter.set_layout(ov.Layout("NCHW"))
+    mistakes = [
+        attempt(parameter.set_partial_shape, ov.PartialShape([2, 3])),
+        attempt(model.reshape, ov.PartialShape([1, 2, 3])),
+    ]
+    model.reshape(ov.PartialShape([2, 3, -1, -1]))
+    return mistakes, str(model.output().partial_shape)
+
+
 def program_batch(ov):
     model = relu_model(ov, [1, 3, 8, 8])
     found = [attempt(ov.get_batch, model), attempt(ov.set_batch, model, 2)]
