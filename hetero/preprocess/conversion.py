@@ -86,13 +86,14 @@ def squeezed(layout: Layout, shape: PartialShape, target: Layout) -> tuple[Layou
 def added_dimensions(layout: Layout, target: Layout) -> list[str]:
     """Return the names that only the target has, if it has more dimensions.
 
-    Raises GraphError if the target is not fully named.
+    Raises GraphError if the target lacks names of the layout, or one of them is not fully named.
     """
     if layout.rank is None or target.rank is None or layout.rank >= target.rank:
         return []
-    if None in target.names():
-        raise GraphError(f"layout {layout} cannot be converted to {target}, which needs names for all dimensions")
-    return [str(name) for name in target.names() if name not in layout.names()]
+    names = [str(name) for name in target.names() if name]
+    if len(names) < target.rank or not set(layout.names()) <= set(names):
+        raise GraphError(f"layout {layout} cannot be converted to {target}, which needs all its dimensions by name")
+    return [name for name in names if not layout.has_name(name)]
 
 
 def _joined(names: set[str | None]) -> str:

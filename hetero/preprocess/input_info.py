@@ -12,12 +12,13 @@ from hetero.errors import ArgumentError, GraphError
 from hetero.graph import Model, Output, Parameter
 from hetero.graph.rt_info import RuntimeAttribute
 from hetero.layout import Layout
-from hetero.preprocess.arguments import as_layout, as_length, expect
+from hetero.preprocess.arguments import as_length, expect
 from hetero.preprocess.conversion import index_of, squeezed, transposition
 from hetero.preprocess.formats import ColorFormat
 from hetero.preprocess.operations import convert_layout_of_image
 from hetero.preprocess.step import Context, Step, describe, run
 from hetero.preprocess.steps import PreProcessSteps, conversion_of_layout, conversion_of_type
+from hetero.preprocess.tensor_info import ModelInfo, TensorInfo
 from hetero.shape import Dimension, PartialShape
 from hetero.tensor import Tensor
 from hetero.types import Type
@@ -27,25 +28,16 @@ _MEMORY_TYPE = "memory_type_0"
 _MODEL_FORMATS = (ColorFormat.RGB, ColorFormat.BGR, ColorFormat.GRAY, ColorFormat.UNDEFINED)
 
 
-class InputTensorInfo:
-    """The tensor that the user passes. What is not set is as the model's input. Methods return self for chaining."""
+class InputTensorInfo(TensorInfo):
+    """The tensor that the user passes. What is not set is as the model's input."""
 
     def __init__(self) -> None:
-        self.element_type: Type | None = None
-        self.layout: Layout | None = None
+        super().__init__()
         self.shape: PartialShape | None = None
         self.spatial_shape: tuple[Dimension, Dimension] | None = None
         self.color_format = ColorFormat.UNDEFINED
         self.sub_names: list[str] = []
         self.memory_type: str | None = None
-
-    def set_element_type(self, type: Type) -> InputTensorInfo:
-        self.element_type = expect(type, Type, "the element type")
-        return self
-
-    def set_layout(self, layout: Layout | str) -> InputTensorInfo:
-        self.layout = as_layout(layout, "the layout")
-        return self
 
     def set_color_format(self, format: ColorFormat, sub_names: Sequence[str] = ()) -> InputTensorInfo:
         """Set the format of an image. One in several planes is several inputs, named ``input name/sub name``."""
@@ -97,15 +89,8 @@ class InputTensorInfo:
         return self
 
 
-class InputModelInfo:
+class InputModelInfo(ModelInfo):
     """The input of the model."""
-
-    def __init__(self) -> None:
-        self.layout: Layout | None = None
-
-    def set_layout(self, layout: Layout | str) -> InputModelInfo:
-        self.layout = as_layout(layout, "the layout")
-        return self
 
 
 class Preprocessing(NamedTuple):

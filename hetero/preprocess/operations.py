@@ -16,7 +16,7 @@ from hetero.containers import ElementType
 from hetero.errors import ArgumentError, GraphError
 from hetero.graph import Constant, Node, Output, as_output
 from hetero.layout import Layout
-from hetero.preprocess.conversion import added_dimensions, index_of, permuted, squeezed, transposition
+from hetero.preprocess.conversion import added_dimensions, index_of, permuted, transposition
 from hetero.preprocess.formats import PaddingMode, ResizeAlgorithm
 from hetero.preprocess.step import Context
 
@@ -180,7 +180,6 @@ def convert_layout_of_image(value: Output, context: Context, layout: Layout) -> 
     target = context.target_layout if layout.empty else layout
     added = added_dimensions(context.layout, target)
     if added:
-        squeezed(target, context.target_shape, context.layout)
         value = ops.Unsqueeze(value, indices(range(len(added)))).output(0)
         context.layout = Layout.of_names([*added, *context.layout.names()])
     return convert_layout([value], context, layout)[0]

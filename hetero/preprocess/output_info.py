@@ -4,38 +4,19 @@ from __future__ import annotations
 
 from hetero.graph import Output, Parameter, Result
 from hetero.layout import Layout
-from hetero.preprocess.arguments import as_layout, expect
 from hetero.preprocess.operations import convert_layout
 from hetero.preprocess.step import Context, Step, describe, run
 from hetero.preprocess.steps import PostProcessSteps, conversion_of_layout, conversion_of_type
+from hetero.preprocess.tensor_info import ModelInfo, TensorInfo
 from hetero.types import Type
 
 
-class OutputTensorInfo:
-    """The tensor that the user gets. What is not set is as the steps leave it. Methods return self for chaining."""
-
-    def __init__(self) -> None:
-        self.element_type: Type | None = None
-        self.layout: Layout | None = None
-
-    def set_element_type(self, type: Type) -> OutputTensorInfo:
-        self.element_type = expect(type, Type, "the element type")
-        return self
-
-    def set_layout(self, layout: Layout | str) -> OutputTensorInfo:
-        self.layout = as_layout(layout, "the layout")
-        return self
+class OutputTensorInfo(TensorInfo):
+    """The tensor that the user gets. What is not set is as the steps leave it."""
 
 
-class OutputModelInfo:
+class OutputModelInfo(ModelInfo):
     """The output of the model."""
-
-    def __init__(self) -> None:
-        self.layout: Layout | None = None
-
-    def set_layout(self, layout: Layout | str) -> OutputModelInfo:
-        self.layout = as_layout(layout, "the layout")
-        return self
 
 
 class OutputInfo:
