@@ -12,7 +12,7 @@ from hetero.errors import ArgumentError, GraphError
 from hetero.graph import Model, Output, Parameter
 from hetero.graph.rt_info import RuntimeAttribute
 from hetero.layout import Layout
-from hetero.preprocess.arguments import as_length, expect
+from hetero.preprocess.arguments import as_integers, as_length, expect
 from hetero.preprocess.conversion import index_of, squeezed, transposition
 from hetero.preprocess.formats import ColorFormat
 from hetero.preprocess.operations import convert_layout_of_image
@@ -52,11 +52,11 @@ class InputTensorInfo(TensorInfo):
         return self
 
     def set_shape(self, shape: PartialShape | Sequence[int]) -> InputTensorInfo:
-        if isinstance(shape, str) or not isinstance(shape, (PartialShape, Sequence)):
-            raise ArgumentError(f"set_shape takes a PartialShape or a list of lengths, not {shape!r}")
+        if not isinstance(shape, PartialShape):
+            shape = PartialShape(as_integers(shape, "set_shape"))
         if self.spatial_shape is not None:
             raise GraphError("set_shape and set_from cannot be called after a spatial shape was set")
-        self.shape = PartialShape(shape)
+        self.shape = shape
         return self
 
     def set_spatial_static_shape(self, height: int, width: int) -> InputTensorInfo:
