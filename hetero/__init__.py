@@ -4,7 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from hetero.errors import HeteroError
-from hetero.graph import Constant, DiscreteTypeInfo, Input, Model, Node, Op, Output, Parameter
+from hetero.graph import Constant, DiscreteTypeInfo, Input, Model, Node, Op, Output, Parameter, get_batch, set_batch
+from hetero.layout import Layout
 from hetero.opset_modules import make_modules
 from hetero.shape import Dimension, PartialShape
 from hetero.tensor import Tensor
@@ -12,16 +13,16 @@ from hetero.types import Type
 
 __all__ = [
     "AsyncInferQueue", "CompiledModel", "Constant", "Core", "Dimension", "DiscreteTypeInfo", "FrontEndManager",
-    "HeteroError", "InferRequest", "Input", "Model", "Node", "Op", "OpExtension", "Output", "Parameter",
-    "PartialShape", "ProfilingInfo", "RemoteContext", "RemoteTensor", "Tensor", "Type", "convert_model", "ops",
-    "properties", "save_model", "serialize",
+    "HeteroError", "InferRequest", "Input", "Layout", "Model", "Node", "Op", "OpExtension", "Output", "Parameter",
+    "PartialShape", "ProfilingInfo", "RemoteContext", "RemoteTensor", "Tensor", "Type", "convert_model", "get_batch",
+    "layout_helpers", "ops", "preprocess", "properties", "save_model", "serialize", "set_batch",
 ]  # fmt: skip
 
 # Make hetero.opset1 … hetero.opset16 importable as modules.
 globals().update(make_modules())
 
 if TYPE_CHECKING:
-    from hetero import ops, properties
+    from hetero import layout_helpers, ops, preprocess, properties
     from hetero.frontend import OpExtension
     from hetero.frontend.ir import save_model, serialize
     from hetero.plugin import ProfilingInfo, RemoteContext, RemoteTensor
@@ -40,7 +41,7 @@ _LAZY_ATTRIBUTES = {
 
 def __getattr__(name: str) -> object:
     """Import operations, runtime and writers on first use, so that ``import hetero`` stays fast."""
-    if name in ("ops", "properties"):
+    if name in ("layout_helpers", "ops", "preprocess", "properties"):
         return import_module(f"hetero.{name}")
     if name not in _LAZY_ATTRIBUTES:
         raise AttributeError(f"module 'hetero' has no attribute '{name}'")

@@ -96,6 +96,7 @@ def test_inference_programs(tmp_path, monkeypatch):
     assert names["request"].results[0].shape == compiled(names["inputs"])[0].shape
     assert names["best"] == 3 * 16 * [compiled(names["inputs"])[0].argmax()]
     assert (tmp_path / "trace.json").stat().st_size > 0
+    assert names["model"].input().element_type is Type.u8
 
 
 def test_yaml_run(tmp_path):

@@ -9,13 +9,14 @@ import numpy as np
 
 from hetero.containers import element_type_of
 from hetero.graph.attributes import Attribute
+from hetero.graph.layouts import HasLayout
 from hetero.graph.node import Node, Output
 from hetero.graph.operation import Op
 from hetero.shape import PartialShape, PartialShapeLike
 from hetero.types import Type
 
 
-class Parameter(Op, opset=1):
+class Parameter(HasLayout, Op, opset=1):
     """An input of the model. Its element type and shape may be partly unknown."""
 
     element_type = Attribute(element_type_of)
@@ -24,6 +25,7 @@ class Parameter(Op, opset=1):
     known_value: np.ndarray | None = None
 
     def validate_and_infer_types(self) -> None:
+        self.check_layout(self.layout, self.partial_shape)
         # Dimensions of inputs are independent, even if their shapes were copied from the same value.
         self.set_output_type(0, self.element_type, self.partial_shape.with_own_symbols())
 
@@ -31,7 +33,9 @@ class Parameter(Op, opset=1):
         return self.known_value
 
     def set_partial_shape(self, shape: PartialShapeLike) -> None:
-        self.partial_shape = PartialShape(shape)
+        shape = PartialShape(shape)
+        self.check_layout(self.layout, shape)
+        self.partial_shape = shape
 
     def get_partial_shape(self) -> PartialShape:
         return self.partial_shape
@@ -70,7 +74,7 @@ class Constant(Op, opset=1):
         return self.data.nbytes
 
 
-class Result(Op, opset=1):
+class Result(HasLayout, Op, opset=1):
     """An output of the model."""
 
     input_names = ("data",)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from hetero.graph import Model, Output, Parameter
+from hetero.graph import Model, Output, Parameter, get_layout, set_layout
 from hetero.plugin.device import Device
 from hetero.properties import PropertyTable
 
@@ -30,6 +30,7 @@ class Ports(NamedTuple):
 def _detached(port: Output) -> Output:
     copy = Parameter(port.element_type, port.partial_shape, name=port.node.friendly_name).output(0)
     copy.names = set(port.names)
+    set_layout(copy, get_layout(port))
     return copy
 
 
