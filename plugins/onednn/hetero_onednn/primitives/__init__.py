@@ -1,0 +1,13 @@
+"""The operations that oneDNN runs, one module per family."""
+
+from hetero_onednn.primitives import (  # noqa: F401  # their functions are registered
+    convolution,
+    elementwise,
+    matmul,
+    movement,
+    normalization,
+    pooling,
+)
+from hetero_onednn.primitives.registry import implementation_of
+
+__all__ = ["implementation_of"]
