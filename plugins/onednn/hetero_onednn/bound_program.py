@@ -27,9 +27,10 @@ class BoundProgram:
         self._arena = aligned(program.arena_size)
         self._scratchpad = aligned(program.scratchpad_size)
         self._memories: dict[Value, Memory] = {}
+        self._own: dict[Buffer, np.ndarray] = {}
         self._scratchpads: list[Memory] = []
         # The memory objects of inputs and outputs, whose addresses change.
-        self._external: dict[Buffer, list[Memory]] = {}
+        self._external: dict[Buffer, list[tuple[Memory, int]]] = {}
         self._addresses: dict[Buffer, int] = {}
         #: Arguments of dnnl_primitive_execute, in order.
         self._launches: list[Launch] = [self._bind(step) for step in range(len(program.steps))]
@@ -51,11 +52,13 @@ class BoundProgram:
             address = 0
             if buffer.constant is not None:
                 address = buffer.constant.ctypes.data
+            elif buffer.initial is not None:
+                address = self._initialized(buffer).ctypes.data
             elif buffer.is_intermediate:
                 address = self._arena.ctypes.data + self.program.offsets[buffer]
-            memory = self._memories[value] = Memory(value.descriptor, address)
+            memory = self._memories[value] = Memory(value.descriptor, address + value.offset if address else 0)
             if not address:
-                self._external.setdefault(buffer, []).append(memory)
+                self._external.setdefault(buffer, []).append((memory, value.offset))
         return memory
 
     def run(
@@ -98,8 +101,16 @@ class BoundProgram:
         address = array.__array_interface__["data"][0]
         if self._addresses.get(buffer) != address:
             self._addresses[buffer] = address
-            for memory in self._external.get(buffer, ()):
-                self._set_address(memory.handle, address)
+            for memory, offset in self._external.get(buffer, ()):
+                self._set_address(memory.handle, address + offset)
+
+    def _initialized(self, buffer: Buffer) -> np.ndarray:
+        memory = self._own.get(buffer)
+        if memory is None:
+            assert buffer.initial is not None
+            memory = self._own[buffer] = aligned(buffer.byte_size)
+            memory.view(buffer.initial.dtype)[...] = buffer.initial
+        return memory
 
 
 #: Number of steps between checks for cancellation.

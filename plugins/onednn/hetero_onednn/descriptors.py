@@ -77,6 +77,11 @@ class Descriptor(Handle):
         call("memory_desc_query", self.handle, Query.offset, ctypes.byref(value))
         return value.value
 
+    @cached_property
+    def is_strided(self) -> bool:
+        """Whether there are no blocks, so that strides say where each element is."""
+        return not self._number(Query.inner_block_count)
+
     def transposed(self, order: Sequence[int]) -> Descriptor:
         """Return the descriptor of the same memory with axis ``order[i]`` as axis i."""
         # The library takes the place of each axis after the permutation.
@@ -90,12 +95,12 @@ class Descriptor(Handle):
         """
         kind = self.data_type if data_type is None else data_type
         blocks = self._number(Query.inner_block_count)
-        if not blocks:
+        if self.is_strided:
             order = sorted(range(self.rank), key=lambda axis: (-self.strides[axis], axis))
             steps, step = [0] * self.rank, 1
             for axis in reversed(order):
                 steps[axis], step = step, step * max(1, shape[axis])
-            return Descriptor(create("memory_desc_create_with_strides", self.rank, dims(shape), kind, dims(steps)))
+            return strided(shape, kind, steps)
         tags = _CHANNEL_BLOCKS.get(self._dims(Query.inner_blocks)[0], {}) if blocks == 1 else {}
         if self.rank in tags and self._dims(Query.inner_axes)[0] == 1:
             return Descriptor(create("memory_desc_create_with_tag", self.rank, dims(shape), kind, tags[self.rank]))
@@ -132,8 +137,12 @@ def plain(shape: Sequence[int], data_type: DataType) -> Descriptor:
     steps = [1]
     for length in reversed(shape[1:]):
         steps.append(steps[-1] * max(1, length))
-    handle = create("memory_desc_create_with_strides", len(shape), dims(shape), data_type, dims(steps[::-1]))
-    return Descriptor(handle)
+    return strided(shape, data_type, steps[::-1])
+
+
+def strided(shape: Sequence[int], data_type: DataType, steps: Sequence[int]) -> Descriptor:
+    """Return the descriptor of elements at these distances, in elements, along each axis."""
+    return Descriptor(create("memory_desc_create_with_strides", len(shape), dims(shape), data_type, dims(steps)))
 
 
 def any_layout(shape: Sequence[int], data_type: DataType) -> Descriptor:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Parameter, Result
 from hetero.passes import align_prelu_slopes, fuse_elementwise, sink_channel_shuffles
 from hetero_onednn.api import DataType, OneDnnError
 from hetero_onednn.constants import Constants
 from hetero_onednn.fusion import FUSION_RULES
-from hetero_onednn.lowering import Lowering
+from hetero_onednn.lowering import Lowering, unsupported
 from hetero_onednn.operation import Operation
 from hetero_onednn.primitives import implementation_of
 from hetero_onednn.program import Program
@@ -35,7 +34,7 @@ def lower_model(model: Model, constants: Constants, precision: DataType) -> Prog
 def _lower(lowering: Lowering, node: Node) -> None:
     operation = Operation(node)
     main = operation.main
-    if 0 in operation.result.shape:
+    if all(0 in output.shape for output in node.outputs()):
         return
     implementation = implementation_of(main)
     reason = "no primitive"
@@ -46,7 +45,4 @@ def _lower(lowering: Lowering, node: Node) -> None:
         if not error.is_unimplemented:
             raise
         reason = str(error)
-    shapes = ", ".join(f"{value.element_type}{list(value.shape)}" for value in main.input_values())
-    raise UnsupportedOperationError(
-        f"ONEDNN cannot run {main.type_info.name} '{main.friendly_name}' of {shapes}: {reason}"
-    )
+    raise unsupported(operation, reason)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Node, Output, Parameter, Result
 from hetero.types import Type
 from hetero_onednn.api import Argument, DataType, Query
@@ -50,8 +51,8 @@ class Lowering:
         wanted = plain(source.shape, _data_type(source.element_type))
         value = self.value(source, wanted, result)
         buffer = value.buffer
-        if not buffer.is_intermediate or buffer.byte_size != wanted.byte_size:
-            value = self._reordered(value, wanted, result)
+        if not buffer.is_intermediate or buffer.byte_size != wanted.byte_size or value.offset:
+            value = self.reordered(value, wanted, result)
         value.buffer.output = index
         return value
 
@@ -93,8 +94,15 @@ class Lowering:
         for value in values:
             if value.descriptor == wanted:
                 return value
-        values.append(self._reordered(values[0], wanted, reader or output.node))
+        values.append(self.reordered(values[0], wanted, reader or output.node))
         return values[-1]
+
+    def stored_value(self, output: Output, reader: Node) -> Value:
+        """Return the value of an output, of a constant too, in the type in which it is computed."""
+        value = self.value(output, reader=reader)
+        if value.descriptor.data_type is self.data_type(output):
+            return value
+        return self.value(output, self.plain_layout(output), reader)
 
     def dense(self, output: Output, reader: Node) -> Value:
         """Return the value of an output in the layout that it has, or row-major if that has gaps."""
@@ -114,10 +122,12 @@ class Lowering:
         """Return a row-major value, read through another descriptor, in a layout."""
         if isinstance(output.node, Constant):
             return self._constants.value(output.node.data, descriptor, wanted)
-        value = Value(self.plain(output, reader).buffer, descriptor)
-        return value if descriptor == wanted else self._reordered(value, wanted, reader)
+        found = self.plain(output, reader)
+        value = Value(found.buffer, descriptor, found.offset)
+        return value if descriptor == wanted else self.reordered(value, wanted, reader)
 
-    def _reordered(self, value: Value, wanted: Descriptor, reader: Node) -> Value:
+    def reordered(self, value: Value, wanted: Descriptor, reader: Node) -> Value:
+        """Return a copy of a value in another layout, for a node that reads it."""
         result = self.new_value(wanted)
         self.run(
             reader, describe_reorder(value.descriptor, wanted), {Argument.src: value, Argument.dst: result}, "reorder"
@@ -179,6 +189,15 @@ class Lowering:
         if tuple(wanted.dims) == extended(output.shape):
             return self.value(output, wanted, reader)
         return self.as_seen(output, plain(wanted.dims, wanted.data_type), wanted, reader)
+
+
+def unsupported(operation: Operation, reason: str) -> UnsupportedOperationError:
+    """Return the error for an operation whose shapes or constants oneDNN does not take."""
+    main = operation.main
+    shapes = ", ".join(f"{value.element_type}{list(value.shape)}" for value in main.input_values())
+    return UnsupportedOperationError(
+        f"ONEDNN cannot run {main.type_info.name} '{main.friendly_name}' of {shapes}: {reason}"
+    )
 
 
 def padded_shape(shape: Sequence[int], rank: int) -> tuple[int, ...]:

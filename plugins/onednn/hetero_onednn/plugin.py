@@ -32,6 +32,7 @@ from hetero_onednn.compiled_model import OneDnnCompiledModel
 from hetero_onednn.forks import check_process, note_library
 from hetero_onednn.library import load_library
 from hetero_onednn.primitives import implementation_of
+from hetero_onednn.shape_arithmetic import follows_from_shapes
 
 #: Bits of dnnl_cpu_isa_t that a processor has which computes in bf16: those of avx512_core_bf16.
 _BF16_ISA = 0xE7
@@ -79,6 +80,8 @@ class OneDnnPlugin(Plugin):
         return [self._device]
 
     def unsupported_reason(self, node: Node, device: Device) -> str | None:
+        if follows_from_shapes(node):
+            return None
         implementation = implementation_of(node)
         return implementation.unsupported_reason(node) if implementation else "oneDNN has no primitive for it"
 

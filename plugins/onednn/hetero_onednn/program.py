@@ -17,24 +17,29 @@ ALIGNMENT = 64
 
 @dataclass(eq=False)
 class Buffer:
-    """Memory of a value. It is a constant, the tensor of an input or of an output, or else a part of the arena."""
+    """Memory of a value: a constant, the tensor of an input or of an output, or else a part of the arena.
+
+    With ``initial`` it is memory of its own in each request, filled with the number before the first inference.
+    """
 
     byte_size: int
     constant: np.ndarray | None = None
     input: int | None = None
     output: int | None = None
+    initial: np.ndarray | None = None
 
     @property
     def is_intermediate(self) -> bool:
-        return self.constant is None and self.input is None and self.output is None
+        return self.constant is None and self.input is None and self.output is None and self.initial is None
 
 
 @dataclass(eq=False, frozen=True)
 class Value:
-    """Elements in a buffer, in the layout that the descriptor says."""
+    """Elements in a buffer from ``offset`` (in bytes) on, in the layout that the descriptor says."""
 
     buffer: Buffer
     descriptor: Descriptor
+    offset: int = 0
 
 
 @dataclass(eq=False, frozen=True)

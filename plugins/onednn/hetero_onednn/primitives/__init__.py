@@ -3,10 +3,13 @@
 from hetero_onednn.primitives import (  # noqa: F401  # their functions are registered
     convolution,
     elementwise,
+    interpolation,
     matmul,
     movement,
     normalization,
     pooling,
+    reduction,
+    views,
 )
 from hetero_onednn.primitives.registry import implementation_of
 

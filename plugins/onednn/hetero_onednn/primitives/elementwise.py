@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hetero.graph import Output
+from hetero.graph import Node, Output
 from hetero_onednn.api import FORWARD_INFERENCE, Argument, Binary, DataType
 from hetero_onednn.attributes import Attributes, BinaryOp, EltwiseOp, PostOp
 from hetero_onednn.descriptors import extended, plain
