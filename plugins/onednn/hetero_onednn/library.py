@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import importlib.metadata
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +15,7 @@ from hetero.errors import DeviceError
 
 #: The command in messages to users who have no library.
 INSTALL = "pip install onednn-cpu-gomp"
+_SPIN_COUNT = "GOMP_SPINCOUNT"
 _PREFIX = "onednn"
 _MAJOR = 3
 
@@ -40,7 +43,8 @@ def load_library() -> Library:
     problems: list[str] = []
     for package, path in _candidates():
         try:
-            handle = ctypes.CDLL(str(path))
+            with _short_spins():
+                handle = ctypes.CDLL(str(path))
             version = _version_of(handle)
         except (OSError, AttributeError) as error:
             problems.append(f"{package} does not load: {error}")
@@ -50,6 +54,23 @@ def load_library() -> Library:
         problems.append(f"{package} is oneDNN {version.major}, not {_MAJOR}")
     found = "; ".join(problems) or "no package of oneDNN is installed"
     raise DeviceError(f"ONEDNN needs the library oneDNN {_MAJOR}, but {found}: {INSTALL}")
+
+
+@contextlib.contextmanager
+def _short_spins() -> Iterator[None]:
+    """Let GNU's OpenMP, if it is loaded inside the ``with`` block, spin at most some microseconds for other threads.
+
+    By default it spins for milliseconds: then inferences take up to ten times as long if other processes use the cores,
+    because a spinning thread keeps the core from the thread that it waits for.
+    """
+    is_set = any(name in os.environ for name in (_SPIN_COUNT, "OMP_WAIT_POLICY"))
+    if not is_set:
+        os.environ[_SPIN_COUNT] = "1000"
+    try:
+        yield
+    finally:
+        if not is_set:
+            del os.environ[_SPIN_COUNT]
 
 
 def _candidates() -> Iterator[tuple[str, Path]]:

@@ -12,9 +12,12 @@ from hetero import ops
 from hetero.graph import Node, Output, constant_array, is_constant
 from hetero.ops.movement import depth_to_space_blocks, space_to_depth_blocks
 from hetero.ops.slicing import split_axis
+from hetero_onednn.api import FORWARD_INFERENCE, Argument
+from hetero_onednn.attributes import Attributes
 from hetero_onednn.descriptors import DATA_TYPES, ELEMENT_SIZES, extended, plain, strided
 from hetero_onednn.lowering import Lowering, unsupported
 from hetero_onednn.operation import Operation
+from hetero_onednn.primitive import describe
 from hetero_onednn.primitives.checks import rank_reason, type_reason
 from hetero_onednn.primitives.movement import joined, reshaped
 from hetero_onednn.primitives.registry import lowers
@@ -126,6 +129,8 @@ def _unsupported_gather(node: ops.Gather) -> str | None:
     indices, axis = (constant_array(value) for value in node.input_values()[1:3])
     if indices is None or axis is None or node.batch_dims:
         return "its indices are not constants, or have batches"
+    if _shuffled_groups(indices):
+        return type_reason(node, inputs=1) or rank_reason(node, 2)
     if indices.ndim > 1 or not 0 < len(_runs(indices)) <= MAX_RUNS:
         return f"its indices are not at most {MAX_RUNS} runs of neighbors"
     return type_reason(node, DATA_TYPES, inputs=1) or rank_reason(node, 1)
@@ -148,12 +153,37 @@ def gather(lowering: Lowering, operation: Operation) -> None:
     indices, axes = (constant_array(value) for value in operation.inputs[1:3])
     assert indices is not None and axes is not None
     axis, length = int(axes.reshape(-1)[0]) % len(data.shape), data.shape[int(axes.reshape(-1)[0])]
+    if groups := _shuffled_groups(indices):
+        return _shuffle(lowering, operation, axis, groups)
     runs = _runs(np.where(indices < 0, indices + length, indices))
     values = [_part(lowering, operation, data, axis, begin, count) for begin, count in runs]
     value = values[0] if len(values) == 1 else joined(lowering, operation, values, axis)
     if indices.ndim == 0:
         value = reshaped(lowering, value, extended(result.shape), node)
     lowering.define(result, value)
+
+
+def _shuffled_groups(indices: np.ndarray) -> int | None:
+    """Return the number of groups of a channel shuffle that has these indices, None if it is none."""
+    count = indices.size
+    if indices.ndim != 1 or count < 4 or indices[0]:
+        return None
+    length = int(indices[1])  # of a group
+    if length < 2 or count % length or length == count:
+        return None
+    is_shuffle = np.array_equal(np.arange(count).reshape(-1, length).T.reshape(-1), indices)
+    return count // length if is_shuffle else None
+
+
+def _shuffle(lowering: Lowering, operation: Operation, axis: int, groups: int) -> None:
+    node = operation.main
+    source = lowering.dense(operation.inputs[0], node)
+    layout = source.descriptor
+    size = layout.dims[axis] // groups
+    descriptor = describe("shuffle_forward", FORWARD_INFERENCE, layout, layout, axis, size, Attributes())
+    target = lowering.new_value(descriptor.dst)
+    lowering.run(node, descriptor, {Argument.src: source, Argument.dst: target})
+    lowering.define(operation.result, target)
 
 
 #: A Gather of more runs is left to devices that can gather elements.
