@@ -149,9 +149,8 @@ class Lowering:
 
         ``describe`` returns its descriptor, and ``arguments`` the arguments besides the result.
         """
-        shape = extended(operation.result.shape)
-        operands = [self._operand(op, shape, operation) for op in post_ops]
-        descriptor = describe(Attributes([(op, found and found[1]) for op, found in zip(post_ops, operands)]))
+        descriptor = self.described(operation, post_ops, describe)
+        operands = [self._operand(op, operation) for op in post_ops]
         given = dict(arguments(descriptor))
         for index, (op, found) in enumerate(zip(post_ops, operands)):
             if found is not None:
@@ -159,32 +158,38 @@ class Lowering:
                 output, wanted = found
                 if isinstance(op, BinaryOp):
                     wanted = descriptor.descriptor(Query.argument, argument)
-                given[argument] = self._padded(output, wanted, operation.node)
+                given[argument] = self.padded(output, wanted, operation.node)
         result = given[Argument.dst] = self.new_value(descriptor.dst)
         self.run(operation.node, descriptor, given)
         return result
 
-    def operand(self, output: Output, running: Descriptor, operation: Operation) -> Value:
-        """Return the second operand of a primitive whose first has the layout ``running``."""
+    def operand_layout(self, output: Output, running: Descriptor, operation: Operation) -> Descriptor:
+        """Return the layout of the second operand of a primitive whose first has the layout ``running``."""
         output = operation.outside(output)
         if extended(output.shape) == running.dims:
             kind = self.stored_type(output)
-            wanted = running if running.data_type is kind else running.resized(running.dims, kind)
-            return self.value(output, wanted, operation.node)
-        descriptor = plain(padded_shape(output.shape, running.rank), self.stored_type(output))
-        return self.as_seen(output, descriptor, descriptor, operation.node)
+            return running if running.data_type is kind else running.resized(running.dims, kind)
+        return plain(padded_shape(output.shape, running.rank), self.stored_type(output))
 
-    def _operand(self, op: PostOp, shape: Sequence[int], operation: Operation) -> tuple[Output, Descriptor] | None:
+    def described(
+        self, operation: Operation, post_ops: Sequence[PostOp], describe: Callable[[Attributes], PrimitiveDescriptor]
+    ) -> PrimitiveDescriptor:
+        """Return the descriptor of a primitive with post-ops."""
+        operands = [self._operand(op, operation) for op in post_ops]
+        return describe(Attributes([(op, found and found[1]) for op, found in zip(post_ops, operands)]))
+
+    def _operand(self, op: PostOp, operation: Operation) -> tuple[Output, Descriptor] | None:
         """Return the operand of a post-op, and the descriptor to ask for; None if it has none."""
         if isinstance(op, EltwiseOp):
             return None
+        shape = extended(operation.result.shape)
         output = operation.outside(op.operand if isinstance(op, BinaryOp) else op.slope)
         kind = self.stored_type(output)
         if tuple(output.shape) == tuple(shape):
             return output, any_layout(shape, kind)
         return output, plain(padded_shape(output.shape, len(shape)), kind)
 
-    def _padded(self, output: Output, wanted: Descriptor, reader: Node) -> Value:
+    def padded(self, output: Output, wanted: Descriptor, reader: Node) -> Value:
         """Return a value in a layout of a shape with further leading dimensions of 1."""
         if tuple(wanted.dims) == extended(output.shape):
             return self.value(output, wanted, reader)

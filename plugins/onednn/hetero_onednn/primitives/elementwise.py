@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from hetero.graph import Node, Output
 from hetero_onednn.api import FORWARD_INFERENCE, Argument, Binary, DataType
-from hetero_onednn.attributes import Attributes, BinaryOp, EltwiseOp, PostOp
-from hetero_onednn.descriptors import extended, plain
+from hetero_onednn.attributes import Attributes, BinaryOp, EltwiseOp, PostOp, PReluOp
+from hetero_onednn.descriptors import Descriptor, extended, plain, strided
 from hetero_onednn.lowering import Lowering, padded_shape
 from hetero_onednn.operation import Operation
 from hetero_onednn.primitive import PrimitiveDescriptor, describe
@@ -51,26 +52,66 @@ def elementwise(lowering: Lowering, operation: Operation) -> None:
 
 def run_chain(lowering: Lowering, operation: Operation, running: Value, post_ops: list[PostOp]) -> Value:
     """Append one primitive that applies post-ops to a value, and return its result."""
-    source = running.descriptor
-    first, others = post_ops[0], post_ops[1:]
-    if isinstance(first, EltwiseOp) and all(isinstance(op, BinaryOp) for op in others):
+    own = running.descriptor
+    layouts = [own, *_other_layouts(own)]
+    chains = [_Chain(lowering, operation, layout, post_ops) for layout in layouts]
+    # Reference implementations take all layouts, but are some hundred times as slow.
+    chain = next((one for one in chains if not one.is_reference), chains[0])
+    if chain.layout != own:
+        running = lowering.reordered(running, chain.layout, operation.node)
+    arguments: dict[int, Value] = {Argument.src: running}
+    if chain.operand is not None:
+        arguments[Argument.src_1] = chain.operand_value()
+    return lowering.emit(operation, chain.others, chain.describe, lambda _: arguments)
 
-        def describe_eltwise(attributes: Attributes) -> PrimitiveDescriptor:
-            numbers = first.alpha, first.beta
-            return describe("eltwise_forward", FORWARD_INFERENCE, first.algorithm, source, source, *numbers, attributes)
 
-        return lowering.emit(operation, others, describe_eltwise, lambda _: {Argument.src: running})
-    if isinstance(first, BinaryOp):
-        algorithm, operand = first.algorithm, lowering.operand(first.operand, source, operation)
-    else:
-        # Only `binary` takes all post-ops. A product with 1 is exact.
-        algorithm, others = Binary.mul, post_ops
-        operand = lowering.constant(_ONE, plain([1] * source.rank, DataType.f32))
+def _other_layouts(layout: Descriptor) -> Iterator[Descriptor]:
+    shape, rank = layout.dims, layout.rank
+    if rank > 2:
+        steps, step = [0] * rank, 1
+        for axis in (1, *reversed(range(2, rank)), 0):
+            steps[axis], step = step, step * shape[axis]
+        yield strided(shape, layout.data_type, steps)
+    yield plain(shape, layout.data_type)
 
-    def describe_binary(attributes: Attributes) -> PrimitiveDescriptor:
-        return describe("binary", algorithm, source, operand.descriptor, source, attributes)
 
-    return lowering.emit(operation, others, describe_binary, lambda _: {Argument.src: running, Argument.src_1: operand})
+class _Chain:
+    """A primitive for post-ops on a value in a layout: ``eltwise`` or ``binary`` for the first, with the others."""
+
+    def __init__(
+        self, lowering: Lowering, operation: Operation, layout: Descriptor, post_ops: Sequence[PostOp]
+    ) -> None:
+        self.lowering, self.operation, self.layout = lowering, operation, layout
+        self.first, self.others = post_ops[0], post_ops[1:]
+        self.algorithm = Binary.mul
+        self.operand: Descriptor | None = None
+        if isinstance(self.first, BinaryOp):
+            self.algorithm = self.first.algorithm
+            self.operand = lowering.operand_layout(self.first.operand, layout, operation)
+        elif isinstance(self.first, PReluOp) or not all(isinstance(op, BinaryOp) for op in self.others):
+            # Only `binary` takes all post-ops. A product with 1 is exact.
+            self.others = post_ops
+            self.operand = plain([1] * layout.rank, DataType.f32)
+
+    def describe(self, attributes: Attributes) -> PrimitiveDescriptor:
+        if self.operand is not None:
+            return describe("binary", self.algorithm, self.layout, self.operand, self.layout, attributes)
+        assert isinstance(self.first, EltwiseOp)
+        numbers = self.first.alpha, self.first.beta
+        kind = self.first.algorithm
+        return describe("eltwise_forward", FORWARD_INFERENCE, kind, self.layout, self.layout, *numbers, attributes)
+
+    @property
+    def is_reference(self) -> bool:
+        found = self.lowering.described(self.operation, self.others, self.describe)
+        return found.implementation.startswith("ref")
+
+    def operand_value(self) -> Value:
+        assert self.operand is not None
+        if not isinstance(self.first, BinaryOp):
+            return self.lowering.constant(_ONE, self.operand)
+        output = self.operation.outside(self.first.operand)
+        return self.lowering.padded(output, self.operand, self.operation.node)
 
 
 def broadcast(lowering: Lowering, value: Output, shape: tuple[int, ...], reader: Node) -> Value:

@@ -79,9 +79,18 @@ def _pooled(lowering: Lowering, operation: Operation) -> Value:
 def _reduced(lowering: Lowering, operation: Operation, axes: tuple[int, ...]) -> Value:
     node, data = operation.main, operation.inputs[0]
     algorithm, exponent = _ALGORITHMS[type(node)]
-    source = lowering.plain(data, node)
+    # Only the last axes are reduced fast: the others are moved before them.
+    order = [*(axis for axis in range(len(data.shape)) if axis not in axes), *axes]
+    if order == sorted(order):
+        source = lowering.plain(data, node)
+    else:
+        value = lowering.value(data, reader=node)
+        moved = Value(value.buffer, value.descriptor.transposed(order), value.offset)
+        kept = plain(moved.descriptor.dims, moved.descriptor.data_type)
+        source = lowering.reordered(moved, kept, node)
+        axes = tuple(range(len(order) - len(axes), len(order)))
     layout = source.descriptor
-    shape = [1 if axis in axes else length for axis, length in enumerate(extended(data.shape))]
+    shape = [1 if axis in axes else length for axis, length in enumerate(layout.dims)]
     if not any(length > 1 for axis, length in enumerate(layout.dims) if axis in axes):
         # Of a norm; the primitive reduces at least one axis.
         raise unsupported(operation, "it reduces single elements")
