@@ -47,10 +47,18 @@ def elementwise(lowering: Lowering, operation: Operation) -> None:
     else:
         running = lowering.dense(operation.inputs[position], operation.node)
     post_ops = [*(post_ops_of(node, position) or ()), *chain_of(operation)]
-    lowering.define(result, run_chain(lowering, operation, running, post_ops))
+    while post_ops:
+        if isinstance(post_ops[0], PReluOp):
+            running = _prelu(lowering, operation, running, post_ops.pop(0))
+        # `eltwise` and `binary` do not take PRelu as a post-op.
+        count = next((index for index, op in enumerate(post_ops) if isinstance(op, PReluOp)), len(post_ops))
+        if count:
+            running = _run_chain(lowering, operation, running, post_ops[:count])
+        del post_ops[:count]
+    lowering.define(result, running)
 
 
-def run_chain(lowering: Lowering, operation: Operation, running: Value, post_ops: list[PostOp]) -> Value:
+def _run_chain(lowering: Lowering, operation: Operation, running: Value, post_ops: list[PostOp]) -> Value:
     """Append one primitive that applies post-ops to a value, and return its result."""
     own = running.descriptor
     layouts = [own, *_other_layouts(own)]
@@ -63,6 +71,21 @@ def run_chain(lowering: Lowering, operation: Operation, running: Value, post_ops
     if chain.operand is not None:
         arguments[Argument.src_1] = chain.operand_value()
     return lowering.emit(operation, chain.others, chain.describe, lambda _: arguments)
+
+
+def _prelu(lowering: Lowering, operation: Operation, running: Value, op: PReluOp) -> Value:
+    source = running.descriptor
+    slope = operation.outside(op.slope)
+    weights = plain(padded_shape(slope.shape, source.rank), lowering.stored_type(slope))
+    descriptor = describe("prelu_forward", FORWARD_INFERENCE, source, weights, source, Attributes())
+    result = lowering.new_value(descriptor.dst)
+    arguments: dict[int, Value] = {
+        Argument.src: running,
+        Argument.weights: lowering.padded(slope, descriptor.weights, operation.node),
+        Argument.dst: result,
+    }
+    lowering.run(operation.node, descriptor, arguments)
+    return result
 
 
 def _other_layouts(layout: Descriptor) -> Iterator[Descriptor]:
@@ -81,6 +104,7 @@ class _Chain:
     def __init__(
         self, lowering: Lowering, operation: Operation, layout: Descriptor, post_ops: Sequence[PostOp]
     ) -> None:
+        """``post_ops`` are without PRelu."""
         self.lowering, self.operation, self.layout = lowering, operation, layout
         self.first, self.others = post_ops[0], post_ops[1:]
         self.algorithm = Binary.mul
@@ -88,7 +112,7 @@ class _Chain:
         if isinstance(self.first, BinaryOp):
             self.algorithm = self.first.algorithm
             self.operand = lowering.operand_layout(self.first.operand, layout, operation)
-        elif isinstance(self.first, PReluOp) or not all(isinstance(op, BinaryOp) for op in self.others):
+        elif not all(isinstance(op, BinaryOp) for op in self.others):
             # Only `binary` takes all post-ops. A product with 1 is exact.
             self.others = post_ops
             self.operand = plain([1] * layout.rank, DataType.f32)
