@@ -145,6 +145,15 @@ def strided(shape: Sequence[int], data_type: DataType, steps: Sequence[int]) -> 
     return Descriptor(create("memory_desc_create_with_strides", len(shape), dims(shape), data_type, dims(steps)))
 
 
+def channels_last(shape: Sequence[int], data_type: DataType) -> Descriptor:
+    """Return the descriptor of dense elements with axis 1 as the innermost one."""
+    shape = extended(shape)
+    steps, step = [0] * len(shape), 1
+    for axis in (*range(1, min(2, len(shape))), *reversed(range(2, len(shape))), 0):
+        steps[axis], step = step, step * max(1, shape[axis])
+    return strided(shape, data_type, steps)
+
+
 def any_layout(shape: Sequence[int], data_type: DataType) -> Descriptor:
     """Return a descriptor for which a primitive chooses the layout."""
     shape = extended(shape)

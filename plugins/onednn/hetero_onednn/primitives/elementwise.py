@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from hetero.graph import Node, Output
 from hetero_onednn.api import FORWARD_INFERENCE, Argument, Binary, DataType
 from hetero_onednn.attributes import Attributes, BinaryOp, EltwiseOp, PostOp, PReluOp
-from hetero_onednn.descriptors import Descriptor, extended, plain, strided
+from hetero_onednn.descriptors import Descriptor, any_layout, channels_last, extended, plain
 from hetero_onednn.lowering import Lowering, padded_shape
 from hetero_onednn.operation import Operation
 from hetero_onednn.primitive import PrimitiveDescriptor, describe
@@ -61,7 +61,7 @@ def elementwise(lowering: Lowering, operation: Operation) -> None:
 def _run_chain(lowering: Lowering, operation: Operation, running: Value, post_ops: list[PostOp]) -> Value:
     """Append one primitive that applies post-ops to a value, and return its result."""
     own = running.descriptor
-    layouts = [own, *_other_layouts(own)]
+    layouts = [own, channels_last(own.dims, own.data_type), plain(own.dims, own.data_type)]
     chains = [_Chain(lowering, operation, layout, post_ops) for layout in layouts]
     # Reference implementations take all layouts, but are some hundred times as slow.
     chain = next((one for one in chains if not one.is_reference), chains[0])
@@ -76,7 +76,7 @@ def _run_chain(lowering: Lowering, operation: Operation, running: Value, post_op
 def _prelu(lowering: Lowering, operation: Operation, running: Value, op: PReluOp) -> Value:
     source = running.descriptor
     slope = operation.outside(op.slope)
-    weights = plain(padded_shape(slope.shape, source.rank), lowering.stored_type(slope))
+    weights = any_layout(padded_shape(slope.shape, source.rank), lowering.stored_type(slope))
     descriptor = describe("prelu_forward", FORWARD_INFERENCE, source, weights, source, Attributes())
     result = lowering.new_value(descriptor.dst)
     arguments: dict[int, Value] = {
@@ -86,16 +86,6 @@ def _prelu(lowering: Lowering, operation: Operation, running: Value, op: PReluOp
     }
     lowering.run(operation.node, descriptor, arguments)
     return result
-
-
-def _other_layouts(layout: Descriptor) -> Iterator[Descriptor]:
-    shape, rank = layout.dims, layout.rank
-    if rank > 2:
-        steps, step = [0] * rank, 1
-        for axis in (1, *reversed(range(2, rank)), 0):
-            steps[axis], step = step, step * shape[axis]
-        yield strided(shape, layout.data_type, steps)
-    yield plain(shape, layout.data_type)
 
 
 class _Chain:

@@ -12,7 +12,7 @@ from hetero.graph import Node, constant_array, is_constant
 from hetero.types import Type
 from hetero_onednn.api import Argument, DataType
 from hetero_onednn.attributes import Attributes
-from hetero_onednn.descriptors import DATA_TYPES, any_layout, extended, plain
+from hetero_onednn.descriptors import DATA_TYPES, any_layout, channels_last, extended, plain
 from hetero_onednn.lowering import Lowering, unsupported
 from hetero_onednn.operation import Operation
 from hetero_onednn.primitive import describe, describe_reorder
@@ -134,13 +134,11 @@ def pad(lowering: Lowering, operation: Operation) -> None:
     value = constant_array(operation.inputs[3]) if len(operation.inputs) > 3 else None
     number = 0.0 if value is None else float(value.reshape(-1)[0])
     source = lowering.dense(data, node)
-    layout = source.descriptor.resized(result.shape)
-    # Blocks have elements beyond the channels, which must be zeros.
-    inside = layout.part(data.shape, begins.reshape(-1).tolist()) if layout.is_strided or not number else None
-    if inside is None:
-        layout = lowering.plain_layout(result)
-        inside = layout.part(data.shape, begins.reshape(-1).tolist())
-        assert inside is not None
+    own = source.descriptor
+    # Elements of blocks beyond the channels must be zeros, and copies to parts of blocks are slow.
+    layout = own.resized(result.shape) if own.is_strided else channels_last(result.shape, own.data_type)
+    inside = layout.part(extended(data.shape), begins.reshape(-1).tolist())
+    assert inside is not None
     kind = np.float32 if layout.data_type is DataType.f32 else Type.bf16.to_dtype()
     buffer = Buffer(layout.byte_size, initial=np.array(number, kind))
     target = Value(buffer, inside)
