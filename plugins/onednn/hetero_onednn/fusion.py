@@ -50,7 +50,7 @@ def _takes_epilogue(anchor: Node, group: Sequence[Node]) -> bool:
         return False
     if isinstance(anchor, ops.MatMul) and len(anchor.output(0).shape) < 2:
         return False
-    return _follows(group[0], anchor.output(0))
+    return _joins(anchor, group)
 
 
 FUSION_RULES = FusionRules(_is_elementwise, _takes_epilogue, joins=_joins)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hetero import ops
 from hetero.graph import Node, Output
 from hetero_onednn.api import FORWARD_INFERENCE, Argument, Binary, DataType
 from hetero_onednn.attributes import Attributes, BinaryOp, EltwiseOp, PostOp, PReluOp
@@ -14,7 +15,7 @@ from hetero_onednn.descriptors import Descriptor, any_layout, channels_last, ext
 from hetero_onednn.lowering import Lowering, padded_shape
 from hetero_onednn.operation import Operation
 from hetero_onednn.primitive import PrimitiveDescriptor, describe
-from hetero_onednn.primitives.checks import type_reason
+from hetero_onednn.primitives.checks import rank_reason, type_reason
 from hetero_onednn.primitives.post_ops import ELEMENTWISE, chain_of, post_ops_of
 from hetero_onednn.primitives.registry import lowers
 from hetero_onednn.program import Value
@@ -138,6 +139,18 @@ def broadcast(lowering: Lowering, value: Output, shape: tuple[int, ...], reader:
     result = lowering.new_value(target)
     lowering.run(reader, descriptor, {Argument.src: ones, Argument.src_1: operand, Argument.dst: result}, "broadcast")
     return result
+
+
+def _unsupported_broadcast(node: ops.Broadcast) -> str | None:
+    if node.broadcast_spec not in ("numpy", "bidirectional"):
+        return f"it broadcasts by the rule '{node.broadcast_spec}'"
+    return type_reason(node, inputs=1) or rank_reason(node)
+
+
+@lowers(ops.Broadcast, unless=_unsupported_broadcast)
+def broadcast_to(lowering: Lowering, operation: Operation) -> None:
+    data, result = operation.inputs[0], operation.result
+    lowering.define(result, broadcast(lowering, data, tuple(result.shape), operation.node))
 
 
 _ONE = np.ones(1, np.float32)

@@ -50,15 +50,11 @@ def view(lowering: Lowering, data: Output, select: Select, reader: Node, is_plai
 
 
 def _unsupported_slice(node: ops.Slice | ops.StridedSlice) -> str | None:
-    bounds = node.input_values()[1:]
-    if any(is_constant(value) for value in bounds) and _has_negative_step(node):
-        return "oneDNN does not move backwards"
+    if node.get_input_size() > 3:
+        steps = constant_array(node.input_value(3))
+        if steps is None or (steps < 0).any():
+            return "its steps are not constants, or negative"
     return type_reason(node, DATA_TYPES, inputs=1) or rank_reason(node, 1)
-
-
-def _has_negative_step(node: Node) -> bool:
-    steps = constant_array(node.input_value(3)) if node.get_input_size() > 3 else None
-    return steps is not None and bool((steps < 0).any())
 
 
 @lowers(ops.Slice, ops.StridedSlice, unless=_unsupported_slice)
@@ -66,12 +62,7 @@ def slicing(lowering: Lowering, operation: Operation) -> None:
     node = operation.main
     bounds = [constant_array(value) for value in operation.inputs[1:]]
     index = node.index(operation.inputs[0].shape, bounds)
-    select(lowering, operation, lambda array: array[(*index, ...)])
-
-
-def select(lowering: Lowering, operation: Operation, choose: Select) -> None:
-    """Define the result as a view. Raises UnsupportedOperationError if it cannot be one."""
-    found = view(lowering, operation.inputs[0], choose, operation.node)
+    found = view(lowering, operation.inputs[0], lambda array: array[(*index, ...)], operation.node)
     if found is None:
         raise unsupported(operation, "its elements are in reverse order")
     lowering.define(operation.result, found)
