@@ -12,6 +12,7 @@ from hetero.graph import Model
 from hetero.passes import shape_deciding_parameters, specialize
 from hetero.tracing import span
 from hetero_onednn.program import Program
+from hetero_onednn.shape_arithmetic import shape_parameters
 
 # Programs share the constants.
 MAX_PROGRAMS = 64
@@ -23,7 +24,7 @@ class ProgramCache:
     def __init__(self, model: Model, lower: Callable[[Model], Program]) -> None:
         """``lower(model)`` returns the program of a model of static shapes."""
         self._model, self._lower = model, lower
-        deciding = shape_deciding_parameters(model)
+        deciding = {*shape_deciding_parameters(model), *shape_parameters(model)}
         self._deciding = [index for index, parameter in enumerate(model.parameters) if parameter in deciding]
         self._programs: OrderedDict[tuple, Program] = OrderedDict()
         self._lock = threading.Lock()

@@ -18,7 +18,7 @@ DEVICES = ("ONEDNN", GPUS[0], "TEMPLATE")
 DIVIDED = list(zoo.ONNX) if SEEDS else list(zoo.ONNX)[::3]
 # The error relative to the largest magnitude of an output: bf16 has 8 bits.
 MAX_ERROR_OF_BF16 = 0.05
-LITE = ("basic_pitch_lite", "face_detection", "hand_recrop", "iris_landmark", "selfie_segmentation_wide")
+LITE = ("basic_pitch_lite", "face_detection", "hand_recrop", "iris_landmark")
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,9 @@ def test_zoo(core, name):
 def test_random_device_for_every_node(core, name, seed):
     model = core.read_model(zoo.path(name))
     generator = np.random.default_rng(seed)
-    queries = {device: core.query_model(model, device) for device in DEVICES}
+    # ONEDNN runs Erf as a part of Gelu only, from which the random division would separate it.
+    options = {"ONEDNN": {"DISABLED_PASSES": ["fuse_gelu"]}}
+    queries = {device: core.query_model(model, device, options.get(device, {})) for device in DEVICES}
     for node in model.get_ordered_ops():
         if is_placed(node):
             supporting = [device for device, claimed in queries.items() if node.friendly_name in claimed]
