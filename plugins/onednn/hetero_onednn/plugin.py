@@ -23,7 +23,7 @@ from hetero.passes import (
     split_batch_norm,
     upgrade_opset,
 )
-from hetero.plugin import Device, Plugin, PreparedModel, common_properties
+from hetero.plugin import Device, Plugin, PreparedModel, Rank, common_properties
 from hetero.properties import Property
 from hetero.properties.values import element_type
 from hetero.types import Type
@@ -73,6 +73,8 @@ class OneDnnPlugin(Plugin):
             architecture=f"onednn-{library.version}-{effective_isa():x}",
             capabilities=(*capabilities, "EXPORT_IMPORT"),
             max_streams=os.cpu_count() or 1,
+            rank=Rank.PROCESSOR,
+            compiles_fast=True,
         )
 
     def devices(self) -> Sequence[Device]:
