@@ -1,0 +1,123 @@
+"""The Ray cluster: how it is found, and its nodes or the bundles of a placement group."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hetero.errors import DeviceError
+
+NO_CLUSTER = "no Ray cluster: start one with `ray start --head`, or set RAY_ADDRESS"
+#: Environment variable with the name of a placement group; its bundles are the devices then, not the nodes.
+PLACEMENT_GROUP = "HETERO_RAY_PLACEMENT_GROUP"
+# Seconds to wait for the connection to a cluster's port.
+_CONNECT_TIMEOUT = 2.0
+# The resource that Ray gives to the node that was started with --head.
+_HEAD = "node:__internal_head__"
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A place for an actor: a node of the cluster, or a bundle of a placement group."""
+
+    address: str
+    cpus: int
+    #: Ray's scheduling strategy of the actor.
+    strategy: Any
+
+
+class Cluster:
+    """The cluster that this process is connected to. An existing connection of the user is used."""
+
+    def __init__(self, address: str) -> None:
+        import ray
+
+        if not ray.is_initialized():
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+
+    def nodes(self) -> Sequence[Placement]:
+        """Return the places for actors, the head node first. Raises DeviceError for an unknown placement group."""
+        import ray
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        alive = {node["NodeID"]: node for node in ray.nodes() if node["Alive"]}
+        if group := os.environ.get(PLACEMENT_GROUP):
+            return _bundles(group, alive)
+        ordered = sorted(alive.values(), key=_order)
+        return [
+            Placement(node["NodeManagerAddress"], _cpus(node), NodeAffinitySchedulingStrategy(node["NodeID"], False))
+            for node in ordered
+        ]
+
+
+def find_cluster() -> Cluster:
+    """Connect to the cluster. Raises DeviceError, within milliseconds and without importing ray, if there is none."""
+    if importlib.util.find_spec("ray") is None:
+        raise DeviceError("the package ray is missing: pip install ray")
+    ray = sys.modules.get("ray")
+    if ray is not None and ray.is_initialized():
+        return Cluster("")
+    address = _address()
+    _check_answers(address)
+    return Cluster(address)
+
+
+def _address() -> str:
+    """Return the address of the cluster that ``ray.init(address="auto")`` connects to."""
+    address = os.environ.get("RAY_ADDRESS", "")
+    if address == "local":  # this would start a cluster
+        raise DeviceError(NO_CLUSTER)
+    if address not in ("", "auto"):
+        return address
+    started = Path(os.environ.get("RAY_TMPDIR") or tempfile.gettempdir(), "ray", "ray_current_cluster")
+    try:
+        return started.read_text(encoding="utf-8").strip()
+    except OSError:
+        raise DeviceError(NO_CLUSTER) from None
+
+
+def _check_answers(address: str) -> None:
+    """Raise DeviceError if nothing listens at an address: ``ray.init`` would wait for it for a minute."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not port.isdecimal():
+        raise DeviceError(f"RAY_ADDRESS cannot be '{address}': it takes the address of a cluster, such as 10.0.0.1:6379")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_TIMEOUT).close()
+    except OSError as error:
+        raise DeviceError(f"no Ray cluster answers at {address} ({error}): {NO_CLUSTER.partition(': ')[2]}") from error
+
+
+def _bundles(name: str, nodes: dict[str, dict[str, Any]]) -> list[Placement]:
+    import ray.util
+    from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+    try:
+        group = ray.util.get_placement_group(name)
+    except ValueError as error:
+        raise DeviceError(f"{PLACEMENT_GROUP} names no placement group: {error}") from error
+    node_of = ray.util.placement_group_table(group)["bundles_to_node_id"]
+    return [
+        Placement(
+            nodes[node_of[index]]["NodeManagerAddress"] if node_of.get(index) in nodes else "",
+            max(1, int(bundle.get("CPU", 1))),
+            PlacementGroupSchedulingStrategy(group, index),
+        )
+        for index, bundle in enumerate(group.bundle_specs)
+    ]
+
+
+def _order(node: dict[str, Any]) -> tuple:
+    """Return the sort key of a node: it is the same in each process that connects."""
+    return (_HEAD not in node["Resources"], node["NodeManagerAddress"], node["NodeManagerPort"])
+
+
+def _cpus(node: dict[str, Any]) -> int:
+    return max(1, int(node["Resources"].get("CPU", 1)))

@@ -1,0 +1,123 @@
+"""WorkerClient: calls of the worker on a node. Errors of Ray and of the node become DeviceErrors here."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from hetero.errors import DeviceError, HeteroError, reason_of
+from hetero.plugin.blob import hetero_version
+from hetero_ray.cluster import Placement
+
+# Seconds within which the worker of a node must start.
+_START_TIMEOUT = 120.0
+# Threads of a worker for calls other than inferences, so that a cancellation does not wait for an inference.
+_CONTROL_THREADS = 4
+_CONTROL = "control"
+
+
+class ray_errors(contextlib.AbstractContextManager[None]):
+    """Context manager that converts errors of Ray to DeviceErrors, and unwraps those that the worker raised."""
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+
+    def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        from ray import exceptions
+
+        if isinstance(error, exceptions.RayTaskError):
+            raise self._of_worker(error.cause) from None
+        if isinstance(error, exceptions.GetTimeoutError):
+            raise DeviceError(f"{self._device} did not answer in time") from None
+        if isinstance(error, exceptions.RayError):
+            raise DeviceError(f"{self._device} is lost: {_first_line(error)}") from None
+
+    def _of_worker(self, error: BaseException) -> HeteroError:
+        if isinstance(error, DeviceError):
+            return type(error)(f"{self._device}: {error}")
+        return error if isinstance(error, HeteroError) else DeviceError(f"{self._device}: {reason_of(error)}")
+
+
+class WorkerClient:
+    """The worker of one node, started by this object and ended with it. Thread-safe."""
+
+    def __init__(self, device: str, placement: Placement) -> None:
+        """Start the worker. Raises DeviceError if the node is lost, or lacks this version of hetero."""
+        import ray
+
+        from hetero_ray.worker import Worker
+
+        self.device = device
+        self._numbers = itertools.count()
+        # Compiled models and requests that are not used any more. Their objects may be collected inside of Ray's own
+        # code, so the worker is told with the next call.
+        self._unused: deque[tuple[int, int | None]] = deque()
+        self._actor = (
+            ray.remote(num_cpus=0, concurrency_groups={_CONTROL: _CONTROL_THREADS})(Worker)
+            .options(max_concurrency=2 * placement.cpus, scheduling_strategy=placement.strategy)
+            .remote()
+        )
+        self.is_lost = False
+        self._check_version(placement)
+
+    def _check_version(self, placement: Placement) -> None:
+        mine = hetero_version()
+        try:
+            found = self.call("version", timeout=_START_TIMEOUT)
+        except DeviceError as error:
+            if "No module named 'hetero" not in str(error):
+                raise
+            found = "no hetero-ray"
+        if found != mine:
+            advice = f"pip install hetero=={mine} hetero-ray there"
+            raise DeviceError(f"{self.device} at {placement.address} has {found}, but this is hetero {mine}: {advice}")
+
+    def new_number(self, owner: object, model: int | None = None) -> int:
+        """Return a number for a compiled model, or for a request of one. It is released with its owner."""
+        number = next(self._numbers)
+        unused = (number, None) if model is None else (model, number)
+        weakref.finalize(owner, self._unused.append, unused).atexit = False
+        return number
+
+    def call(self, method: str, *arguments: Any, timeout: float | None = None) -> Any:
+        """Call a method of the worker, and wait for its result."""
+        return self.get(self.send(method, *arguments), timeout)
+
+    def send(self, method: str, *arguments: Any) -> Any:
+        """Call a method of the worker, and do not wait. Return the reference of its result."""
+        with ray_errors(self.device):
+            return getattr(self._actor, method).options(concurrency_group=_CONTROL).remote(*arguments)
+
+    def infer_method(self, outputs: int) -> Any:
+        """Return the worker's ``infer`` for this number of outputs, as Ray's actor method."""
+        return self._actor.infer.options(num_returns=1 + outputs)
+
+    def submit(self, method: Any, *arguments: Any) -> Sequence[Any]:
+        """Start an inference. Return the references of its results."""
+        with ray_errors(self.device):
+            if self._unused:
+                self._release_unused()
+            return method.remote(*arguments)
+
+    def get(self, references: Any, timeout: float | None = None) -> Any:
+        """Return the objects of references."""
+        import ray
+
+        with ray_errors(self.device):
+            return ray.get(references, timeout=timeout)
+
+    def _release_unused(self) -> None:
+        numbers = []
+        with contextlib.suppress(IndexError):
+            while True:
+                numbers.append(self._unused.popleft())
+        self.send("release", numbers)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0]
