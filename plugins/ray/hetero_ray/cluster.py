@@ -9,7 +9,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,12 @@ _HEAD = "node:__internal_head__"
 class Placement:
     """A place for an actor: a node of the cluster, or a bundle of a placement group."""
 
+    #: Identifies the place among those of all clusters.
+    key: str
     address: str
     cpus: int
     #: Ray's scheduling strategy of the actor.
-    strategy: Any
+    strategy: Any = field(compare=False)
 
 
 class Cluster:
@@ -53,7 +55,12 @@ class Cluster:
             return _bundles(group, alive)
         ordered = sorted(alive.values(), key=_order)
         return [
-            Placement(node["NodeManagerAddress"], _cpus(node), NodeAffinitySchedulingStrategy(node["NodeID"], False))
+            Placement(
+                node["NodeID"],
+                node["NodeManagerAddress"],
+                _cpus(node["Resources"]),
+                NodeAffinitySchedulingStrategy(node["NodeID"], False),
+            )
             for node in ordered
         ]
 
@@ -88,7 +95,9 @@ def _check_answers(address: str) -> None:
     """Raise DeviceError if nothing listens at an address: ``ray.init`` would wait for it for a minute."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not port.isdecimal():
-        raise DeviceError(f"RAY_ADDRESS cannot be '{address}': it takes the address of a cluster, such as 10.0.0.1:6379")
+        raise DeviceError(
+            f"RAY_ADDRESS cannot be '{address}': it takes the address of a cluster, such as 10.0.0.1:6379"
+        )
     try:
         socket.create_connection((host.strip("[]"), int(port)), _CONNECT_TIMEOUT).close()
     except OSError as error:
@@ -106,8 +115,9 @@ def _bundles(name: str, nodes: dict[str, dict[str, Any]]) -> list[Placement]:
     node_of = ray.util.placement_group_table(group)["bundles_to_node_id"]
     return [
         Placement(
+            f"{group.id.hex()} {index}",
             nodes[node_of[index]]["NodeManagerAddress"] if node_of.get(index) in nodes else "",
-            max(1, int(bundle.get("CPU", 1))),
+            _cpus(bundle),
             PlacementGroupSchedulingStrategy(group, index),
         )
         for index, bundle in enumerate(group.bundle_specs)
@@ -119,5 +129,5 @@ def _order(node: dict[str, Any]) -> tuple:
     return (_HEAD not in node["Resources"], node["NodeManagerAddress"], node["NodeManagerPort"])
 
 
-def _cpus(node: dict[str, Any]) -> int:
-    return max(1, int(node["Resources"].get("CPU", 1)))
+def _cpus(resources: dict[str, float]) -> int:
+    return max(1, int(resources.get("CPU", 1)))

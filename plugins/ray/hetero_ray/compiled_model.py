@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from hetero.graph import Model
 from hetero.plugin import CompiledModel, PreparedModel, Section
-from hetero.plugin.model_sections import ir_in, ir_sections, ports_section
+from hetero.plugin.model_sections import ir_in, ports_section
 from hetero_ray.device import RayDevice, node_options, ray_timeout
 from hetero_ray.infer_request import RayInferRequest
 
@@ -15,11 +16,12 @@ if TYPE_CHECKING:
 
 
 class RayCompiledModel(CompiledModel):
-    def __init__(self, prepared: PreparedModel) -> None:
+    """A model on a worker. ``sections`` are its IR."""
+
+    def __init__(self, prepared: PreparedModel, sections: Mapping[str, Section]) -> None:
         super().__init__(prepared)
         device = cast(RayDevice, prepared.device)
-        sections = {name: section for name, section in prepared.sections.items() if name != "ports"}
-        self._sections = sections or ir_sections(self.name, prepared.model)
+        self._sections = {name: section for name, section in sections.items() if name != "ports"}
         self.variables = [variable.info for variable in prepared.model.variables]
         cargo = cast("RayPlugin", prepared.plugin).store.pack(self._sections)
         #: The worker that keeps the model.

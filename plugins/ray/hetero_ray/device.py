@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import os
 from typing import Any
 
 from hetero import properties as props
@@ -12,10 +12,15 @@ from hetero.properties import Property, PropertyTable
 from hetero.properties.table import supported_properties
 from hetero_ray.cluster import Placement
 from hetero_ray.worker import KIND, Description
-from hetero_ray.worker_client import WorkerClient
+from hetero_ray.worker_client import WorkerClient, worker_of
 
-# The device of the node that runs the subgraphs; empty for its first one.
-ray_device = Property("RAY_DEVICE", str, "", accepts="a device of the node, such as TEMPLATE or HETERO:GPU,TEMPLATE")
+# The device of the node that runs the subgraphs; empty for its first one. An environment variable sets the default.
+ray_device = Property(
+    "RAY_DEVICE",
+    str,
+    os.environ.get("HETERO_RAY_DEVICE", ""),
+    accepts="a device of the node, such as TEMPLATE or HETERO:GPU,TEMPLATE",
+)
 # Milliseconds that an inference may take; 0 for no limit.
 ray_timeout = Property("RAY_TIMEOUT", props.count, 0)
 #: Properties that are those of this device, not of the node's.
@@ -29,28 +34,20 @@ class RayDevice(Device):
         super().__init__(str(number))
         self.name = full_name(KIND, self.id)
         self.placement = placement
-        self._lock = threading.Lock()
-        self._client: WorkerClient | None = None
-        self._descriptions: dict[str, Description] = {}
 
     @property
     def client(self) -> WorkerClient:
         """The worker of the node. Raises DeviceError if it cannot be started."""
-        with self._lock:
-            if self._client is None or self._client.is_lost:
-                self._client = WorkerClient(self.name, self.placement)
-            return self._client
+        return worker_of(self.name, self.placement)
 
     def description(self, name: str) -> Description:
         """Return a device of the node by name; "" for the first one. Raises PropertyError if there is none."""
-        if name not in self._descriptions:
-            try:
-                self._descriptions[name] = self.client.call("describe", name)
-            except DeviceError as error:
-                if not name:
-                    raise
-                raise PropertyError(f"property {ray_device} of {self.name} cannot be '{name}': {error}") from error
-        return self._descriptions[name]
+        try:
+            return self.client.description(name)
+        except DeviceError as error:
+            if not name:
+                raise
+            raise PropertyError(f"property {ray_device} of {self.name} cannot be '{name}': {error}") from error
 
     def properties_of(self, name: str) -> list[Property]:
         """Return the properties of a device of the node, and this device's own."""
@@ -66,6 +63,6 @@ class RayDevice(Device):
 
 
 def node_options(device: RayDevice, table: PropertyTable) -> tuple[str, dict[str, Any]]:
-    """Return the name of the node's device, and the options for it: those of the user that are not this device's own."""
+    """Return the name of the node's device, and the options for it: those of the user, without OWN_PROPERTIES."""
     name = device.description(table.value_of(ray_device)).name
     return name, {key: value for key, value in table.explicit().items() if key not in OWN_PROPERTIES}

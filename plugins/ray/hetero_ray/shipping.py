@@ -58,7 +58,8 @@ class ObjectStore:
 
     def pack(self, sections: Mapping[str, Section]) -> Cargo:
         """Return the sections of an IR as a shipment. Weights that are not in the store yet are put there."""
-        cargo = Cargo(Shipment({name: _joined(s) for name, s in sections.items() if name != "weights"}, weights := []))
+        weights: list[bytes | int] = []
+        cargo = Cargo(Shipment({name: _joined(s) for name, s in sections.items() if name != "weights"}, weights))
         small = bytearray()
         for piece in _pieces(sections["weights"]):
             content = memoryview(piece)
@@ -92,7 +93,12 @@ def view_of(array: np.ndarray, kind: str, shape: tuple[int, ...]) -> np.ndarray:
     dtype = Type(kind).to_dtype()
     if (array.dtype, array.shape) == (dtype, shape):
         return array
-    return np.ndarray(shape, dtype, array.reshape(-1).view(np.uint8).data)
+    return np.ndarray(shape, dtype, bytes_of(array).data)
+
+
+def bytes_of(array: np.ndarray) -> np.ndarray:
+    """Return the bytes of a contiguous array without a copy."""
+    return array.reshape(-1).view(np.uint8)
 
 
 def _pieces(section: Section) -> Sequence[bytes | memoryview]:

@@ -42,15 +42,22 @@ class Outcome:
 
 
 @dataclass
+class _Request:
+    request: SyncInferRequest
+    #: Held by an inference: one that the client did not wait for may still run when the next one begins.
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@dataclass
 class _Model:
     compiled: CompiledModel
     #: The device runs NUM_STREAMS inferences at once; others wait.
     streams: threading.BoundedSemaphore
-    requests: dict[int, SyncInferRequest] = field(default_factory=dict)
+    requests: dict[int, _Request] = field(default_factory=dict)
 
 
 class Worker:
-    """Compiled models and their requests by the numbers that the client gave them. Calls may come on several threads."""
+    """Compiled models and their requests, by the numbers that the client gave them. Thread-safe."""
 
     def __init__(self) -> None:
         self._core = Core()
@@ -60,16 +67,17 @@ class Worker:
     def version(self) -> str:
         return hetero_version()
 
-    def define(self, classes: Mapping[str, bytes]) -> dict[str, str]:
-        """Define the classes of custom operations. Return those that cannot be defined here, with the reasons."""
+    def define(self, classes: Sequence[bytes]) -> list[str]:
+        """Define classes of custom operations. Return for each why it cannot be defined, "" if it can."""
         import ray
 
-        failures = {}
-        for name, content in classes.items():
+        failures = []
+        for content in classes:
             try:
                 ray.cloudpickle.loads(content)
+                failures.append("")
             except Exception as error:
-                failures[name] = f"{type(error).__name__}: {error}"
+                failures.append(f"{type(error).__name__}: {error}")
         return failures
 
     def describe(self, device_name: str) -> Description:
@@ -116,20 +124,21 @@ class Worker:
 
         ``views`` has the types and shapes of inputs whose arrays are the contents of remote tensors.
         """
-        model = self._models[number]
-        request = self._request(number, request_number)
-        for port, array, view in zip(model.compiled.inputs, arrays, views):
-            given = array if view is None else view_of(array, *view)
-            request.set_tensor(port, Tensor(given, shared_memory=True))
-        with model.streams:
+        model, held = self._models[number], self._request(number, request_number)
+        request = held.request
+        with held.lock, model.streams:
+            for port, array, view in zip(model.compiled.inputs, arrays, views):
+                given = array if view is None else view_of(array, *view)
+                request.set_tensor(port, Tensor(given, shared_memory=True))
             request.cancelled = False
             request.infer()
-        outputs = [tensor.data for tensor in request.output_tensors()]
-        profile = [info for info in request.get_profiling_info() if info.node_type != STAGE]
+            # Row-major, as remote tensors are. A request's next inference may write to the same memory.
+            outputs = [np.asarray(tensor.data, order="C") for tensor in request.output_tensors()]
+            profile = [info for info in request.get_profiling_info() if info.node_type != STAGE]
         return Outcome([(str(Type(array.dtype)), array.shape) for array in outputs], profile), *outputs
 
     def cancel(self, number: int, request_number: int) -> None:
-        self._request(number, request_number).cancel()
+        self._request(number, request_number).request.cancel()
 
     def get_state(self, number: int, request_number: int, name: str) -> np.ndarray:
         return self._state(number, request_number, name).state.data
@@ -144,13 +153,13 @@ class Worker:
         model = self._models[number].compiled.get_runtime_model()
         return ir_sections(model.friendly_name, model)
 
-    def _request(self, number: int, request_number: int) -> SyncInferRequest:
+    def _request(self, number: int, request_number: int) -> _Request:
         model = self._models[number]
         with self._lock:
             if request_number not in model.requests:
-                model.requests[request_number] = model.compiled.create_sync_infer_request()
+                model.requests[request_number] = _Request(model.compiled.create_sync_infer_request())
             return model.requests[request_number]
 
     def _state(self, number: int, request_number: int, name: str) -> VariableState:
-        states = self._request(number, request_number).query_state()
+        states = self._request(number, request_number).request.query_state()
         return next(state for state in states if state.name == name)

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import threading
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hetero.errors import DeviceError, HeteroError, reason_of
+from hetero.graph import Op
 from hetero.plugin.blob import hetero_version
 from hetero_ray.cluster import Placement
+
+if TYPE_CHECKING:
+    from hetero_ray.worker import Description
 
 # Seconds within which the worker of a node must start.
 _START_TIMEOUT = 120.0
 # Threads of a worker for calls other than inferences, so that a cancellation does not wait for an inference.
 _CONTROL_THREADS = 4
 _CONTROL = "control"
+_lock = threading.Lock()
+# They start in a second, so they are kept for later plugins until the process ends.
+_workers: dict[Placement, WorkerClient] = {}
 
 
 class ray_errors(contextlib.AbstractContextManager[None]):
@@ -43,6 +51,15 @@ class ray_errors(contextlib.AbstractContextManager[None]):
         return error if isinstance(error, HeteroError) else DeviceError(f"{self._device}: {reason_of(error)}")
 
 
+def worker_of(device: str, placement: Placement) -> WorkerClient:
+    """Return the worker of this process on a node. It is started at the first use, and again if it was lost."""
+    with _lock:
+        client = _workers.get(placement)
+        if client is None or client.is_lost:
+            client = _workers[placement] = WorkerClient(device, placement)
+        return client
+
+
 class WorkerClient:
     """The worker of one node, started by this object and ended with it. Thread-safe."""
 
@@ -57,12 +74,13 @@ class WorkerClient:
         # Compiled models and requests that are not used any more. Their objects may be collected inside of Ray's own
         # code, so the worker is told with the next call.
         self._unused: deque[tuple[int, int | None]] = deque()
-        self._actor = (
-            ray.remote(num_cpus=0, concurrency_groups={_CONTROL: _CONTROL_THREADS})(Worker)
-            .options(max_concurrency=2 * placement.cpus, scheduling_strategy=placement.strategy)
-            .remote()
-        )
+        groups = {_CONTROL: _CONTROL_THREADS}
+        actor = ray.remote(num_cpus=0, concurrency_groups=groups)(Worker)  # type: ignore[call-overload]
+        self._actor = actor.options(max_concurrency=2 * placement.cpus, scheduling_strategy=placement.strategy).remote()
         self.is_lost = False
+        self._descriptions: dict[str, Description] = {}
+        # Why the node could not define a class; "" if it could.
+        self._defined: dict[type[Op], str] = {}
         self._check_version(placement)
 
     def _check_version(self, placement: Placement) -> None:
@@ -76,6 +94,12 @@ class WorkerClient:
         if found != mine:
             advice = f"pip install hetero=={mine} hetero-ray there"
             raise DeviceError(f"{self.device} at {placement.address} has {found}, but this is hetero {mine}: {advice}")
+
+    def description(self, name: str) -> Description:
+        """Return a device of the node by name; "" for the first one. Raises DeviceError if there is none."""
+        if name not in self._descriptions:
+            self._descriptions[name] = self.call("describe", name)
+        return self._descriptions[name]
 
     def new_number(self, owner: object, model: int | None = None) -> int:
         """Return a number for a compiled model, or for a request of one. It is released with its owner."""
@@ -93,6 +117,16 @@ class WorkerClient:
         with ray_errors(self.device):
             return getattr(self._actor, method).options(concurrency_group=_CONTROL).remote(*arguments)
 
+    def define(self, classes: Collection[type[Op]]) -> dict[type[Op], str]:
+        """Define the classes of custom operations on the node. Return those that it cannot define, with the reasons."""
+        import ray
+
+        new = [cls for cls in classes if cls not in self._defined]
+        if new:
+            failures = self.call("define", [ray.cloudpickle.dumps(cls) for cls in new])
+            self._defined |= dict(zip(new, failures))
+        return {cls: self._defined[cls] for cls in classes if self._defined[cls]}
+
     def infer_method(self, outputs: int) -> Any:
         """Return the worker's ``infer`` for this number of outputs, as Ray's actor method."""
         return self._actor.infer.options(num_returns=1 + outputs)
@@ -109,7 +143,11 @@ class WorkerClient:
         import ray
 
         with ray_errors(self.device):
-            return ray.get(references, timeout=timeout)
+            try:
+                return ray.get(references, timeout=timeout)
+            except ray.exceptions.RayActorError:
+                self.is_lost = True
+                raise
 
     def _release_unused(self) -> None:
         numbers = []
