@@ -5,8 +5,9 @@
 3. ``device.py``: a node as a device, with its worker and the properties of its own devices.
 4. ``worker.py``: the actor that runs on a node. It keeps compiled models and infer requests.
 5. ``worker_client.py``: calls of a worker; its errors become DeviceErrors here.
-6. ``shipping.py``: a model as it is sent to a worker. Weights are put into Ray's object store once.
-7. ``compiled_model.py``, ``infer_request.py``, ``variable_state.py``: the other roles, each a proxy of the worker's.
+6. ``sendable.py``, ``shipping.py``: a model as it is sent to a worker. Weights are put into Ray's object store once.
+7. ``compiled_model.py``, ``infer_request.py``, ``variable_state.py``, ``runtime_model.py``: the other roles, each a
+   proxy of the worker's.
 8. ``remote.py``: tensors in Ray's object store, which go from node to node directly.
 """
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, cast
 
 from hetero.graph import Model
 from hetero.plugin import CompiledModel, PreparedModel, Section
-from hetero.plugin.model_sections import ir_in, ports_section
+from hetero.plugin.model_sections import ports_section
 from hetero_ray.device import RayDevice, node_options, ray_timeout
 from hetero_ray.infer_request import RayInferRequest
+from hetero_ray.runtime_model import model_of
 
 if TYPE_CHECKING:
     from hetero_ray.plugin import RayPlugin
@@ -41,5 +42,4 @@ class RayCompiledModel(CompiledModel):
         return {"ports": ports_section(self), **self._sections}
 
     def get_runtime_model(self) -> Model:
-        sections = self.client.call("runtime_model", self.number)
-        return ir_in({name: memoryview(b"".join(section)) for name, section in sections.items()})
+        return model_of(self.client.call("runtime_model", self.number), self.name)

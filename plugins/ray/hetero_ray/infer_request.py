@@ -48,7 +48,7 @@ class RayInferRequest(SyncInferRequest):
             if _is_stored(tensor):
                 self._store(port_name(port), tensor, result, kind, shape)
             else:
-                tensor.copy_from(arrays.pop(0))
+                _write(tensor, arrays.pop(0))
 
     def cancel(self) -> None:
         super().cancel()
@@ -78,6 +78,14 @@ class RayInferRequest(SyncInferRequest):
 
 def _is_stored(tensor: Tensor) -> TypeGuard[RemoteTensor]:
     return isinstance(tensor, RemoteTensor)
+
+
+def _write(tensor: Tensor, array: np.ndarray) -> None:
+    """Copy an array of the object store, which is read-only, to a tensor."""
+    if tensor.data.dtype == array.dtype:
+        tensor.copy_from(array)
+    else:  # strings of another length, or a type that is dynamic in the model
+        tensor.take(array.copy())
 
 
 def _array_of(tensor: Tensor) -> np.ndarray:

@@ -14,11 +14,12 @@ from hetero import properties as props
 from hetero.errors import DeviceError
 from hetero.plugin import CompiledModel, ProfilingInfo, SyncInferRequest, VariableState
 from hetero.plugin.blob import hetero_version
-from hetero.plugin.model_sections import ir_in, ir_sections
+from hetero.plugin.model_sections import ir_in
 from hetero.plugin.profiling import STAGE
 from hetero.properties import Property
 from hetero.tensor import Tensor
 from hetero.types import Type
+from hetero_ray.runtime_model import PlainNode, plain_nodes
 from hetero_ray.shipping import Shipment, View, unpacked, view_of
 
 #: The kind of device that this package registers. A worker does not use it: its devices are those of the node.
@@ -149,9 +150,8 @@ class Worker:
     def reset_state(self, number: int, request_number: int, name: str) -> None:
         self._state(number, request_number, name).reset()
 
-    def runtime_model(self, number: int) -> Any:
-        model = self._models[number].compiled.get_runtime_model()
-        return ir_sections(model.friendly_name, model)
+    def runtime_model(self, number: int) -> list[PlainNode]:
+        return plain_nodes(self._models[number].compiled.get_runtime_model())
 
     def _request(self, number: int, request_number: int) -> _Request:
         model = self._models[number]
