@@ -22,8 +22,10 @@ def hetero_register_devices(registry: Registry) -> None:
 
 
 def _make_plugin() -> Plugin:
-    # Without a cluster this raises before ray is imported, which takes a second.
-    from hetero_ray.cluster import find_cluster
+    from hetero_ray.cluster import connect, placements
+
+    # Without a cluster this raises before ray is imported, which takes half a second.
+    connect()
     from hetero_ray.plugin import RayPlugin
 
-    return RayPlugin(find_cluster().nodes())
+    return RayPlugin(placements())

@@ -22,6 +22,8 @@ PLACEMENT_GROUP = "HETERO_RAY_PLACEMENT_GROUP"
 _CONNECT_TIMEOUT = 2.0
 # The resource that Ray gives to the node that was started with --head.
 _HEAD = "node:__internal_head__"
+# Whether this process was forked after the connection was made, which does not work in it.
+_is_forked = False
 
 
 @dataclass(frozen=True)
@@ -36,45 +38,71 @@ class Placement:
     strategy: Any = field(compare=False)
 
 
-class Cluster:
-    """The cluster that this process is connected to. An existing connection of the user is used."""
+def connect() -> None:
+    """Connect to the cluster; a connection that the user made is used.
 
-    def __init__(self, address: str) -> None:
-        import ray
-
-        if not ray.is_initialized():
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-
-    def nodes(self) -> Sequence[Placement]:
-        """Return the places for actors, the head node first. Raises DeviceError for an unknown placement group."""
-        import ray
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        alive = {node["NodeID"]: node for node in ray.nodes() if node["Alive"]}
-        if group := os.environ.get(PLACEMENT_GROUP):
-            return _bundles(group, alive)
-        ordered = sorted(alive.values(), key=_order)
-        return [
-            Placement(
-                node["NodeID"],
-                node["NodeManagerAddress"],
-                _cpus(node["Resources"]),
-                NodeAffinitySchedulingStrategy(node["NodeID"], False),
-            )
-            for node in ordered
-        ]
-
-
-def find_cluster() -> Cluster:
-    """Connect to the cluster. Raises DeviceError, within milliseconds and without importing ray, if there is none."""
+    Raises DeviceError, within milliseconds and without importing ray, if there is no cluster.
+    """
     if importlib.util.find_spec("ray") is None:
         raise DeviceError("the package ray is missing: pip install ray")
+    if not _is_connected():
+        address = _address()
+        _check_answers(address)
+        import ray
+
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    check_connection()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_note_fork)
+
+
+def _note_fork() -> None:
+    global _is_forked
+    _is_forked = True
+
+
+def _is_connected() -> bool:
     ray = sys.modules.get("ray")
-    if ray is not None and ray.is_initialized():
-        return Cluster("")
-    address = _address()
-    _check_answers(address)
-    return Cluster(address)
+    return ray is not None and ray.is_initialized()
+
+
+def check_connection() -> None:
+    """Raise DeviceError if this process is not connected. Ray would start a cluster at the next call, or hang."""
+    import ray
+
+    if not ray.is_initialized():
+        raise DeviceError("the connection to the Ray cluster was closed")
+    if _is_forked:
+        raise DeviceError(
+            "Ray cannot be used in this process, which was forked after the connection to the cluster was made: start "
+            'processes by the spawn method, as multiprocessing.get_context("spawn") does'
+        )
+
+
+def placements() -> Sequence[Placement]:
+    """Return the places for actors, the head node first. Raises DeviceError for an unknown placement group."""
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    alive = {node["NodeID"]: node for node in ray.nodes() if node["Alive"]}
+    if group := os.environ.get(PLACEMENT_GROUP):
+        return _bundles(group, alive)
+    return [
+        Placement(
+            f"{_job()} {node['NodeID']}",
+            node["NodeManagerAddress"],
+            _cpus(node["Resources"]),
+            NodeAffinitySchedulingStrategy(node["NodeID"], False),
+        )
+        for node in sorted(alive.values(), key=_order)
+    ]
+
+
+def _job() -> str:
+    """Return the id of the connection: each has workers of its own."""
+    import ray
+
+    return ray.get_runtime_context().get_job_id()
 
 
 def _address() -> str:
@@ -115,7 +143,7 @@ def _bundles(name: str, nodes: dict[str, dict[str, Any]]) -> list[Placement]:
     node_of = ray.util.placement_group_table(group)["bundles_to_node_id"]
     return [
         Placement(
-            f"{group.id.hex()} {index}",
+            f"{_job()} {group.id.hex()} {index}",
             nodes[node_of[index]]["NodeManagerAddress"] if node_of.get(index) in nodes else "",
             _cpus(bundle),
             PlacementGroupSchedulingStrategy(group, index),

@@ -14,13 +14,9 @@ from hetero_ray.cluster import Placement
 from hetero_ray.worker import KIND, Description
 from hetero_ray.worker_client import WorkerClient, worker_of
 
-# The device of the node that runs the subgraphs; empty for its first one. An environment variable sets the default.
-ray_device = Property(
-    "RAY_DEVICE",
-    str,
-    os.environ.get("HETERO_RAY_DEVICE", ""),
-    accepts="a device of the node, such as TEMPLATE or HETERO:GPU,TEMPLATE",
-)
+# The device of the node that runs the subgraphs. By default the one in the environment variable HETERO_RAY_DEVICE, else
+# the first one that the node has.
+ray_device = Property("RAY_DEVICE", str, "", accepts="a device of the node, such as TEMPLATE or HETERO:GPU,TEMPLATE")
 # Milliseconds that an inference may take; 0 for no limit.
 ray_timeout = Property("RAY_TIMEOUT", props.count, 0)
 #: Properties that are those of this device, not of the node's.
@@ -41,9 +37,9 @@ class RayDevice(Device):
         return worker_of(self.name, self.placement)
 
     def description(self, name: str) -> Description:
-        """Return a device of the node by name; "" for the first one. Raises PropertyError if there is none."""
+        """Return a device of the node by name; "" for the default. Raises PropertyError for a name that has none."""
         try:
-            return self.client.description(name)
+            return self.client.description(name or os.environ.get("HETERO_RAY_DEVICE", ""))
         except DeviceError as error:
             if not name:
                 raise
@@ -56,7 +52,8 @@ class RayDevice(Device):
         of_node = {str(one): one for one in found.properties}
         what = of_node[props.device.full_name].default if props.device.full_name in of_node else found.name
         titled = props.device.full_name.with_default(f"{what} on Ray node {self.placement.address}")
-        return [*OWN_PROPERTIES, titled, *(one for key, one in of_node.items() if key not in own)]
+        chosen = ray_device.with_default(found.name)
+        return [*OWN_PROPERTIES, titled, chosen, *(one for key, one in of_node.items() if key not in own)]
 
     def properties(self) -> dict[str, Any]:
         return {}  # they are the defaults of properties_of

@@ -10,7 +10,7 @@ from hetero.graph import Model
 from hetero.plugin import Device, Plugin, PreparedModel, QueryResult, RemoteContext, common_properties, unsupported
 from hetero.plugin.prepared_model import Ports
 from hetero.properties import Property, PropertyTable
-from hetero_ray.cluster import Placement
+from hetero_ray.cluster import Placement, check_connection
 from hetero_ray.compiled_model import RayCompiledModel
 from hetero_ray.device import OWN_PROPERTIES, RayDevice, node_options, ray_device
 from hetero_ray.remote import RayContext
@@ -34,12 +34,11 @@ class RayPlugin(Plugin):
         self._queried = None
 
     def devices(self) -> Sequence[RayDevice]:
+        check_connection()
         return self._devices
 
     def properties_of(self, device: Device, values: Mapping[str, Any]) -> Sequence[Property]:
-        return cast(RayDevice, device).properties_of(
-            ray_device.checked(values.get(ray_device, ray_device.default), self.name)
-        )
+        return cast(RayDevice, device).properties_of(ray_device.checked(values.get(ray_device, ""), self.name))
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
         table = self.property_table(options)

@@ -15,6 +15,7 @@ import numpy as np
 
 from hetero.plugin import Section
 from hetero.types import Type
+from hetero_ray.worker_client import ray_errors
 
 # Weights of at least this many bytes are put into the object store. Smaller ones go with the IR.
 _MIN_SHARED = 1 << 16
@@ -78,7 +79,8 @@ class ObjectStore:
         key = hashlib.blake2b(content, digest_size=16).digest(), content.nbytes
         shared = self._shared.get(key)
         if shared is None:
-            shared = self._shared[key] = Shared(ray.put(np.frombuffer(content, np.uint8)))
+            with ray_errors("RAY"):
+                shared = self._shared[key] = Shared(ray.put(np.frombuffer(content, np.uint8)))
         return shared
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hetero.errors import DeviceError, HeteroError, reason_of
 from hetero.graph import Op
 from hetero.plugin.blob import hetero_version
-from hetero_ray.cluster import Placement
+from hetero_ray.cluster import Placement, check_connection
 
 if TYPE_CHECKING:
     from hetero_ray.worker import Description
@@ -30,10 +30,16 @@ _workers: dict[Placement, WorkerClient] = {}
 
 
 class ray_errors(contextlib.AbstractContextManager[None]):
-    """Context manager that converts errors of Ray to DeviceErrors, and unwraps those that the worker raised."""
+    """Context manager that converts errors of Ray to DeviceErrors, and unwraps those that the worker raised.
+
+    Raises DeviceError if this process is not connected to the cluster.
+    """
 
     def __init__(self, device: str) -> None:
         self._device = device
+
+    def __enter__(self) -> None:
+        check_connection()
 
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         from ray import exceptions
@@ -86,12 +92,12 @@ class WorkerClient:
     def _check_version(self, placement: Placement) -> None:
         mine = hetero_version()
         try:
-            found = self.call("version", timeout=_START_TIMEOUT)
+            found = f"hetero {self.call('version', timeout=_START_TIMEOUT)}"
         except DeviceError as error:
             if "No module named 'hetero" not in str(error):
                 raise
             found = "no hetero-ray"
-        if found != mine:
+        if found != f"hetero {mine}":
             advice = f"pip install hetero=={mine} hetero-ray there"
             raise DeviceError(f"{self.device} at {placement.address} has {found}, but this is hetero {mine}: {advice}")
 
