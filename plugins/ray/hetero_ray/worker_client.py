@@ -90,13 +90,16 @@ class WorkerClient:
         self._check_version(placement)
 
     def _check_version(self, placement: Placement) -> None:
+        import ray
+
         mine = hetero_version()
-        try:
-            found = f"hetero {self.call('version', timeout=_START_TIMEOUT)}"
-        except DeviceError as error:
-            if "No module named 'hetero" not in str(error):
-                raise
-            found = "no hetero-ray"
+        with ray_errors(self.device):
+            try:
+                found = f"hetero {ray.get(self._actor.version.remote(), timeout=_START_TIMEOUT)}"
+            except ray.exceptions.ActorDiedError as error:
+                if "No module named 'hetero" not in str(error):
+                    raise
+                found = "no hetero-ray"
         if found != f"hetero {mine}":
             advice = f"pip install hetero=={mine} hetero-ray there"
             raise DeviceError(f"{self.device} at {placement.address} has {found}, but this is hetero {mine}: {advice}")

@@ -34,8 +34,8 @@ def new_node(cluster):
     """A function that adds a node to the cluster, for one test."""
     added = []
 
-    def add():
-        added.append(cluster.add_node(num_cpus=1, object_store_memory=100 << 20))
+    def add(**options):
+        added.append(cluster.add_node(num_cpus=1, object_store_memory=100 << 20, **options))
         return added[-1]
 
     yield add

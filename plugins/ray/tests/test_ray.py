@@ -21,6 +21,19 @@ from hetero.errors import DeviceError, PropertyError, UnsupportedOperationError
 X = np.random.default_rng(0).standard_normal([4, 8]).astype(np.float32)
 
 
+# A module that Python imports when it starts.
+WITHOUT_HETERO = """
+import sys
+
+class Without:
+    def find_spec(self, name, path=None, target=None):
+        if name == "hetero" or name.startswith("hetero."):
+            raise ModuleNotFoundError(f"No module named '{name}'")
+
+sys.meta_path.insert(0, Without())
+"""
+
+
 class Cube(Op):
     """A custom operation, which the nodes get by value: they cannot import this file."""
 
@@ -266,6 +279,24 @@ def test_a_node_with_another_version(core, monkeypatch):
         DeviceError, match=r"RAY.0 at [\d.]+ has hetero .*, but this is hetero 99.0: pip install hetero"
     ):
         WorkerClient("RAY.0", placement)
+
+
+def test_a_node_without_hetero(new_node, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT_HETERO, encoding="utf-8")
+    node, core = new_node(env_vars={"PYTHONPATH": str(tmp_path)}), Core()
+    device = next(d for d in core.get_plugin("RAY").devices() if d.placement.key.endswith(node.node_id))
+    with pytest.raises(DeviceError, match=rf"{device.name} at [\d.]+ has no hetero-ray, but this is hetero "):
+        core.compile_model(chain()[0], device.name)
+
+
+def test_a_closed_connection(cluster):
+    """Ray itself would start a cluster then."""
+    core, (model, compute) = Core(), chain()
+    compiled = core.compile_model(model, "RAY.0")
+    ray.shutdown()
+    with pytest.raises(DeviceError, match="the connection to the Ray cluster was closed"):
+        compiled(X)
+    np.testing.assert_allclose(Core().compile_model(model, "RAY.0")(X)[0], compute(X), rtol=1e-4, atol=1e-5)
 
 
 def test_a_forked_process(core):
