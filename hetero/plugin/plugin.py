@@ -192,6 +192,13 @@ class Plugin:
             raise PropertyError(f"property {props.device.id} of {self.name} cannot be '{wanted}': it takes {ids}")
         return found
 
+    def properties_of(self, device: Device, values: Mapping[str, Any]) -> Collection[Property]:
+        """Return the properties of one device (optional): by default ``supported_properties``.
+
+        ``values`` are those that the user set.
+        """
+        return self.supported_properties
+
     def get_property(self, key: str, options: Mapping[str, Any]) -> Any:
         """Return the value of a property; ``options`` may hold DEVICE_ID. Raises PropertyError for an unknown key."""
         return self.property_table(options).get(key)
@@ -209,10 +216,11 @@ class Plugin:
 
         Raises PropertyError for an unknown key or an invalid value.
         """
-        table = PropertyTable(self.supported_properties, self.name)
         device = self.device(options)
         own = self._options.get(device.id, {}) if device.id else {}
-        table.set({**self._options[""], **own, **options})
+        values = {**self._options[""], **own, **options}
+        table = PropertyTable(self.properties_of(device, values), self.name)
+        table.set(values)
         known = {props.available_devices: tuple(device.id for device in self.devices()), **device.properties()}
         table.set_internal({key: value for key, value in known.items() if key in table})
         decide_streams(table)
