@@ -178,7 +178,7 @@ class HeteroPlugin(Plugin):
         shared = {key: value for key, value in options.items() if key not in keys}
         names = table.get(props.device.priorities)
         resolved = find_devices(self, names)
-        known = {key for plugin, _ in resolved.values() for key in plugin.supported_properties}
+        known = {key for name in resolved for key in self.host.get_property(name, props.supported_properties)}
         if unknown := {key: value for key, value in shared.items() if key not in known}:
             self.property_table(unknown)  # raises PropertyError for a key that no device has
         shared.update({key: value for key, value in table.explicit().items() if key in self._passed_on})

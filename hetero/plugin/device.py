@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from hetero import properties as props
+from hetero.properties import Property
 
 
 @dataclass(eq=False)
@@ -23,6 +25,8 @@ class Device:
     memory_size: int = 0
     #: Maximum number of inferences that are worth running at the same time.
     max_streams: int = 1
+    #: Properties of this device in addition to those of the plugin, or in place of them.
+    supported_properties: Collection[Property] = ()
 
     def properties(self) -> dict[str, Any]:
         """Return the values of read-only properties by key. A derived class adds its own (optional)."""
