@@ -55,7 +55,7 @@ clean:
 	touch $@
 
 .venv/test: .venv/demo
-	$(BIN)/pip install -qq -e '.[test]' -e 'plugins/opencl[intel]'
+	$(BIN)/pip install -qq -e '.[test]' -e 'plugins/opencl[intel]' -e plugins/openvino
 	touch $@
 
 .venv/bench: .venv/test

@@ -1,4 +1,6 @@
-"""One inference of each model of the zoo on the OpenCL devices, against ONNX Runtime or LiteRT, OpenVINO and tinygrad.
+"""One inference of each model of the zoo on OPENVINO.CPU and the OpenCL devices.
+
+Against ONNX Runtime or LiteRT, OpenVINO and tinygrad.
 
 ``python -m tests.benchmarks.inference [--batch N] [MODEL …]`` measures some of the models. The engines run in turn,
 each in its own process.
@@ -34,10 +36,14 @@ ROUNDS = 9
 TURN_SECONDS = 1 / ROUNDS
 LIBRARIES = ("ONNX Runtime", "LiteRT", "OpenVINO")
 TINYGRAD = "tinygrad"
-ENGINES = (*LIBRARIES, TINYGRAD, *GPUS)
+# OpenVINO as a device of hetero.
+OPENVINO = "OPENVINO.CPU"
+ENGINES = (*LIBRARIES, TINYGRAD, OPENVINO, *GPUS)
 NAMES = {device: Core().get_property(device, "FULL_DEVICE_NAME") for device in GPUS}
 # The device that tinygrad runs on too: Intel's runtime for CPUs if present, where it is faster than on PoCL.
 SHARED_DEVICE = next((device for device in GPUS if "(Intel(R) OpenCL)" in NAMES[device]), GPUS[0])
+# Engines whose times are compared apart from the others.
+_PAIRS = ((TINYGRAD, [SHARED_DEVICE]), (OPENVINO, ["OpenVINO"]))
 # Rows with the geometric means of some networks.
 MEANS: dict[str, Callable[[str], bool]] = {
     "geometric mean, ONNX": lambda network: network in zoo.ONNX,
@@ -89,14 +95,14 @@ def measure(name: str, batch: int) -> Network:
 
 def _loaders(name: str) -> dict[str, Callable[[Path, engines.Arrays], engines.Inference]]:
     """Return the functions that load a model, by engine."""
-    on_gpus = {device: partial(engines.on_hetero, device) for device in GPUS}
+    on_hetero = {device: partial(engines.on_hetero, device) for device in (OPENVINO, *GPUS)}
     if name in zoo.TFLITE:
-        return {"LiteRT": engines.on_litert, "OpenVINO": engines.on_openvino, **on_gpus}
+        return {"LiteRT": engines.on_litert, "OpenVINO": engines.on_openvino, **on_hetero}
     return {
         "ONNX Runtime": engines.on_onnxruntime,
         "OpenVINO": engines.on_openvino,
         TINYGRAD: partial(engines.on_tinygrad, SHARED_DEVICE),
-        **on_gpus,
+        **on_hetero,
     }
 
 
@@ -105,7 +111,8 @@ def make_table(networks: Sequence[Network], notes: list[str]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column("network", no_wrap=True)
     on_gpus = [column for device in GPUS for column in (device, "ratio")]
-    for column in ("batch", *LIBRARIES, TINYGRAD, *on_gpus, f"{TINYGRAD} / {SHARED_DEVICE}"):
+    pairs = [f"{engine} / {peer}" for engine, (peer,) in _PAIRS]
+    for column in ("batch", *LIBRARIES, TINYGRAD, OPENVINO, *on_gpus, *pairs):
         table.add_column(column, justify="right", max_width=8)
     for batch in dict.fromkeys(network.batch for network in networks):
         group = [network for network in networks if network.batch == batch]
@@ -125,7 +132,7 @@ def _cells(network: Network, notes: list[str]) -> list[str]:
         cells.append(_milliseconds(network, engine, notes))
         if engine in GPUS:
             cells.append(_times(network.ratio(engine)))
-    return [*cells, _times(network.ratio(TINYGRAD, [SHARED_DEVICE]))]
+    return [*cells, *(_times(network.ratio(*pair)) for pair in _PAIRS)]
 
 
 def _mean_cells(title: str, networks: Sequence[Network]) -> list[str]:
@@ -133,7 +140,7 @@ def _mean_cells(title: str, networks: Sequence[Network]) -> list[str]:
     for engine in ENGINES:
         mean = _times(_mean(network.ratio(engine) for network in networks))
         cells += ["", mean] if engine in GPUS else [mean]
-    return [*cells, _times(_mean(network.ratio(TINYGRAD, [SHARED_DEVICE]) for network in networks))]
+    return [*cells, *(_times(_mean(network.ratio(*pair) for network in networks)) for pair in _PAIRS)]
 
 
 def _mean(ratios: Iterable[float | None]) -> float | None:

@@ -1,8 +1,14 @@
 """Device OPENVINO: the devices of OpenVINO, such as OPENVINO.CPU and OPENVINO.GPU.
 
-Its files: ``plugin.py``, ``compiled_model.py``, ``infer_request.py`` and ``variable_state.py`` have the roles of
-``hetero.plugin``; ``translation.py`` makes OpenVINO's model from hetero's, ``memory.py`` shares arrays between both, and
-``device.py`` describes a device with its properties.
+Its files, the first five in the order of the roles in ``hetero.plugin``:
+
+1. ``plugin.py``: the Plugin, which asks OpenVINO what it supports.
+2. ``device.py``: the Devices with OpenVINO's properties.
+3. ``compiled_model.py``: the CompiledModel; ``runtime_model.py`` reports what OpenVINO executes.
+4. ``infer_request.py``: the SyncInferRequest, with the tensors bound in place.
+5. ``variable_state.py``: the VariableState.
+6. ``translation.py`` makes OpenVINO's model from hetero's; ``limitations.py`` lists what OpenVINO is not given.
+7. ``memory.py`` shares arrays; ``errors.py`` shortens OpenVINO's messages.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ _KNOWN = {
         props.hint.model_distribution_policy,
     )
 }  # fmt: skip
-# Keys that hetero answers itself, and one with which later compilations of the process fail, as OpenVINO does not return
-# the processors that it reserves.
+# Keys that hetero answers itself, and one with which later compilations fail: OpenVINO reserves processors for the life
+# of the process.
 _OMITTED = {
     props.supported_properties, props.available_devices, props.device.id, props.execution_devices,
     "ENABLE_CPU_RESERVATION",

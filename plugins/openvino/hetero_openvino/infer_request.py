@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import openvino
@@ -14,8 +14,8 @@ from hetero.errors import DeviceError
 from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
 from hetero.tensor import Tensor
 from hetero.types import Type
-from hetero_openvino.errors import message_of
-from hetero_openvino.memory import address_of, array_of, hetero_type, shared_tensor
+from hetero_openvino.errors import check_process, message_of
+from hetero_openvino.memory import address_of, array_of, bound_tensor, hetero_type
 from hetero_openvino.variable_state import OpenVinoVariableState
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class OpenVinoInferRequest(SyncInferRequest):
 
     def bind(self) -> None:
         """Bind the memory of the tensors that have other memory than at the last inference."""
+        check_process()
         for port, tensor in zip(self._inputs, self.input_tensors()):
             port.read_from(tensor)
         outputs = self.output_tensors()
@@ -131,5 +132,5 @@ class _BoundPort:
     def _set(self, array: np.ndarray, tensor: Tensor) -> None:
         memory = address_of(array), array.shape
         if memory != self._bound:
-            self._bind(shared_tensor(array, tensor.element_type))
+            self._bind(bound_tensor(array, cast(Type, tensor.element_type)))
             self._bound = memory

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import openvino
+from openvino import op
 
 from hetero.packing import is_packed, pack
 from hetero.types import Type
@@ -36,23 +37,44 @@ def address_of(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
 
-def shared_tensor(array: np.ndarray, kind: Type, keeps_alive: bool = False) -> openvino.Tensor:
-    """Return an OpenVINO tensor in the memory of a contiguous array.
+def bound_tensor(array: np.ndarray, kind: Type) -> openvino.Tensor:
+    """Return an OpenVINO tensor in the memory of a contiguous array, without a reference to the array.
 
-    OpenVINO refuses read-only arrays even for constants and inputs, which it does not write to, so the array is passed
-    by address. With ``keeps_alive`` the tensor keeps a reference to the array. Sub-byte elements, which take a byte
-    each in numpy, are packed into new memory.
+    OpenVINO refuses read-only arrays even for inputs, which it does not write to, so the memory is given by address.
+    """
+    return openvino.Tensor(_memory_of(array, "|u1", (array.nbytes,)), list(array.shape), _TYPES[kind])
+
+
+def copied_tensor(array: np.ndarray, kind: Type) -> openvino.Tensor:
+    """Return an OpenVINO tensor with a copy of an array, in memory of its own."""
+    tensor = openvino.Tensor(_TYPES[kind], list(array.shape))
+    np.copyto(array_of(tensor, kind), array)
+    return tensor
+
+
+def constant(array: np.ndarray, kind: Type) -> op.Constant:
+    """Return an OpenVINO constant in the memory of an array, which it keeps alive.
+
+    Element types that numpy does not have are copied, as OpenVINO can keep no array of these alive.
     """
     if is_packed(kind):
-        return openvino.Tensor(pack(array, kind), list(array.shape), _TYPES[kind])
-    interface = {"version": 3, "typestr": "|u1", "shape": (array.nbytes,), "data": (address_of(array), False)}
-    content = np.asarray(_Memory(interface, array if keeps_alive else None))
-    return openvino.Tensor(content, list(array.shape), _TYPES[kind])
+        content = openvino.Tensor(pack(array, kind), list(array.shape), _TYPES[kind])
+        return op.Constant(content, shared_memory=False)
+    array = np.ascontiguousarray(array) if array.ndim else array
+    if array.dtype.isbuiltin == 1:  # 2 is a type that a library adds
+        return op.Constant(_memory_of(array, array.dtype.str, array.shape, array), shared_memory=True)
+    return op.Constant(bound_tensor(array, kind), shared_memory=False)
 
 
 def array_of(tensor: openvino.Tensor, kind: Type) -> np.ndarray:
     """Return the elements of an OpenVINO tensor without a copy, in the dtype of hetero's element type."""
     return tensor.data.view(kind.to_dtype())
+
+
+def _memory_of(array: np.ndarray, kind: str, shape: tuple[int, ...], owner: object = None) -> np.ndarray:
+    """Return a writable array in the memory of another one, which keeps only ``owner`` alive."""
+    interface = {"version": 3, "typestr": kind, "shape": shape, "data": (address_of(array), False)}
+    return np.asarray(_Memory(interface, owner))
 
 
 class _Memory:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import openvino
@@ -18,8 +19,8 @@ from hetero.properties import Mutability, Property, PropertyTable
 from hetero.properties.values import names
 from hetero_openvino.compiled_model import BLOB, VERSION, OpenVinoCompiledModel
 from hetero_openvino.device import describe, openvino_version, to_openvino
-from hetero_openvino.errors import message_of
-from hetero_openvino.translation import Untranslatable, translate, translate_supported
+from hetero_openvino.errors import check_process, message_of
+from hetero_openvino.translation import Untranslatable, translate, translate_alone, translate_supported
 
 
 class OpenVinoPlugin(Plugin):
@@ -37,15 +38,39 @@ class OpenVinoPlugin(Plugin):
         self._devices = [describe(self.core, name) for name in self.core.available_devices]
 
     def devices(self) -> Sequence[Device]:
+        check_process()
         return self._devices
 
     def unsupported_nodes(self, model: Model, properties: PropertyTable, device: Device) -> dict[Node, str]:
+        query = partial(self.core.query_model, device_name=device.id, config=to_openvino(properties.explicit()))
         translated, refused = translate_supported(model)
-        supported = self.core.query_model(translated, device.id, to_openvino(properties.explicit()))
+        try:
+            supported = query(translated)
+        except RuntimeError:
+            # One operation can make the query of a whole model fail.
+            translated, refused = translate_supported(model, refused | self._failing_nodes(model, refused, query))
+            try:
+                supported = query(translated)
+            except RuntimeError as error:
+                problem = f"OpenVINO fails at the model: {message_of(error)}"
+                return {node: refused.get(node, problem) for node in model.get_ordered_ops() if not is_terminal(node)}
         for node in model.get_ordered_ops():
             if not is_terminal(node) and node not in refused and node.friendly_name not in supported:
                 refused[node] = f"OpenVINO does not support it on {device.id}"
         return refused
+
+    def _failing_nodes(
+        self, model: Model, refused: Mapping[Node, str], query: Callable[[openvino.Model], object]
+    ) -> dict[Node, str]:
+        """Return the operations at which OpenVINO fails even without the rest of the model."""
+        failing = {}
+        for node in model.get_ordered_ops():
+            if not is_terminal(node) and node not in refused:
+                try:
+                    query(translate_alone(node, model))
+                except RuntimeError as error:
+                    failing[node] = f"OpenVINO fails at it: {message_of(error)}"
+        return failing
 
     def compile_model(
         self, model: Model, options: Mapping[str, Any], context: RemoteContext | None = None

@@ -7,6 +7,7 @@ share. Constants share their memory.
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import openvino
@@ -19,7 +20,8 @@ from hetero.ops.variables import AssignV3, ReadValue, ReadValueV3
 from hetero.shape import PartialShape
 from hetero.types import Type
 from hetero_openvino.errors import message_of
-from hetero_openvino.memory import hetero_type, openvino_type, shared_tensor
+from hetero_openvino.limitations import limitation
+from hetero_openvino.memory import constant, hetero_type, openvino_type
 
 _WITH_BODIES = {If: op.if_op, Loop: op.loop, TensorIterator: op.tensor_iterator}
 
@@ -46,15 +48,27 @@ def translate(model: Model) -> openvino.Model:
     return graph.build(model)
 
 
-def translate_supported(model: Model) -> Translation:
-    """Translate the operations that OpenVINO has."""
-    graph, refused = _Graph(_variables(model)), dict[Node, str]()
+def translate_supported(model: Model, known: Mapping[Node, str] | None = None) -> Translation:
+    """Translate the operations that OpenVINO has, without those in ``known``, which are refused for these reasons."""
+    graph, refused = _Graph(_variables(model)), dict(known or {})
     for node in model.get_ordered_ops():
+        if node in refused:
+            continue
         try:
             graph.add(node)
         except Untranslatable as reason:
             refused[node] = str(reason)
     return Translation(graph.build_open(model.friendly_name), refused)
+
+
+def translate_alone(node: Node, variables: Model) -> openvino.Model:
+    """Return OpenVINO's model of one operation and its constants. ``variables`` is the model with its variables."""
+    graph = _Graph(_variables(variables))
+    for source in dict.fromkeys(value.node for value in node.input_values()):
+        if isinstance(source, Constant):
+            graph.add(source)
+    graph.add(node)
+    return graph.build_open(node.friendly_name)
 
 
 class _Graph:
@@ -88,11 +102,15 @@ class _Graph:
     def build(self, model: Model) -> openvino.Model:
         """Return the model, of which all nodes were added."""
         parameters = [self._values[parameter.output(0)].get_node() for parameter in model.parameters]
+        for index, parameter in enumerate(parameters):
+            parameter.output(0).set_names({f"input {index}"})
         results = []
-        for mine in model.results:
-            result = op.Result(self._values[mine.input_value(0)])
-            result.friendly_name = mine.friendly_name
-            results.append(result)
+        for index, mine in enumerate(model.results):
+            value = self._values[mine.input_value(0)]
+            if not value.get_names():
+                value.set_names({f"output {index}"})  # tells the infer request which ports have one value
+            results.append(op.Result(value))
+            results[-1].friendly_name = mine.friendly_name
         return openvino.Model(results, self._sinks(), parameters, model.friendly_name)
 
     def build_open(self, name: str) -> openvino.Model:
@@ -117,13 +135,18 @@ class _Graph:
         if isinstance(node, Parameter):
             return op.Parameter(_type_of(node.output(0)), _shape(node.partial_shape))
         if isinstance(node, Constant):
-            tensor = shared_tensor(node.data, node.get_element_type(), keeps_alive=True)
-            return op.Constant(tensor, shared_memory=True)
-        _check_elements(node)
+            return constant(node.data, node.get_element_type())
+        if (reason := limitation(node)) is not None:
+            raise Untranslatable(reason)
         if isinstance(node, (ReadValue, ReadValueV3)):
-            return op.read_value(*(value.get_node() for value in inputs), self._variables[node.variable_id])
+            return op.read_value(*inputs, self._variables[node.variable_id])
         if isinstance(node, AssignV3):
-            return op.assign(inputs[0], self._variables[node.variable_id])
+            # Its constructor takes a node, but not one of several outputs.
+            value = node.output(0)
+            placeholder = op.Parameter(_type_of(value), _shape(value.partial_shape))
+            made = op.assign(placeholder, self._variables[node.variable_id])
+            made.set_argument(0, _separate(inputs[0]))
+            return made
         if isinstance(node, MultiSubGraphOp):
             return self._with_bodies(node, inputs)
         if not isinstance(node, Op) or node.type_info.version_id == "extension":
@@ -191,20 +214,22 @@ def _factory(operation_set: str) -> NodeFactory:
     return NodeFactory(operation_set)
 
 
+def _separate(value: openvino.Output) -> openvino.Output:
+    """Return a value of its own if it is an input of the model.
+
+    Assign would give the variable the input's memory, so that ReadValue returned the input of the same inference.
+    """
+    if not isinstance(value.get_node(), op.Parameter):
+        return value
+    is_boolean = value.get_element_type() == openvino.Type.boolean
+    return _factory("opset1").create("LogicalOr" if is_boolean else "Maximum", [value, value], {}).output(0)
+
+
 def _type_of(value: Output) -> openvino.Type:
     kind = openvino_type(value.element_type)
     if kind is None:
         raise Untranslatable(f"the plugin does not pass {value.element_type} values to OpenVINO")
     return kind
-
-
-def _check_elements(node: Node) -> None:
-    """Raise Untranslatable if a node computes a value without elements."""
-    for value in node.outputs():
-        shape = value.partial_shape
-        if shape.has_rank and any(dimension.max_length == 0 for dimension in shape):
-            # OpenVINO writes past the end of such values when it folds constants, which ends the process.
-            raise Untranslatable(f"OpenVINO is not given operations without elements, such as its output of {shape}")
 
 
 def _shape(shape: PartialShape) -> openvino.PartialShape:

@@ -7,7 +7,7 @@ import openvino
 from hetero.graph import VariableInfo
 from hetero.plugin import VariableState
 from hetero.tensor import Tensor
-from hetero_openvino.memory import array_of, hetero_type, shared_tensor
+from hetero_openvino.memory import array_of, copied_tensor, hetero_type
 
 
 class OpenVinoVariableState(VariableState):
@@ -20,8 +20,7 @@ class OpenVinoVariableState(VariableState):
         return Tensor(array_of(content, hetero_type(content.element_type)))
 
     def set_state(self, tensor: Tensor) -> None:
-        copy = Tensor(tensor.data)  # OpenVINO may keep the memory that it is given
-        self._engine.state = shared_tensor(copy.data, copy.element_type, keeps_alive=True)
+        self._engine.state = copied_tensor(tensor.data, self.info.data_type)
 
     def reset(self) -> None:
         self._engine.reset()
