@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import openvino
 
-from hetero.errors import DeviceError
 from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
 from hetero.tensor import Tensor
 from hetero.types import Type
@@ -29,8 +28,8 @@ class OpenVinoInferRequest(SyncInferRequest):
 
     def __init__(self, compiled_model: OpenVinoCompiledModel) -> None:
         super().__init__(compiled_model)
-        self.engine = compiled_model.engine.create_infer_request()
         engine = compiled_model.engine
+        self.engine = engine.create_infer_request()
         self._inputs = [_BoundPort(partial(self.engine.set_input_tensor, i)) for i in range(len(engine.inputs))]
         # By index, the outputs of static shapes. OpenVINO allocates the others, whose shapes depend on the inputs.
         self._outputs: dict[int, _BoundPort] = {}
@@ -81,7 +80,7 @@ class OpenVinoInferRequest(SyncInferRequest):
             yield
         except RuntimeError as error:
             self.check_cancelled()
-            raise DeviceError(message_of(error)) from error
+            raise RuntimeError(message_of(error)) from error
 
     def cancel(self) -> None:
         super().cancel()

@@ -15,6 +15,7 @@ from openvino import op
 from openvino.utils.node_factory import NodeFactory
 
 from hetero.graph import Attribute, AttributeVisitor, Constant, Model, Node, Op, Output, Parameter, Result
+from hetero.ops import Divide
 from hetero.ops.control_flow import If, Loop, MultiSubGraphOp, TensorIterator
 from hetero.ops.variables import AssignV3, ReadValue, ReadValueV3
 from hetero.shape import PartialShape
@@ -23,6 +24,8 @@ from hetero_openvino.errors import message_of
 from hetero_openvino.limitations import limitation
 from hetero_openvino.memory import constant, hetero_type, openvino_type
 
+# OpenVINO's key for a division that stays one.
+_EXACT_DIVISION = "nonconvertable_divide_0"
 _WITH_BODIES = {If: op.if_op, Loop: op.loop, TensorIterator: op.tensor_iterator}
 
 
@@ -153,7 +156,12 @@ class _Graph:
             raise Untranslatable(f"OpenVINO has no operation {node.type_info.name}")
         attributes = _AttributeCollector()
         node.visit_attributes(attributes)
-        return _factory(node.type_info.version_id).create(node.type_info.name, inputs, attributes.values)
+        made = _factory(node.type_info.version_id).create(node.type_info.name, inputs, attributes.values)
+        if isinstance(node, Divide) and not any(isinstance(value.node, Constant) for value in node.input_values()):
+            # Or else OpenVINO multiplies by the reciprocal, whose rounding moves quantized values by a step. With this
+            # key it divides constants the wrong way round.
+            made.get_rt_info()[_EXACT_DIVISION] = True
+        return made
 
     def _with_bodies(self, node: MultiSubGraphOp, inputs: list[openvino.Output]) -> openvino.Node:
         made = _WITH_BODIES[type(node)]()

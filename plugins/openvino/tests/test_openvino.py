@@ -205,6 +205,30 @@ def test_exported_model_of_another_version(core):
     assert imported(np.ones((2, 64), np.float32))[0][0, 0] == 64 * (1 + 2**-12)
 
 
+def test_variables_of_an_imported_model(core):
+    x = Parameter(Type.f32, [2], name="x")
+    read = ops.ReadValue(Constant(np.float32([5, 6])), "last")
+    model = Model(ops.Add(read, x), [x], sinks=[ops.Assign(x, "last")])
+    request = core.import_model(core.compile_model(model, CPU).export_model(), CPU).create_infer_request()
+    assert request.infer(np.float32([1, 2]))[0].tolist() == [6, 8]
+    (state,) = request.query_state()
+    assert state.name == "last" and state.state.data.tolist() == [1, 2]
+    state.state = Tensor(np.float32([10, 20]))
+    assert request.infer(np.float32([1, 2]))[0].tolist() == [11, 22]
+    request.reset_state()
+    assert request.infer(np.float32([1, 2]))[0].tolist() == [6, 8]
+
+
+def test_exact_division(core):
+    """OpenVINO multiplies by the reciprocal: 127.5 steps of a scale then round up instead of down."""
+    x, scale = Parameter(Type.f32, [1]), Parameter(Type.f32, [1])
+    compiled = core.compile_model(Model([ops.Divide(x, scale), ops.Divide(np.float32([3]), scale)], [x, scale]), CPU)
+    step = np.float32(5) / np.float32(255)
+    found = compiled([np.float32([-2.5]), step.reshape(1)]).to_tuple()
+    assert found[0] == np.float32(-2.5) / step
+    np.testing.assert_allclose(found[1], np.float32(3) / step, rtol=1e-6)
+
+
 def test_a_forked_process_gets_a_clear_error():
     fork(
         """
