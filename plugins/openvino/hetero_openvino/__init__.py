@@ -7,7 +7,8 @@ Its files, the first five in the order of the roles in ``hetero.plugin``:
 3. ``compiled_model.py``: the CompiledModel; ``runtime_model.py`` reports what OpenVINO executes.
 4. ``infer_request.py``: the SyncInferRequest, with the tensors bound in place.
 5. ``variable_state.py``: the VariableState.
-6. ``translation.py`` makes OpenVINO's model from hetero's; ``limitations.py`` lists what OpenVINO is not given.
+6. ``translation.py`` makes OpenVINO's model from hetero's; ``limitations.py`` lists what OpenVINO is not given, and
+   ``corrections.py`` has operations whose results need a correction.
 7. ``memory.py`` shares arrays; ``errors.py`` shortens OpenVINO's messages.
 """
 

@@ -52,12 +52,9 @@ def limitation(node: Node) -> str | None:
     if isinstance(node, ops.Tile) and not isinstance(node.input_value(1).node, Constant):
         return "OpenVINO repeats wrong elements if the number of repetitions is not a constant"
     if isinstance(node, ops.ScaledDotProductAttention) and node.get_input_size() > 3:
-        return "OpenVINO's attention returns NaN for rows that the mask excludes"
+        mask = inputs[3].partial_shape
+        if not mask.has_rank or len(mask) == 0:
+            return "OpenVINO's attention returns NaN for rows that a mask without dimensions excludes"
     if isinstance(node, (ops.Mod, ops.FloorMod)) and kind.is_real():
         return "OpenVINO's remainder of infinity and by zero is not NaN"
-    if isinstance(node, (ops.ReduceMax, ops.ReduceMin)) and any(
-        isinstance(reader.node, ops.Equal) for reader in outputs[0].get_target_inputs()
-    ):
-        # Masked attention finds excluded rows so. Refusing all maxima would split many models for a rare value.
-        return "OpenVINO's maximum of negative infinities, and minimum of infinities, is a finite number"
     return _REASONS.get(name)

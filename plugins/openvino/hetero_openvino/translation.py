@@ -6,13 +6,11 @@ share. Constants share their memory.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import openvino
 from openvino import op
-from openvino.utils.node_factory import NodeFactory
 
 from hetero.graph import Attribute, AttributeVisitor, Constant, Model, Node, Op, Output, Parameter, Result
 from hetero.ops import Divide
@@ -20,6 +18,7 @@ from hetero.ops.control_flow import If, Loop, MultiSubGraphOp, TensorIterator
 from hetero.ops.variables import AssignV3, ReadValue, ReadValueV3
 from hetero.shape import PartialShape
 from hetero.types import Type
+from hetero_openvino.corrections import corrected, factory
 from hetero_openvino.errors import message_of
 from hetero_openvino.limitations import limitation
 from hetero_openvino.memory import constant, hetero_type, openvino_type
@@ -156,12 +155,12 @@ class _Graph:
             raise Untranslatable(f"OpenVINO has no operation {node.type_info.name}")
         attributes = _AttributeCollector()
         node.visit_attributes(attributes)
-        made = _factory(node.type_info.version_id).create(node.type_info.name, inputs, attributes.values)
+        made = factory(node.type_info.version_id).create(node.type_info.name, inputs, attributes.values)
         if isinstance(node, Divide) and not any(isinstance(value.node, Constant) for value in node.input_values()):
             # Or else OpenVINO multiplies by the reciprocal, whose rounding moves quantized values by a step. With this
             # key it divides constants the wrong way round.
             made.get_rt_info()[_EXACT_DIVISION] = True
-        return made
+        return corrected(node, made)
 
     def _with_bodies(self, node: MultiSubGraphOp, inputs: list[openvino.Output]) -> openvino.Node:
         made = _WITH_BODIES[type(node)]()
@@ -217,11 +216,6 @@ def _attribute_value(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-@functools.cache
-def _factory(operation_set: str) -> NodeFactory:
-    return NodeFactory(operation_set)
-
-
 def _separate(value: openvino.Output) -> openvino.Output:
     """Return a value of its own if it is an input of the model.
 
@@ -230,7 +224,7 @@ def _separate(value: openvino.Output) -> openvino.Output:
     if not isinstance(value.get_node(), op.Parameter):
         return value
     is_boolean = value.get_element_type() == openvino.Type.boolean
-    return _factory("opset1").create("LogicalOr" if is_boolean else "Maximum", [value, value], {}).output(0)
+    return factory("opset1").create("LogicalOr" if is_boolean else "Maximum", [value, value], {}).output(0)
 
 
 def _type_of(value: Output) -> openvino.Type:

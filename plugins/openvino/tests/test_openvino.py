@@ -229,6 +229,18 @@ def test_exact_division(core):
     np.testing.assert_allclose(found[1], np.float32(3) / step, rtol=1e-6)
 
 
+def test_rows_that_a_mask_excludes(core):
+    query, key = (Parameter(Type.f32, [1, 2, 3], name=name) for name in ("query", "key"))
+    mask = Parameter(Type.f32, [2, 2], name="mask")
+    highest = ops.ReduceMax(mask, [1], True)
+    outputs = [ops.ScaledDotProductAttention(query, key, key, mask), ops.Equal(highest, np.float32(-np.inf)), highest]
+    compiled = core.compile_model(Model(outputs, [query, key, mask]), CPU)
+    one, rows = np.ones((1, 2, 3), np.float32), np.float32([[-np.inf, -np.inf], [0, -np.inf]])
+    attention, excluded, found = compiled([one, one, rows]).to_tuple()
+    assert attention.tolist() == [[[0, 0, 0], [1, 1, 1]]]
+    assert excluded.tolist() == [[True], [False]] and found.tolist() == [[-np.inf], [0]]
+
+
 def test_a_forked_process_gets_a_clear_error():
     fork(
         """
