@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
@@ -75,6 +74,14 @@ class Plugin:
         """
         raise NotImplementedError(f"{type(self).__name__} does not define unsupported_reason")
 
+    def unsupported_nodes(self, model: Model, properties: PropertyTable, device: Device) -> dict[Node, str]:
+        """Return the nodes of a transformed model that a device cannot run, each with the reason (optional).
+
+        For an engine that judges whole models. By default ``unsupported_reason`` judges each node.
+        """
+        operations = [node for node in model.get_ordered_ops() if not is_terminal(node)]
+        return {node: reason for node in operations if (reason := self.unsupported_reason(node, device))}
+
     def compile(self, prepared: PreparedModel) -> CompiledModel:
         """Compile a model of which every operation is supported (required). ``prepared.model`` may be changed."""
         raise NotImplementedError(f"{type(self).__name__} does not define compile")
@@ -99,8 +106,8 @@ class Plugin:
         properties = self.property_table(options)
         device = self.device(properties.explicit())
         transformed = self.transform_model(model.clone(), properties)
-        is_supported = partial(self.unsupported_reason, device=device)
-        result = get_supported_nodes(model, transformed, is_supported, full_name(self.name, device.id))
+        refused = self.unsupported_nodes(transformed, properties, device)
+        result = get_supported_nodes(model, transformed, refused.get, full_name(self.name, device.id))
         if not result.refused and type(self).compile_model is Plugin.compile_model:
             result.prepared = PreparedModel(self, device, properties, Ports.of(model), transformed)
         return result
@@ -118,11 +125,7 @@ class Plugin:
         device = self.device(properties.explicit())
         ports = Ports.of(model)
         transformed = self.transform_model(model, properties)
-        refused = {}
-        for node in transformed.get_ordered_ops():
-            if not is_terminal(node) and (reason := self.unsupported_reason(node, device)):
-                refused[node] = reason
-        if refused:
+        if refused := self.unsupported_nodes(transformed, properties, device):
             raise unsupported(self.name, refused)
         return self.compile(PreparedModel(self, device, properties, ports, transformed, context))
 
