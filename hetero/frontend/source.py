@@ -69,6 +69,11 @@ def stamp_of(status: os.stat_result) -> Stamp:
     return status.st_size, status.st_mtime_ns
 
 
+def is_inside(path: Path, folder: Path) -> bool:
+    """Return whether a path is in a folder after links are followed; the folder may be a link itself."""
+    return path.resolve().is_relative_to(folder.resolve())
+
+
 def map_file(path: Path) -> memoryview:
     """Map a regular file into memory for reading. An empty file gives an empty view. Raises OSError."""
     with open_regular(path) as file:

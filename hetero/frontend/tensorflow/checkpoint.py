@@ -11,7 +11,7 @@ import numpy as np
 
 from hetero.errors import FrontendError
 from hetero.frontend.protobuf import Message, WireError, decode, read_varint
-from hetero.frontend.source import map_file
+from hetero.frontend.source import is_inside, map_file
 from hetero.frontend.tensorflow.element_types import dtype_of, shape_of, type_of
 from hetero.frontend.tensorflow.messages import BUNDLE_ENTRY, BUNDLE_HEADER
 from hetero.frontend.tensorflow.string_table import read_string_table
@@ -99,6 +99,8 @@ def _texts(data: memoryview, count: int) -> np.ndarray:
 
 
 def _map(path: Path) -> memoryview:
+    if not is_inside(path, path.parent):
+        raise FrontendError(f"the file {path} is a link to a file outside of the model's folder")
     try:
         return map_file(path)
     except OSError as error:
