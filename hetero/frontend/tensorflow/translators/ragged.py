@@ -14,7 +14,7 @@ from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.tensorflow.translators.sorting import weights_of
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import arange, axis_length, dimension_count, int64, rank_of, reshape, scalar_like
-from hetero.graph import Node, Output, as_output
+from hetero.graph import Constant, Node, Output, as_output
 from hetero.ops.slicing import TO_THE_END
 from hetero.types import Type
 
@@ -132,6 +132,32 @@ def ragged_range(node: TensorflowNodeContext) -> Translation:
         ops.Gather(starts, level.rows, int64(0)), ops.Multiply(columns, ops.Gather(steps, level.rows, int64(0)))
     )
     return [convert_to(splits, node.get_attribute("Tsplits", Type.i64)), as_output(values)]
+
+
+@translator("RaggedGather")
+def ragged_gather(node: TensorflowNodeContext) -> Translation:
+    """Rows of a ragged tensor. Inputs: its row splits, outermost first, its values, and indices of any shape.
+
+    Outputs: row splits, of which the first are those of the indices' axes, and values.
+    """
+    *splits, values, indices = node.get_inputs()
+    kind = splits[0].element_type
+    lengths = ops.ShapeOf(indices)
+    outer = []
+    for axis in range(1, rank_of(indices)):
+        rows = ops.ReduceProd(_part(lengths.output(0), 0, axis), int64([0]), False)
+        bounds = ops.Multiply(arange(ops.Add(rows, int64(1))), ops.Gather(lengths, int64(axis), int64(0)))
+        outer.append(convert_to(bounds.output(0), kind))
+    selected, inner = reshape(convert_to(indices, Type.i64), (-1,)), []
+    for split in splits:
+        starts = ops.Gather(split, selected, int64(0))
+        row_lengths = ops.Subtract(ops.Gather(split, ops.Add(selected, int64(1)), int64(0)), starts)
+        zero = Constant(np.zeros(1, kind.to_dtype()))
+        inner.append(ops.Concat([zero, ops.CumSum(row_lengths, int64(0))], 0).output(0))
+        level = _level_of_splits(inner[-1])
+        first = convert_to(ops.Gather(starts, level.rows, int64(0)).output(0), Type.i64)
+        selected = ops.Add(first, level.columns).output(0)
+    return [*outer, *inner, ops.Gather(values, selected, int64(0)).output(0)]
 
 
 @translator("RaggedBincount")

@@ -24,6 +24,7 @@ from hetero.frontend.values import (
     transpose,
 )
 from hetero.graph import Output
+from hetero.ops.slicing import TO_THE_END
 from hetero.types import Type
 
 
@@ -152,6 +153,25 @@ def reduce_join(node: TensorflowNodeContext) -> Translation:
     first, last = ops.Gather(begins, int64(0), int64(1)), ops.Gather(ends, int64(-1), int64(1))
     strings = ops.Reshape(ops.StringTensorPack(first, last, symbols), kept, False)
     return ops.Unsqueeze(strings, int64(joined)) if node.get_attribute("keep_dims", False, bool) else strings
+
+
+@translator("UnsortedSegmentJoin")
+def join_segments(node: TensorflowNodeContext) -> Translation:
+    """Join the strings of each segment."""
+    strings, segments, count = node.get_inputs()
+    separator = np.array(str(node.get_attribute("separator", "")))
+    strings, segments = reshape(strings, (-1,)), reshape(convert_to(segments, Type.i64), (-1,))
+    sorted_segments, order = ops.TopK(segments, axis_length(segments, 0), 0, "min", "value", Type.i64, True).outputs()
+    following = ops.Concat([ops.Slice(sorted_segments, int64([1]), int64([TO_THE_END]), int64([1])), int64([-1])], 0)
+    is_last = ops.NotEqual(sorted_segments, following)
+    ordered = ops.Gather(strings, order, int64(0))
+    separated = ops.StringConcat(ordered, ops.Select(is_last, np.array(""), separator))
+    begins, _, symbols = ops.StringTensorUnpack(ops.Concat([separated, np.array([""])], 0)).outputs()
+    numbers = arange(reshape(convert_to(count, Type.i64), ()))
+    first, end = (
+        ops.Gather(begins, ops.SearchSorted(sorted_segments, numbers, is_right), int64(0)) for is_right in (False, True)
+    )
+    return ops.StringTensorPack(first, end, symbols)
 
 
 @translator("StringToNumber")

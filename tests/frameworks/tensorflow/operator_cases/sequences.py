@@ -138,4 +138,22 @@ CASES = [
         for separator, widths in ((" ", [1, 2]), ("--", [3]), ("", [4]), ("", [2, 1]))
         for kind in (np.int64, np.int32)
     ),
+    *(
+        Case(
+            "UnsortedSegmentJoin",
+            [np.array(["a", "b", "c", "d", "e"]), np.array(segments, np.int32), fixed(4)],
+            {"separator": separator},
+        )
+        for segments in ([3, 0, 3, 0, 0], [1, 2, 2, 1, 0])
+        for separator in ("", ", ")
+    ),
+    *(
+        Case(
+            "RaggedGather",
+            [[np.array([0, 2, 2, 3], kind), np.array([0, 3, 3, 5], kind)], reals(5, 2), np.array(indices)],
+            {"OUTPUT_RAGGED_RANK": 1 + np.ndim(indices)},
+        )
+        for indices in ([2, 0, 0], [[1, 0, 2], [0, 0, 1]])
+        for kind in (np.int64, np.int32)
+    ),
 ]
