@@ -84,3 +84,13 @@ def map_file(path: Path) -> memoryview:
             return map_read_only(file)
         except ValueError:
             return memoryview(b"")
+
+
+def map_companion(path: Path) -> memoryview:
+    """Map a file that belongs to a model. Raises FrontendError if it is missing or a link out of its folder."""
+    try:
+        if not is_inside(path, path.parent):
+            raise FrontendError(f"the file {path} is a link to a file outside of the model's folder")
+        return map_file(path)
+    except OSError as error:
+        raise FrontendError(f"the file {path} cannot be read: {error.strerror}") from error

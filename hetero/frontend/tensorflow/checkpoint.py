@@ -11,7 +11,7 @@ import numpy as np
 
 from hetero.errors import FrontendError
 from hetero.frontend.protobuf import Message, WireError, decode, read_varint
-from hetero.frontend.source import is_inside, map_file
+from hetero.frontend.source import map_companion
 from hetero.frontend.tensorflow.element_types import dtype_of, shape_of, type_of
 from hetero.frontend.tensorflow.messages import BUNDLE_ENTRY, BUNDLE_HEADER
 from hetero.frontend.tensorflow.string_table import read_string_table
@@ -31,7 +31,7 @@ class Checkpoint(Mapping[str, np.ndarray]):
 
     def __init__(self, prefix: Path) -> None:
         self._prefix = prefix
-        table = read_string_table(_map(prefix.with_name(f"{prefix.name}.index")))
+        table = read_string_table(map_companion(prefix.with_name(f"{prefix.name}.index")))
         if b"" not in table:
             raise FrontendError("the index of the checkpoint has no header")
         header = decode(table.pop(b""), BUNDLE_HEADER)
@@ -77,7 +77,7 @@ class Checkpoint(Mapping[str, np.ndarray]):
             raise FrontendError(f"there is no data file {number}")
         if number not in self._shards:
             name = f"{self._prefix.name}.data-{number:05}-of-{self._shard_count:05}"
-            self._shards[number] = _map(self._prefix.with_name(name))
+            self._shards[number] = map_companion(self._prefix.with_name(name))
         return self._shards[number]
 
 
@@ -96,12 +96,3 @@ def _texts(data: memoryview, count: int) -> np.ndarray:
     if ends[-1] != len(data):
         raise FrontendError("the lengths of its strings do not add up to its size")
     return text_array([data[begin:end] for begin, end in pairwise(ends)])
-
-
-def _map(path: Path) -> memoryview:
-    if not is_inside(path, path.parent):
-        raise FrontendError(f"the file {path} is a link to a file outside of the model's folder")
-    try:
-        return map_file(path)
-    except OSError as error:
-        raise FrontendError(f"the file {path} cannot be read: {error.strerror}") from error

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from hetero.errors import FrontendError
-from hetero.frontend.source import is_inside, map_file
+from hetero.frontend.source import map_companion
 from hetero.frontend.tensorflow.handles import Handle
 from hetero.frontend.tensorflow.tensors import decode_text
 from hetero.types import Type
@@ -113,12 +113,7 @@ def read_table_file(
     path: Path, table: TableHandle, key_index: int, value_index: int, delimiter: str, size: int
 ) -> Contents:
     """Return the keys and values in the first ``size`` lines of a text file, all if it is -1. Raises FrontendError."""
-    if not is_inside(path, path.parent):
-        raise FrontendError(f"the file {path} is a link to a file outside of the model's folder")
-    try:
-        data = map_file(path)
-    except OSError as error:
-        raise FrontendError(f"the file {path} cannot be read: {error.strerror}") from error
+    data = map_companion(path)
     if len(data) > _MAX_FILE_BYTES:
         raise FrontendError(f"the file {path} is larger than {_MAX_FILE_BYTES} bytes")
     lines = decode_text(data).splitlines()

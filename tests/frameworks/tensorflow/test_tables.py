@@ -28,6 +28,27 @@ def test_table_of_numbers(device):
     np.testing.assert_array_equal(found, expected)
 
 
+def test_insertion_before_a_lookup():
+    numbers = np.array([[3, 4], [1, 9]])
+    with tf.Graph().as_default() as graph, v1.Session(graph=graph) as session:
+        x = v1.placeholder(tf.int64, [None, 2])
+        table = tf.raw_ops.MutableHashTableV2(key_dtype=tf.int64, value_dtype=tf.float32, shared_name="numbers")
+        first = tf.raw_ops.LookupTableInsertV2(
+            table_handle=table, keys=tf.constant([3, 1], tf.int64), values=tf.constant([0.5, 0.25])
+        )
+        with tf.control_dependencies([first]):
+            second = tf.raw_ops.LookupTableInsertV2(
+                table_handle=table, keys=tf.constant([4, 3], tf.int64), values=tf.constant([2.0, 4.0])
+            )
+        with tf.control_dependencies([second]):
+            found = tf.raw_ops.LookupTableFindV2(table_handle=table, keys=x, default_value=tf.constant(-1.0))
+        result = tf.identity(found, "result")
+        expected = session.run(result, {x: numbers})
+        content = v1.graph_util.extract_sub_graph(graph.as_graph_def(), ["result"]).SerializeToString()
+    found = Core().compile_model(content, "TEMPLATE")([numbers]).to_tuple()[0]
+    np.testing.assert_array_equal(found, expected)
+
+
 def assert_saved_model_agrees(folder, *arrays):
     signature = tf.saved_model.load(str(folder)).signatures["serving_default"]
     names = sorted(signature.structured_input_signature[1])

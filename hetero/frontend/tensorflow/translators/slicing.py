@@ -38,9 +38,10 @@ def slice_of(node: TensorflowNodeContext, data: Output) -> Node:
 
 
 def _end_before_start(data: Output, begin: Output, end: Output, strides: Output, masks: list[list[int]]) -> Output:
-    """Return the end of a slice, such that a slice backwards from before the first element is empty.
+    """Return the end of a slice, changed so that a slice backwards from before the first element is empty.
 
-    It is in TensorFlow; StridedSlice begins with the first element. Clears the bits of the end mask that are replaced.
+    TensorFlow returns no elements; StridedSlice would begin with the first one. Clears the bits of the end mask for the
+    positions that change.
     """
     begin_mask, end_mask, new_axis_mask, shrink_mask, ellipsis_mask = masks
     steps, begins = constant_array(strides), constant_array(begin)

@@ -57,7 +57,7 @@ def initialize(node: TensorflowNodeContext) -> Values:
 
 @translator("LookupTableInsert", "LookupTableInsertV2")
 def insert(node: TensorflowNodeContext) -> Values:
-    """Only what is the same in each inference: constants, outside of branches and loops."""
+    """Add constants; each inference must insert the same ones."""
     _refuse_in_body(node)
     keys, values = constant_input(node, 1, "keys"), constant_input(node, 2, "values")
     node.tables.insert(_table(node), keys, values)
