@@ -75,6 +75,18 @@ DAMAGED = {
         + node("a", "MatrixDiagV3", "x", "k", "rows", "columns", "other"),
         "matrices of 100000 x 100000",
     ),
+    "axes of a product": (
+        X + node("a", "XlaDotV2", "x", "x", dimension_numbers=r's: "\n\001\007\022\001\007"'),
+        r"lhs_contracting_dimensions \[7\] must be different axes",
+    ),
+    "too few numbers": (
+        node("x", "Placeholder", dtype="type: DT_UINT8", shape="shape { dim { size: 3 } }")
+        + node("a", "Bitcast", "x", type="type: DT_FLOAT"), r"the last dimension of \[3\] must be 4",
+    ),
+    "a table with unknown keys": (
+        X + node("t", "MutableDenseHashTableV2", "x", "x", key_dtype="type: DT_INT64", value_dtype="type: DT_INT64")
+        + node("a", "LookupTableSizeV2", "t") + node("b", "Identity", "a"), "empty_key or deleted_key must be known",
+    ),
     "an unfinished text": (X + "node {", "text is not valid"),
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, scalar_like
+from hetero.frontend.values import int64, rank_of, scalar_like
 from hetero.graph import Constant, Output
 from hetero.types import Type
 
@@ -53,6 +53,8 @@ def reinterpret(value: Output, kind: Type) -> Output:
         wide, narrow = _UNSIGNED[max(old, new)], _UNSIGNED[min(old, new)]
         shifts = Constant((np.arange(parts) * min(old, new)).astype(wide.to_dtype()))
         if new > old:
+            if not rank_of(value) or not value.partial_shape[-1].compatible(parts):
+                raise FrontendError(f"the last dimension of {value.partial_shape} must be {parts}")
             shifted = ops.BitwiseLeftShift(ops.Convert(value, wide), shifts).output(0)
             lasts = [ops.Gather(shifted, int64(part), int64(-1)).output(0) for part in range(parts)]
             value = reduce(lambda left, right: ops.BitwiseOr(left, right).output(0), lasts)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hetero.errors import FrontendError
 from hetero.frontend.protobuf import Message, Schema, decode
 from hetero.frontend.quantization import convert_to
 from hetero.frontend.tensorflow.messages import CONVOLUTION_DIMENSIONS, DOT_DIMENSIONS
@@ -55,6 +56,8 @@ def xla_convolution(node: TensorflowNodeContext) -> Translation:
     window = [np.ravel(constant_input(node, 2 + index, name)).tolist() for index, name in enumerate(_WINDOW)]
     fields: dict[str, Any] = {name: getattr(numbers, name) for name in _AXES}
     fields.update(zip(_WINDOW, window))
-    fields["feature_group_count"] = fields["feature_group_count"][0]
+    if len(fields["feature_group_count"]) != 1:
+        raise FrontendError(f"feature_group_count {fields['feature_group_count']} must be one number")
+    (fields["feature_group_count"],) = fields["feature_group_count"]
     fields["batch_group_count"] = node.get_attribute("batch_group_count", 1, int)
     return convolution(*_operands(node), ConvolutionSpec(**fields))
