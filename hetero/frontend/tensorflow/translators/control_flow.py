@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.control_flow import build_loop_body, make_if, make_while
