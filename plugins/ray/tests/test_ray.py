@@ -176,7 +176,11 @@ def test_smaller_contents_leave_the_rest_of_a_memory(core):
 
 def test_custom_operations_are_sent(core, by_value):
     x = Parameter(Type.f32, [4, 8])
-    compiled = core.compile_model(Model(Cube(ops.Negative(x)), [x]), "RAY.1")
+    model = Model(Cube(ops.Negative(x)), [x])
+    core.query_model(model, "RAY.1")
+    plugin, options = core.resolve_device("RAY.1")
+    ray.get(plugin.device(options).client._actor.__ray_call__.remote(lambda worker: gc.collect()))
+    compiled = core.compile_model(model, "RAY.1")
     np.testing.assert_allclose(compiled(X)[0], -(X**3), rtol=1e-6)
 
 
