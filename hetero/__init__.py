@@ -3,18 +3,20 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from hetero.dimension import Dimension, Symbol
 from hetero.errors import HeteroError
 from hetero.graph import Constant, DiscreteTypeInfo, Input, Model, Node, Op, Output, Parameter
 from hetero.opset_modules import make_modules
-from hetero.shape import Dimension, PartialShape
+from hetero.shape import PartialShape
+from hetero.static_shape import AxisSet, AxisVector, Coordinate, CoordinateDiff, Shape, Strides
 from hetero.tensor import Tensor
 from hetero.types import Type
 
 __all__ = [
-    "AsyncInferQueue", "CompiledModel", "Constant", "Core", "Dimension", "DiscreteTypeInfo", "FrontEndManager",
-    "HeteroError", "InferRequest", "Input", "Model", "Node", "Op", "OpExtension", "Output", "Parameter",
-    "PartialShape", "ProfilingInfo", "RemoteContext", "RemoteTensor", "Tensor", "Type", "convert_model", "ops",
-    "properties", "save_model", "serialize",
+    "AsyncInferQueue", "AxisSet", "AxisVector", "CompiledModel", "Constant", "Coordinate", "CoordinateDiff", "Core",
+    "Dimension", "DiscreteTypeInfo", "FrontEndManager", "HeteroError", "InferRequest", "Input", "Model", "Node", "Op",
+    "OpExtension", "Output", "Parameter", "PartialShape", "ProfilingInfo", "RemoteContext", "RemoteTensor", "Shape",
+    "Strides", "Symbol", "Tensor", "Type", "convert_model", "ops", "properties", "save_model", "serialize",
 ]  # fmt: skip
 
 # Make hetero.opset1 … hetero.opset16 importable as modules.

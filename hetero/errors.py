@@ -16,6 +16,14 @@ class HeteroError(RuntimeError):
         return escaped(super().__str__())
 
 
+class ArgumentTypeError(HeteroError, TypeError):
+    """An argument of a type that the function does not take; a TypeError, as in OpenVINO."""
+
+
+class ElementTypeError(ArgumentTypeError, ValueError):
+    """A value that names no element type; also a ValueError, as for any enumeration."""
+
+
 class GraphError(HeteroError):
     """An invalid graph: a wrong number of inputs, incompatible types or shapes, or a cycle."""
 

@@ -35,7 +35,7 @@ def test_every_type_has_tensors(kind):
     tensor = Tensor(kind, [2, 3])
     assert (tensor.element_type, tensor.shape) == (kind, (2, 3))
     assert Constant(tensor.data).get_element_type() is kind
-    assert kind.is_real() + kind.is_integral() <= 1
+    assert kind.is_real() + kind.is_integer() <= 1
 
 
 def test_types_from_dtypes():

@@ -92,7 +92,7 @@ def texts(value: Any) -> tuple[str, ...]:
     """Convert a sequence of strings, which is not itself a string, to a tuple."""
     if isinstance(value, str):
         raise ValueError
-    return tuple(str(v) for v in value)
+    return tuple(f"{v}" for v in value)
 
 
 def choice(*options: str) -> Callable[[Any], str]:
@@ -100,9 +100,10 @@ def choice(*options: str) -> Callable[[Any], str]:
 
     @accepts(f"one of {', '.join(options)}")
     def convert(value: Any) -> str:
-        if str(value).lower() not in options:
+        text = f"{value}".lower()
+        if text not in options:
             raise ValueError
-        return str(value).lower()
+        return text
 
     return convert
 

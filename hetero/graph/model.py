@@ -13,6 +13,7 @@ from hetero.graph.terminals import Parameter, Result
 from hetero.graph.variable import Variable, VariableInfo
 from hetero.messages import escaped
 from hetero.shape import PartialShape, PartialShapeLike
+from hetero.static_shape import Shape
 from hetero.types import Type
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class Model(Named):
     def get_output_partial_shape(self, index: int) -> PartialShape:
         return self._results[index].get_output_partial_shape(0)
 
-    def get_output_shape(self, index: int) -> tuple[int, ...]:
+    def get_output_shape(self, index: int) -> Shape:
         return self._results[index].get_output_shape(0)
 
     def _index_of(self, nodes: Sequence[Node], node: Node) -> int:

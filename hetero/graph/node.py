@@ -17,6 +17,7 @@ from hetero.containers import ElementType
 from hetero.errors import GraphError
 from hetero.messages import escaped
 from hetero.shape import PartialShape, PartialShapeLike
+from hetero.static_shape import Shape
 from hetero.types import Type
 
 if TYPE_CHECKING:
@@ -32,6 +33,17 @@ class DiscreteTypeInfo(NamedTuple):
 
     name: str
     version_id: str
+
+    @property
+    def parent(self) -> DiscreteTypeInfo | None:
+        """Always None: unlike OpenVINO's classes, operations here have no types in common above them."""
+        return None
+
+    def hash(self) -> int:
+        return hash(self)
+
+    def __repr__(self) -> str:
+        return f"<DiscreteTypeInfo: {self.name} {self.version_id}>"
 
 
 class Port:
@@ -62,7 +74,7 @@ class Port:
         raise NotImplementedError
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> Shape:
         """The shape. Raises GraphError if it is not fully known."""
         return self.partial_shape.to_shape()
 
@@ -78,7 +90,7 @@ class Port:
     def get_partial_shape(self) -> PartialShape:
         return self.partial_shape
 
-    def get_shape(self) -> tuple[int, ...]:
+    def get_shape(self) -> Shape:
         return self.shape
 
     def get_rt_info(self) -> dict:
@@ -88,19 +100,35 @@ class Port:
 class Output(Port):
     """A value that a node computes."""
 
-    __slots__ = ("_targets", "element_type", "names", "partial_shape", "value")
+    __slots__ = ("_partial_shape", "_targets", "element_type", "names", "value")
     element_type: Type
-    partial_shape: PartialShape
 
     def __init__(self, node: Node, index: int) -> None:
         super().__init__(node, index)
         self.element_type = Type.dynamic
-        self.partial_shape = PartialShape.dynamic()
+        self._partial_shape = PartialShape.dynamic()
         self.names: set[str] = set()
         # The contents as far as they are known: None, or an array in which a Dimension stands for each unknown element
         # of an integer tensor (see ops/values.py).
         self.value: np.ndarray | None = None
         self._targets: dict[Input, None] = {}
+
+    @property
+    def partial_shape(self) -> PartialShape:
+        """The shape; a copy, so that a caller who changes it does not change the graph."""
+        return self._partial_shape.copy()
+
+    @partial_shape.setter
+    def partial_shape(self, shape: PartialShape) -> None:
+        self._partial_shape = shape
+
+    @property
+    def shape(self) -> Shape:
+        return self._partial_shape.to_shape()
+
+    def admits(self, shape: tuple[int, ...]) -> bool:
+        """Return whether a concrete shape fits the shape of the value."""
+        return self._partial_shape.admits(shape)
 
     @property
     def any_name(self) -> str:
@@ -266,7 +294,8 @@ class Node(Named):
         if len(found) != len(other._inferred) or not all(map(operator.is_, found, other._inferred)):
             return False
         for mine, source in zip(self._outputs, other._outputs):
-            mine.element_type, mine.partial_shape, mine.value = source.element_type, source.partial_shape, source.value
+            mine.element_type, mine.value = source.element_type, source.value
+            mine._partial_shape = source._partial_shape
         self._inferred = other._inferred
         return True
 
@@ -326,7 +355,7 @@ class Node(Named):
     def get_input_partial_shape(self, index: int) -> PartialShape:
         return self._inputs[index].partial_shape
 
-    def get_input_shape(self, index: int) -> tuple[int, ...]:
+    def get_input_shape(self, index: int) -> Shape:
         return self._inputs[index].shape
 
     def get_output_element_type(self, index: int) -> Type:
@@ -335,14 +364,14 @@ class Node(Named):
     def get_output_partial_shape(self, index: int) -> PartialShape:
         return self._outputs[index].partial_shape
 
-    def get_output_shape(self, index: int) -> tuple[int, ...]:
+    def get_output_shape(self, index: int) -> Shape:
         return self._outputs[index].shape
 
     def get_element_type(self) -> Type:
         return self._only_output().element_type
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> Shape:
         return self._only_output().shape
 
     def get_type_name(self) -> str:
@@ -382,4 +411,4 @@ def as_output(value: Output | Node) -> Output:
 
 def _descriptions(values: Iterable[Output]) -> Iterator[object]:
     for value in values:
-        yield from (value.element_type, value.partial_shape, value.value)
+        yield from (value.element_type, value._partial_shape, value.value)

@@ -238,8 +238,8 @@ class Op(Node):
         clone.friendly_name = own_name
         if not inputs:
             for mine, other in zip(self._outputs, clone._outputs):
-                if mine.partial_shape == other.partial_shape:
-                    other.partial_shape = mine.partial_shape  # the same object, so that readers need no inference
+                if mine._partial_shape == other._partial_shape:
+                    other._partial_shape = mine._partial_shape  # the same object, so that readers need no inference
         return clone
 
     def copy_unconnected(self) -> Self:

@@ -128,7 +128,7 @@ def section_of(sections: Mapping[str, memoryview], name: str) -> memoryview:
 def port_fields(port: Output) -> dict[str, Any]:
     """Return the name, type and shape of a port as plain data, which ``parameter_of`` reads."""
     return {
-        "name": port.node.friendly_name, "names": sorted(port.names), "type": str(port.element_type),
+        "name": port.node.friendly_name, "names": sorted(port.names), "type": port.element_type.to_string(),
         "shape": str(port.partial_shape),
     }  # fmt: skip
 

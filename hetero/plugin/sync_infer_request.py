@@ -287,6 +287,6 @@ def check_tensor(port: Output, tensor: Tensor) -> None:
 
 def check_shape(port: Output, shape: tuple[int, ...]) -> None:
     """Raise TensorError if a shape does not fit a port."""
-    if not port.partial_shape.admits(shape):
+    if not port.admits(shape):
         problem = f"takes the shape {port.partial_shape}, but the tensor has {list(shape)}"
         raise TensorError(f"'{port_name(port)}' {problem}")

@@ -22,7 +22,7 @@ def converted(x: Array, target: Type) -> Array:
         else:
             codes = x.astype(np.uint8) & np.uint8((1 << target.bitwidth) - 1)
         return codes.view(target.to_dtype())
-    if target.is_integral() and target.bitwidth < 8 and x.dtype.kind != "V":
+    if target.is_integer() and target.bitwidth < 8 and x.dtype.kind != "V":
         x = x.astype(np.int8)  # keeps the low bits of the wider integer
     return x.astype(target.to_dtype())
 
@@ -65,7 +65,7 @@ def _as_text(x: Array) -> Array:
 
 
 def _parsed(text: str, target: Type) -> float | int:
-    return int(text) if target.is_integral() else float(text)
+    return int(text) if target.is_integer() else float(text)
 
 
 def _as_power_of_two(x: Array, round_mode: str, saturate: bool) -> Array:

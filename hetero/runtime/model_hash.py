@@ -65,7 +65,7 @@ def _lines(model: Model, contents: list[memoryview]) -> Iterable[tuple]:
         if isinstance(node, Constant):
             data = fields.pop("data")
             contents.append(_bytes_of(data))
-            fields |= {"type": str(node.get_element_type()), "shape": data.shape}
+            fields |= {"type": node.get_element_type().to_string(), "shape": data.shape}
         yield (
             tuple(node.type_info), _code_key(cls), _name(node), _plain(fields),
             tuple((numbers[value.node], value.index) for value in node.input_values()),

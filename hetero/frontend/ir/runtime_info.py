@@ -27,7 +27,7 @@ def _write(parent: Element, info: Mapping[str, Any]) -> None:
         if isinstance(value, Mapping):
             _write(child, value)
         else:
-            child.set("value", str(value))
+            child.set("value", f"{value}")
 
 
 def read_model_info(root: Element) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _write_user_data(parent: Element, name: str, value: Any) -> None:
         for inner, its_value in value.items():
             _write_user_data(element, inner, its_value)
     else:
-        element.set("value", str(value))
+        element.set("value", f"{value}")
     element.set("version", "")
 
 

@@ -135,7 +135,8 @@ def _data_of(node: Node, weights: WeightsWriter) -> dict[str, str]:
         offset, size = weights.add(node.data, node.get_element_type())
         shape = ", ".join(map(str, node.data.shape))
         return {
-            "element_type": str(node.get_element_type()), "shape": shape, "offset": str(offset), "size": str(size),
+            "element_type": node.get_element_type().to_string(), "shape": shape,
+            "offset": str(offset), "size": str(size),
         }  # fmt: skip
     if not isinstance(node, Op):
         return {}

@@ -62,13 +62,13 @@ for _op_type, _operation in _UNARY.items():
 def divide(node: PaddleNodeContext) -> ConversionResult:
     """Division, which rounds towards zero for integers."""
     x, y = operands(node)
-    return ops.Divide(x, y, "numpy", False) if x.element_type.is_integral() else ops.Divide(x, y)
+    return ops.Divide(x, y, "numpy", False) if x.element_type.is_integer() else ops.Divide(x, y)
 
 
 @translator("elementwise_floordiv")
 def floor_divide(node: PaddleNodeContext) -> ConversionResult:
     x, y = operands(node)
-    return ops.Divide(x, y) if x.element_type.is_integral() else ops.Floor(ops.Divide(x, y))
+    return ops.Divide(x, y) if x.element_type.is_integer() else ops.Floor(ops.Divide(x, y))
 
 
 @translator("elementwise_heaviside")
@@ -180,7 +180,7 @@ def round_to_decimals(node: PaddleNodeContext) -> ConversionResult:
 @translator("trunc")
 def truncate(node: PaddleNodeContext) -> ConversionResult:
     value = node.get_input("X")
-    if value.element_type.is_integral():
+    if value.element_type.is_integer():
         return value
     return ops.Multiply(ops.Sign(value), ops.Floor(ops.Abs(value)))
 
