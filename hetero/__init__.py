@@ -6,19 +6,60 @@ from typing import TYPE_CHECKING
 from hetero.dimension import Dimension, Symbol
 from hetero.errors import HeteroError
 from hetero.graph import Constant, DiscreteTypeInfo, Input, Model, Node, Op, Output, Parameter
+from hetero.graph.upper_layers import provide
 from hetero.opset_modules import make_modules
+from hetero.ov_any import OVAny, RTMap
 from hetero.shape import PartialShape
 from hetero.static_shape import AxisSet, AxisVector, Coordinate, CoordinateDiff, Shape, Strides
-from hetero.tensor import Tensor
+from hetero.tensor import Tensor, TensorVector
 from hetero.types import Type
 
+# The ports of a compiled model are those of its Parameters and Results.
+ConstOutput = Output
+
 __all__ = [
-    "AsyncInferQueue", "AxisSet", "AxisVector", "CompiledModel", "Constant", "Coordinate", "CoordinateDiff", "Core",
-    "Dimension", "DiscreteTypeInfo", "FrontEndManager", "HeteroError", "InferRequest", "Input", "Model", "Node", "Op",
-    "OpExtension", "Output", "Parameter", "PartialShape", "ProfilingInfo", "RemoteContext", "RemoteTensor", "Shape",
-    "Strides", "Symbol", "Tensor", "Type", "convert_model", "ops", "properties", "save_model", "serialize",
+    "AsyncInferQueue",
+    "AxisSet",
+    "AxisVector",
+    "CompiledModel",
+    "ConstOutput",
+    "Constant",
+    "Coordinate",
+    "CoordinateDiff",
+    "Core",
+    "Dimension",
+    "DiscreteTypeInfo",
+    "FrontEndManager",
+    "HeteroError",
+    "InferRequest",
+    "Input",
+    "Model",
+    "Node",
+    "OVAny",
+    "Op",
+    "OpExtension",
+    "Output",
+    "Parameter",
+    "PartialShape",
+    "ProfilingInfo",
+    "RTMap",
+    "RemoteContext",
+    "RemoteTensor",
+    "Shape",
+    "Strides",
+    "Symbol",
+    "Tensor",
+    "TensorVector",
+    "Type",
+    "convert_model",
+    "ops",
+    "properties",
+    "save_model",
+    "serialize",
 ]  # fmt: skip
 
+provide("operations", lambda: import_module("hetero.ops"))
+provide("evaluation", lambda: import_module("hetero.reference.evaluation"))
 # Make hetero.opset1 … hetero.opset16 importable as modules.
 globals().update(make_modules())
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, overload
 
 import numpy as np
 
 from hetero.allocation import check_allocation
 from hetero.containers import ContainerType, ElementType
-from hetero.errors import TensorError
+from hetero.errors import ArgumentTypeError, TensorError
 from hetero.types import Type
 
 # DLDeviceType values of memory that the host can read: kDLCPU, kDLCUDAHost, kDLROCMHost and kDLCUDAManaged.
@@ -202,6 +202,19 @@ class Tensor:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.element_type} {list(self.shape)}>"
+
+
+class TensorVector(list[Tensor]):
+    """A list of tensors. Raises ArgumentTypeError if an element is none."""
+
+    def __init__(self, tensors: Iterable[Tensor] = ()) -> None:
+        super().__init__(tensors)
+        for tensor in self:
+            if not isinstance(tensor, Tensor):
+                raise ArgumentTypeError(f"a TensorVector consists of tensors, not of {type(tensor).__name__}")
+
+    def __repr__(self) -> str:
+        return f"<TensorVector: {list(self)}>"
 
 
 def _allocate(make: Callable[..., np.ndarray], shape: Sequence[int], dtype: np.dtype) -> np.ndarray:

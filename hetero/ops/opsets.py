@@ -14,6 +14,8 @@ import numpy as np
 
 from hetero.graph import Constant, Op, Parameter, defined_operations
 from hetero.shape import PartialShapeLike
+from hetero.tensor import Tensor
+from hetero.type_conversion import converted
 from hetero.types import Type
 
 OPSETS = range(1, 17)
@@ -98,14 +100,28 @@ def parameter(shape: PartialShapeLike, dtype: Any = np.float32, name: str | None
 
 
 def constant(value: Any, dtype: Any = None, shared_memory: bool = False, name: str | None = None) -> Constant:
-    """Create a Constant from a copy of the value, or from the array itself if ``shared_memory`` is true."""
+    """Create a Constant from a copy of the value, or from the array itself if ``shared_memory`` is true.
+
+    Numbers are converted to ``dtype``, an element type or a numpy dtype.
+    """
+    if isinstance(value, Tensor):
+        value = value.data
+    if isinstance(dtype, Type) and dtype is not Type.string:
+        array = np.asarray(value)
+        same = array.dtype == dtype.to_dtype()
+        return Constant(array if same and shared_memory else converted(array, dtype).copy(), name=name)
     if isinstance(dtype, Type):
         dtype = dtype.to_dtype()
     return Constant(np.asarray(value, dtype) if shared_memory else np.array(value, dtype), name=name)
 
 
 def _factory(cls: type[Op]) -> Callable[..., Op]:
+    # As in OpenVINO, the name may be given by position, after all other arguments.
+    positions = [p for p in cls.signature().parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+
     def create(*arguments: Any, name: str | None = None, **keywords: Any) -> Op:
+        if len(arguments) == len(positions) + 1:
+            *arguments, name = arguments  # type: ignore[assignment]  # a list serves as well
         return cls(*arguments, name=name, **keywords)
 
     factory: Any = create

@@ -12,7 +12,7 @@ from hetero import plugin
 from hetero.containers import ContainerType, as_container, unbox
 from hetero.errors import TensorError
 from hetero.graph import Output, find_port, port_name
-from hetero.graph.model import PortKey
+from hetero.graph.port_lookup import PortKey
 from hetero.tensor import Tensor, as_array
 from hetero.tracing import span
 from hetero.types import Type

@@ -6,7 +6,6 @@ def kind_of_error(call):
     try:
         call()
     except Exception as error:
-        return next(
-            kind.__name__ for kind in (TypeError, IndexError, KeyError, RuntimeError) if isinstance(error, kind)
-        )
+        kinds = (TypeError, IndexError, KeyError, AttributeError, RuntimeError)
+        return next(kind.__name__ for kind in kinds if isinstance(error, kind))
     return None

@@ -52,7 +52,7 @@ def device_key(device: Device) -> str:
 
 def operation_key(node: Node, shapes: Shapes) -> str:
     """Return what the time of an operation depends on: its type, attributes, and input types and shapes."""
-    attributes = ", ".join(f"{name}={value}" for name, value in sorted(node.get_attributes().items()))
+    attributes = ", ".join(f"{name}={value}" for name, value in sorted(node.attribute_values().items()))
     inputs = (f"{_port_key(value, shapes)}{' constant' if is_constant(value) else ''}" for value in node.input_values())
     bodies = [inner.type_info.name for body in node.bodies if body for inner in body.get_ordered_ops()]
     body_key = f" {{{hashlib.sha256(' '.join(bodies).encode()).hexdigest()[:16]}}}" if bodies else ""

@@ -21,7 +21,7 @@ def write_model_info(root: Element, info: Mapping[str, Any]) -> None:
 
 
 def _write(parent: Element, info: Mapping[str, Any]) -> None:
-    for name, value in info.items():
+    for name, value in dict(info).items():
         # A name that is not a valid XML tag becomes an attribute.
         child = SubElement(parent, name) if _TAG.fullmatch(name) else SubElement(parent, "info", name=name)
         if isinstance(value, Mapping):
@@ -53,7 +53,7 @@ def write_rt_info(parent: Element, rt_info: Mapping[str, Any]) -> None:
     if not rt_info:
         return
     element = SubElement(parent, "rt_info")
-    for name, value in rt_info.items():
+    for name, value in dict(rt_info).items():
         if name == ORIGINAL_NAMES:
             SubElement(element, "attribute", name=_FUSED_NAMES, version="0", value=join_names(value, ", "))
         elif isinstance(value, RuntimeAttribute):
