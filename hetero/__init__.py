@@ -11,7 +11,7 @@ from hetero.opset_modules import make_modules
 from hetero.ov_any import OVAny, RTMap
 from hetero.shape import PartialShape
 from hetero.static_shape import AxisSet, AxisVector, Coordinate, CoordinateDiff, Shape, Strides
-from hetero.tensor import Tensor, TensorVector
+from hetero.tensor import Tensor, TensorVector, tensor_from_file
 from hetero.types import Type
 
 # The ports of a compiled model are those of its Parameters and Results.
@@ -55,7 +55,7 @@ __all__ = [
     "ops",
     "properties",
     "save_model",
-    "serialize",
+    "serialize", "tensor_from_file",
 ]  # fmt: skip
 
 provide("operations", lambda: import_module("hetero.ops"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Protocol, overload
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy as np
 from hetero.allocation import check_allocation
 from hetero.containers import ContainerType, ElementType
 from hetero.errors import ArgumentTypeError, TensorError
+from hetero.packing import is_packed, unpack
+from hetero.static_shape import Shape, Strides
 from hetero.types import Type
 
 # DLDeviceType values of memory that the host can read: kDLCPU, kDLCUDAHost, kDLROCMHost and kDLCUDAManaged.
@@ -43,12 +46,31 @@ class Tensor:
     def __init__(self, other: Tensor, begin: Sequence[int], end: Sequence[int]) -> None: ...
 
     def __init__(  # type: ignore[misc]  # the names of the arguments depend on the type of the first, as in OpenVINO
-        self, source: Any, shape: Any = None, end: Any = None, *, begin: Any = None, shared_memory: bool = False
+        self,
+        source: Any = None,
+        shape: Any = None,
+        end: Any = None,
+        *,
+        begin: Any = None,
+        shared_memory: bool = False,
+        array: Any = None,
+        type: Any = None,
+        other: Any = None,
     ) -> None:
+        given = [value for value in (source, array, other) if value is not None]
         if isinstance(shape, bool):
             shape, shared_memory = None, shape
+        if isinstance(end, Type):  # Tensor(array, shape, type)
+            type, end = end, None
         begin = shape if begin is None else begin
         self._whole: Tensor | None = None
+        if given and shape is not None and isinstance(given[0], np.ndarray):
+            given[0], shape = _with_shape(given[0], shape, type), None
+        elif type is not None:
+            given = [Type(type)]
+        if not given:
+            raise ArgumentTypeError("a tensor is made from an array, or an element type and a shape")
+        source = given[0]
         if end is not None:
             self._become_region(source, begin, end)
             return
@@ -60,6 +82,8 @@ class Tensor:
             self._data = _allocate(np.zeros, shape, Type(source).to_dtype())
         else:
             array = as_array(source)
+            if array.dtype.kind == "S":
+                array = np.char.decode(array, "utf-8")
             self._data = array if shared_memory else _allocate(lambda *_: np.array(array), array.shape, array.dtype)
         self._memory = self._data  # the whole allocation; after set_shape the data may be a part of it
         self._owns_memory = not shared_memory
@@ -68,6 +92,8 @@ class Tensor:
     def _become_region(self, whole: Tensor, begin: Sequence[int], end: Sequence[int]) -> None:
         if not isinstance(whole, Tensor):
             raise TensorError(f"a region is a part of a Tensor, not of {type(whole).__name__}")
+        if whole.element_type is not Type.string and _shares_bytes(whole.element_type):
+            raise TensorError(f"a tensor of {whole.element_type} has no regions, because its elements share bytes")
         self._region = region_of(whole.data.shape, begin, end)  # .data raises if the memory is not the host's
         self._whole = whole
         self._owns_memory = False
@@ -89,7 +115,7 @@ class Tensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (self._data if self._whole is None else self.data).shape
+        return tuple.__new__(Shape, (self._data if self._whole is None else self.data).shape)
 
     @shape.setter
     def shape(self, shape: Sequence[int]) -> None:
@@ -107,7 +133,38 @@ class Tensor:
     @property
     def strides(self) -> tuple[int, ...]:
         """Bytes from one element to the next along each axis."""
-        return self.data.strides
+        return Strides(self.data.strides)
+
+    @property
+    def str_data(self) -> np.ndarray:
+        """A copy of the strings as text. Raises TensorError if the elements are not strings."""
+        return self._strings().copy()
+
+    @str_data.setter
+    def str_data(self, strings: Any) -> None:
+        self._set_strings(strings)
+
+    @property
+    def bytes_data(self) -> np.ndarray:
+        """A copy of the strings as UTF-8. Raises TensorError if the elements are not strings."""
+        return np.char.encode(self._strings(), "utf-8")
+
+    @bytes_data.setter
+    def bytes_data(self, strings: Any) -> None:
+        self._set_strings(strings)
+
+    def _strings(self) -> np.ndarray:
+        if self.element_type is not Type.string:
+            raise TensorError(f"a tensor of {self.element_type} has no strings")
+        return self.data
+
+    def _set_strings(self, strings: Any) -> None:
+        shape, array = self._strings().shape, np.asarray(strings)
+        if array.dtype.kind == "S":
+            array = np.char.decode(array, "utf-8")
+        if array.dtype.kind != "U" or array.size != math.prod(shape):
+            raise TensorError(f"a tensor of strings of the shape {list(shape)} takes as many strings, not {array!r}")
+        self.take(array.reshape(shape))
 
     def is_continuous(self) -> bool:
         return self.data.flags.c_contiguous
@@ -159,8 +216,10 @@ class Tensor:
             raise TensorError(f"a tensor of {list(self.shape)} cannot be copied to an array of {list(target.shape)}")
         self.read(target)
 
-    def copy_from(self, source: Tensor | np.ndarray) -> None:
+    def copy_from(self, source: Tensor | np.ndarray | list) -> None:
         """Copy the elements of a tensor or an array into this one, which takes on its shape. Raises as ``copy_to``."""
+        if isinstance(source, list):
+            source = np.asarray(source)
         self.set_shape(source.shape)
         if isinstance(source, Tensor):
             source.read(self.data)
@@ -201,7 +260,19 @@ class Tensor:
         return self.data.__dlpack_device__()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.element_type} {list(self.shape)}>"
+        return f"<{type(self).__name__}: shape{self.shape} type: {self.element_type}>"
+
+    def __copy__(self) -> Tensor:
+        """Return a tensor that shares the memory."""
+        return Tensor(self.data, shared_memory=True)
+
+    def __deepcopy__(self, memo: dict) -> Tensor:
+        return Tensor(self.data)
+
+
+def tensor_from_file(path: str | Path) -> Tensor:
+    """Return a tensor of the bytes of a file."""
+    return Tensor(np.fromfile(path, np.uint8), shared_memory=True)
 
 
 class TensorVector(list[Tensor]):
@@ -225,6 +296,25 @@ def _allocate(make: Callable[..., np.ndarray], shape: Sequence[int], dtype: np.d
         return make(shape, dtype)
     except (MemoryError, ValueError) as error:
         raise TensorError(f"a tensor of {Type(dtype)}{list(shape)} cannot be allocated: {error}") from error
+
+
+def _shares_bytes(kind: ElementType) -> bool:
+    return isinstance(kind, Type) and is_packed(kind)
+
+
+def _with_shape(array: np.ndarray, shape: Sequence[int], kind: Any) -> np.ndarray:
+    """Return an array of a shape, and of an element type whose packed elements or bits the array contains.
+
+    Raises TensorError if the array does not have as many elements or bytes.
+    """
+    element_type = Type(array.dtype if kind is None else kind)
+    try:
+        if is_packed(element_type) and array.dtype == np.uint8:
+            return unpack(np.ascontiguousarray(array), element_type, tuple(shape))
+        return np.ascontiguousarray(array).reshape(-1).view(element_type.to_dtype()).reshape(shape)
+    except ValueError as error:
+        problem = f"cannot be a tensor of {element_type}{list(shape)}"
+        raise TensorError(f"an array of {array.dtype}{list(array.shape)} {problem}: {error}") from error
 
 
 def as_array(source: Any) -> np.ndarray:
