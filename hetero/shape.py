@@ -22,10 +22,10 @@ class PartialShape:
     has an unknown rank, written ``[...]``.
     """
 
-    __slots__ = ("_admitted", "_dimensions")
+    __slots__ = ("_dimensions", "last_admitted")
 
     def __init__(self, shape: PartialShapeLike | None = ()) -> None:
-        self._admitted: tuple[int, ...] | None = None  # the last shape for which `admits` returned True
+        self.last_admitted: tuple[int, ...] | None = None  # the last shape for which `admits` returned True
         self._dimensions: tuple[Dimension, ...] | None
         if isinstance(shape, PartialShape):
             self._dimensions = shape._dimensions
@@ -106,14 +106,14 @@ class PartialShape:
 
     def admits(self, shape: tuple[int, ...]) -> bool:
         """Return whether a concrete shape fits this one. Called for each inference, so the last answer is cached."""
-        if self._dimensions is None or shape == self._admitted:
+        if self._dimensions is None or tuple.__eq__(shape, self.last_admitted) is True:
             return True
         if len(self._dimensions) != len(shape):
             return False
         for dimension, length in zip(self._dimensions, shape):
             if length < dimension._min or (dimension._max is not None and length > dimension._max):
                 return False
-        self._admitted = shape
+        self.last_admitted = shape
         return True
 
     def compatible(self, other: PartialShapeLike) -> bool:
@@ -203,12 +203,12 @@ class PartialShape:
             dimensions[index] = Dimension.of(dimension)
         except IndexError:
             raise GraphError(f"the shape {self} has no dimension {index}") from None
-        self._dimensions, self._admitted = tuple(dimensions), None
+        self._dimensions, self.last_admitted = tuple(dimensions), None
 
     def copy(self) -> PartialShape:
         """Return a shape of the same dimensions, which does not follow changes of this one."""
         shape = object.__new__(PartialShape)
-        shape._dimensions, shape._admitted = self._dimensions, None
+        shape._dimensions, shape.last_admitted = self._dimensions, None
         return shape
 
     __copy__ = copy

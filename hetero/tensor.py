@@ -20,6 +20,10 @@ from hetero.types import Type
 HOST_DEVICES = (1, 3, 11, 13)
 
 
+# Shape's constructor also checks its argument, which a request would do for each tensor.
+_new_tuple = tuple.__new__
+
+
 class SupportsDLPack(Protocol):
     """An array of any library that supports DLPack (https://dmlc.github.io/dlpack/latest/python_spec.html)."""
 
@@ -115,7 +119,7 @@ class Tensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple.__new__(Shape, (self._data if self._whole is None else self.data).shape)
+        return _new_tuple(Shape, (self._data if self._whole is None else self.data).shape)
 
     @shape.setter
     def shape(self, shape: Sequence[int]) -> None:
@@ -190,7 +194,7 @@ class Tensor:
         Raises TensorError if shared memory is too small, or if a region would grow along an axis.
         """
         shape = tuple(shape)
-        if shape == self.shape:
+        if tuple.__eq__(shape, self.shape):
             return
         if self._whole is not None:
             self._region = smaller_region(self._region, shape)
