@@ -264,7 +264,7 @@ class Tensor:
         return self.data.__dlpack_device__()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: shape{self.shape} type: {self.element_type}>"
+        return f"<{type(self).__name__}: shape{Shape(self.shape)} type: {self.element_type}>"
 
     def __copy__(self) -> Tensor:
         """Return a tensor that shares the memory."""
