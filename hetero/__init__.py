@@ -76,6 +76,7 @@ _LAZY_ATTRIBUTES = {
     **dict.fromkeys(("AsyncInferQueue", "CompiledModel", "Core", "FrontEndManager", "InferRequest"), "hetero.runtime"),
     **dict.fromkeys(("ProfilingInfo", "RemoteContext", "RemoteTensor"), "hetero.plugin"),
     "OpExtension": "hetero.frontend",
+    **dict.fromkeys(("Version", "get_version"), "hetero.runtime.version"),
     "convert_model": "hetero.runtime.convert",
     **dict.fromkeys(("save_model", "serialize"), "hetero.frontend.ir"),
 }
@@ -83,6 +84,8 @@ _LAZY_ATTRIBUTES = {
 
 def __getattr__(name: str) -> object:
     """Import operations, runtime and writers on first use, so that ``import hetero`` stays fast."""
+    if name == "__version__":
+        return import_module("hetero.runtime.version").get_version()
     if name in ("ops", "properties"):
         return import_module(f"hetero.{name}")
     if name not in _LAZY_ATTRIBUTES:
