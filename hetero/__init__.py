@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 from hetero.dimension import Dimension, Symbol
 from hetero.errors import HeteroError
-from hetero.graph import Constant, DiscreteTypeInfo, Input, Model, Node, Op, Output, Parameter
+from hetero.graph import Constant, DiscreteTypeInfo, Input, Model, Node, Op, Output, Parameter, get_batch, set_batch
 from hetero.graph.upper_layers import provide
+from hetero.layout import Layout
 from hetero.opset_modules import make_modules
 from hetero.ov_any import OVAny, RTMap
 from hetero.shape import PartialShape
@@ -18,44 +19,12 @@ from hetero.types import Type
 ConstOutput = Output
 
 __all__ = [
-    "AsyncInferQueue",
-    "AxisSet",
-    "AxisVector",
-    "CompiledModel",
-    "ConstOutput",
-    "Constant",
-    "Coordinate",
-    "CoordinateDiff",
-    "Core",
-    "Dimension",
-    "DiscreteTypeInfo",
-    "FrontEndManager",
-    "HeteroError",
-    "InferRequest",
-    "Input",
-    "Model",
-    "Node",
-    "OVAny",
-    "Op",
-    "OpExtension",
-    "Output",
-    "Parameter",
-    "PartialShape",
-    "ProfilingInfo",
-    "RTMap",
-    "RemoteContext",
-    "RemoteTensor",
-    "Shape",
-    "Strides",
-    "Symbol",
-    "Tensor",
-    "TensorVector",
-    "Type",
-    "convert_model",
-    "ops",
-    "properties",
-    "save_model",
-    "serialize", "tensor_from_file",
+    "AsyncInferQueue", "AxisSet", "AxisVector", "CompiledModel", "ConstOutput", "Constant", "Coordinate",
+    "CoordinateDiff", "Core", "Dimension", "DiscreteTypeInfo", "FrontEndManager", "HeteroError", "InferRequest",
+    "Input", "Layout", "Model", "Node", "OVAny", "Op", "OpExtension", "Output", "Parameter", "PartialShape",
+    "ProfilingInfo", "RTMap", "RemoteContext", "RemoteTensor", "Shape", "Strides", "Symbol", "Tensor", "TensorVector",
+    "Type", "convert_model", "get_batch", "layout_helpers", "ops", "preprocess", "properties", "save_model",
+    "serialize", "set_batch", "tensor_from_file",
 ]  # fmt: skip
 
 provide("operations", lambda: import_module("hetero.ops"))
@@ -64,7 +33,7 @@ provide("evaluation", lambda: import_module("hetero.reference.evaluation"))
 globals().update(make_modules())
 
 if TYPE_CHECKING:
-    from hetero import ops, properties
+    from hetero import layout_helpers, ops, preprocess, properties
     from hetero.frontend import OpExtension
     from hetero.frontend.ir import save_model, serialize
     from hetero.plugin import ProfilingInfo, RemoteContext, RemoteTensor
@@ -86,7 +55,7 @@ def __getattr__(name: str) -> object:
     """Import operations, runtime and writers on first use, so that ``import hetero`` stays fast."""
     if name == "__version__":
         return import_module("hetero.runtime.version").get_version()
-    if name in ("ops", "properties"):
+    if name in ("layout_helpers", "ops", "preprocess", "properties"):
         return import_module(f"hetero.{name}")
     if name not in _LAZY_ATTRIBUTES:
         raise AttributeError(f"module 'hetero' has no attribute '{name}'")

@@ -1,4 +1,4 @@
-"""The built-in plugin: device HETERO and the frontends. It is found through an entry point, like any other plugin."""
+"""The built-in plugin: the virtual devices and the frontends. An entry point names it, like any other plugin."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from hetero.plugin.registry import Registry
 @hookimpl
 def hetero_register_devices(registry: Registry) -> None:
     registry.register_device("HETERO", _factory("hetero.dispatch", "HeteroPlugin"))
+    registry.register_device("AUTO", _factory("hetero.virtual", "AutoPlugin"))
+    registry.register_device("MULTI", _factory("hetero.virtual", "MultiPlugin"))
+    registry.register_device("BATCH", _factory("hetero.virtual", "BatchPlugin"))
 
 
 @hookimpl

@@ -28,6 +28,10 @@ class GraphError(HeteroError):
     """An invalid graph: a wrong number of inputs, incompatible types or shapes, or a cycle."""
 
 
+class ArgumentError(HeteroError, TypeError):
+    """An argument of a type that a function does not take."""
+
+
 class FrontendError(HeteroError):
     """A model file that cannot be read: missing, of an unknown format, damaged, or with unknown operations."""
 

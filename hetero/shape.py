@@ -106,14 +106,14 @@ class PartialShape:
 
     def admits(self, shape: tuple[int, ...]) -> bool:
         """Return whether a concrete shape fits this one. Called for each inference, so the last answer is cached."""
-        if self._dimensions is None or tuple.__eq__(shape, self.last_admitted) is True:
+        if self._dimensions is None or shape == self.last_admitted:
             return True
         if len(self._dimensions) != len(shape):
             return False
         for dimension, length in zip(self._dimensions, shape):
             if length < dimension._min or (dimension._max is not None and length > dimension._max):
                 return False
-        self.last_admitted = shape
+        self.last_admitted = tuple(shape)
         return True
 
     def compatible(self, other: PartialShapeLike) -> bool:

@@ -93,6 +93,15 @@ class Tensor:
         self._owns_memory = not shared_memory
         self._element_type = source if isinstance(source, ContainerType) else Type(self._data.dtype)
 
+    @classmethod
+    def sharing(cls, array: np.ndarray) -> Tensor:
+        """Return a tensor that shares the memory of an array: the constructor without its other forms, for requests."""
+        tensor = cls.__new__(cls)
+        tensor._whole, tensor._owns_memory = None, False
+        tensor._data = tensor._memory = array
+        tensor._element_type = Type(array.dtype)
+        return tensor
+
     def _become_region(self, whole: Tensor, begin: Sequence[int], end: Sequence[int]) -> None:
         if not isinstance(whole, Tensor):
             raise TensorError(f"a region is a part of a Tensor, not of {type(whole).__name__}")
@@ -119,11 +128,16 @@ class Tensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return _new_tuple(Shape, (self._data if self._whole is None else self.data).shape)
+        return _new_tuple(Shape, self.lengths)
 
     @shape.setter
     def shape(self, shape: Sequence[int]) -> None:
         self.set_shape(shape)
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The shape as a plain tuple, which requests compare faster than a Shape."""
+        return (self._data if self._whole is None else self.data).shape
 
     @property
     def size(self) -> int:
@@ -194,7 +208,7 @@ class Tensor:
         Raises TensorError if shared memory is too small, or if a region would grow along an axis.
         """
         shape = tuple(shape)
-        if tuple.__eq__(shape, self.shape):
+        if shape == self.lengths:
             return
         if self._whole is not None:
             self._region = smaller_region(self._region, shape)

@@ -9,6 +9,7 @@ import pytest
 from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.plugin import TemplatePlugin
 
+import hetero
 from hetero import Core, Model, Parameter, Type, ops
 from hetero.passes import fold_constants, fuse_gelu
 from hetero.plugin import Device, Plugin
@@ -86,12 +87,16 @@ def test_placement_programs():
 
 def test_inference_programs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    compiled = Core().compile_model(zoo.path("squeezenet"), "TEMPLATE")
-    names = {"compiled": compiled, "inputs": zoo.inputs("squeezenet")}
+    core = Core()
+    model = core.read_model(zoo.path("squeezenet"))
+    compiled = core.compile_model(model, "TEMPLATE")
+    names = {"ov": hetero, "core": core, "model": model, "compiled": compiled, "inputs": zoo.inputs("squeezenet")}
     for program in blocks("python", "docs/inference.md"):
         exec(compile(program, "docs/inference.md", "exec"), names)
     assert names["request"].results[0].shape == compiled(names["inputs"])[0].shape
+    assert names["best"] == 3 * 16 * [compiled(names["inputs"])[0].argmax()]
     assert (tmp_path / "trace.json").stat().st_size > 0
+    assert names["model"].input().element_type is Type.u8
 
 
 def test_yaml_run(tmp_path):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from hetero import Core, Model, ops
 from hetero.conformance.samples import Sample, check_refusal, supports
-from hetero.errors import NotSupportedError
+from hetero.errors import DeviceError, NotSupportedError
 from hetero.graph import Constant
 from hetero.plugin.blob_import import exports_models
+from hetero.runtime.device_name import parse_device_name
 
 
 def has_export(core: Core, device: str, sample: Sample) -> bool:
@@ -29,7 +32,19 @@ FEATURES: dict[str, Callable[[Core, str, Sample], bool]] = {
         core.compile_model(sample.model(), device).get_runtime_model, device
     ),
     "variables": lambda core, device, sample: _runs(core, device, delay(sample)),
+    "placement by HETERO": lambda core, device, sample: runs_under_hetero(core, device, sample),
 }
+
+
+def runs_under_hetero(core: Core, device: str, sample: Sample) -> bool:
+    """Return whether HETERO may place operations on the device: on all except virtual devices."""
+    kind = parse_device_name(device).kind
+    if core.get_plugin(kind).devices():
+        core.compile_model(sample.model(), f"HETERO:{device}")
+        return True
+    with pytest.raises(DeviceError, match=f"cannot use .*{kind}"):
+        core.compile_model(sample.model(), f"HETERO:{kind}")
+    return False
 
 
 def delay(sample: Sample) -> Model:
@@ -54,7 +69,7 @@ def _does(action: Callable[[], object], device: str) -> bool:
     try:
         action()
     except NotSupportedError as error:
-        kind = device.split(".")[0]
+        kind = parse_device_name(device).kind
         assert kind in str(error), f"the error does not name {kind}: {error}"
         return False
     return True

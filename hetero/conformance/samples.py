@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model, Node, Op, Output, Parameter, Type, ops
+from hetero import properties as props
 from hetero.errors import GraphError, UnsupportedOperationError
 from hetero.graph import Constant, Result, as_output
 from hetero.reference import Program, UncancelledRun
@@ -116,6 +117,15 @@ def on_threads(work: Callable[[int], None], count: int = 4) -> None:
 def describe_ports(ports: Sequence[Output]) -> list[tuple]:
     """Return the names, the element type and the shape of each port."""
     return [(port.names, port.element_type, port.partial_shape) for port in ports]
+
+
+def used_devices(core: Core, device: str) -> list[str]:
+    """Return the devices that a virtual device such as MULTI:CPU.0,CPU.1 uses; another device is its own."""
+    plugin, options = core.resolve_device(device)
+    if plugin.devices():
+        return [device]
+    names = [name.partition("(")[0] for name in options.get(props.device.priorities, ())]
+    return names or core.available_devices
 
 
 def supports(core: Core, model: Model, device: str) -> bool:

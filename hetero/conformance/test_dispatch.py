@@ -6,6 +6,8 @@ from hetero import Core
 from hetero.conformance.samples import Sample
 from hetero.errors import UnsupportedOperationError
 
+pytestmark = pytest.mark.needs("placement by HETERO")
+
 
 def test_a_model_alone_on_the_device(core: Core, device: str, sample: Sample) -> None:
     compiled = core.compile_model(sample.model(length=3), f"HETERO:{device}")

@@ -188,6 +188,7 @@ def test_invalid_tensors_are_refused_and_the_request_stays_usable(
         assert_close(infer_request.infer([array])[0], sample.expected(array))
 
 
+@pytest.mark.needs("placement by HETERO")
 def test_under_hetero(core: Core, device: str, context: RemoteContext, sample: Sample) -> None:
     """HETERO accepts the device's remote tensors."""
     array = sample.array()

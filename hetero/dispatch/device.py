@@ -37,17 +37,18 @@ class Device:
         problem = f"{self.name} failed to compile '{model.friendly_name}'"
         with device_errors(problem), span("compile", f"{model.friendly_name} on {self.name}"):
             if isinstance(model, PreparedModel):
-                return _checked(self.plugin.compile(model), problem)
-            return _checked(self.plugin.compile_model(model, self.options), problem)
+                return checked(self.plugin.compile(model), problem)
+            return checked(self.plugin.compile_model(model, self.options), problem)
 
     def import_blob(self, content: memoryview) -> CompiledModel:
         """Import a compiled subgraph from a blob that the device exported. Raise BlobError or DeviceError."""
         with span("import", self.name):
             compiled = import_blob(self.plugin, read_blob(content), self.options)
-        return _checked(compiled, f"{self.name} failed to import a subgraph")
+        return checked(compiled, f"{self.name} failed to import a subgraph")
 
 
-def _checked(compiled: Any, problem: str) -> CompiledModel:
+def checked(compiled: Any, problem: str) -> CompiledModel:
+    """Return what a device compiled. Raise DeviceError if it is no CompiledModel."""
     if not isinstance(compiled, CompiledModel):
         raise DeviceError(f"{problem}: it returned {type(compiled).__name__}, not a CompiledModel")
     return compiled

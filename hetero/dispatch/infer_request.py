@@ -62,7 +62,7 @@ class HeteroInferRequest(SyncInferRequest):
         compiled = self.compiled_model
         if before is not None:
             for port, tensor in zip(compiled.outputs, self.output_tensors()):
-                _repair(port, tensor)
+                repair(port, tensor)
         bound = BoundPlan(plan, self, compiled.timeout > 0, compiled.keeps_snapshots)
         if before is not None:
             bound.resume_from(before)
@@ -182,7 +182,7 @@ class HeteroAsyncInferRequest(AsyncInferRequest):
             self.end(done, None)
 
 
-def _repair(port: Output, tensor: Tensor) -> None:
+def repair(port: Output, tensor: Tensor) -> None:
     """Reset a tensor that a failing device left with a shape or type that does not fit the port."""
     try:
         check_tensor(port, tensor)

@@ -13,7 +13,7 @@ from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
 from hetero.dispatch.cost.database import CostDatabase
 from hetero.dispatch.deployment import Deployer
 from hetero.dispatch.device import Device
-from hetero.dispatch.devices import find_devices, make_devices, unavailable_reasons
+from hetero.dispatch.devices import named_devices, own_options, unavailable_reasons
 from hetero.dispatch.drawing import visualize
 from hetero.dispatch.failover import device_timeout, runtime_fallback, variable_snapshots
 from hetero.dispatch.placement.greedy import greedy
@@ -173,16 +173,8 @@ class HeteroPlugin(Plugin):
 
     def _devices(self, options: Mapping[str, Any]) -> tuple[PropertyTable, list[Device]]:
         """Return the dispatcher's own properties, and the devices in order of priority with their options."""
-        keys = {str(key) for key in self.supported_properties}
-        table = self.property_table({key: value for key, value in options.items() if key in keys})
-        shared = {key: value for key, value in options.items() if key not in keys}
-        names = table.get(props.device.priorities)
-        resolved = find_devices(self, names)
-        known = {key for plugin, _ in resolved.values() for key in plugin.supported_properties}
-        if unknown := {key: value for key, value in shared.items() if key not in known}:
-            self.property_table(unknown)  # raises PropertyError for a key that no device has
-        shared.update({key: value for key, value in table.explicit().items() if key in self._passed_on})
-        return table, make_devices(self, names, resolved, shared, table.get(props.device.properties))
+        table = self.property_table(own_options(self, options))
+        return table, named_devices(self, table, options, table.get(props.device.priorities), self._passed_on)
 
 
 def _chosen_placement(table: PropertyTable) -> PlacementStrategy:

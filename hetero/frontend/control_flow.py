@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
 from hetero import ops
 from hetero.containers import ElementType
 from hetero.errors import FrontendError
 from hetero.frontend.subgraph import Body, Subgraph
 from hetero.frontend.values import int64, normalize_axis
-from hetero.graph import Model, Output, Parameter
+from hetero.graph import Constant, Model, Output, Parameter
 from hetero.ops.bodies import widen
 from hetero.ops.control_flow import SubGraphOp
 from hetero.ops.port_maps import (
@@ -81,6 +83,23 @@ def connect(
     operation.set_output_descriptions(outputs)
     operation.infer()
     return operation
+
+
+def make_while(body: Body, enters: Output, initial: Sequence[Output]) -> SubGraphOp:
+    """Return the Loop of a body that returns the condition for the next iteration, then the carried values.
+
+    ``enters``: the condition for the first iteration.
+    """
+    no_limit = Constant(np.int64(-1)).output(0)
+    loop = ops.Loop(no_limit, enters)
+    loop.set_special_body_ports([-1, 0])
+    return connect(
+        loop,
+        body,
+        [no_limit, enters, *initial],
+        [MergedInputDescription(2 + index, index, 1 + index) for index in range(len(initial))],
+        [BodyOutputDescription(1 + index, index) for index in range(len(initial))],
+    )
 
 
 def make_scan(

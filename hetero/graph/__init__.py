@@ -2,6 +2,7 @@
 
 from hetero.graph.attributes import Attribute, AttributeVisitor, accepts, choice, floats, integers, texts
 from hetero.graph.execution import ExecutionNode, is_execution_step
+from hetero.graph.layouts import get_batch, get_layout, set_batch, set_layout
 from hetero.graph.model import Model
 from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
 from hetero.graph.operation import Op, defined_operations
@@ -15,6 +16,7 @@ from hetero.graph.variable import Variable, VariableInfo
 __all__ = [
     "Attribute", "AttributeVisitor", "Constant", "DiscreteTypeInfo", "ExecutionNode", "Input", "Model", "Node", "Op",
     "Output", "Parameter", "Result", "UniqueNames", "Variable", "VariableInfo", "accepts", "as_output", "choice",
-    "class_file", "constant_array", "defined_operations", "describe_failure", "find_port", "floats", "integers",
-    "is_constant", "is_execution_step", "method_location", "port_name", "texts", "topological_order", "walk_nested",
+    "class_file", "constant_array", "defined_operations", "describe_failure", "find_port", "floats", "get_batch",
+    "get_layout", "integers", "is_constant", "is_execution_step", "method_location", "port_name", "set_batch",
+    "set_layout", "texts", "topological_order", "walk_nested",
 ]  # fmt: skip

@@ -19,6 +19,10 @@ InfoPath = str | Sequence[str]
 _MISSING = object()
 
 
+class RuntimeAttribute(dict):
+    """An rt_info value of a kind that OpenVINO defines: its fields by name. Its key ends in a version: ``layout_0``."""
+
+
 def _keys(path: InfoPath) -> list[str]:
     return [path] if isinstance(path, str) else list(path)
 

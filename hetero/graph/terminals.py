@@ -11,6 +11,7 @@ import numpy as np
 from hetero.containers import element_type_of
 from hetero.errors import GraphError
 from hetero.graph.attributes import Attribute
+from hetero.graph.layouts import HasLayout
 from hetero.graph.node import Node, Output
 from hetero.graph.operation import Op
 from hetero.packing import as_numbers, packed_size
@@ -21,7 +22,7 @@ from hetero.type_conversion import converted
 from hetero.types import Type
 
 
-class Parameter(Op, opset=1):
+class Parameter(HasLayout, Op, opset=1):
     """An input of the model. Its element type and shape may be partly unknown."""
 
     names_its_value = True
@@ -31,6 +32,7 @@ class Parameter(Op, opset=1):
     known_value: np.ndarray | None = None
 
     def validate_and_infer_types(self) -> None:
+        self.check_layout(self.layout, self.partial_shape)
         # Dimensions of inputs are independent, even if their shapes were copied from the same value.
         self.set_output_type(0, self.element_type, self.partial_shape.with_own_symbols())
 
@@ -38,7 +40,9 @@ class Parameter(Op, opset=1):
         return self.known_value
 
     def set_partial_shape(self, shape: PartialShapeLike) -> None:
-        self.partial_shape = PartialShape(shape)
+        shape = PartialShape(shape)
+        self.check_layout(self.layout, shape)
+        self.partial_shape = shape
 
     def get_partial_shape(self) -> PartialShape:
         return self.partial_shape
@@ -131,7 +135,7 @@ class Constant(Op, opset=1):
         return Tensor(self.data, shared_memory=True)
 
 
-class Result(Op, opset=1):
+class Result(HasLayout, Op, opset=1):
     """An output of the model."""
 
     names_its_value = True

@@ -104,6 +104,36 @@ class RegexFullMatch(Op):
         self.set_output_type(0, Type.boolean, self.get_input_partial_shape(0))
 
 
+class RegexReplace(Op):
+    r"""Each string with the matches of a regular expression replaced, all or only the first.
+
+    In ``rewrite``, ``\1`` to ``\9`` are the groups of the match, ``\0`` is the whole match. Character classes such as
+    ``\s`` are those of ASCII.
+    """
+
+    input_names = ("data",)
+    pattern = Attribute(str)
+    rewrite = Attribute(str)
+    replace_global = Attribute(bool, True)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), _is_string, "a string")
+        self.set_output_type(0, Type.string, self.get_input_partial_shape(0))
+
+
+class StringHashBucket(Op):
+    """FarmHash's Fingerprint64 of the UTF-8 bytes of each string, modulo ``num_buckets``, i64."""
+
+    input_names = ("data",)
+    num_buckets = Attribute(int)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), _is_string, "a string")
+        if self.num_buckets < 1:
+            self.fail(f"num_buckets must be positive, but is {self.num_buckets}")
+        self.set_output_type(0, Type.i64, self.get_input_partial_shape(0))
+
+
 class TfIdfVectorizer(Op):
     """Counts of the n-grams of a pool in rows ``[C]`` or ``[N, C]`` of words or numbers: f32 ``[…, columns]``.
 

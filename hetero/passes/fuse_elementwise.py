@@ -22,6 +22,7 @@ class FusionRules:
 
     ``takes_epilogue``: whether the kernels of an anchor can run a group of element-wise nodes on its output.
     ``prologue``: the nodes before an anchor that its kernels run, in order; they must have no other reader.
+    ``joins``: whether a node, all readers of which are in a group, may be the first node of the group.
     ``max_inputs`` and ``max_nodes`` limit a group: kernels have a limited number of arguments, and build time grows
     faster than linearly with the number of nodes.
     """
@@ -29,6 +30,7 @@ class FusionRules:
     is_elementwise: Callable[[Node], bool]
     takes_epilogue: Callable[[Node, Sequence[Node]], bool] = lambda anchor, group: False
     prologue: Callable[[Node], Sequence[Node]] = lambda anchor: ()
+    joins: Callable[[Node, Sequence[Node]], bool] = lambda node, group: True
     max_inputs: int = 24
     max_nodes: int = 64
 
@@ -86,7 +88,9 @@ def _group_of_readers(node: Node, group_of: dict[Node, _Group], rules: FusionRul
     group = groups.pop() if len(groups) == 1 else None
     if group is None or len(group.nodes) == rules.max_nodes or group.root.output(0).shape != node.output(0).shape:
         return None
-    return group if len(_Group([node, *group.nodes]).inputs()) <= rules.max_inputs else None
+    if len(_Group([node, *group.nodes]).inputs()) > rules.max_inputs or not rules.joins(node, group.nodes):
+        return None
+    return group
 
 
 def _anchor_of(group: _Group, rules: FusionRules, position: dict[Node, int]) -> Node | None:
@@ -124,6 +128,6 @@ def _fuse(group: _Group) -> None:
     fused = ops.Fused(list(parameters), Model(result, list(parameters.values())), group.anchor)
     fused.friendly_name = (anchor or nodes[-1:])[0].friendly_name
     copy_rt_info(nodes, fused)
-    fused.output(0).names = set(result.names)
+    fused.output(0).names = set(result.own_names)
     for reader in readers:
         reader.replace_source_output(fused.output(0))

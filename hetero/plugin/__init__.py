@@ -3,7 +3,7 @@
 from hetero.plugin.async_infer_request import AsyncInferRequest
 from hetero.plugin.blob import Section
 from hetero.plugin.compiled_model import CompiledModel
-from hetero.plugin.device import Device
+from hetero.plugin.device import Device, Rank
 from hetero.plugin.executors import Executor, Executors
 from hetero.plugin.hookspecs import hookimpl
 from hetero.plugin.memory_plan import plan_memory
@@ -21,8 +21,9 @@ from hetero.plugin.variable_state import VariableState
 
 __all__ = [
     "STAGES", "AsyncInferRequest", "CompiledModel", "Device", "ExecutedStep", "ExecutionTimes", "Executor", "Executors",
-    "Plugin", "PreparedModel", "ProfilingInfo", "QueryResult", "Region", "Registry", "RemoteContext", "RemoteMemory",
-    "RemoteTensor", "Section", "SharedTensor", "SyncInferRequest", "VariableState", "check_shape", "check_tensor",
-    "common_properties", "full_name", "get_supported_nodes", "hookimpl", "installed_plugins", "make_runtime_model",
-    "model_sections", "models_in", "overlap", "plan_memory", "scheduling_properties", "unsupported",
+    "Plugin", "PreparedModel", "ProfilingInfo", "QueryResult", "Rank", "Region", "Registry", "RemoteContext",
+    "RemoteMemory", "RemoteTensor", "Section", "SharedTensor", "SyncInferRequest", "VariableState", "check_shape",
+    "check_tensor", "common_properties", "full_name", "get_supported_nodes", "hookimpl", "installed_plugins",
+    "make_runtime_model", "model_sections", "models_in", "overlap", "plan_memory", "scheduling_properties",
+    "unsupported",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from hetero.plugin.executors import Executor
 from hetero.plugin.profiling import ExecutionTimes
 from hetero.plugin.shared_properties import full_name
 from hetero.plugin.sync_infer_request import SyncInferRequest
+from hetero.properties import Property
 
 if TYPE_CHECKING:
     from hetero.plugin.prepared_model import PreparedModel
@@ -30,15 +31,19 @@ _MACHINE_OPTIONS = (props.device.id, props.cache_dir, props.tuning_file)
 class CompiledModel(ABC):
     """A model compiled for a device. An author defines ``create_sync_infer_request``.
 
-    The properties of the compilation can be read but not set.
+    The properties of the compilation can be read but not set, except those in ``mutable_properties``.
     """
+
+    #: Properties that can be set after the compilation (optional).
+    mutable_properties: Collection[Property] = ()
 
     def __init__(self, prepared: PreparedModel) -> None:
         plugin, properties = prepared.plugin, prepared.properties
         self.name, self.inputs, self.outputs = prepared.ports
         self.plugin, self.device = plugin, prepared.device
         own = (props.model_name, props.execution_devices, props.loaded_from_cache)
-        self.properties = properties.read_only_copy(f"compiled model '{self.name}' of {plugin.name}", own)
+        owner = f"compiled model '{self.name}' of {plugin.name}"
+        self.properties = properties.read_only_copy(owner, own, self.mutable_properties)
         device_id = properties.value_of(props.device.id)
         self.properties.set_internal(
             {props.model_name: self.name, props.execution_devices: (full_name(plugin.name, device_id),)}
@@ -125,5 +130,5 @@ class CompiledModel(ABC):
         return self.properties.get(key)
 
     def set_property(self, values: Mapping[str, Any]) -> None:
-        """Set properties (optional). By default raises PropertyError, as those of a compilation are read-only."""
+        """Set properties (optional). Raises PropertyError for those that are not in ``mutable_properties``."""
         self.properties.set(values)

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 from hetero import properties as props
+
+
+class Rank(IntEnum):
+    """Kinds of devices in the order in which AUTO prefers them, the last one first."""
+
+    REFERENCE = 0
+    PROCESSOR = 1
+    ACCELERATOR = 2
 
 
 @dataclass(eq=False)
@@ -23,6 +32,11 @@ class Device:
     memory_size: int = 0
     #: Maximum number of inferences that are worth running at the same time.
     max_streams: int = 1
+    #: AUTO prefers devices of higher rank.
+    rank: Rank = Rank.ACCELERATOR
+    #: Whether a model compiles much faster than on devices that generate code. AUTO runs the first inferences on such a
+    #: device while another one compiles.
+    compiles_fast: bool = False
 
     def properties(self) -> dict[str, Any]:
         """Return the values of read-only properties by key. A derived class adds its own (optional)."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from hetero.graph import Model
+    from hetero.plugin.compiled_model import CompiledModel
     from hetero.plugin.plugin import Plugin
 
 
@@ -22,6 +24,9 @@ class Host(Protocol):
 
     def resolve_device(self, device_name: str) -> tuple[Plugin, dict[str, Any]]:
         """Return the plugin behind a device string and the options that the string implies."""
+
+    def compile_on(self, device_name: str, model: Model, options: Mapping[str, Any]) -> CompiledModel:
+        """Compile a copy of a model for a device, or load it from the model cache if CACHE_DIR is set."""
 
     def get_property(self, device_name: str, property: str) -> Any:
         """Return a property of a device."""

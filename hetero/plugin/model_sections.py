@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from hetero.errors import BlobError, FrontendError, GraphError
-from hetero.graph import Constant, Model, Op, Output, Parameter, Result, defined_operations
+from hetero.graph import Constant, Model, Op, Output, Parameter, Result, defined_operations, get_layout
 from hetero.graph.order import walk_nested
+from hetero.layout import Layout
 from hetero.plugin.blob import Section
 from hetero.plugin.prepared_model import Ports
 from hetero.plugin.registry import installed_plugins
@@ -127,10 +128,10 @@ def section_of(sections: Mapping[str, memoryview], name: str) -> memoryview:
 
 
 def port_fields(port: Output) -> dict[str, Any]:
-    """Return the name, type and shape of a port as plain data, which ``parameter_of`` reads."""
+    """Return the name, type, shape and layout of a port as plain data, which ``parameter_of`` reads."""
     return {
         "name": port.node.friendly_name, "names": sorted(port.names), "type": port.element_type.to_string(),
-        "shape": str(port.partial_shape),
+        "shape": str(port.partial_shape), "layout": str(get_layout(port)),
     }  # fmt: skip
 
 
@@ -138,6 +139,7 @@ def parameter_of(fields: Mapping[str, Any]) -> Parameter:
     """Return a Parameter for the fields of a port. Raises ValueError, TypeError and KeyError for invalid fields."""
     node = Parameter(Type(str(fields["type"])), PartialShape(str(fields["shape"])), name=str(fields["name"]))
     node.output(0).names = set(map(str, fields["names"]))
+    node.layout = Layout(str(fields["layout"]))
     return node
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from hetero.graph import Model, Node, Output, Parameter, Result
+from hetero.graph import Model, Node, Output, Parameter, Result, get_layout, set_layout
 from hetero.plugin.device import Device
 from hetero.properties import PropertyTable
 
@@ -33,6 +33,7 @@ def _detached(port: Output) -> Output:
     if isinstance(port.node, Result):
         copy = Result(copy, name=name)
     copy.output(0).names = set(port.names)
+    set_layout(copy.output(0), get_layout(port))
     return copy.output(0)
 
 

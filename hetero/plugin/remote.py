@@ -170,16 +170,12 @@ class _DeviceTensor(Tensor):
         return self._element_type
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def lengths(self) -> tuple[int, ...]:
         return self.region.shape
-
-    @shape.setter
-    def shape(self, shape: Sequence[int]) -> None:
-        self.set_shape(shape)
 
     def set_shape(self, shape: Sequence[int]) -> None:
         """Set the shape; the contents are lost. Raises TensorError if memory of the user is too small."""
-        if tuple(shape) != self.shape:
+        if tuple(shape) != self.lengths:
             region = Region.whole(self.region.dtype, shape)
             if region.byte_size > self.memory.byte_size:
                 self.memory.resize(region.byte_size)

@@ -282,7 +282,7 @@ def check_tensor(port: Output, tensor: Tensor) -> None:
     if tensor.element_type != port.element_type and not port.element_type.is_dynamic():
         problem = f"takes {port.element_type} elements, but the tensor has {tensor.element_type}"
         raise TensorError(f"'{port_name(port)}' {problem}")
-    check_shape(port, tensor.shape)
+    check_shape(port, tensor.lengths)
 
 
 def check_shape(port: Output, shape: tuple[int, ...]) -> None:

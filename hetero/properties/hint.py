@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from hetero.properties.property import Property
-from hetero.properties.values import count, element_type, member_of, set_of
+from hetero.properties.values import boolean, count, element_type, member_of, set_of
 from hetero.types import Type
 
 
@@ -44,6 +44,7 @@ class ModelDistributionPolicy(StrEnum):
 
 performance_mode = Property("PERFORMANCE_HINT", member_of(PerformanceMode), PerformanceMode.LATENCY)
 num_requests = Property("PERFORMANCE_HINT_NUM_REQUESTS", count, 0)
+allow_auto_batching = Property("ALLOW_AUTO_BATCHING", boolean, True)
 execution_mode = Property("EXECUTION_MODE_HINT", member_of(ExecutionMode), ExecutionMode.PERFORMANCE)
 inference_precision = Property(
     "INFERENCE_PRECISION_HINT", element_type(Type.f64, Type.f32, Type.f16, Type.bf16, Type.dynamic), Type.dynamic

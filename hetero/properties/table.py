@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from hetero.errors import PropertyError
@@ -26,13 +26,18 @@ class PropertyTable:
         self._frozen: set[str] = set()
         self._owner = owner
 
-    def read_only_copy(self, owner: str, more: Iterable[Property] = ()) -> PropertyTable:
-        """Return a read-only copy with ``more`` properties, for an object that was created with these values."""
-        properties = [p.read_only() for p in (*self._properties.values(), *more)]
+    def read_only_copy(
+        self, owner: str, more: Iterable[Property] = (), mutable: Collection[Property] = ()
+    ) -> PropertyTable:
+        """Return a copy with ``more`` properties, for an object that was created with these values.
+
+        It is read-only except for the properties in ``mutable``.
+        """
+        properties = [p if p in mutable else p.read_only() for p in (*self._properties.values(), *more)]
         table = PropertyTable(properties, owner)
         table._values |= self._values
         table._explicit |= self._explicit
-        table._frozen = {key for key, p in self._properties.items() if p.is_mutable()}
+        table._frozen = {key for key, p in self._properties.items() if p.is_mutable() and key not in mutable}
         return table
 
     def get(self, key: str) -> Any:

@@ -5,12 +5,15 @@ The formulas are those of OpenVINO's Interpolate-4 and -11, including coordinate
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from hetero import ops
 from hetero.allocation import check_allocation
 from hetero.ops.interpolation import scaled
 from hetero.reference.registry import Array, evaluates
+from hetero.types import Type
 
 _Interpolate = ops.Interpolate | ops.InterpolateV4
 # The indices of the input elements of each output element, [length, taps], and their weights; None for weights of 1.
@@ -21,8 +24,11 @@ Taps = tuple[Array, Array | None]
 def interpolate(node: _Interpolate, image: Array, scales_or_sizes: Array, axes: Array | None = None) -> Array:
     pads = node.pads_of(image.ndim)
     result = np.pad(image, pads) if any(map(any, pads)) else image
-    for axis, taps in resampled_axes(node, result.shape, scales_or_sizes, axes):
+    resampled = resampled_axes(node, result.shape, scales_or_sizes, axes)
+    each_rounded = rounds_each_axis(node, Type(image.dtype))
+    for axis, taps in sorted(resampled, key=operator.itemgetter(0), reverse=True) if each_rounded else resampled:
         result = resample(result, axis, *taps)
+        result = rounded(result, image.dtype) if each_rounded else result
     return rounded(result, image.dtype)
 
 
@@ -34,6 +40,11 @@ def interpolate_v4(node: ops.InterpolateV4, image: Array, *others: Array) -> Arr
 @evaluates(ops.InterpolateV1)
 def interpolate_v1(node: ops.InterpolateV1, image: Array, output_shape: Array) -> Array:
     return interpolate(node.to_interpolate_11(image.ndim), image, output_shape, np.array(node.axes))
+
+
+def rounds_each_axis(node: _Interpolate, element_type: Type) -> bool:
+    """Return whether the results along each axis are rounded, from the last axis to the first, as Pillow does."""
+    return node.mode.endswith("pillow") and element_type.is_integer()
 
 
 def rounded(result: Array, dtype: np.dtype) -> Array:

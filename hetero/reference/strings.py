@@ -11,6 +11,7 @@ import numpy as np
 from hetero import ops
 from hetero.allocation import check_allocation, string_array
 from hetero.ops.strings import pool_grams
+from hetero.reference.hashing import fingerprint64
 from hetero.reference.registry import Array, evaluates
 
 _WHITE_SPACE = " \t\n\v\f\r"
@@ -63,6 +64,23 @@ def string_normalizer(node: ops.StringNormalizer, data: Array) -> Array:
 def regex_full_match(node: ops.RegexFullMatch, data: Array) -> Array:
     pattern = re.compile(node.pattern)
     return np.array([bool(pattern.fullmatch(text)) for text in data.reshape(-1).tolist()], bool).reshape(data.shape)
+
+
+@evaluates(ops.RegexReplace)
+def regex_replace(node: ops.RegexReplace, data: Array) -> Array:
+    pattern = re.compile(node.pattern, re.ASCII)
+    # A number after \0 … \9 is no part of the group's number, as it would be in Python.
+    rewrite = re.sub(r"\\(.)", lambda match: rf"\g<{match[1]}>" if match[1].isdecimal() else match[0], node.rewrite)
+    count = 0 if node.replace_global else 1
+    return string_array([pattern.sub(rewrite, text, count) for text in data.reshape(-1).tolist()]).reshape(data.shape)
+
+
+@evaluates(ops.StringHashBucket)
+def string_hash_bucket(node: ops.StringHashBucket, data: Array) -> Array:
+    keys = [text.encode("utf-8", "surrogateescape") for text in data.reshape(-1).tolist()]
+    hashes = [fingerprint64(np.frombuffer(key, np.uint8).reshape(1, -1))[0] for key in keys]
+    buckets = np.array(hashes, np.uint64) % np.uint64(node.num_buckets)
+    return buckets.astype(np.int64).reshape(data.shape)
 
 
 @evaluates(ops.TfIdfVectorizer)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hetero import plugin as plugin_api
 from hetero import properties as props
 from hetero.cache_folder import cache_folder
 from hetero.errors import DeviceError, PropertyError, device_errors, reason_of
@@ -30,6 +31,7 @@ from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.model_cache import ModelCache
 from hetero.runtime.version import Version
 from hetero.tracing import traced
+from hetero.virtual.device_names import split_number
 
 Properties = Mapping[str, Any] | tuple[str, Any]
 Extensions = Extension | type[Op] | str | os.PathLike[str]
@@ -104,10 +106,13 @@ class Core:
                 return CompiledModel(cache.compile_file(path, lambda: self.read_model(path)))
         if not isinstance(model, Model):
             model = self.read_model(model)
-        with device_errors(f"{name} failed to compile model '{model.friendly_name}'"):
-            if cache:
-                return CompiledModel(cache.compile_model(model))
-            return CompiledModel(plugin.compile_model(model.clone(), options, context))
+        return CompiledModel(_compile(name, plugin, model, options, cache, context))
+
+    def compile_on(self, device_name: str, model: Model, options: Mapping[str, Any]) -> plugin_api.CompiledModel:
+        """Compile a copy of a model for a plugin that uses other devices, see ``Host``."""
+        plugin, own = self.resolve_device(device_name)
+        own.update(options)
+        return _compile(device_name, plugin, model, own, self._model_cache(plugin, own, None))
 
     @traced("Core::import_model")
     def import_model(
@@ -212,7 +217,8 @@ class Core:
         """
         kind, options = parse_device_name(device_name)
         versions = {}
-        for name in (kind, *options.get(props.device.priorities, ())):
+        listed = [name for name in options.get(props.device.priorities, ()) if not name.startswith("-")]
+        for name in (kind, *(split_number(name)[0] for name in listed)):
             plugin, _ = self.resolve_device(name)
             versions[name] = Version.parse(self._registry.packages.get(plugin.name, type(plugin).__module__))
         return versions
@@ -303,6 +309,18 @@ class Core:
         elif folder:
             options[props.cache_dir] = folder
         return props.cache_dir.checked(folder, plugin.name)
+
+
+def _compile(
+    name: str,
+    plugin: Plugin,
+    model: Model,
+    options: Mapping[str, Any],
+    cache: ModelCache | None,
+    context: RemoteContext | None = None,
+) -> plugin_api.CompiledModel:
+    with device_errors(f"{name} failed to compile model '{model.friendly_name}'"):
+        return cache.compile_model(model) if cache else plugin.compile_model(model.clone(), options, context)
 
 
 def _mapping(properties: Properties | None) -> Mapping[str, Any]:

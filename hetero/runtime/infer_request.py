@@ -296,4 +296,6 @@ def _as_input(port: Output, value: Any, share: bool) -> Tensor | np.ndarray:
                 f"input '{port_name(port)}' takes {port.element_type} elements, but the array has {array.dtype}"
             )
         array = array.astype(dtype)
-    return Tensor(array, shared_memory=share) if share or port.element_type.is_dynamic() else array
+    if port.element_type.is_dynamic():
+        return Tensor(array, shared_memory=share)
+    return Tensor.sharing(array) if share else array

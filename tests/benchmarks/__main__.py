@@ -29,6 +29,7 @@ from tests.benchmarks import (
     streams,
     tracing,
     transposes,
+    virtual_devices,
 )
 
 _COMPARISONS = (
@@ -49,6 +50,7 @@ BENCHMARKS: dict[str, Callable[[], Iterable[list[str]]]] = {
     "reference": reference.compare,
     "memory": memory.compare,
     "cold_start": cold_start.compare,
+    "virtual_devices": virtual_devices.compare,
 }
 
 

@@ -44,7 +44,7 @@ def compare(models: Sequence[str] = ()) -> Iterator[list[str]]:
 
 def _cold_and_cached(name: str, device: str) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
-        _keep_trials(Path(folder))
+        keep_trials(Path(folder))
         environment = os.environ | {"XDG_CACHE_HOME": folder, "POCL_CACHE_DIR": f"{folder}/pocl"}
         command = [
             sys.executable,
@@ -58,7 +58,7 @@ def _cold_and_cached(name: str, device: str) -> tuple[float, float]:
     return cold, cached
 
 
-def _keep_trials(folder: Path) -> None:
+def keep_trials(folder: Path) -> None:
     """Copy the measurements of devices, which are made once per driver, to a folder for caches."""
     from hetero_opencl.device import present_devices
     from hetero_opencl.trial import verdict_file

@@ -1,4 +1,4 @@
-"""One inference of each model of the zoo on the OpenCL devices, against ONNX Runtime or LiteRT, OpenVINO and tinygrad.
+"""One inference of each model of the zoo on devices of hetero, against ONNX Runtime or LiteRT, OpenVINO and tinygrad.
 
 ``python -m tests.benchmarks.inference [--batch N] [MODEL …]`` measures some of the models. The engines run in turn,
 each in its own process.
@@ -34,7 +34,10 @@ ROUNDS = 9
 TURN_SECONDS = 1 / ROUNDS
 LIBRARIES = ("ONNX Runtime", "LiteRT", "OpenVINO")
 TINYGRAD = "tinygrad"
-ENGINES = (*LIBRARIES, TINYGRAD, *GPUS)
+# The devices of hetero to measure. A library that some operations are missing in gets TEMPLATE for them.
+WRAPPED = tuple(f"HETERO:{device},TEMPLATE" for device in ("ONEDNN",) if device in Core().available_devices)
+DEVICES = (*GPUS, *WRAPPED)
+ENGINES = (*LIBRARIES, TINYGRAD, *DEVICES)
 NAMES = {device: Core().get_property(device, "FULL_DEVICE_NAME") for device in GPUS}
 # The device that tinygrad runs on too: Intel's runtime for CPUs if present, where it is faster than on PoCL.
 SHARED_DEVICE = next((device for device in GPUS if "(Intel(R) OpenCL)" in NAMES[device]), GPUS[0])
@@ -89,14 +92,14 @@ def measure(name: str, batch: int) -> Network:
 
 def _loaders(name: str) -> dict[str, Callable[[Path, engines.Arrays], engines.Inference]]:
     """Return the functions that load a model, by engine."""
-    on_gpus = {device: partial(engines.on_hetero, device) for device in GPUS}
+    on_devices = {device: partial(engines.on_hetero, device) for device in DEVICES}
     if name in zoo.TFLITE:
-        return {"LiteRT": engines.on_litert, "OpenVINO": engines.on_openvino, **on_gpus}
+        return {"LiteRT": engines.on_litert, "OpenVINO": engines.on_openvino, **on_devices}
     return {
         "ONNX Runtime": engines.on_onnxruntime,
         "OpenVINO": engines.on_openvino,
         TINYGRAD: partial(engines.on_tinygrad, SHARED_DEVICE),
-        **on_gpus,
+        **on_devices,
     }
 
 
@@ -104,8 +107,8 @@ def make_table(networks: Sequence[Network], notes: list[str]) -> Table:
     """Return the table. Appends the reasons of missing times to ``notes``, to which the table refers by number."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column("network", no_wrap=True)
-    on_gpus = [column for device in GPUS for column in (device, "ratio")]
-    for column in ("batch", *LIBRARIES, TINYGRAD, *on_gpus, f"{TINYGRAD} / {SHARED_DEVICE}"):
+    on_devices = [column for device in DEVICES for column in (device.removeprefix("HETERO:"), "ratio")]
+    for column in ("batch", *LIBRARIES, TINYGRAD, *on_devices, f"{TINYGRAD} / {SHARED_DEVICE}"):
         table.add_column(column, justify="right", max_width=8)
     for batch in dict.fromkeys(network.batch for network in networks):
         group = [network for network in networks if network.batch == batch]
@@ -123,7 +126,7 @@ def _cells(network: Network, notes: list[str]) -> list[str]:
     cells = [network.name, str(network.batch)]
     for engine in ENGINES:
         cells.append(_milliseconds(network, engine, notes))
-        if engine in GPUS:
+        if engine in DEVICES:
             cells.append(_times(network.ratio(engine)))
     return [*cells, _times(network.ratio(TINYGRAD, [SHARED_DEVICE]))]
 
@@ -132,7 +135,7 @@ def _mean_cells(title: str, networks: Sequence[Network]) -> list[str]:
     cells = [title, str(networks[0].batch)]
     for engine in ENGINES:
         mean = _times(_mean(network.ratio(engine) for network in networks))
-        cells += ["", mean] if engine in GPUS else [mean]
+        cells += ["", mean] if engine in DEVICES else [mean]
     return [*cells, _times(_mean(network.ratio(TINYGRAD, [SHARED_DEVICE]) for network in networks))]
 
 

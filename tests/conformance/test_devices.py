@@ -28,13 +28,19 @@ def test_it_passes(device, least, options, tmp_path):
     result = kit("--device", device, *options, folder=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
     assert " passed" in result.stdout.splitlines()[-1] and "skipped" not in result.stdout
-    assert (
-        "supported features: dynamic shapes, export and import, remote tensors, runtime models, variables"
-        in result.stdout
-    )
+    features = "dynamic shapes, export and import, remote tensors, runtime models, variables, placement by HETERO"
+    assert f"supported features: {features}" in result.stdout
     assert re.search(r"^Relu +\d+ +0 +\d+ .* f32", result.stdout, re.MULTILINE)
     cases = re.search(r"^cases: (\d+) passed, 0 failed, (\d+) not supported$", result.stdout, re.MULTILINE)
     assert int(cases[1]) >= least
+
+
+@pytest.mark.parametrize("device", ["AUTO:TEMPLATE", f"MULTI:{GPUS[0]},TEMPLATE", "BATCH:TEMPLATE"])
+def test_it_takes_virtual_devices(device, tmp_path):
+    options = [] if "HETERO_SEEDS" in os.environ else ["-k", "not test_onnx_operations and not test_operations"]
+    result = kit("--device", device, *options, folder=tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "supported features: dynamic shapes, runtime models, variables" in result.stdout
 
 
 @pytest.mark.parametrize(

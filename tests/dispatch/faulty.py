@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from hetero_template.compiled_model import TemplateCompiledModel
@@ -49,6 +49,7 @@ class _Request(TemplateInferRequest):
         with plugin.lock:
             plugin.count += 1
             fails = plugin.count >= plugin.healthy
+        plugin.begin(self.input_tensors())
         fault = plugin.fault if fails else ""
         if fault == "hang":
             plugin.hung.append(threading.current_thread())
@@ -105,6 +106,9 @@ class Faulty(PickyPlugin):
         self.lock, self.released, self.hung = threading.Lock(), threading.Event(), []
         #: Writes to an input, for the fault "writes inputs".
         self.write: Callable[[Tensor], object] = lambda tensor: tensor.data.fill(7)
+
+    def begin(self, inputs: Sequence[Tensor]) -> None:
+        """Called at the start of each inference."""
 
     def compile(self, prepared):
         self.compiled.append(prepared.model)

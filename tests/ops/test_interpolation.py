@@ -43,6 +43,13 @@ def test_pillow_modes(mode):
             )
 
 
+@pytest.mark.parametrize("sizes", [[8, 8], [3, 20], [31, 5]], ids=str)
+def test_pillow_rounds_bytes_after_each_axis(sizes):
+    image = np.random.default_rng(3).integers(0, 256, (1, 3, 16, 12)).astype(np.uint8)
+    keywords = {"cube_coeff": -0.5, "axes": SPATIAL}
+    same_results("interpolate", Data(image), np.array(sizes), "bicubic_pillow", "sizes", tolerance=0, **keywords)
+
+
 @pytest.mark.parametrize(
     ("shape", "target", "attributes"),
     [

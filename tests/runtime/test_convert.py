@@ -10,7 +10,8 @@ from hetero.errors import FrontendError, GraphError
 from hetero.frontend import ConversionExtension
 from hetero.graph import Model, Parameter
 from hetero.runtime import Core
-from tests.frontend.pytorch.test_cases import CASES, calls
+from tests.frontend.pytorch.test_cases import CASES
+from tests.frontend.stored_calls import read_calls
 
 
 @pytest.fixture
@@ -81,7 +82,7 @@ def test_states_are_kept_with_other_outputs():
 def test_extensions():
     model = convert_model(CASES / "cond.pt2", extension=ConversionExtension(
         "aten::sub", lambda node: ops.Add(node.get_input("self"), np.float32(100)).outputs()))  # fmt: skip
-    x = calls("cond")[1][0][0]
+    x = read_calls(CASES, "cond")[1][0][0]
     np.testing.assert_allclose(infer(model, x)[0], x + 100)
 
 

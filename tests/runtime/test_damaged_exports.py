@@ -44,7 +44,7 @@ def check_refused(content, device, problem=None):
 
 
 def ports(**changes) -> bytes:
-    port = {"name": "x", "names": [], "type": "f32", "shape": "[2,3]"}
+    port = {"name": "x", "names": [], "type": "f32", "shape": "[2,3]", "layout": "[...]"}
     return json.dumps({"name": "small", "inputs": [port | changes], "outputs": [port]}).encode()
 
 
@@ -56,6 +56,8 @@ CHANGES = {
     "ports without inputs": ({"ports": b"{}"}, "ports of the exported model cannot be understood"),
     "a port of no type": ({"ports": ports(type="f33")}, "ports of the exported model cannot be understood"),
     "a port of no shape": ({"ports": ports(shape="[two]")}, "'two' is not a dimension"),
+    "a port of no layout": ({"ports": ports(layout="[N,N]")}, "has dimension N more than once"),
+    "a port of a layout of another rank": ({"ports": ports(layout="N")}, "does not fit its shape"),
     "a port with a number for names": ({"ports": ports(names=3)}, "ports of the exported model cannot be understood"),
     "another number of ports": ({"ports": b'{"name": "a", "inputs": [], "outputs": []}'}, "inputs .* are not those of"),
     "a port of another type": ({"ports": ports(type="f16")}, "inputs of the exported model are not those of its graph"),

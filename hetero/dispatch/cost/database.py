@@ -47,7 +47,7 @@ def device_key(device: Device) -> str:
     """Return what times depend on: the plugin, which device it is, and the precision in which it computes."""
     table = device.plugin.property_table(device.options)
     keys = (props.device.full_name, props.device.architecture, props.hint.inference_precision)
-    return " / ".join([device.plugin.name, *(str(table.value_of(key)) for key in keys)])
+    return " / ".join([device.plugin.name, *(f"{table.value_of(key)}" for key in keys)])
 
 
 def operation_key(node: Node, shapes: Shapes) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.ir.runtime_info import RuntimeAttribute
 from hetero.graph import Constant, Model
+from hetero.graph.rt_info import RuntimeAttribute
 from hetero.ops.values import MAX_VALUE_SIZE
 from hetero.passes.specialization import shape_deciding_nodes
 from hetero.types import Type

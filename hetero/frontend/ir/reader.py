@@ -13,7 +13,7 @@ from hetero.frontend.ir.bodies import read_bodies
 from hetero.frontend.ir.runtime_info import read_model_info, read_rt_info
 from hetero.frontend.ir.spelling import operation_name, split_names
 from hetero.frontend.ir.weights import decode
-from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result
+from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result, get_layout
 from hetero.ops.control_flow import MultiSubGraphOp
 from hetero.ops.opsets import OPSETS, classes_in, extension_classes
 from hetero.ops.slicing import Split, VariadicSplit
@@ -191,7 +191,7 @@ class _GraphReader:
     def _read_outputs(self, number: str, layer: Element, node: Node) -> None:
         if isinstance(node, Result):
             names = split_names(layer.get("output_names", ""))
-            node.output(0).names = set(names) or set(node.input_value(0).names)
+            node.output(0).names = set(names) or set(node.input_value(0).own_names)
             return
         ports = list(layer.iterfind("output/port"))
         if len(ports) != node.get_output_size():
@@ -203,6 +203,7 @@ class _GraphReader:
             self._outputs[key] = output
             output.names = set(split_names(port.get("names", "")))
             output.rt_info.update(read_rt_info(port))
+            get_layout(output)  # raises GraphError if it is not a layout
 
     def _fail(self, layer: Element, problem: str, cause: Exception | None = None) -> NoReturn:
         name = f"layer {layer.get('id')}, {layer.get('type')} '{layer.get('name')}'"

@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 from hetero.frontend.ir.spelling import join_names, split_names
-from hetero.graph.rt_info import ORIGINAL_NAMES
+from hetero.graph.rt_info import ORIGINAL_NAMES, RuntimeAttribute
 
 # OpenVINO's key for the names of the original nodes that a fused node replaces.
 _FUSED_NAMES = "fused_names"
@@ -42,10 +42,6 @@ def _read(parent: Element) -> dict[str, Any]:
         name = child.get("name", child.tag) if child.tag == "info" else child.tag
         info[name] = child.get("value") if "value" in child.attrib else _read(child)
     return info
-
-
-class RuntimeAttribute(dict):
-    """An rt_info value of a kind that OpenVINO defines: its fields by name. Its key ends in a version: ``layout_0``."""
 
 
 def write_rt_info(parent: Element, rt_info: Mapping[str, Any]) -> None:

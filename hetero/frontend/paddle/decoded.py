@@ -11,18 +11,35 @@ from typing import Any
 
 import numpy as np
 
+from hetero.errors import FrontendError
 from hetero.shape import PartialShape
 from hetero.types import Type
+
+TENSOR_ARRAY = "a tensor array"
 
 
 @dataclass
 class DecodedVariable:
-    """The element type and the shape of a variable. ``kind``: what it is if it is not a tensor, else ""."""
+    """The element type and the shape of a variable. ``kind``: what it is if it is not a tensor, else "".
+
+    An array of tensors has those of its elements, and the kind TENSOR_ARRAY.
+    """
 
     element_type: Type = Type.dynamic
     partial_shape: PartialShape = field(default_factory=PartialShape.dynamic)
     is_persistable: bool = False
     kind: str = ""
+
+    def empty_array(self) -> np.ndarray:
+        """Return the value of an array of tensors before anything is written. Unknown lengths are 0.
+
+        Raises FrontendError if the element type is unknown.
+        """
+        if self.element_type.is_dynamic():
+            raise FrontendError("the element type of an array of tensors must be known")
+        shape = self.partial_shape if self.partial_shape.has_rank else PartialShape([])
+        lengths = [0 if length.is_dynamic else length.get_length() for length in shape]
+        return np.empty([0, *lengths], self.element_type.to_dtype())
 
 
 @dataclass

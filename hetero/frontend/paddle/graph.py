@@ -9,7 +9,7 @@ from typing import Any
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension, conversion_for
-from hetero.frontend.paddle.decoded import DecodedBlock, DecodedOperator, DecodedProgram, all_blocks
+from hetero.frontend.paddle.decoded import TENSOR_ARRAY, DecodedBlock, DecodedOperator, DecodedProgram, all_blocks
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import PaddleTranslation, PaddleTranslator, find_translator
 from hetero.frontend.paddle.subgraph import PaddleSubgraph
@@ -110,7 +110,7 @@ class GraphBuilder:
 
     def is_defined(self, name: str) -> bool:
         """Return whether a variable has a value here."""
-        if name in self._values or name in self._program.parameters:
+        if name in self._values or name in self._program.parameters or self._is_array(name):
             return True
         return self._outer is not None and self._outer.is_defined(name)
 
@@ -120,7 +120,13 @@ class GraphBuilder:
             self._values[name] = self._outer_value(name, reader)
         return self._values[name]
 
+    def _is_array(self, name: str) -> bool:
+        """Return whether this block declares the variable as an array, which is empty until it is written."""
+        return name in self._block.variables and self._block.variables[name].kind == TENSOR_ARRAY
+
     def _outer_value(self, name: str, reader: str) -> Output:
+        if self._is_array(name):
+            return Constant(self._block.variables[name].empty_array()).output(0)
         if self._outer is not None:
             value = self._outer.value(name, reader)
             return value if self._outer.scope is self.scope else self.scope.capture(value, name)

@@ -114,7 +114,8 @@ class PaddleNodeContext(NodeContext):
             if len(values) == 1:
                 return _as_vector(values[0])
             if values:
-                return ops.Concat([_as_vector(value) for value in values], 0).output(0)
+                # Each has one element, whatever the program says of its shape.
+                return ops.Concat([ops.Reshape(_as_vector(value), int64([1]), False) for value in values], 0).output(0)
         given = self.get_attribute(attribute, default)
         return int64([given] if isinstance(given, (int, float)) else list(given)).output(0)
 

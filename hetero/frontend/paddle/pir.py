@@ -9,7 +9,7 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from hetero.errors import FrontendError
-from hetero.frontend.paddle.decoded import DecodedBlock, DecodedOperator, DecodedProgram, DecodedVariable
+from hetero.frontend.paddle.decoded import TENSOR_ARRAY, DecodedBlock, DecodedOperator, DecodedProgram, DecodedVariable
 from hetero.frontend.paddle.element_types import value_type
 from hetero.frontend.paddle.pir_operators import form_of
 from hetero.shape import PartialShape
@@ -120,13 +120,27 @@ class _Decoder:
         blocks = [
             self._block(one, names, depth + 1) for region in content.get("regions", ()) for one in region["blocks"]
         ]
-        outputs = [_define(result, op_type, block, names) for result in content.get("O", ())]
+        if op_type == "array_write_":
+            # It changes the array, which both values stand for.
+            outputs = [inputs[0]]
+            names[content["O"][0]["%"]] = inputs[0]
+        else:
+            outputs = [_define(result, op_type, block, names) for result in content.get("O", ())]
         form = form_of(op_type)
         attributes = {form.attributes.get(name, name): value for name, value in attributes.items()}
         operator = DecodedOperator(form.op_type, {}, {}, attributes, blocks, path)
         if op_type == "while":
             operator.inputs = {"Condition": inputs[0], "X": [name for values in inputs[1:] for name in values]}
             operator.outputs = {"Out": [name for values in outputs for name in values]}
+            for array in _arrays_written(blocks[0]):
+                # The loop changes it without naming it.
+                for names_of_all in (
+                    operator.inputs["X"],
+                    operator.outputs["Out"],
+                    blocks[0].inputs,
+                    blocks[0].outputs,
+                ):
+                    names_of_all.append(array)
         elif op_type == "if":
             operator.inputs = {"Cond": inputs[0]}
             operator.outputs = {"Out": [name for values in outputs for name in values]}
@@ -135,6 +149,15 @@ class _Decoder:
             operator.inputs = _ports(form.inputs or ["X"], inputs, operator.has_named_ports)
             operator.outputs = _ports(form.outputs or ["Out"], outputs, operator.has_named_ports)
         block.operators.append(operator)
+
+
+def _arrays_written(block: DecodedBlock) -> list[str]:
+    """Return the arrays of the blocks around that a block changes."""
+    written = (
+        name for operator in block.operators if operator.op_type in ("write_to_array", "while")
+        for name in operator.output_names() if name not in block.variables
+    )  # fmt: skip
+    return list(dict.fromkeys(written))
 
 
 def _ports(names: Any, values: list[list[str]], has_names: bool) -> dict[str, list[str]]:
@@ -170,11 +193,12 @@ def _define(result: _Json, op_type: str, block: DecodedBlock, names: _Names) -> 
 
 def _variable(content: _Json) -> DecodedVariable:
     kind = content["#"].partition(".")[2]
-    if kind != "t_dtensor":
+    if kind not in ("t_dtensor", "t_dense_tensor_array"):
         return DecodedVariable(kind=kind.removeprefix("t_"))
     element, shape = content["D"][0]["#"], content["D"][1]
     lengths = PartialShape([length if length >= 0 else -1 for length in shape])
-    return DecodedVariable(value_type(element.partition(".")[2]), lengths)
+    is_array = kind == "t_dense_tensor_array"
+    return DecodedVariable(value_type(element.partition(".")[2]), lengths, kind=TENSOR_ARRAY if is_array else "")
 
 
 def _value(content: _Json) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hetero.errors import FrontendError
 from hetero.frontend.paddle.conditionals import join_branches
-from hetero.frontend.paddle.decoded import DecodedBlock, DecodedOperator, DecodedProgram, DecodedVariable
+from hetero.frontend.paddle.decoded import TENSOR_ARRAY, DecodedBlock, DecodedOperator, DecodedProgram, DecodedVariable
 from hetero.frontend.paddle.element_types import type_of
 from hetero.frontend.paddle.parameters import TENSOR
 from hetero.frontend.protobuf import Message, Schema, WireError, decode
@@ -39,7 +39,7 @@ _BLOCK = Schema(
 _PROGRAM = Schema("ProgramDesc", blocks=(1, [_BLOCK]))
 # The kinds of variables by number.
 _DENSE_TENSOR, _TENSOR_ARRAY = 7, 13
-_KINDS = {8: "selected rows", 9: "feeds", 10: "fetches", 11: "step scopes", 13: "a tensor array", 17: "raw data",
+_KINDS = {8: "selected rows", 9: "feeds", 10: "fetches", 11: "step scopes", 13: TENSOR_ARRAY, 17: "raw data",
           25: "strings", 26: "strings", 30: "a sparse tensor", 31: "a sparse tensor"}  # fmt: skip
 _MAX_NESTING = 40
 
@@ -104,6 +104,9 @@ class _Decoder:
         )
         attributes = {attribute.name: _value(attribute) for attribute in message.attrs}
         operator = DecodedOperator(message.type, inputs, outputs, attributes)
+        if message.type == "write_to_array":
+            # It changes the array.
+            inputs["Array"] = outputs.get("Out", [])
         if message.type in ("while", "conditional_block"):
             operator.blocks = [self._block(attributes.get("sub_block", -1), around)]
             _connect_block(operator)

@@ -41,7 +41,9 @@ class Attributes(Mapping[str, Any]):
 
     def data_type(self, name: str) -> int:
         """Return the DataType number of an attribute, 0 if it is not a type: complex numbers have no Type."""
-        message = decode(self._messages.get(name, memoryview(b"")), ATTRIBUTE)
+        if name not in self._messages:
+            return 0
+        message = decode(self._messages[name], ATTRIBUTE)
         return message.type if message.has("type") else 0
 
 

@@ -15,11 +15,13 @@ from hetero.frontend.tensorflow.attributes import FunctionName
 # Maximum nesting depth of functions.
 MAX_NESTING = 40
 # Operators that have an effect besides their outputs: they run even if nothing reads these.
-_ASSIGNMENTS = ("Assign", "AssignAdd", "AssignSub", "ScatterUpdate", "ScatterAdd", "ScatterSub")
+# All that use a resource are of them, except those that only read it.
+_CHANGES = ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min")
 _PREFIXES_OF_ASSIGNMENTS = (
-    "AssignVariable", "AssignAddVariable", "AssignSubVariable", "ResourceScatter", "InitializeTable",
-    "LookupTableImport", "LookupTableInsert",
+    "Assign", "Resource", "InitializeTable", "LookupTableImport", "LookupTableInsert", "LookupTableRemove",
+    "StridedSliceAssign", *(f"Scatter{change}" for change in _CHANGES), *(f"ScatterNd{change}" for change in _CHANGES),
 )  # fmt: skip
+_READING = ("ResourceGather", "ResourceGatherNd")
 
 
 class Reference(NamedTuple):
@@ -51,7 +53,7 @@ class DecodedNode:
     @property
     def is_assignment(self) -> bool:
         """Whether it changes a variable or a table."""
-        return self.op_type in _ASSIGNMENTS or self.op_type.startswith(_PREFIXES_OF_ASSIGNMENTS)
+        return self.op_type.startswith(_PREFIXES_OF_ASSIGNMENTS) and self.op_type not in _READING
 
 
 # The attributes that name functions, in the order in which get_subgraph numbers them.

@@ -24,6 +24,7 @@ from hetero.frontend.tensorflow.decoded import (
 from hetero.frontend.tensorflow.handles import Handle, Value, Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translators
+from hetero.frontend.tensorflow.translators.complex_numbers import COMPLEX_OPERATORS
 from hetero.frontend.tensorflow.variables import BodyVariables, Variables
 from hetero.frontend.translation import Translator, as_outputs
 from hetero.graph import Model, Node, Output, Parameter, Result
@@ -267,7 +268,10 @@ class GraphBuilder:
             inputs = [self.value(reference) for reference in node.inputs]
             translator = self.context.find(node.op_type)
             assert translator is not None  # by the check of the whole model
-            values = _as_values(translator(TensorflowNodeContext(node, name, inputs, self)))
+            context = TensorflowNodeContext(node, name, inputs, self)
+            if translator is translators.find(node.op_type) and node.op_type not in COMPLEX_OPERATORS:
+                context.refuse_complex()
+            values = _as_values(translator(context))
             outputs = [value for value in values if isinstance(value, Output)]
             name_new_nodes(outputs, name, self.scope.named, self.scope.unique)
         except Exception as error:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from hetero.errors import FrontendError
-from hetero.frontend.protobuf import Message
+from hetero.frontend.protobuf import Message, decode
 from hetero.frontend.tensorflow.attributes import Attributes
 from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference
+from hetero.frontend.tensorflow.messages import FUNCTION, FUNCTION_SIGNATURE
 from hetero.frontend.tensorflow.output_names import output_ranges
 from hetero.types import Type
 
@@ -69,16 +70,18 @@ class Functions(Mapping[str, DecodedGraph]):
     ``known_outputs``: the outputs of operators that the file describes, in the form of the table of ``output_names``.
     """
 
-    def __init__(self, messages: Iterable[Message], known_outputs: dict[str, str]) -> None:
-        self._messages = {message.signature.name: message for message in messages}
+    def __init__(self, messages: Iterable[memoryview], known_outputs: dict[str, str]) -> None:
+        self._messages: dict[str, memoryview] = {}
         self._known_outputs = {**known_outputs}
-        for name, message in self._messages.items():
-            self._known_outputs[name] = outputs_text(message.signature)
+        for message in messages:
+            signature = decode(message, FUNCTION_SIGNATURE).signature
+            self._messages[signature.name] = message
+            self._known_outputs[signature.name] = outputs_text(signature)
         self._graphs: dict[str, DecodedGraph] = {}
 
     def __getitem__(self, name: str) -> DecodedGraph:
         if name not in self._graphs:
-            self._graphs[name] = _function(self._messages[name], self._known_outputs)
+            self._graphs[name] = _function(decode(self._messages[name], FUNCTION), self._known_outputs)
         return self._graphs[name]
 
     def __iter__(self) -> Iterator[str]:

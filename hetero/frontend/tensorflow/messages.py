@@ -39,7 +39,9 @@ FUNCTION = Schema(
     "FunctionDef", signature=(1, OPERATOR), node_def=(3, [NODE]), ret=(4, {"string": "string"}),
     attr=(5, {"string": ATTRIBUTE}), control_ret=(6, {"string": "string"}),
 )  # fmt: skip
-LIBRARY = Schema("FunctionDefLibrary", function=(1, [FUNCTION]))
+# Functions are decoded when they are used: many of a SavedModel, such as those for training, never are.
+LIBRARY = Schema("FunctionDefLibrary", function=(1, ["bytes"]))
+FUNCTION_SIGNATURE = Schema("FunctionDef", signature=(1, OPERATOR))
 VERSIONS = Schema("VersionDef", producer=(1, "int"), min_consumer=(2, "int"), bad_consumers=(3, ["int"]))
 GRAPH = Schema("GraphDef", node=(1, [NODE]), library=(2, LIBRARY), version=(3, "int"), versions=(4, VERSIONS))
 

@@ -18,6 +18,7 @@ from hetero.frontend.tensorflow.names import variable_name
 from hetero.frontend.tensorflow.output_names import output_ranges
 from hetero.graph import Output
 from hetero.ops.values import exact_value
+from hetero.types import Type
 
 if TYPE_CHECKING:
     from hetero.frontend.tensorflow.graph import GraphBuilder, TensorflowSubgraph
@@ -61,6 +62,17 @@ class TensorflowNodeContext(NodeContext):
         """Return whether an attribute is one of the complex types, which read as Type.dynamic."""
         attributes = self._node.attributes
         return isinstance(attributes, Attributes) and complex_dtype(attributes.data_type(name)) is not None
+
+    def refuse_complex(self) -> None:
+        """Raise FrontendError if the tensors of the node are complex."""
+        if any(self.is_complex(name) for name in ("T", "Tparams")):
+            raise FrontendError("complex numbers are not supported")
+
+    def part_type(self, name: str) -> Type:
+        """Return the type of the parts of an attribute that is a complex type."""
+        attributes = self._node.attributes
+        is_double = isinstance(attributes, Attributes) and complex_dtype(attributes.data_type(name)) == np.complex128
+        return Type.f64 if is_double else Type.f32
 
     def get_output_names(self) -> list[str]:
         return list(self._ranges)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from hetero.errors import FrontendError
 from hetero.frontend.protobuf import WireError, read_varint
+from hetero.frontend.tensorflow.snappy import decompress
 
 _FOOTER_SIZE = 48
 _MAGIC = 0xDB4775248B80FB57
@@ -26,7 +27,7 @@ def is_string_table(data: memoryview) -> bool:
 
 
 def read_string_table(data: memoryview) -> dict[bytes, memoryview]:
-    """Return the values of a table by their keys. Raises FrontendError if it is damaged or compressed."""
+    """Return the values of a table by their keys. Raises FrontendError if it is damaged."""
     if not is_string_table(data):
         raise FrontendError("the index of the checkpoint is damaged or truncated")
     try:
@@ -58,11 +59,9 @@ def _block(data: memoryview, begin: int, size: int) -> memoryview:
     if end + _TRAILER.size > len(data):
         raise FrontendError("the index of the checkpoint is truncated")
     compression, checksum = _TRAILER.unpack(data[end : end + _TRAILER.size])
-    if compression == _SNAPPY:
-        raise FrontendError("the index of the checkpoint is compressed with Snappy, which is not supported")
-    if compression != _UNCOMPRESSED or _masked(_crc32c(bytes(data[begin : end + 1]))) != checksum:
+    if compression not in (_UNCOMPRESSED, _SNAPPY) or _masked(_crc32c(bytes(data[begin : end + 1]))) != checksum:
         raise FrontendError("the index of the checkpoint is damaged: a checksum differs")
-    return data[begin:end]
+    return decompress(data[begin:end]) if compression == _SNAPPY else data[begin:end]
 
 
 def _entries(block: memoryview) -> Iterator[tuple[bytes, memoryview]]:

@@ -12,9 +12,10 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
+from hetero.frontend.quantization import convert_to
 from hetero.frontend.subgraph import ModelScope
 from hetero.frontend.tensorflow.handles import Handle, Value
-from hetero.frontend.values import int64
+from hetero.frontend.values import int64, scalar_like
 from hetero.graph import Constant, Output
 from hetero.shape import PartialShape
 from hetero.types import Type
@@ -48,15 +49,28 @@ def with_element_shape(pending: PendingList, shape: PartialShape | list) -> Outp
     return ops.Broadcast(zero, ops.Concat([pending.length, int64(lengths)], 0)).output(0)
 
 
-def set_item(values: Value, index: Output, item: Output) -> Output:
-    """Return the list with another element."""
+def set_item(values: Value, index: Output, item: Output, grows: bool = False) -> Output:
+    """Return the list with another element. ``grows``: the list grows to the index if it is shorter."""
     at = ops.Reshape(index, int64([1]), False)
-    return ops.ScatterUpdate(_broadcast(values, item), at, _row(item), int64(0)).output(0)
+    tensor = with_item_shape(values, item)
+    if grows:
+        tensor = grown(tensor, ops.Add(convert_to(index, Type.i64), int64(1)).output(0))
+    return ops.ScatterUpdate(tensor, at, _row(item), int64(0)).output(0)
+
+
+def grown(tensor: Output, count: Output) -> Output:
+    """Return a list with zeros added if it has fewer elements than the i64 scalar ``count``."""
+    shape = ops.ShapeOf(tensor)
+    length = ops.Gather(shape, int64([0]), int64(0))
+    missing = ops.Relu(ops.Subtract(count, length))
+    rest = ops.Slice(shape, int64([1]), int64([np.iinfo(np.int64).max]), int64([1]))
+    zeros = ops.Broadcast(scalar_like(tensor, 0), ops.Concat([missing, rest], 0))
+    return ops.Concat([tensor, zeros], 0).output(0)
 
 
 def push_back(values: Value, item: Output) -> Output:
     """Return the list with an additional last element."""
-    return ops.Concat([_broadcast(values, item), _row(item)], 0).output(0)
+    return ops.Concat([with_item_shape(values, item), _row(item)], 0).output(0)
 
 
 def as_tensor(values: Value) -> Output:
@@ -70,7 +84,7 @@ def _row(item: Output) -> Output:
     return ops.Unsqueeze(item, int64([0])).output(0)
 
 
-def _broadcast(values: Value, item: Output) -> Output:
+def with_item_shape(values: Value, item: Output) -> Output:
     """Return the list with the shape of an item."""
     if isinstance(values, PendingList):
         if not item.partial_shape.has_rank:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hetero.errors import FrontendError
 from hetero.frontend.protobuf import Message, Schema, decode
-from hetero.frontend.tensorflow.messages import ATTRIBUTE, GRAPH, META_GRAPH, NODE, SAVED_MODEL
+from hetero.frontend.tensorflow.messages import ATTRIBUTE, FUNCTION, GRAPH, META_GRAPH, SAVED_MODEL
 
 # The first field of a text, and the message that it belongs to.
 _BEGINNINGS = {
@@ -28,6 +28,8 @@ _TYPE_NAMES = (
     "VARIANT", "UINT32", "UINT64", "FLOAT8_E5M2", "FLOAT8_E4M3FN", "FLOAT8_E4M3FNUZ", "FLOAT8_E4M3B11FNUZ",
     "FLOAT8_E5M2FNUZ", "INT4", "UINT4", "INT2", "UINT2",
 )  # fmt: skip
+# Messages that the schemas have as bytes, because they are decoded when they are used.
+_LAZY = {("NodeDef", "value"): ATTRIBUTE, ("FunctionDefLibrary", "function"): FUNCTION}
 _KINDS = {"int": "INT64", "bool": "BOOL", "float": "FLOAT", "double": "DOUBLE", "fixed32": "FIXED32",
           "string": "STRING", "bytes": "BYTES"}  # fmt: skip
 
@@ -78,13 +80,13 @@ def _add_message(file: Any, schema: Schema, done: set[str]) -> None:
             entry = message.nested_type.add(name=name)
             entry.options.map_entry = True
             for key, part in member.kind.members.items():
-                is_attribute = schema is NODE and part.name == "value"
-                kind = ATTRIBUTE if is_attribute else part.kind
+                kind = _LAZY.get((schema.name, part.name), part.kind)
                 _set_kind(entry.field.add(name=part.name, number=key, label=field.LABEL_OPTIONAL), "", kind)
                 _add_kind(file, kind, done)
         else:
-            _set_kind(field, schema.name, member.kind)
-            _add_kind(file, member.kind, done)
+            kind = _LAZY.get((schema.name, member.name), member.kind)
+            _set_kind(field, schema.name, kind)
+            _add_kind(file, kind, done)
 
 
 def _add_kind(file: Any, kind: Any, done: set[str]) -> None:

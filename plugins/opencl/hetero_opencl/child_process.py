@@ -73,6 +73,7 @@ class ChildProcess:
         """
         self._errors.truncate(0)
         watchdog = threading.Timer(seconds, self.process.kill)
+        watchdog.daemon = True  # the program may end before
         watchdog.start()
         try:
             answer = self._ask(arguments)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import weakref
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 
 import pyopencl as cl
 
 from hetero.errors import DeviceError
+from hetero.plugin import Executor
 from hetero_opencl.child_process import ChildProcess, ProcessFailure
 from hetero_opencl.platforms import identity
 
 # Time limit of a build. Most take a fraction of a second, some half a minute on a busy machine.
 BUILD_SECONDS = 300.0
+_compilers: weakref.WeakSet[Compiler] = weakref.WeakSet()
 
 
 @dataclass(frozen=True)
@@ -35,20 +39,40 @@ class Compiler:
         self._identity = identity(device)
         self.idle: list[ChildProcess] = []
         self._busy: set[ChildProcess] = set()
+        self._pending: weakref.WeakSet[Future] = weakref.WeakSet()
+        _compilers.add(self)
 
     def build_all(self, requests: Iterable[BuildRequest]) -> list[bytes | Exception]:
         """Build sources in parallel; return the binary or the error of each.
 
         The error is a cl.Error with the compiler's output, or a DeviceError if the compiler aborts or does not end.
         """
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
+        # Threads of concurrent.futures would keep the program from ending until all is built.
+        executor = Executor("kernel builds", os.cpu_count() or 1)
+        builds: list[Future[bytes | Exception]] = []
+        try:
+            for request in requests:
+                builds.append(Future())
+                self._pending.add(builds[-1])
+                executor.submit(self._run, request, builds[-1])
+            return [build.result() for build in builds]
+        except BaseException:  # Ctrl-C, for example: nobody waits for the results
+            self.abandon(builds)
+            raise
+
+    def abandon(self, builds: Iterable[Future] = ()) -> None:
+        """Cancel these builds, by default all, and end the processes that are busy."""
+        for build in list(builds or self._pending):
+            build.cancel()
+        for process in list(self._busy):
+            process.close()
+
+    def _run(self, request: BuildRequest, build: Future[bytes | Exception]) -> None:
+        if build.set_running_or_notify_cancel():
             try:
-                return list(threads.map(self._build, requests))
-            except BaseException:  # Ctrl-C, for example: nobody waits for the results
-                threads.shutdown(wait=False, cancel_futures=True)
-                for process in list(self._busy):
-                    process.close()
-                raise
+                build.set_result(self._build(request))
+            except BaseException as error:
+                build.set_exception(error)
 
     def _build(self, request: BuildRequest) -> bytes | Exception:
         try:
@@ -70,3 +94,10 @@ class Compiler:
             if process.is_alive():
                 return process
         return None
+
+
+@atexit.register
+def _abandon_all() -> None:
+    """End builds on other threads when the program ends, as of a model that AUTO compiles in the background."""
+    for compiler in list(_compilers):
+        compiler.abandon()

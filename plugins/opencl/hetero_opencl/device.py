@@ -18,9 +18,9 @@ from hetero import properties as props
 from hetero.allocation import check_allocation
 from hetero.errors import DeviceError
 from hetero.messages import get_logger
-from hetero.plugin import Device
+from hetero.plugin import Device, Rank
 from hetero.properties import Property
-from hetero_opencl import pocl, pocl_cache, trial
+from hetero_opencl import exit_guard, pocl, pocl_cache, trial
 from hetero_opencl.binary_cache import BinaryCache
 from hetero_opencl.compiler import BuildRequest, Compiler
 from hetero_opencl.device_profile import DeviceProfile, profile_of
@@ -68,6 +68,7 @@ class OpenCLDevice(Device):
             capabilities=("FP32", "FP16", "EXPORT_IMPORT"),
             memory_size=handle.global_mem_size,
             max_streams=MAX_STREAMS,
+            rank=Rank.PROCESSOR if handle.type & cl.device_type.CPU else Rank.ACCELERATOR,
         )
         self.handle, self.profile = handle, profile
         self._compiler = Compiler(handle) if profile.builds_in_child else None
@@ -214,7 +215,8 @@ class OpenCLDevice(Device):
 
     def _build_here(self, source: str) -> cl.Program | cl.Error:
         try:
-            return build_uncached(cl.Program(self.context, source))
+            with exit_guard.building():
+                return build_uncached(cl.Program(self.context, source))
         except cl.Error as error:
             return error
 
@@ -223,7 +225,8 @@ class OpenCLDevice(Device):
         if binary is None:
             return None
         try:
-            return build_uncached(cl.Program(self.context, [self.handle], [binary]))
+            with exit_guard.building():
+                return build_uncached(cl.Program(self.context, [self.handle], [binary]))
         except cl.Error:
             return None
 

@@ -24,7 +24,7 @@ from hetero.passes import (
     remove_identities,
     upgrade_opset,
 )
-from hetero.plugin import Device, Plugin, PreparedModel, common_properties
+from hetero.plugin import Device, Plugin, PreparedModel, Rank, common_properties
 from hetero.reference import unknown_operation
 from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.remote import TemplateContext
@@ -56,6 +56,8 @@ class TemplatePlugin(Plugin):
             architecture=platform.machine(),
             capabilities=("FP32", "FP16", "BIN", "INT8", "EXPORT_IMPORT"),
             max_streams=os.cpu_count() or 1,
+            rank=Rank.REFERENCE,
+            compiles_fast=True,
         )
 
     def devices(self) -> Sequence[Device]:

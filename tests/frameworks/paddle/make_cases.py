@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tests.frameworks.paddle import make_networks
+from tests.frameworks.paddle.array_programs import add_arrays
 from tests.frameworks.paddle.case_inputs import STEP_SCOPES
 from tests.frameworks.paddle.operators import FAMILIES
 from tests.frameworks.paddle.programs import Case, Constant, ProgramBuilder, save_program
@@ -123,7 +124,12 @@ def quantized(builder: ProgramBuilder) -> Sequence[Any]:
 def main(folder: Path) -> None:
     make_networks.main(folder)
     programs = {name: lambda builder, cases=cases: add_all(builder, cases) for name, cases in groups().items()}
-    for name, build in {**programs, "control_flow": add_control_flow, "quantized": quantized}.items():
+    for name, build in {
+        **programs,
+        "control_flow": add_control_flow,
+        "arrays": add_arrays,
+        "quantized": quantized,
+    }.items():
         saved = save_program(build, folder / name)
         arrays = {f"0.input.{index}": array for index, array in enumerate(saved.inputs)}
         arrays |= {f"0.output.{index}": array for index, array in enumerate(saved.outputs)}

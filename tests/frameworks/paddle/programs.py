@@ -17,7 +17,7 @@ from tests.frameworks.paddle.make_networks import remove_origins
 # Outputs that only training reads.
 _FOR_TRAINING = {
     "XShape", "DropoutState", "Reserve", "Mean", "Variance", "MeanOut", "VarianceOut", "SavedMean", "SavedVariance",
-    "MidOut", "OutScale", "Norm",
+    "MidOut", "OutScale", "OutState", "OutAccum", "Norm",
 }  # fmt: skip
 
 
@@ -75,7 +75,7 @@ class ProgramBuilder:
 
     def feed(self, array: np.ndarray, shape: Sequence[int] | None = None) -> Any:
         name = self.name("x")
-        self.feeds[name] = np.ascontiguousarray(array)
+        self.feeds[name] = np.array(array, order="C")
         variable = self.block.create_var(
             name=name, shape=array.shape if shape is None else shape, dtype=str(array.dtype), need_check_feed=True
         )

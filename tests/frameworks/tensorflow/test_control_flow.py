@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Core
+from tests.frameworks.tensorflow.agreement import assert_agrees
 
 tf = pytest.importorskip("tensorflow")
 v1 = tf.compat.v1
@@ -70,3 +71,27 @@ def test_agrees(function, sign):
     found = Core().compile_model(content, "TEMPLATE")([data]).to_tuple()
     for array, wanted in zip(found, expected, strict=True):
         np.testing.assert_allclose(array, wanted, rtol=1e-4, atol=1e-5)
+
+
+def growing_array(x):
+    rows = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+    step = lambda i, rows: (i + 1, rows.write(i, x[i] * tf.cast(i, tf.float32)))  # noqa: E731
+    return tf.while_loop(lambda i, _: i < tf.shape(x)[0], step, (0, rows))[1].stack()
+
+
+def scattered_array(x):
+    return tf.TensorArray(tf.float32, 5).scatter([1, 3, 0], x).gather([3, 1, 0])
+
+
+def split_array(x):
+    return tf.TensorArray(tf.float32, 3).split(tf.reshape(x, [-1]), [4, 4, 4]).stack()
+
+
+def concatenated_array(x):
+    return tf.TensorArray(tf.float32, 2).write(0, x).write(1, -x).concat()
+
+
+@pytest.mark.parametrize("specs", [None, [tf.TensorSpec([None, None])]], ids=["static", "dynamic"])
+@pytest.mark.parametrize("function", [growing_array, scattered_array, split_array, concatenated_array])
+def test_lists(function, specs):
+    assert_agrees(function, DATA, specs=specs)

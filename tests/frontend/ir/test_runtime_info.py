@@ -7,7 +7,7 @@ from openvino import opset13 as their_ops
 import hetero
 from hetero import opset13 as ops
 from hetero.frontend.ir import IrFrontEnd
-from hetero.frontend.ir.runtime_info import RuntimeAttribute
+from hetero.graph.rt_info import RuntimeAttribute
 
 core = openvino.Core()
 

@@ -1,6 +1,5 @@
 """Programs and PaddlePaddle's outputs, which tests/frameworks/paddle/make_cases.py made: read without PaddlePaddle."""
 
-from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 
 from hetero import Core, PartialShape
 from tests.devices import GPUS
+from tests.frontend.stored_calls import read_calls
 from tests.interpreter import run_python
 
 CASES = Path(__file__).parent / "cases"
@@ -19,20 +19,10 @@ RUNS = [(name, "TEMPLATE") for name in NAMES] + [
 ]
 
 
-def calls(name):
-    """Return the inputs and the outputs of each call of a case."""
-    found = defaultdict(lambda: ([], []))
-    with np.load(CASES / f"{name.partition('.')[0]}.npz") as arrays:
-        for key in arrays:
-            at, kind, _ = key.split(".")
-            found[int(at)][kind == "output"].append(arrays[key])
-    return [found[at] for at in sorted(found)]
-
-
 @pytest.mark.parametrize(("name", "device"), RUNS)
 def test_agrees_with_paddle(name, device):
     request = Core().compile_model(CASES / name, device).create_infer_request()
-    for inputs, outputs in calls(name):
+    for inputs, outputs in read_calls(CASES, name):
         found = request.infer(inputs).to_tuple()
         assert [array.dtype for array in found] == [array.dtype for array in outputs]
         for array, expected in zip(found, outputs, strict=True):
@@ -51,7 +41,7 @@ def test_paddle_is_not_needed(form):
         "import sys; sys.modules['paddle'] = None; import hetero; print(hetero.Core().read_model(sys.argv[1]).inputs)"
     )
     line, _ = run_python(code, str(CASES / f"recognizer.{form}"))
-    assert "x0.0 f32 [?,3,32,?]" in line
+    assert "names[x0] shape[?,3,32,?] type: f32" in line
 
 
 @pytest.mark.parametrize("form", ["pdmodel", "json"])

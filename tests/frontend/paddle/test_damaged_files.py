@@ -76,6 +76,19 @@ def filled(*shape):
     return program([operator("fill_constant", attributes, outputs=[("Out", "y")]), FETCH])
 
 
+def number(name, value):
+    return attribute(name, 0, (3, value))
+
+
+def of_filled(kind, port, output, *attributes):
+    """Return a program of an operator on a matrix."""
+    lengths = [attribute("shape", 11, (15, 4), (15, 4)), number("dtype", 5), attribute("value", 1)]
+    return program([
+        operator("fill_constant", lengths, outputs=[("Out", "x")]),
+        operator(kind, attributes, [(port, "x")], [(output, "y")]), FETCH,
+    ])  # fmt: skip
+
+
 def loop(block):
     attributes = [attribute("sub_block", 8, (12, block))]
     return operator("while", attributes, [("Condition", "c")], [("Out", "y")])
@@ -102,6 +115,18 @@ DAMAGED = {
     ),
     "a large shape": (filled(1 << 40, 1 << 20), "cannot be filled"),
     "a negative shape": (filled(-3), "cannot be filled"),
+    "a large matrix of indices": (
+        program([operator("tril_indices", [number("rows", 1 << 14), number("cols", 1 << 14), number("dtype", 3)],
+                          outputs=[("out", "y")]), FETCH]), "is too large"
+    ),
+    "many levels of regions": (
+        of_filled("distribute_fpn_proposals", "FpnRois", "RestoreIndex", number("min_level", 0),
+                  number("max_level", 1 << 30), number("refer_level", 4), number("refer_scale", 224)),
+        "has no outputs for the levels"
+    ),
+    "many repetitions": (
+        of_filled("repeat_interleave", "X", "Out", attribute("Repeats", 9, (13, 1 << 40))), "cannot be repeated"
+    ),
     "an operator without inputs": (program([operator("relu", outputs=[("Out", "y")]), FETCH]), "input 'X' is missing"),
     "a variable without a value": (program([FETCH]), "reads 'y', which no operator before it computes"),
     "a block in itself": (program([loop(1), FETCH], [loop(1)]), "has no block 1"),

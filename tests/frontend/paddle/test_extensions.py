@@ -10,7 +10,8 @@ from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension
 from hetero.frontend.op_extension import framework_map
 from hetero.frontend.translation import NamedOutput
-from tests.frontend.paddle.test_cases import CASES, calls
+from tests.frontend.paddle.test_cases import CASES
+from tests.frontend.stored_calls import read_calls
 
 FORMS = ["pdmodel", "json"]
 
@@ -26,11 +27,11 @@ def infer(source, *extensions, name="light_classifier"):
     core = Core()
     core.add_extension(list(extensions))
     compiled = core.compile_model(core.read_model(*source), "TEMPLATE")
-    return [compiled(inputs)[0] for inputs, _ in calls(name)]
+    return [compiled(inputs)[0] for inputs, _ in read_calls(CASES, name)]
 
 
 def check(found, name="light_classifier"):
-    for array, (_, outputs) in zip(found, calls(name), strict=True):
+    for array, (_, outputs) in zip(found, read_calls(CASES, name), strict=True):
         np.testing.assert_allclose(array, outputs[0], rtol=1e-4, atol=1e-5)
 
 

@@ -8,8 +8,9 @@ import pytest
 from hetero import Core, OpExtension, ops
 from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension
-from tests.frontend.pytorch.test_cases import CASES, calls
+from tests.frontend.pytorch.test_cases import CASES
 from tests.frontend.pytorch.test_damaged_archives import nodes, rewritten
+from tests.frontend.stored_calls import read_calls
 
 
 def with_operator(target, name="cond.pt2", operator="torch.ops.aten.sub.Tensor"):
@@ -36,11 +37,11 @@ def with_operator(target, name="cond.pt2", operator="torch.ops.aten.sub.Tensor")
 def infer(content, *extensions, name="cond"):
     core = Core()
     core.add_extension(list(extensions))
-    return [core.compile_model(content, "TEMPLATE")(inputs)[0] for inputs, _ in calls(name)]
+    return [core.compile_model(content, "TEMPLATE")(inputs)[0] for inputs, _ in read_calls(CASES, name)]
 
 
 def expected(name="cond"):
-    return [outputs[0] for _, outputs in calls(name)]
+    return [outputs[0] for _, outputs in read_calls(CASES, name)]
 
 
 @pytest.mark.parametrize("name", ["my::sub", "my::sub.Tensor"])

@@ -9,8 +9,8 @@ from hetero.errors import FrontendError
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import multiply_by, prelu_broadcasting, rank_of, reshape, scalar_like
-from hetero.graph import Output
+from hetero.frontend.values import int64, multiply_by, prelu_broadcasting, rank_of, reshape, scalar_like
+from hetero.graph import Node, Output
 
 
 @translator("relu6", "brelu")
@@ -42,7 +42,9 @@ def prelu(node: PaddleNodeContext) -> ConversionResult:
     if mode == "element":
         return prelu_broadcasting(value, reshape(slope, (1, *slope.partial_shape.to_shape()[-(rank - 1) :])))
     is_last = node.get_attribute("data_format", "NCHW") in ("NHWC", "NDHWC", "NLC")
-    if mode == "channel" and not is_last:
+    if mode == "all":
+        return ops.PRelu(value, reshape(slope, (-1,)))
+    if not is_last:
         return prelu_broadcasting(value, reshape(slope, (1, -1, *[1] * (rank - 2))))
     return prelu_broadcasting(value, reshape(slope, (1,) * (rank - 1) + (-1,)))
 
@@ -60,7 +62,11 @@ def swish(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("mish")
 def mish(node: PaddleNodeContext) -> ConversionResult:
-    return ops.Mish(node.get_input("X"))
+    """x · tanh(softplus(x)), with a softplus that is x above the threshold."""
+    value, threshold = node.get_input("X"), node.get_attribute("threshold", 20.0)
+    if threshold >= 20:
+        return ops.Mish(value)
+    return ops.Multiply(value, ops.Tanh(_softplus(value, 1.0, threshold)))
 
 
 @translator("hard_sigmoid")
@@ -85,8 +91,10 @@ def hard_swish(node: PaddleNodeContext) -> ConversionResult:
 @translator("softplus")
 def softplus(node: PaddleNodeContext) -> ConversionResult:
     """log(1 + exp(beta · x)) / beta, and x where beta · x is above the threshold."""
-    value = node.get_input("X")
-    beta, threshold = node.get_attribute("beta", 1.0), node.get_attribute("threshold", 20.0)
+    return _softplus(node.get_input("X"), node.get_attribute("beta", 1.0), node.get_attribute("threshold", 20.0))
+
+
+def _softplus(value: Output, beta: float, threshold: float) -> Node:
     scaled = multiply_by(value, beta)
     smooth = multiply_by(ops.SoftPlus(scaled), 1 / beta)
     return ops.Select(ops.Greater(scaled, scalar_like(value, threshold)), value, smooth)
@@ -100,6 +108,8 @@ def elu(node: PaddleNodeContext) -> ConversionResult:
 @translator("celu")
 def celu(node: PaddleNodeContext) -> ConversionResult:
     value, alpha = node.get_input("X"), node.get_attribute("alpha", 1.0)
+    if alpha <= 0:
+        raise FrontendError(f"alpha must be positive, but is {alpha}")
     return multiply_by(ops.Elu(multiply_by(value, 1 / alpha), 1.0), alpha)
 
 
@@ -130,17 +140,18 @@ def soft_shrink(node: PaddleNodeContext) -> ConversionResult:
 @translator("hard_shrink")
 def hard_shrink(node: PaddleNodeContext) -> ConversionResult:
     value, limit = node.get_input("X"), node.get_attribute("threshold", 0.5)
-    return _where(ops.Greater(ops.Abs(value), scalar_like(value, limit)).output(0), value, 0)
+    return _replaced(ops.LessEqual(ops.Abs(value), scalar_like(value, limit)), value, 0)
 
 
 @translator("thresholded_relu")
 def thresholded_relu(node: PaddleNodeContext) -> ConversionResult:
     value, limit = node.get_input("X"), node.get_attribute("threshold", 1.0)
-    return _where(ops.Greater(value, scalar_like(value, limit)).output(0), value, node.get_attribute("value", 0.0))
+    return _replaced(ops.LessEqual(value, scalar_like(value, limit)), value, node.get_attribute("value", 0.0))
 
 
-def _where(condition: Output, value: Output, other: float) -> ConversionResult:
-    return ops.Select(condition, value, scalar_like(value, other))
+def _replaced(condition: Node, value: Output, other: float) -> ConversionResult:
+    """Replace elements by a number where a condition holds, which NaN never fulfils."""
+    return ops.Select(condition, scalar_like(value, other), value)
 
 
 @translator("stanh")
@@ -162,6 +173,14 @@ def softmax(node: PaddleNodeContext) -> ConversionResult:
 @translator("fused_softmax_mask")
 def softmax_of_sum(node: PaddleNodeContext) -> ConversionResult:
     return ops.Softmax(ops.Add(node.get_input("X"), node.get_input("Mask")), -1)
+
+
+@translator("swiglu")
+def gated_swish(node: PaddleNodeContext) -> ConversionResult:
+    """swish(x) · y; without y, x and y are the halves of the last axis."""
+    value = node.get_input("x")
+    parts = [value, node.get_input("y")] if node.has_input("y") else ops.Split(value, int64(-1), 2).outputs()
+    return ops.Multiply(ops.Swish(parts[0]), parts[1])
 
 
 @translator("maxout")

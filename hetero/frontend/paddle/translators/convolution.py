@@ -84,7 +84,7 @@ def transposed_convolution(node: PaddleNodeContext) -> ConversionResult:
     if is_channels_last(node):
         data = channels_second(data)
     if auto_pad == "same_upper":
-        begin, end = _same_pads(data, filters, strides)
+        begin, end = same_pads(data, filters.partial_shape.to_shape()[2:], strides)
     extra = list(node.get_attribute("output_padding", [])) or [0] * count
     sizes = node.known_integers("output_size", default=[])
     if sizes:
@@ -102,9 +102,8 @@ def _lengths(data: Output, reason: str) -> list[int]:
     return [length.get_length() for length in data.partial_shape[2:]]
 
 
-def _same_pads(data: Output, filters: Output, strides: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the padding with which a convolution of the image keeps its size divided by the strides."""
-    kernel = filters.partial_shape.to_shape()[2:]
+def same_pads(data: Output, kernel: Sequence[int], strides: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return the padding with which windows over the image keep its size divided by the strides."""
     lengths = _lengths(data, "padding_algorithm SAME")
     totals = [max((-(-n // s) - 1) * s + k - n, 0) for n, k, s in zip(lengths, kernel, strides)]
     return [total // 2 for total in totals], [total - total // 2 for total in totals]
@@ -155,6 +154,8 @@ def affine_channel(node: PaddleNodeContext) -> ConversionResult:
 def temporal_shift(node: PaddleNodeContext) -> ConversionResult:
     """Shift the first channels of each segment to the next moment, the ones after them to the one before."""
     value, count = node.get_input("X"), node.get_attribute("seg_num")
+    is_last = is_channels_last(node)
+    value = channels_second(value) if is_last else value
     channels, height, width = (length.get_length() for length in value.partial_shape[1:])
     first = int(channels * node.get_attribute("shift_ratio", 0.25))
     second = int(channels * 2 * node.get_attribute("shift_ratio", 0.25))
@@ -167,4 +168,5 @@ def temporal_shift(node: PaddleNodeContext) -> ConversionResult:
     sooner = ops.Pad(parts[1], np.array([0, 0, 0, 0, 0]), np.array([0, 1, 0, 0, 0]), "constant", zero).output(0)
     sooner = ops.Slice(sooner, np.array([1]), np.array([count + 1]), np.array([1]), axis).output(0)
     joined = ops.Concat([later, sooner, parts[2]], 2).output(0)
-    return reshape(joined, (-1, channels, height, width))
+    shifted = reshape(joined, (-1, channels, height, width))
+    return channels_last(shifted) if is_last else shifted

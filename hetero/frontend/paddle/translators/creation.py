@@ -19,6 +19,8 @@ from hetero.types import Type
 
 # Maximum number of elements of a tensor that the program fills.
 _MAX_FILLED = 1 << 28
+# Maximum number of elements of a constant that its translator computes.
+MAX_COMPUTED = 1 << 24
 
 
 def filled(number: Output, shape: Output) -> ConversionResult:
@@ -134,9 +136,10 @@ def triangle(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("tril_indices", "triu_indices")
 def triangle_indices(node: PaddleNodeContext) -> ConversionResult:
-    indices = np.tril_indices if node.get_op_type() == "tril_indices" else np.triu_indices
-    rows, columns = node.get_attribute("rows"), node.get_attribute("cols", node.get_attribute("col", 0))
-    if rows * columns > _MAX_FILLED:
+    is_lower = node.get_op_type() == "tril_indices"
+    indices = np.tril_indices if is_lower else np.triu_indices
+    rows, columns = (node.get_attribute(name) for name in (("rows", "cols") if is_lower else ("row", "col")))
+    if rows * columns > MAX_COMPUTED:
         raise FrontendError(f"a matrix of shape {[rows, columns]} is too large")
     kind = node.type_attribute("dtype") or Type.i64
     return Constant(np.array(indices(rows, node.get_attribute("offset", 0), columns)).astype(kind.to_dtype()))
@@ -151,7 +154,7 @@ def diagonal_matrix(node: PaddleNodeContext) -> ConversionResult:
         places = [(row, row + offset) for row in range(shape[0]) if 0 <= row + offset < shape[1]]
         return ops.GatherND(value, int64(np.array(places).reshape(-1, 2)))
     size = shape[0] + abs(offset)
-    if size * size > _MAX_FILLED:
+    if size * size > MAX_COMPUTED:
         raise FrontendError(f"a matrix of {size} rows is too large")
     empty = np.full((size, size), node.get_attribute("padding_value", 0.0), value.element_type.to_dtype())
     rows = np.arange(shape[0]) + max(-offset, 0)

@@ -242,6 +242,8 @@ def distribute_proposals(node: PaddleNodeContext) -> ConversionResult:
     """The regions of each level of a pyramid, by their size; and the place of each region in all of these."""
     regions = node.get_input("FpnRois")
     low, high = node.get_attribute("min_level"), node.get_attribute("max_level")
+    if high - low >= node.output_count("MultiFpnRois"):
+        raise FrontendError(f"it has no outputs for the levels {low} to {high}")
     extra = 1.0 if node.get_attribute("pixel_offset", True) else 0.0
     width, height, _, _ = _centered(regions, extra)
     size = ops.Divide(ops.Sqrt(ops.Multiply(width, height)), scalar_like(regions, node.get_attribute("refer_scale")))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hetero import ops
+from hetero.frontend.angles import angle_of
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.quantization import convert_to
@@ -17,16 +18,19 @@ from hetero.types import Type
 
 _BINARY: dict[str, type[Op]] = {
     "elementwise_add": ops.Add, "elementwise_sub": ops.Subtract, "elementwise_mul": ops.Multiply,
-    "elementwise_max": ops.Maximum, "elementwise_min": ops.Minimum, "elementwise_fmax": ops.Maximum,
-    "elementwise_fmin": ops.Minimum, "elementwise_pow": ops.Power, "elementwise_mod": ops.FloorMod,
-    "equal": ops.Equal, "not_equal": ops.NotEqual, "less_than": ops.Less, "less_equal": ops.LessEqual,
-    "greater_than": ops.Greater, "greater_equal": ops.GreaterEqual,
-    "logical_and": ops.LogicalAnd, "logical_or": ops.LogicalOr, "logical_xor": ops.LogicalXor,
+    "elementwise_max": ops.Maximum, "elementwise_min": ops.Minimum, "elementwise_pow": ops.Power,
+    "elementwise_mod": ops.FloorMod, "equal": ops.Equal, "not_equal": ops.NotEqual, "less_than": ops.Less,
+    "less_equal": ops.LessEqual, "greater_than": ops.Greater, "greater_equal": ops.GreaterEqual,
     "bitwise_and": ops.BitwiseAnd, "bitwise_or": ops.BitwiseOr, "bitwise_xor": ops.BitwiseXor,
+}  # fmt: skip
+# Sums and products of conditions.
+_OF_BOOLEANS: dict[type[Op], type[Op]] = {ops.Add: ops.LogicalOr, ops.Multiply: ops.LogicalAnd}
+_LOGICAL: dict[str, type[Op]] = {
+    "logical_and": ops.LogicalAnd, "logical_or": ops.LogicalOr, "logical_xor": ops.LogicalXor,
 }  # fmt: skip
 _UNARY: dict[str, type[Op]] = {
     "abs": ops.Abs, "acos": ops.Acos, "acosh": ops.Acosh, "asin": ops.Asin, "asinh": ops.Asinh, "atan": ops.Atan,
-    "atanh": ops.Atanh, "ceil": ops.Ceiling, "cos": ops.Cos, "cosh": ops.Cosh, "erf": ops.Erf, "exp": ops.Exp,
+    "atanh": ops.Atanh, "ceil": ops.Ceiling, "cos": ops.Cos, "cosh": ops.Cosh, "erf": ops.Erf,
     "floor": ops.Floor, "isfinite_v2": ops.IsFinite, "isinf_v2": ops.IsInf, "isnan_v2": ops.IsNaN, "log": ops.Log,
     "bitwise_not": ops.BitwiseNot, "sign": ops.Sign, "sin": ops.Sin, "sinh": ops.Sinh, "sqrt": ops.Sqrt, "tan": ops.Tan,
     "tanh": ops.Tanh, "sigmoid": ops.Sigmoid, "relu": ops.Relu, "softsign": ops.SoftSign,
@@ -34,18 +38,32 @@ _UNARY: dict[str, type[Op]] = {
 
 
 def operands(node: PaddleNodeContext) -> tuple[Output, Output]:
-    """Return X and Y, in the type of X. With ``axis`` the axes of Y are those of X from this one on."""
+    """Return X and Y, in the type of X. With ``axis`` the one of lower rank has the axes of the other from it on."""
     x, y = node.get_input("X"), node.get_input("Y")
     axis = node.get_attribute("axis", -1)
-    if axis >= 0 and 0 < rank_of(y) < rank_of(x):
-        missing = rank_of(x) - axis - rank_of(y)
-        if missing > 0:
-            y = ops.Unsqueeze(y, np.arange(rank_of(y), rank_of(y) + missing)).output(0)
+    if axis >= 0:
+        x, y = _from_axis(x, rank_of(y), axis), _from_axis(y, rank_of(x), axis)
     return x, convert_to(y, x.element_type)
 
 
+def _from_axis(value: Output, rank: int, axis: int) -> Output:
+    """Append axes to a value whose axes are those from ``axis`` on of a tensor of a higher rank."""
+    own = rank_of(value)
+    if not 0 < own < rank or axis + own >= rank:
+        return value
+    return ops.Unsqueeze(value, np.arange(own, rank - axis)).output(0)
+
+
 def _binary(operation: type[Op]) -> Callable[[PaddleNodeContext], ConversionResult]:
-    return lambda node: operation(*operands(node))
+    def translate(node: PaddleNodeContext) -> ConversionResult:
+        x, y = operands(node)
+        return (_OF_BOOLEANS.get(operation, operation) if x.element_type is Type.boolean else operation)(x, y)
+
+    return translate
+
+
+def _logical(operation: type[Op]) -> Callable[[PaddleNodeContext], ConversionResult]:
+    return lambda node: operation(*(convert_to(node.get_input(port), Type.boolean) for port in "XY"))
 
 
 def _unary(operation: type[Op]) -> Callable[[PaddleNodeContext], ConversionResult]:
@@ -54,6 +72,8 @@ def _unary(operation: type[Op]) -> Callable[[PaddleNodeContext], ConversionResul
 
 for _op_type, _operation in _BINARY.items():
     translator(_op_type)(_binary(_operation))
+for _op_type, _operation in _LOGICAL.items():
+    translator(_op_type)(_logical(_operation))
 for _op_type, _operation in _UNARY.items():
     translator(_op_type)(_unary(_operation))
 
@@ -67,8 +87,21 @@ def divide(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("elementwise_floordiv")
 def floor_divide(node: PaddleNodeContext) -> ConversionResult:
+    """The quotient rounded down, of real numbers without their remainder: 1 // 0.1 is 9."""
     x, y = operands(node)
-    return ops.Divide(x, y) if x.element_type.is_integer() else ops.Floor(ops.Divide(x, y))
+    if x.element_type.is_integer():
+        return ops.Divide(x, y)
+    return ops.Round(ops.Divide(ops.Subtract(x, ops.FloorMod(x, y)), y), "half_to_even")
+
+
+@translator("elementwise_fmax", "elementwise_fmin")
+def extreme_number(node: PaddleNodeContext) -> ConversionResult:
+    """The larger or the smaller number; the other one if one of them is NaN."""
+    x, y = operands(node)
+    most = (ops.Maximum if node.get_op_type() == "elementwise_fmax" else ops.Minimum)(x, y)
+    if not x.element_type.is_real():
+        return most
+    return ops.Select(ops.IsNaN(x), y, ops.Select(ops.IsNaN(y), x, most))
 
 
 @translator("elementwise_heaviside")
@@ -82,14 +115,12 @@ def heaviside(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("atan2")
 def atan2(node: PaddleNodeContext) -> ConversionResult:
-    y, x = node.get_input("X1"), node.get_input("X2")
-    zero, half = scalar_like(x, 0), scalar_like(x, np.pi / 2)
-    angle = ops.Atan(ops.Divide(y, x))
-    turned = ops.Select(
-        ops.Less(y, zero), ops.Subtract(angle, scalar_like(x, np.pi)), ops.Add(angle, scalar_like(x, np.pi))
-    )
-    on_axis = ops.Select(ops.Equal(y, zero), zero, ops.Multiply(half, ops.Sign(y)))
-    return ops.Select(ops.Equal(x, zero), on_axis, ops.Select(ops.Less(x, zero), turned, angle))
+    return angle_of(*(_as_real(node.get_input(port)) for port in ("X1", "X2")))
+
+
+def _as_real(value: Output) -> Output:
+    """Return integers as f32, as functions of them are."""
+    return value if value.element_type.is_real() else convert_to(value, Type.f32)
 
 
 @translator("logical_not")
@@ -185,12 +216,18 @@ def truncate(node: PaddleNodeContext) -> ConversionResult:
     return ops.Multiply(ops.Sign(value), ops.Floor(ops.Abs(value)))
 
 
-@translator("square", "reciprocal", "rsqrt", "log2", "log10", "log1p", "expm1")
-def function(node: PaddleNodeContext) -> ConversionResult:
+@translator("square")
+def square(node: PaddleNodeContext) -> ConversionResult:
     value = node.get_input("X")
+    return ops.Multiply(value, value)
+
+
+@translator("exp", "reciprocal", "rsqrt", "log2", "log10", "log1p", "expm1")
+def function(node: PaddleNodeContext) -> ConversionResult:
+    value = _as_real(node.get_input("X"))
     one = scalar_like(value, 1)
     results: dict[str, Callable[[], Node]] = {
-        "square": lambda: ops.Multiply(value, value),
+        "exp": lambda: ops.Exp(value),
         "reciprocal": lambda: ops.Divide(one, value),
         "rsqrt": lambda: ops.Divide(one, ops.Sqrt(value)),
         "log2": lambda: multiply_by(ops.Log(value), 1 / np.log(2)).node,
@@ -205,8 +242,10 @@ def _log1p(value: Output, one: Node) -> Node:
     """Return log(1 + x), whose error for small x the quotient of x and the rounded (1 + x) - 1 removes."""
     total = ops.Add(value, one)
     rounded = ops.Subtract(total, one)
-    exact = ops.Divide(ops.Multiply(value, ops.Log(total)), rounded)
-    return ops.Select(ops.Equal(rounded, scalar_like(value, 0)), value, exact)
+    exact = ops.Multiply(ops.Log(total), ops.Divide(value, rounded))
+    # Zero and infinity have no such quotient.
+    is_own = ops.LogicalOr(ops.Equal(rounded, scalar_like(value, 0)), ops.Equal(value, scalar_like(value, np.inf)))
+    return ops.Select(is_own, value, exact)
 
 
 def _expm1(value: Output, one: Node) -> Node:

@@ -10,7 +10,7 @@ from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.quantization import convert_to
 from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import int64, rank_of, reshape, scalar_like
+from hetero.frontend.values import axis_length, int64, normalize_axis, rank_of, reshape, scalar_like
 from hetero.graph import Output
 from hetero.types import Type
 
@@ -45,7 +45,14 @@ def index_sample(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("take_along_axis")
 def take_along_axis(node: PaddleNodeContext) -> ConversionResult:
-    value, index, axis = node.get_input("Input"), node.get_input("Index"), node.get_attribute("Axis", 0)
+    value, index = node.get_input("Input"), node.get_input("Index")
+    rank = rank_of(value)
+    axis = normalize_axis(node.get_attribute("Axis", 0), rank)
+    shorter = [at for at in range(rank) if at != axis and value.partial_shape[at] != index.partial_shape[at]]
+    if shorter:
+        # The index may leave out the last elements of the other axes.
+        first, step = int64([0] * len(shorter)), int64([1] * len(shorter))
+        value = ops.Slice(value, first, axis_length(index, shorter), step, int64(shorter)).output(0)
     return ops.GatherElements(value, index, axis)
 
 
@@ -92,6 +99,11 @@ def scatter_nd_add(node: PaddleNodeContext) -> ConversionResult:
 @translator("masked_select")
 def masked_select(node: PaddleNodeContext) -> ConversionResult:
     value, mask = node.get_input("X"), node.get_input("Mask")
+    if value.partial_shape.is_dynamic or value.partial_shape != mask.partial_shape:
+        value, mask = (
+            ops.Broadcast(one, ops.ShapeOf(other), broadcast_spec="BIDIRECTIONAL").output(0)
+            for one, other in ((value, mask), (mask, value))
+        )
     places = ops.Transpose(ops.NonZero(mask, "i64"), int64([1, 0]))
     return {"Y": ops.GatherND(value, places)}
 
@@ -141,17 +153,23 @@ def multiplex(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("index_put")
 def index_put(node: PaddleNodeContext) -> ConversionResult:
+    """Replace, or with ``accumulate`` increase, elements at indices that broadcast; a condition is its true places."""
     value, updates = node.get_input("x"), node.get_input("value")
-    indices = node.tensors("indices")
-    if indices[0].element_type is Type.boolean:
-        raise FrontendError("assignment by a condition is not supported")
-    shape = ops.ShapeOf(ops.Add(*indices) if len(indices) == 2 else indices[0])
-    if len(indices) > 2:
-        raise FrontendError("assignment by more than two indices is not supported")
-    places = ops.Concat([ops.Unsqueeze(ops.Broadcast(index, shape), int64([-1])) for index in indices], -1)
+    indices: list[Output] = []
+    for given in node.tensors("indices"):
+        if given.element_type is Type.boolean:
+            places = ops.NonZero(given, "i64")
+            indices += [ops.Gather(places, int64(row), int64(0)).output(0) for row in range(rank_of(given))]
+        else:
+            indices.append(convert_to(given, Type.i64))
+    total = indices[0]
+    for other in indices[1:]:
+        total = ops.Add(total, other).output(0)
+    shape = ops.ShapeOf(total)
+    joined = ops.Concat([ops.Unsqueeze(ops.Broadcast(index, shape), int64([-1])) for index in indices], -1)
     rest = ops.Slice(ops.ShapeOf(value), int64([len(indices)]), int64([np.iinfo(np.int64).max]), int64([1]))
     updates = ops.Broadcast(updates, ops.Concat([shape, rest], 0)).output(0)
-    positive = _positive(places.output(0), value, len(indices))
+    positive = _positive(joined.output(0), value, len(indices))
     reduction = "sum" if node.get_attribute("accumulate", False) else "none"
     return ops.ScatterNDUpdate(value, positive, updates, reduction)
 
@@ -160,6 +178,30 @@ def _positive(places: Output, value: Output, count: int) -> Output:
     lengths = ops.Slice(ops.ShapeOf(value), int64([0]), int64([count]), int64([1]))
     places = convert_to(places, Type.i64)
     return ops.Select(ops.Less(places, int64(0)), ops.Add(places, lengths), places).output(0)
+
+
+@translator("index_add")
+def index_add(node: PaddleNodeContext) -> ConversionResult:
+    """Add slices to those of an axis at the indices."""
+    value, index, updates = (node.get_input(name) for name in ("X", "Index", "AddValue"))
+    axis = normalize_axis(node.get_attribute("axis", 0), rank_of(value))
+    lengths = [1 if at != axis else -1 for at in range(rank_of(value))]
+    places = ops.Broadcast(reshape(convert_to(index, Type.i64), lengths), ops.ShapeOf(updates))
+    return ops.ScatterElementsUpdate(value, places, updates, int64(axis), "sum", True)
+
+
+@translator("fold")
+def fold(node: PaddleNodeContext) -> ConversionResult:
+    """The sum of windows at their places in an image: the inverse of ``unfold``."""
+    sizes, kernel = node.get_attribute("output_sizes"), node.get_attribute("kernel_sizes")
+    pads = list(node.get_attribute("paddings"))
+    begin, end = (pads, pads) if len(pads) == 2 else (pads[:2], pads[2:])
+    return {
+        "Y": ops.Col2Im(
+            node.get_input("X"), int64(sizes), int64(kernel), node.get_attribute("strides"),
+            node.get_attribute("dilations"), begin, end,
+        )
+    }  # fmt: skip
 
 
 @translator("unfold")

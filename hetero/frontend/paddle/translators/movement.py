@@ -132,7 +132,8 @@ def expand(node: PaddleNodeContext) -> ConversionResult:
         shape = node.integers("shape", "Shape", "expand_shapes_tensor")
     else:
         shape = node.integers("target_shape")
-    return ops.Broadcast(value, ops.Maximum(shape, int64([1])), broadcast_spec="BIDIRECTIONAL")
+    kept = ops.Select(ops.Equal(shape, int64([-1])), int64([1]), shape)
+    return ops.Broadcast(value, kept, broadcast_spec="BIDIRECTIONAL")
 
 
 @translator("tile")

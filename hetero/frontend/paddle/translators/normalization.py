@@ -12,7 +12,15 @@ from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.paddle.translators.convolution import is_channels_last
 from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import channels_last, channels_second, int64, per_channel, rank_of, reshape, scalar_like
+from hetero.frontend.values import (
+    axis_length,
+    channels_last,
+    channels_second,
+    int64,
+    per_channel,
+    rank_of,
+    scalar_like,
+)
 from hetero.graph import Constant, Node, Output, as_output
 
 
@@ -61,7 +69,7 @@ def _over_axes(parameter: Output, value: Output, first: int) -> Output:
     """Return a vector in the shape of the last axes."""
     if rank_of(value) - first == 1:
         return parameter
-    return reshape(parameter, [length.get_length() for length in value.partial_shape[first:]])
+    return ops.Reshape(parameter, axis_length(value, range(first, rank_of(value))), False).output(0)
 
 
 @translator("skip_layernorm")

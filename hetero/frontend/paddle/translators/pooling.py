@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hetero import ops
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
-from hetero.frontend.paddle.translators.convolution import is_channels_last, pads_of
+from hetero.frontend.paddle.translators.convolution import is_channels_last, pads_of, same_pads
 from hetero.frontend.translation import ConversionResult
 from hetero.frontend.values import channels_last, channels_second, int64, rank_of, scalar_like
 from hetero.graph import Output
@@ -43,10 +43,15 @@ def _average(
     kernel: Sequence[int], rounding: str, auto_pad: str,
 ) -> Output:  # fmt: skip
     excluded = node.get_attribute("exclusive", True)
-    if not excluded and rounding == "ceil" and auto_pad == "explicit":
-        # The padding counts, but not what a window has beyond it.
-        value = ops.Pad(value, int64([0, 0, *begin]), int64([0, 0, *end]), "constant", scalar_like(value, 0)).output(0)
-        begin, end, excluded = [0] * len(begin), [0] * len(end), True
+    if not excluded and auto_pad == "same_upper":
+        begin, end = same_pads(value, kernel, strides)
+        auto_pad = "explicit"
+    if not excluded and auto_pad == "explicit" and (rounding == "ceil" or list(begin) != list(end)):
+        # The padding counts, after the image at most as much of it as before; what a window has beyond it does not.
+        counted = [min(pair) for pair in zip(begin, end)]
+        zero = scalar_like(value, 0)
+        value = ops.Pad(value, int64([0, 0, *begin]), int64([0, 0, *counted]), "constant", zero).output(0)
+        begin, end, excluded = [0] * len(begin), [a - b for a, b in zip(end, counted)], True
     return ops.AvgPool(
         value, strides, pads_begin=begin, pads_end=end, kernel_shape=kernel, exclude_pad=excluded,
         rounding_type=rounding, auto_pad=auto_pad,

@@ -18,7 +18,9 @@ from hetero.graph import Output
 
 
 def _bound(node: PaddleNodeContext) -> int:
-    """Return the largest quantized integer."""
+    """Return the largest quantized integer: ``qmax`` of newer programs, else that of ``bit_length``."""
+    if node.has_attribute("qmax"):
+        return node.get_attribute("qmax")
     bits = node.get_attribute("bit_length", 8)
     if not 1 < bits <= 16:
         raise FrontendError(f"bit_length is {bits}")
@@ -43,6 +45,8 @@ def _rounded(node: PaddleNodeContext, value: Output) -> Output:
 def quantize_linear(node: PaddleNodeContext) -> ConversionResult:
     """Integers, which PaddlePaddle keeps as real numbers."""
     value, axis = node.get_input("X"), node.get_attribute("quant_axis", -1)
+    if node.get_attribute("only_observer", False):
+        return {"Y": value}
     scale, bound = _along_axis(node.get_input("Scale"), value, axis), _bound(node)
     scaled = ops.Divide(multiply_by(value, bound), scale).output(0)
     low = -bound - 1 if node.get_attribute("round_type", 0) == 0 else -bound
@@ -52,6 +56,8 @@ def quantize_linear(node: PaddleNodeContext) -> ConversionResult:
 @translator("dequantize_linear")
 def dequantize_linear(node: PaddleNodeContext) -> ConversionResult:
     value, axis = node.get_input("X"), node.get_attribute("quant_axis", -1)
+    if node.get_attribute("only_observer", False):
+        return {"Y": value}
     scale = node.get_input("Scale")
     step = multiply_by(_along_axis(scale, value, axis), 1 / _bound(node))
     return {"Y": ops.Multiply(convert_to(value, scale.element_type), step)}

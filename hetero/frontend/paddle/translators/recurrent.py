@@ -8,7 +8,7 @@ from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.recurrent import RECURRENT_KINDS, recurrent_layer, recurrent_weights, with_swapped_axes
 from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import int64
+from hetero.frontend.values import int64, scalar_like
 from hetero.graph import Output
 
 
@@ -38,7 +38,13 @@ def network(node: PaddleNodeContext) -> ConversionResult:
         ]
         initial = [ops.Gather(state, int64(places), int64(0)).output(0) for state in states]
         value, *after = recurrent_layer(kind, value, initial, weights, lengths)
-        for found, state in zip(last, after):
-            found.append(state)
+        for found, state, before in zip(last, after, initial):
+            found.append(state if lengths is None else _unless_empty(state, before, lengths))
     finals = [ops.Concat(found, 0).output(0) for found in last]
     return {"Out": with_swapped_axes(value), "State": finals}
+
+
+def _unless_empty(state: Output, before: Output, lengths: Output) -> Output:
+    """Return the states after sequences; an empty one keeps the state before it."""
+    is_empty = ops.Unsqueeze(ops.LessEqual(lengths, scalar_like(lengths, 0)), int64([0, 2]))
+    return ops.Select(is_empty, before, state).output(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.errors import FrontendError
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.paddle.translators.convolution import is_channels_last
@@ -35,6 +36,8 @@ def interpolate(node: PaddleNodeContext) -> ConversionResult:
     # A scale that is used for the places of corners would give another length.
     if aligned and calculation == "scales":
         target, calculation = _sizes(value, target), "sizes"
+    if not aligned and calculation == "sizes" and mode in ("bilinear", "bicubic"):
+        value = _first_of_single(value, target, mode)
     result = as_output(
         ops.Interpolate(
             value, target, _MODES[mode], calculation, coordinate_transformation_mode=coordinates,
@@ -42,6 +45,18 @@ def interpolate(node: PaddleNodeContext) -> ConversionResult:
         )
     )  # fmt: skip
     return channels_last(result) if is_last else result
+
+
+def _first_of_single(value: Output, target: Output, mode: str) -> Output:
+    """Cut an axis of which the result has one element to its first element, the one that PaddlePaddle takes."""
+    sizes = exact_value(target)
+    single = [] if sizes is None else [at + 2 for at, size in enumerate(sizes) if size == 1]
+    if single and mode == "bicubic":
+        raise FrontendError("bicubic interpolation to the size 1 is not supported")
+    if not single:
+        return value
+    first, step = int64([0] * len(single)), int64([1] * len(single))
+    return ops.Slice(value, first, step, step, int64(single)).output(0)
 
 
 def _target(node: PaddleNodeContext, value: Output) -> tuple[Output, str]:

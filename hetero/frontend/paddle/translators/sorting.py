@@ -5,28 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.errors import FrontendError
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.translators.creation import MAX_COMPUTED
 from hetero.frontend.quantization import convert_to
 from hetero.frontend.translation import ConversionResult
 from hetero.frontend.values import axis_length, int64, known_length, rank_of
+from hetero.graph import Output
 from hetero.types import Type
 
 
 @translator("top_k_v2", "top_k")
 def top_k(node: PaddleNodeContext) -> ConversionResult:
-    value, axis = node.get_input("X"), node.get_attribute("axis", -1)
-    count = node.scalar("k", "K", Type.i64, 1)
     mode = "max" if node.get_attribute("largest", True) else "min"
-    found = ops.TopK(value, count, axis, mode, "value", "i64")
-    return {"Out": found.output(0), "Indices": found.output(1)}
+    return _sorted(node, mode, node.scalar("k", "K", Type.i64, 1), False)
 
 
 @translator("argsort")
 def argsort(node: PaddleNodeContext) -> ConversionResult:
+    return _sorted(node, "max" if node.get_attribute("descending", False) else "min", None, True)
+
+
+def _sorted(node: PaddleNodeContext, mode: str, count: Output | None, stable: bool) -> ConversionResult:
+    """Return the first elements along an axis, or all, in order. A scalar stays as it is."""
     value, axis = node.get_input("X"), node.get_attribute("axis", -1)
-    mode = "max" if node.get_attribute("descending", False) else "min"
-    found = ops.TopK(value, axis_length(value, axis), axis, mode, "value", "i64", True)
+    if rank_of(value) == 0:
+        return {"Out": value, "Indices": int64(0)}
+    found = ops.TopK(value, axis_length(value, axis) if count is None else count, axis, mode, "value", "i64", stable)
     return {"Out": found.output(0), "Indices": found.output(1)}
 
 
@@ -49,9 +55,7 @@ def arg_extreme(node: PaddleNodeContext) -> ConversionResult:
 def kth_value(node: PaddleNodeContext) -> ConversionResult:
     value, axis, keep = node.get_input("X"), node.get_attribute("axis", -1), node.get_attribute("keepdim", False)
     count = node.get_attribute("k", 1)
-    found = ops.TopK(
-        value, int64(known_length(value, axis, "the number of elements")), axis, "min", "value", "i64", True
-    )
+    found = ops.TopK(value, axis_length(value, axis), axis, "min", "value", "i64", True)
     at = int64([count - 1] if keep else count - 1)
     values, indices = (ops.Gather(one, at, int64(axis)) for one in found.outputs())
     return {"Out": values, "Indices": indices}
@@ -84,4 +88,6 @@ def repeat_interleave(node: PaddleNodeContext) -> ConversionResult:
     value, count = node.get_input("X"), node.get_attribute("repeats", node.get_attribute("Repeats", 1))
     axis = node.get_attribute("axis", node.get_attribute("dim", 0))
     length = known_length(value, axis, "the length of the axis")
+    if not 0 <= count * length <= MAX_COMPUTED:
+        raise FrontendError(f"{length} slices cannot be repeated {count} times")
     return ops.Gather(value, int64(np.repeat(np.arange(length), count)), int64(axis))

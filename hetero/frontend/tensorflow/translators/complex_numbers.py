@@ -10,29 +10,24 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.angles import angle_of
+from hetero.frontend.complex_numbers import complex_from_parts, multiply_complex, real_and_imaginary
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, scalar_like
 from hetero.graph import Node, Output
 
-
-def real_and_imaginary(value: Output) -> tuple[Output, Output]:
-    """Split a complex value into its real and its imaginary part."""
-    real, imaginary = (ops.Gather(value, int64(index), int64(-1)).output(0) for index in (0, 1))
-    return real, imaginary
-
-
-def complex_from_parts(real: Node | Output, imaginary: Node | Output) -> Output:
-    """Join a real and an imaginary part into a complex value."""
-    return ops.Concat([ops.Unsqueeze(part, int64([-1])) for part in (real, imaginary)], -1).output(0)
-
-
-def multiply_complex(left: Output, right: Output) -> Output:
-    """Multiply two complex values element by element."""
-    (a, b), (c, d) = real_and_imaginary(left), real_and_imaginary(right)
-    real = ops.Subtract(ops.Multiply(a, c), ops.Multiply(b, d))
-    return complex_from_parts(real, ops.Add(ops.Multiply(a, d), ops.Multiply(b, c)))
+# The operators that translators translate for complex numbers too.
+_NAMES = """
+AccumulateNV2 Add AddN AddV2 Angle BatchMatMul BatchMatMulV2 BatchMatMulV3 BatchToSpaceND BiasAdd BroadcastTo Cast
+Complex ComplexAbs Concat ConcatV2 Conj ConjugateTranspose Const Div DynamicPartition DynamicStitch EnsureShape Exp
+ExpandDims Fill Gather GatherNd GatherV2 Identity Imag MatMul Mean MirrorPad Mul Neg OnesLike Pack Pad PadV2
+ParallelDynamicStitch PlaceholderWithDefault PreventGradient Rank Real RealDiv Reshape ReverseSequence ReverseV2 Roll
+SegmentSum Select SelectV2 Shape ShapeN Size Slice Snapshot SpaceToBatchND Split SplitV Square Squeeze StopGradient
+StridedSlice Sub Sum TensorScatterAdd TensorScatterSub TensorScatterUpdate Tile Transpose Unpack UnsortedSegmentSum
+ZerosLike
+"""
+COMPLEX_OPERATORS = frozenset(_NAMES.split())
 
 
 def conjugate(value: Output) -> Output:
@@ -61,14 +56,14 @@ def real_or_imaginary_part(node: TensorflowNodeContext) -> Translation:
     return real_and_imaginary(node.get_input(0))[node.get_op_type() == "Imag"]
 
 
-def matmul_complex(left: Output, right: Output, adjoint_left: bool, adjoint_right: bool) -> Output:
-    """Multiply complex matrices, or their adjoints."""
-    left = conjugate(left) if adjoint_left else left
-    right = conjugate(right) if adjoint_right else right
+def matmul_complex(left: Output, right: Output, swap_left: bool, swap_right: bool, is_adjoint: bool) -> Output:
+    """Multiply complex matrices, or their transposes: their adjoints if ``is_adjoint`` is set."""
+    left = conjugate(left) if swap_left and is_adjoint else left
+    right = conjugate(right) if swap_right and is_adjoint else right
     (a, b), (c, d) = real_and_imaginary(left), real_and_imaginary(right)
 
     def product(x: Output, y: Output) -> Node:
-        return ops.MatMul(x, y, adjoint_left, adjoint_right)
+        return ops.MatMul(x, y, swap_left, swap_right)
 
     return complex_from_parts(ops.Subtract(product(a, c), product(b, d)), ops.Add(product(a, d), product(b, c)))
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.control_flow import build_loop_body, connect, make_if
+from hetero.frontend.control_flow import build_loop_body, make_if, make_while
 from hetero.frontend.subgraph import Body, ModelScope, name_new_nodes
 from hetero.frontend.tensorflow.handles import Value, Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
@@ -18,7 +16,6 @@ from hetero.frontend.tensorflow.tensor_lists import PendingList, with_element_sh
 from hetero.frontend.tensorflow.variables import BodyVariables, Variables
 from hetero.frontend.values import int64, scalar_like
 from hetero.graph import Constant, Model, Output, Parameter, constant_array
-from hetero.ops.port_maps import BodyOutputDescription, MergedInputDescription
 from hetero.types import Type
 
 if TYPE_CHECKING:
@@ -165,7 +162,9 @@ def while_operator(node: TensorflowNodeContext) -> Values:
         next_values = [_tensor(values[index]) for index in carried]
         results = [as_condition(_tensor(continues)), *next_values, *(variables.read(name) for name in assigned)]
         for name in assigned:
-            variables.capture(name)
+            value, _ = variables.capture(name)
+            # The first translation of a model has constants for variables, see build_model.
+            captured.setdefault(name, scope.name(Parameter(value.element_type, value.partial_shape), name))
         read = [name for name in captured if name not in assigned]
         parameters = [*parameters, *(captured[name] for name in (*assigned, *read)), *scope.captured.values()]
         outer = [*(variables.capture(name)[0] for name in read), *scope.captured]
@@ -173,17 +172,7 @@ def while_operator(node: TensorflowNodeContext) -> Values:
 
     body = build_loop_body(build, initial, 1)
     initial += [variables.capture(name)[0] for name in variables.assigned]
-    no_limit = Constant(np.int64(-1)).output(0)
-    loop = ops.Loop(no_limit, enters)
-    loop.set_special_body_ports([-1, 0])
-    connect(
-        loop,
-        body,
-        [no_limit, enters, *initial],
-        [MergedInputDescription(2 + index, index, 1 + index) for index in range(len(initial))],
-        [BodyOutputDescription(1 + index, index) for index in range(len(initial))],
-    )
-    outputs = loop.outputs()
+    outputs = make_while(body, enters, initial).outputs()
     for name, value in zip(variables.assigned, outputs[len(carried) :]):
         node.variables.assign(name, value)
     return [outputs[carried.index(index)] if index in carried else value for index, value in enumerate(inputs)]

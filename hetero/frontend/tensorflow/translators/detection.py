@@ -44,10 +44,10 @@ def non_max_suppression(node: TensorflowNodeContext) -> Translation:
 def _suppress(boxes: Output | Node, scores: Output | Node, limit: Output, thresholds: list[Output]) -> Node:
     """Select boxes ``[batch, N, 4]`` by scores ``[batch, classes, N]``, in i32. ``thresholds``: overlap, score, sigma.
 
-    By version 5, because newer versions of the operation do not apply the overlap threshold in soft suppression.
+    Soft suppression does not apply the overlap threshold.
     """
     numbers = [convert_to(reshape(value, ()), Type.f32) for value in thresholds]
-    return ops.NonMaxSuppressionV5(boxes, scores, limit, *numbers, output_type=Type.i32)
+    return ops.NonMaxSuppression(boxes, scores, limit, *numbers, output_type=Type.i32)
 
 
 def _pad_to(column: Output, length: Output, count: Output) -> Output:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from hetero import ops
+from hetero.errors import FrontendError
 from hetero.frontend.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
@@ -135,11 +136,17 @@ def diagonals_of_matrices(node: TensorflowNodeContext) -> Translation:
     return ops.Select(Constant(positions >= 0 if low < high else positions[0] >= 0), found, padding)
 
 
+# Maximum number of elements of matrices with other diagonals than the main one, whose positions are constants.
+_MAX_ELEMENTS = 1 << 26
+
+
 def _place(
     node: TensorflowNodeContext, diagonals: Output, others: Output, numbers: tuple[int, int], shape: tuple[int, ...]
 ) -> Node:
     """Return matrices of a shape with these diagonals. ``others``: the elements of the matrices that are on none."""
     longest = known_length(diagonals, -1, "the length of diagonals")
+    if shape[0] * shape[1] > _MAX_ELEMENTS:
+        raise FrontendError(f"diagonals of matrices of {shape[0]} x {shape[1]} elements are not supported")
     positions = np.full(shape, -1, np.int64)
     for diagonal, place, row, column in _elements(node, numbers, shape):
         positions[row, column] = diagonal * longest + place

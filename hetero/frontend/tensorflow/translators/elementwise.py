@@ -7,13 +7,14 @@ from functools import partial
 from typing import Any
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.frontend.complex_numbers import multiply_complex
 from hetero.frontend.tensorflow.layout import ImageLayout
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.tensorflow.translators.complex_numbers import divide_complex, exp_complex, multiply_complex
+from hetero.frontend.tensorflow.translators.complex_numbers import divide_complex, exp_complex
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import per_channel, rank_of, reshape, scalar_like
+from hetero.frontend.values import int64, per_channel, rank_of, reshape, scalar_like
+from hetero.graph import Node, Output
 
 # Functions of all inputs. Those of the first group are the same for both parts of complex numbers.
 _LINEAR: dict[str, Callable[..., Any]] = {"Add": ops.Add, "AddV2": ops.Add, "Sub": ops.Subtract, "Neg": ops.Negative}
@@ -23,7 +24,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "Less": ops.Less, "LessEqual": ops.LessEqual, "Log": ops.Log, "LogicalAnd": ops.LogicalAnd,
     "LogicalNot": ops.LogicalNot, "LogicalOr": ops.LogicalOr, "Maximum": ops.Maximum, "Minimum": ops.Minimum,
     "Mul": ops.Multiply, "NotEqual": ops.NotEqual, "Pow": ops.Power, "RealDiv": ops.Divide, "Relu": ops.Relu,
-    "Relu6": partial(ops.Clamp, min_value=0, max_value=6), "SelectV2": ops.Select, "Sigmoid": ops.Sigmoid,
+    "Relu6": partial(ops.Clamp, min_value=0, max_value=6), "Sigmoid": ops.Sigmoid,
     "Softplus": ops.SoftPlus, "Sqrt": ops.Sqrt, "Square": lambda value: ops.Multiply(value, value),
     "SquaredDifference": ops.SquaredDifference, "Tanh": ops.Tanh,
 }  # fmt: skip
@@ -41,12 +42,8 @@ def linear(node: TensorflowNodeContext) -> Translation:
 
 @translator(*_FUNCTIONS)
 def function(node: TensorflowNodeContext) -> Translation:
-    inputs = node.get_inputs()
-    if not node.is_complex():
-        return _FUNCTIONS[node.get_op_type()](*inputs)
-    if node.get_op_type() not in _OF_COMPLEX:
-        raise FrontendError("complex numbers are not supported")
-    return _OF_COMPLEX[node.get_op_type()](*inputs)
+    functions = _OF_COMPLEX if node.is_complex() else _FUNCTIONS
+    return functions[node.get_op_type()](*node.get_inputs())
 
 
 @translator("Rsqrt")
@@ -72,7 +69,18 @@ def select(node: TensorflowNodeContext) -> Translation:
     """A vector of conditions selects along the first axis."""
     condition, then, otherwise = node.get_inputs()
     if condition.partial_shape.rank == 1 and (rank := rank_of(then)) > 1:
-        condition = reshape(condition, (-1, *[1] * (rank - 1)))
+        return ops.Select(reshape(condition, (-1, *[1] * (rank - 1))), then, otherwise)
+    return _select(node, condition, then, otherwise)
+
+
+@translator("SelectV2")
+def select_broadcasting(node: TensorflowNodeContext) -> Translation:
+    return _select(node, *node.get_inputs())
+
+
+def _select(node: TensorflowNodeContext, condition: Output, then: Output, otherwise: Output) -> Node:
+    if node.is_complex():
+        condition = ops.Unsqueeze(condition, int64([-1])).output(0)
     return ops.Select(condition, then, otherwise)
 
 

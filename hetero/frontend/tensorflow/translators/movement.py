@@ -9,6 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend import values
+from hetero.frontend.complex_numbers import complex_from_parts, real_and_imaginary
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation import Translation
@@ -31,6 +32,8 @@ def reshape(node: TensorflowNodeContext) -> Translation:
 def transpose(node: TensorflowNodeContext) -> Translation:
     order = constant_array(node.get_input(1))
     if order is None:
+        if node.is_complex():
+            raise FrontendError("the order of the axes of complex numbers must be constant")
         return ops.Transpose(node.get_input(0), node.get_input(1))
     axes = [normalize_axis(axis, order.size) for axis in order.tolist()]
     return values.transpose(node.get_input(0), [*axes, order.size] if node.is_complex() else axes)
@@ -107,19 +110,25 @@ def _axis(node: TensorflowNodeContext, index: int) -> Output:
 
 @translator("Pad", "PadV2")
 def pad(node: TensorflowNodeContext) -> Translation:
-    value = node.get_input(2) if node.has_input(2) else values.scalar_like(node.get_input(0), 0)
-    return ops.Pad(node.get_input(0), *_pads(node), "constant", value)
+    value = node.get_input(2) if node.has_input(2) else values.scalar_like(node.get_input(0), 0).output(0)
+    if not node.is_complex():
+        return ops.Pad(node.get_input(0), *_pads(node), "constant", value)
+    parts = real_and_imaginary(node.get_input(0))
+    others = real_and_imaginary(value) if node.has_input(2) else (value, value)
+    return complex_from_parts(*(ops.Pad(part, *_pads(node), "constant", one) for part, one in zip(parts, others)))
 
 
 @translator("MirrorPad")
 def mirror_pad(node: TensorflowNodeContext) -> Translation:
-    return ops.Pad(node.get_input(0), *_pads(node), pad_mode=node.get_attribute("mode").lower())
+    mode = node.get_attribute("mode").lower()
+    if not node.is_complex():
+        return ops.Pad(node.get_input(0), *_pads(node), pad_mode=mode)
+    parts = real_and_imaginary(node.get_input(0))
+    return complex_from_parts(*(ops.Pad(part, *_pads(node), pad_mode=mode) for part in parts))
 
 
 def _pads(node: TensorflowNodeContext) -> Sequence[Output]:
     """Return the numbers of elements before and after each axis, from the rows of input 1."""
-    if node.is_complex():
-        raise FrontendError("complex numbers are not supported")
     known = constant_array(node.get_input(1))
     if known is not None:
         return [int64(known[:, column]).output(0) for column in (0, 1)]

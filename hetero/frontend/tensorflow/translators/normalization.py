@@ -8,14 +8,16 @@ from hetero.frontend.tensorflow.layout import ImageLayout
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, rank_of
+from hetero.frontend.values import axis_length, int64, multiply_by, rank_of
+from hetero.graph import Output
 
 
 @translator("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 def fused_batch_norm(node: TensorflowNodeContext) -> Translation:
-    """The first output; of the others the mean and the variance, unless the node computes them from the batch.
+    """Return the result, the mean and the variance, which in training are those of the batch.
 
-    Statistics are f32 also for data of 16 bits.
+    Statistics are f32 also for data of 16 bits. In training the variance in the outputs is the unbiased one, mixed with
+    the given statistics by ``exponential_avg_factor``.
     """
     layout = ImageLayout.of(node)
     data = layout.to_channels_second(node.get_input(0))
@@ -28,9 +30,24 @@ def fused_batch_norm(node: TensorflowNodeContext) -> Translation:
         variance = ops.ReduceMean(ops.SquaredDifference(data, mean), axes, False).output(0)
         mean = ops.Squeeze(mean, axes).output(0)
         result = ops.BatchNormInference(data, scale, offset, mean, variance, epsilon)
-        return layout.from_channels_second(result)
+        outputs = [layout.from_channels_second(result)]
+        if node.is_needed(1) or node.is_needed(2):
+            count = ops.Divide(ops.ReduceProd(ops.ShapeOf(data), int64([0]), False), axis_length(data, 1))
+            others = ops.Maximum(ops.Subtract(count, int64(1)), int64(1))
+            unbiased = ops.Multiply(variance, ops.Divide(ops.Convert(count, kind), ops.Convert(others, kind))).output(0)
+            outputs += [_mixed(node, mean, 3), _mixed(node, unbiased, 4)]
+        return outputs
     result = ops.BatchNormInference(data, scale, offset, mean, variance, epsilon)
     return [layout.from_channels_second(result), node.get_input(3), node.get_input(4)]
+
+
+def _mixed(node: TensorflowNodeContext, statistic: Output, index: int) -> Output:
+    """Return a statistic of the batch in f32, mixed with the one in an input."""
+    given, factor = node.get_input(index), node.get_attribute("exponential_avg_factor", 1.0, float)
+    statistic = convert_to(statistic, given.element_type)
+    if factor == 1:
+        return statistic
+    return ops.Add(multiply_by(given, 1 - factor), multiply_by(statistic, factor)).output(0)
 
 
 @translator("Softmax")

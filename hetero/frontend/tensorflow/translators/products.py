@@ -16,6 +16,7 @@ def matmul(node: TensorflowNodeContext) -> Translation:
     # Only BatchMatMulV3 has another type for its result, in which it computes.
     kind = node.get_attribute("Tout", node.get_input(0).element_type)
     left, right = (convert_to(value, kind) for value in node.get_inputs())
-    if node.is_complex() and node.get_op_type() != "MatMul":
-        return matmul_complex(left, right, *(bool(node.get_attribute(name, False)) for name in names))
-    return ops.MatMul(left, right, *(node.get_attribute(name, False) for name in names))
+    swaps = [node.get_attribute(name, False, bool) for name in names]
+    if node.is_complex():
+        return matmul_complex(left, right, swaps[0], swaps[1], node.get_op_type() != "MatMul")
+    return ops.MatMul(left, right, *swaps)

@@ -56,7 +56,10 @@ _ROUNDING = {"HALF_TO_EVEN": "half_to_even", "HALF_AWAY_FROM_ZERO": "half_away_f
 
 @translator("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4")
 def quantize_and_dequantize(node: TensorflowNodeContext) -> Translation:
-    """Round to multiples of the step of a range, that of the data unless ``range_given`` is set."""
+    """Round to multiples of the step of a range, that of the data unless ``range_given`` is set.
+
+    Only a given range limits the results.
+    """
     value, axis = node.get_input(0), node.get_attribute("axis", -1, int)
     is_signed, is_narrow = (
         node.get_attribute("signed_input", True, bool),
@@ -70,9 +73,10 @@ def quantize_and_dequantize(node: TensorflowNodeContext) -> Translation:
         mode = node.get_attribute("round_mode", "HALF_TO_EVEN")
         # TensorFlow's HALF_UP is floor(x + 0.5).
         rounding = "half_to_even" if mode == "HALF_TO_EVEN" else "half_up"
-    low, high = _data_range(node, value, axis)
+    is_given = node.get_attribute("range_given", node.get_op_type().endswith("V3"), bool)
+    low, high = _range_of(node, axis) if is_given else _range_of_data(value, axis)
     most = (1 << (bits - is_signed)) - 1
-    least = (-most if is_narrow else -most - 1) if is_signed else int(is_narrow)
+    least = (-most if is_narrow else -most - 1) if is_signed else 0
     zero, least_level, most_level = (scalar_like(value, number) for number in (0, least, most))
 
     def levels_per_unit(level: Constant, limit: Output) -> Node:
@@ -82,8 +86,10 @@ def quantize_and_dequantize(node: TensorflowNodeContext) -> Translation:
         return ops.Select(fits, ops.Divide(level, safe), scalar_like(value, np.finfo(np.float32).max))
 
     scale = ops.Minimum(levels_per_unit(least_level, low), levels_per_unit(most_level, high))
-    low, high = ops.Divide(least_level, scale).output(0), ops.Divide(most_level, scale).output(0)
-    scaled = ops.Multiply(ops.Minimum(ops.Maximum(value, low), high), scale)
+    if is_given:
+        low, high = ops.Divide(least_level, scale).output(0), ops.Divide(most_level, scale).output(0)
+        value = ops.Minimum(ops.Maximum(value, low), high).output(0)
+    scaled = ops.Multiply(value, scale)
     if rounding == "half_up":
         rounded: Node = ops.Floor(ops.Add(scaled, scalar_like(value, 0.5)))
     else:
@@ -91,11 +97,14 @@ def quantize_and_dequantize(node: TensorflowNodeContext) -> Translation:
     return ops.Divide(rounded, scale)
 
 
-def _data_range(node: TensorflowNodeContext, value: Output, axis: int) -> tuple[Output, Output]:
-    """Return the lowest and the highest number to represent, per index of an axis unless it is -1."""
-    if node.get_attribute("range_given", node.get_op_type().endswith("V3"), bool):
-        shape = (-1, *[1] * (rank_of(value) - axis - 1)) if axis >= 0 else ()
-        return reshape(node.get_input(1), shape), reshape(node.get_input(2), shape)
+def _range_of(node: TensorflowNodeContext, axis: int) -> tuple[Output, Output]:
+    """Return the lowest and the highest number in inputs 1 and 2, per index of an axis unless it is -1."""
+    shape = (-1, *[1] * (rank_of(node.get_input(0)) - axis - 1)) if axis >= 0 else ()
+    return reshape(node.get_input(1), shape), reshape(node.get_input(2), shape)
+
+
+def _range_of_data(value: Output, axis: int) -> tuple[Output, Output]:
+    """Return the lowest and the highest number of a value, per index of an axis unless it is -1."""
     axes = int64([other for other in range(rank_of(value)) if other != axis])
     return ops.ReduceMin(value, axes, axis >= 0).output(0), ops.ReduceMax(value, axes, axis >= 0).output(0)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation import Translation
@@ -21,12 +20,9 @@ _REDUCTIONS = {
 def reduce(node: TensorflowNodeContext) -> Translation:
     value, axes, keep = node.get_input(0), node.get_input(1), node.get_attribute("keep_dims", False)
     if node.is_complex():
-        if node.get_op_type() not in ("Mean", "Sum"):
-            raise FrontendError("complex numbers are not supported")
         # Negative axes do not count the axis of real and imaginary parts.
-        axes = ops.Select(ops.Less(axes, scalar_like(axes, 0)), ops.Subtract(axes, scalar_like(axes, 1)), axes).output(
-            0
-        )
+        is_negative = ops.Less(axes, scalar_like(axes, 0))
+        axes = ops.Select(is_negative, ops.Subtract(axes, scalar_like(axes, 1)), axes).output(0)
     if node.get_op_type() == "Mean" and value.element_type.is_real() and value.partial_shape.element_count() == 0:
         # The mean of no elements is NaN in TensorFlow, but 0 in OpenVINO's ReduceMean.
         return ops.Divide(ops.ReduceSum(value, axes, keep), scalar_like(value, 0))

@@ -41,6 +41,10 @@ _KERNELS: dict[str, tuple[float, Callable[[np.ndarray], np.ndarray]]] = {
 }  # fmt: skip
 
 
+# Maximum number of weights for an axis, which is enough for 8192 pixels.
+_MAX_WEIGHTS = 1 << 26
+
+
 @translator("ScaleAndTranslate")
 def scale_and_translate(node: TensorflowNodeContext) -> Translation:
     """Inputs: images, the new height and width, scales and translations of both. All but images must be constant."""
@@ -71,6 +75,7 @@ def _kernel_weights(
     kernel: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:
     """Return the weights ``[size, length]`` of old pixels in each new one; zeros for pixels outside of the image."""
+    _check_weights(size, length)
     stretch = max(step, np.float32(1)) if antialias else np.float32(1)
     weights = np.zeros((size, length))
     for row in range(size):
@@ -97,6 +102,7 @@ def resize_area(node: TensorflowNodeContext) -> Translation:
 
 
 def _area_weights(length: int, size: int, align_corners: bool) -> np.ndarray:
+    _check_weights(size, length)
     step = (length - 1) / (size - 1) if align_corners else length / size
     weights = np.zeros((size, length))
     for row in range(size):
@@ -105,6 +111,11 @@ def _area_weights(length: int, size: int, align_corners: bool) -> np.ndarray:
             covered = min(pixel + 1, stop) - max(pixel, start)
             weights[row, min(pixel, length - 1)] += covered / step
     return weights
+
+
+def _check_weights(size: int, length: int) -> None:
+    if size * length > _MAX_WEIGHTS:
+        raise FrontendError(f"resizing an axis from {length} to {size} pixels is not supported")
 
 
 def _lengths(node: TensorflowNodeContext) -> list[int]:

@@ -1,43 +1,7 @@
 """Resizing of images."""
 
-from __future__ import annotations
-
-from hetero import ops
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
+from hetero.frontend.resize import resize_bilinear, resize_nearest
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import channels_last, channels_second, int64
-from hetero.graph import Output
-from hetero.types import Type
 
-
-@translator("ResizeBilinear")
-def resize_bilinear(node: TensorflowNodeContext) -> Translation:
-    """Results are f32, of images of integers too."""
-    return _resize(node, convert_to(node.get_input(0), Type.f32), "linear_onnx", "half_pixel", "simple")
-
-
-@translator("ResizeNearestNeighbor")
-def resize_nearest(node: TensorflowNodeContext) -> Translation:
-    rounding = "round_prefer_ceil" if node.get_attribute("align_corners", False) else "floor"
-    return _resize(node, node.get_input(0), "nearest", "tf_half_pixel_for_nn", rounding)
-
-
-def _resize(node: TensorflowNodeContext, value: Output, mode: str, half_pixel: str, rounding: str) -> Output:
-    """Resize to the height and width in input 1. ``half_pixel``: the coordinate mode if half_pixel_centers is set."""
-    coordinates = "asymmetric"
-    if node.get_attribute("align_corners", False):
-        coordinates = "align_corners"
-    elif node.get_attribute("half_pixel_centers", False):
-        coordinates = half_pixel
-    resized = ops.Interpolate(
-        channels_second(value),
-        node.get_input(1),
-        mode,
-        "sizes",
-        coordinate_transformation_mode=coordinates,
-        nearest_mode=rounding,
-        axes=int64([2, 3]),
-    )
-    return channels_last(resized)
+translator("ResizeBilinear")(resize_bilinear)
+translator("ResizeNearestNeighbor")(resize_nearest)

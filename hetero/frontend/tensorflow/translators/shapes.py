@@ -29,7 +29,10 @@ def shape_of(value: Output, element_type: Type, is_complex: bool = False) -> Out
 
 @translator("Fill")
 def fill(node: TensorflowNodeContext) -> Translation:
-    return ops.Broadcast(node.get_input(1), node.get_input(0))
+    value, shape = node.get_input(1), node.get_input(0)
+    if node.is_complex():
+        shape = ops.Concat([shape, np.array([2], shape.element_type.to_dtype())], 0).output(0)
+    return ops.Broadcast(value, shape)
 
 
 @translator("Range")
@@ -44,11 +47,11 @@ def cast(node: TensorflowNodeContext) -> Translation:
     value = node.get_input(0)
     if node.is_complex("SrcT"):
         if node.is_complex("DstT"):
-            return value
+            return convert_to(value, node.part_type("DstT"))
         value = ops.Gather(value, int64(0), int64(-1)).output(0)
     if not node.is_complex("DstT"):
         return _cast(value, node.get_attribute("DstT"))
-    real = ops.Unsqueeze(convert_to(value, Type.f32), int64([-1])).output(0)
+    real = ops.Unsqueeze(convert_to(value, node.part_type("DstT")), int64([-1])).output(0)
     return ops.Concat([real, ops.Multiply(real, scalar_like(real, 0))], -1)
 
 

@@ -17,9 +17,13 @@ _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellips
 
 @translator("StridedSlice")
 def strided_slice(node: TensorflowNodeContext) -> Translation:
-    """Masks have a bit for each number of ``begin``."""
-    data, begin, end, strides = (node.get_input(index) for index in range(4))
-    count = dimension_count(begin)
+    return slice_of(node, node.get_input(0))
+
+
+def slice_of(node: TensorflowNodeContext, data: Output) -> Node:
+    """Return the slice of the data by inputs 1 to 3 of a node. Masks have a bit for each number of ``begin``."""
+    begin, end, strides = (node.get_input(index) for index in range(1, 4))
+    count = dimension_count(next((one for one in (begin, end) if one.partial_shape.is_static), strides))
     masks = [[node.get_attribute(name, 0) >> bit & 1 for bit in range(count)] for name in _MASKS]
     if node.is_complex():
         # Take the parts axis whole: an ellipsis counts axes from the end.
@@ -35,7 +39,10 @@ def strided_slice(node: TensorflowNodeContext) -> Translation:
 def slice_by_size(node: TensorflowNodeContext) -> Translation:
     """A size of -1 means up to the end."""
     data, begin, size = (node.get_input(index) for index in range(3))
-    count = dimension_count(begin if begin.partial_shape.is_static else size)
+    known = next((one for one in (begin, size) if one.partial_shape.is_static), None)
+    count = rank_of(data) - node.is_complex() if known is None else dimension_count(known)
+    if not count:
+        return data
     ones = Constant(np.ones(count, begin.element_type.to_dtype()))
     part = ops.Slice(data, begin, _end(begin, size), ones, int64(range(count)))
     sizes = constant_array(size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import reduce
 
 import numpy as np
@@ -42,7 +43,46 @@ def regex_full_match(node: TensorflowNodeContext) -> Translation:
     """The pattern is an attribute, or a constant input of RegexFullMatch."""
     is_static = node.get_op_type().startswith("Static")
     pattern = node.get_attribute("pattern") if is_static else node.get_values_from_const_input(1)
-    return ops.RegexFullMatch(node.get_input(0), str(pattern))
+    return ops.RegexFullMatch(node.get_input(0), _python_pattern(str(pattern)))
+
+
+@translator("StaticRegexReplace", "RegexReplace")
+def regex_replace(node: TensorflowNodeContext) -> Translation:
+    """The pattern and the rewrite are attributes, or constant inputs of RegexReplace."""
+    if node.get_op_type().startswith("Static"):
+        pattern, rewrite = (str(node.get_attribute(name)) for name in ("pattern", "rewrite"))
+    else:
+        pattern, rewrite = (str(node.get_values_from_const_input(index)) for index in (1, 2))
+    replaces_all = node.get_attribute("replace_global", True, bool)
+    return ops.RegexReplace(node.get_input(0), _python_pattern(pattern), rewrite, replaces_all)
+
+
+# Parts of a pattern that Python's expressions do not have, or have with another meaning.
+_ONLY_RE2 = re.compile(r"\\[pPCQz]|\\x\{|\[\[:|\(\?[imsU-]*U|\(\?[^)]*m")
+
+
+def _python_pattern(pattern: str) -> str:
+    """Return RE2's pattern as one of Python's. Raises FrontendError if it has what Python's have not."""
+    if found := _ONLY_RE2.search(pattern):
+        raise FrontendError(f"the pattern {pattern!r} has {found[0]!r}, which is not supported")
+    # In Python $ also matches before a newline at the end.
+    parts = re.findall(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|.", pattern, re.DOTALL)
+    pattern = "".join(r"\Z" if part == "$" else part for part in parts)
+    try:
+        re.compile(pattern, re.ASCII)
+    except re.error as error:
+        raise FrontendError(f"the pattern {pattern!r} is not supported: {error}") from error
+    return pattern
+
+
+@translator("StringToHashBucketFast")
+def hash_bucket(node: TensorflowNodeContext) -> Translation:
+    return ops.StringHashBucket(node.get_input(0), node.get_attribute("num_buckets", dtype=int))
+
+
+@translator("StringStrip")
+def strip(node: TensorflowNodeContext) -> Translation:
+    return ops.RegexReplace(node.get_input(0), r"\A\s+|\s+\Z", "")
 
 
 @translator("StringSplitV2")

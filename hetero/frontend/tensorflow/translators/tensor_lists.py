@@ -10,10 +10,18 @@ from hetero.frontend.quantization import convert_to
 from hetero.frontend.tensorflow.handles import Handle, Value, Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.tensorflow.tensor_lists import PendingList, as_tensor, new_list, push_back, set_item
+from hetero.frontend.tensorflow.tensor_lists import (
+    PendingList,
+    as_tensor,
+    grown,
+    new_list,
+    push_back,
+    set_item,
+    with_item_shape,
+)
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, scalar_like
-from hetero.graph import Output, constant_array
+from hetero.frontend.values import axis_length, constant_input, int64, scalar_like
+from hetero.graph import Node, Output, constant_array
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -54,7 +62,42 @@ def get_item(node: TensorflowNodeContext) -> Translation:
 
 @translator("TensorListSetItem")
 def replace_item(node: TensorflowNodeContext) -> Translation:
-    return set_item(node.get_values()[0], node.get_input(1), node.get_input(2))
+    """With ``resize_if_index_out_of_bounds``, the list grows to the index."""
+    values, index, item = node.get_values()[0], node.get_input(1), node.get_input(2)
+    return set_item(values, index, item, node.get_attribute("resize_if_index_out_of_bounds", False, bool))
+
+
+@translator("TensorListResize")
+def resize(node: TensorflowNodeContext) -> Values:
+    """New elements are zeros."""
+    values, count = node.get_values()[0], convert_to(node.get_input(1), Type.i64)
+    if isinstance(values, PendingList):
+        return new_list(count, values.element_type, PartialShape.dynamic())
+    kept = ops.Slice(as_tensor(values), int64([0]), ops.Reshape(count, int64([1]), False), int64([1]), int64([0]))
+    return grown(kept.output(0), count)
+
+
+@translator("TensorListScatterIntoExistingList")
+def scatter_into_list(node: TensorflowNodeContext) -> Translation:
+    """Set elements; the list grows to the largest index."""
+    values, tensor, indices = node.get_values()[0], node.get_input(1), node.get_input(2)
+    needed = ops.Add(ops.ReduceMax(indices, int64([0]), False), scalar_like(indices, 1)).output(0)
+    item = ops.Gather(tensor, int64(0), int64(0)).output(0)
+    longer = grown(with_item_shape(values, item), convert_to(needed, Type.i64))
+    return ops.ScatterUpdate(longer, indices, tensor, int64(0))
+
+
+@translator("TensorListSplit")
+def split_list(node: TensorflowNodeContext) -> Translation:
+    """Elements from rows of a tensor; all have the same number of rows, that of input 2."""
+    return _split(node.get_input(0), constant_input(node, 2, "lengths"))
+
+
+def _split(tensor: Output, lengths: np.ndarray) -> Output:
+    if not lengths.size or (lengths != lengths[0]).any():
+        raise FrontendError(f"the elements have the lengths {lengths.tolist()}; only equal ones are supported")
+    rest = ops.Slice(ops.ShapeOf(tensor), int64([1]), int64([np.iinfo(np.int64).max]), int64([1]))
+    return ops.Reshape(tensor, ops.Concat([int64([lengths.size, lengths[0]]), rest], 0), False).output(0)
 
 
 @translator("TensorListPushBack")
@@ -103,7 +146,11 @@ def _scattered(tensor: Output, indices: Output, count: Output) -> Output:
 @translator("TensorListConcat", "TensorListConcatV2")
 def concatenate(node: TensorflowNodeContext) -> Translation:
     """The elements one after the other along their first axis, and their lengths."""
-    values = as_tensor(node.get_values()[0])
+    return _concatenated(node.get_values()[0])
+
+
+def _concatenated(value: Value) -> list[Node | Output]:
+    values = as_tensor(value)
     shape = ops.ShapeOf(values)
     lengths = ops.Broadcast(axis_length(values, 1), axis_length(values, [0]))
     rest = ops.Slice(shape, int64([2]), int64([np.iinfo(np.int64).max]), int64([1]))
@@ -141,6 +188,16 @@ def scatter_array(node: TensorflowNodeContext) -> Translation:
     flow, indices, tensor = node.get_values()[3], node.get_input(1), node.get_input(2)
     count = flow.length if isinstance(flow, PendingList) else axis_length(as_tensor(flow), [0])
     return _scattered(tensor, indices, count)
+
+
+@translator("TensorArraySplitV3")
+def split_array(node: TensorflowNodeContext) -> Translation:
+    return _split(node.get_input(1), constant_input(node, 2, "lengths"))
+
+
+@translator("TensorArrayConcatV3")
+def concatenate_array(node: TensorflowNodeContext) -> Translation:
+    return _concatenated(node.get_values()[2])
 
 
 @translator("TensorArraySizeV3")

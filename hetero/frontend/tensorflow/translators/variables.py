@@ -8,8 +8,11 @@ from hetero import ops
 from hetero.frontend.tensorflow.handles import Values, VariableHandle
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.tensorflow.translators.slicing import slice_of
 from hetero.frontend.translation import Translation
+from hetero.frontend.values import arange, int64, rank_of, reshape
 from hetero.graph import Constant
+from hetero.ops.slicing import TO_THE_END
 
 # The operation between a variable's contents and the value that is assigned.
 _UPDATES = {
@@ -36,6 +39,48 @@ def assign(node: TensorflowNodeContext) -> Values:
         value = update(node.variables.read(name), value).output(0)
     node.variables.assign(name, value)
     return [] if node.get_op_type().endswith("VariableOp") else value
+
+
+_REDUCTIONS = {"Update": "none", "Add": "sum", "Sub": "sub", "Mul": "prod", "Max": "max", "Min": "min"}
+_SCATTERS = {
+    f"{prefix}{kind}{change}": reduction
+    for prefix in ("Resource", "")
+    for kind in ("Scatter", "ScatterNd")
+    for change, reduction in _REDUCTIONS.items()
+    if (kind, change) != ("ScatterNd", "Mul")
+}
+
+
+@translator(*_SCATTERS)
+def scatter(node: TensorflowNodeContext) -> Values:
+    """Update rows of a variable, or with Nd in the operator's name elements at coordinates. A row may be a scalar."""
+    name, indices, rows = node.variable_name(0), node.get_input(1), node.get_input(2)
+    contents = node.variables.read(name)
+    if "Nd" not in node.get_op_type():
+        if not rank_of(rows):
+            row_shape = ops.Slice(ops.ShapeOf(contents), int64([1]), int64([TO_THE_END]), int64([1]))
+            rows = ops.Broadcast(rows, ops.Concat([ops.ShapeOf(indices), row_shape], 0)).output(0)
+        indices = ops.Unsqueeze(indices, int64([-1])).output(0)
+    value = ops.ScatterNDUpdate(contents, indices, rows, _SCATTERS[node.get_op_type()]).output(0)
+    node.variables.assign(name, value)
+    return [] if node.get_op_type().startswith("Resource") else value
+
+
+@translator("ResourceStridedSliceAssign", "StridedSliceAssign")
+def assign_slice(node: TensorflowNodeContext) -> Values:
+    """Replace a slice of a variable by input 4, which broadcasts."""
+    name = node.variable_name(0)
+    contents = node.variables.read(name)
+    shape = ops.ShapeOf(contents)
+    positions = ops.Reshape(arange(ops.ReduceProd(shape, int64([0]), False)), shape, False).output(0)
+    replaced = slice_of(node, positions)
+    rows = ops.Broadcast(node.get_input(4), ops.ShapeOf(replaced)).output(0)
+    flat = ops.ScatterUpdate(
+        reshape(contents, (-1,)), reshape(replaced.output(0), (-1,)), reshape(rows, (-1,)), int64(0)
+    )
+    value = ops.Reshape(flat, shape, False).output(0)
+    node.variables.assign(name, value)
+    return [] if node.get_op_type().startswith("Resource") else value
 
 
 @translator("VarIsInitializedOp", "IsVariableInitialized")

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.control_flow import build_loop_body, connect, make_if
+from hetero.frontend.control_flow import build_loop_body, make_if, make_while
 from hetero.frontend.subgraph import Body, ModelScope
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.variables import BodyVariables
 from hetero.frontend.translation import Translation
-from hetero.graph import Constant, Model, Node, Output, Parameter, constant_array
-from hetero.ops.port_maps import BodyOutputDescription, MergedInputDescription
+from hetero.graph import Model, Node, Output, Parameter, constant_array
 
 if TYPE_CHECKING:
     from hetero.frontend.tflite.graph import TfliteSubgraph
@@ -102,17 +98,7 @@ def while_operator(node: TfliteNodeContext) -> Translation:
 
     body = build_loop_body(build, initial, 1)
     initial += [variables.capture(name)[0] for name in variables.assigned]
-    no_limit = Constant(np.int64(-1)).output(0)
-    loop = ops.Loop(no_limit, enters)
-    loop.set_special_body_ports([-1, 0])
-    connect(
-        loop,
-        body,
-        [no_limit, enters, *initial],
-        [MergedInputDescription(2 + index, index, 1 + index) for index in range(len(initial))],
-        [BodyOutputDescription(1 + index, index) for index in range(len(initial))],
-    )
-    values = _without_variables(node, loop, variables.assigned)
+    values = _without_variables(node, make_while(body, enters, initial), variables.assigned)
     return [values[carried.index(index)] if index in carried else value for index, value in enumerate(inputs)]
 
 

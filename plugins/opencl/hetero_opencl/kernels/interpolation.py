@@ -10,7 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.errors import UnsupportedOperationError
 from hetero.graph import Node
-from hetero.reference.interpolation import Taps, resampled_axes, rounded
+from hetero.reference.interpolation import Taps, resampled_axes, rounded, rounds_each_axis
 from hetero.reference.resize import resized_axes
 from hetero.types import Type
 from hetero_opencl.device_profile import DeviceProfile
@@ -49,7 +49,7 @@ def interpolate(lowering: Lowering, node: ops.Interpolate | ops.InterpolateV4 | 
         pad_by_number(lowering, data, begins, None, buffer, View(shape, data.element_type.to_dtype()))
     elif not resampled:
         return lowering.share(output, data)
-    _resample_axes(lowering, node, buffer, shape, resampled)
+    _resample_axes(lowering, node, buffer, shape, resampled, rounds_each_axis(settings, data.element_type))
 
 
 def resampled_axes_of(
@@ -87,9 +87,17 @@ def _extrapolate(lowering: Lowering, node: ops.Resize, axis: int, outside: np.nd
 
 
 def _resample_axes(
-    lowering: Lowering, node: Node, buffer: Buffer, shape: Sequence[int], axes: Sequence[tuple[int, Taps]]
+    lowering: Lowering,
+    node: Node,
+    buffer: Buffer,
+    shape: Sequence[int],
+    axes: Sequence[tuple[int, Taps]],
+    rounds_each: bool = False,
 ) -> None:
-    """Launch the resampling of data of a shape along these axes, one after the other, into the output of a node."""
+    """Launch the resampling of data of a shape along these axes, one after the other, into the output of a node.
+
+    With ``rounds_each``, results are rounded after each axis, from the last to the first.
+    """
     output, shape, taps = node.output(0), list(shape), dict(axes)
     if 0 in shape and 0 not in output.shape:
         raise UnsupportedOperationError(f"{lowering.type_name} '{lowering.name}' cannot resize data without elements")
@@ -97,7 +105,7 @@ def _resample_axes(
     is_copy = all(weights is None for _, weights in taps.values())
     sums = Type.f64 if kind is Type.f64 else Type.f32
     while taps:
-        axis = min(taps)
+        axis = max(taps) if rounds_each else min(taps)
         before = shape.copy()
         shape[axis] = len(taps[axis][0])
         rows: Taps | None = taps.pop(axis)
@@ -112,7 +120,7 @@ def _resample_axes(
                 columns = taps.pop(last)
                 shape[last] = len(columns[0])
         # Intermediate results keep the type of sums, so that results are rounded once.
-        result = sums if taps and not is_copy else output.element_type
+        result = sums if taps and not is_copy and not rounds_each else output.element_type
         out = lowering.scratch(math.prod(shape), result.size) if taps else lowering.buffer(output)
         types = dict.fromkeys(("DATA", "OUT"), WORD_TYPES[kind.size]) if is_copy else {"DATA": kind, "OUT": result}
         macros = _taps_and_sums(rows, columns, sums, result, output.element_type)

@@ -96,4 +96,16 @@ CASES = [
         for name in ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
         if name != "FusedBatchNormV2"
     ),
+    *(
+        Case(
+            "FusedBatchNormV3",
+            [reals(2, 3, 4, 5), reals(5), reals(5), reals(5), reals(5, low=0.1)],
+            {"is_training": True, "exponential_avg_factor": factor},
+            outputs=[0, 1, 2],
+        )
+        for factor in (1.0, 0.25)
+    ),
+    Case("Slice", [reals(3, 4), np.array([1, 0], np.int32), np.array([-1, 2], np.int32)]),
+    Case("Slice", [reals(), fixed(np.zeros(0)), fixed(np.zeros(0))]),
+    Case("StridedSlice", [reals(4, 5), np.array([1, -2], np.int32), np.array([3, 5], np.int32), fixed([1, 1])]),
 ]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.frameworks.tensorflow.raw_case import Case, complexes, fixed, reals
+from tests.frameworks.tensorflow.raw_case import Case, booleans, complexes, fixed, reals
 
 CASES = [
     *(Case(name, [complexes(2, 3), complexes(3)]) for name in ("AddV2", "Sub", "Mul", "RealDiv")),
@@ -48,4 +48,13 @@ CASES = [
     Case("BatchMatMulV2", [complexes(2, 4, 3), complexes(2, 2, 4)], {"adj_x": True, "adj_y": True}),
     Case("Cast", [complexes(2, 3)], {"DstT": "tf.float32"}),
     Case("Cast", [reals(2, 3)], {"DstT": "tf.complex64"}),
+    Case("Fill", [fixed([2]), np.complex64(2 + 1j)]),
+    Case("MatMul", [complexes(2, 3), complexes(2, 4)], {"transpose_a": True}),
+    Case("Pad", [complexes(2, 3), fixed([[1, 0], [2, 1]])]),
+    Case("PadV2", [complexes(3), fixed([[1, 1]]), fixed(1j, np.complex64)]),
+    Case("MirrorPad", [complexes(3), fixed([[1, 1]])], {"mode": "REFLECT"}),
+    Case("Select", [booleans(2, 4), complexes(2, 4), complexes(2, 4)]),
+    Case("Select", [booleans(2), complexes(2, 4), complexes(2, 4)]),
+    Case("SelectV2", [booleans(4), complexes(2, 4), complexes(1)]),
+    *(Case("Cast", [value], {"DstT": "tf.complex128"}) for value in (complexes(3), reals(3))),
 ]

@@ -108,4 +108,8 @@ CASES = [
         for kernel in ("lanczos1", "lanczos3", "lanczos5", "gaussian", "triangle", "keyscubic", "mitchellcubic")
         for antialias, size, scale, move in ((True, [3, 4], [0.5, 0.6], [0, 0]), (False, [9, 8], [1.5, 1.1], [0.5, -1]))
     ),
+    *(
+        Case("NonMaxSuppressionV5", [_BOXES, _SCORES, fixed(5), fixed(overlap, np.float32), _LOW, _HALF])
+        for overlap in (0, 0.1)
+    ),
 ]

@@ -103,4 +103,13 @@ CASES = [
         [fixed([3, 4]), fixed([1], np.uint64), fixed([0, 0], np.uint64), fixed(1), fixed(0), fixed(9)],
         is_random=True,
     ),
+    *(
+        Case(
+            "QuantizeAndDequantizeV2",
+            [reals(3, 4), np.float32(-1), np.float32(1.5)],
+            {"range_given": given, "signed_input": False, "narrow_range": narrow, "num_bits": 4},
+        )
+        for given in (False, True)
+        for narrow in (False, True)
+    ),
 ]

@@ -91,4 +91,9 @@ CASES = [
     Case("SparseSoftmaxCrossEntropyWithLogits", [reals(3, 4), np.array([1, 0, 3], np.int32)]),
     Case("HistogramFixedWidth", [reals(3, 20), fixed([-1, 1], np.float32), fixed(8)]),
     Case("HistogramFixedWidth", [integers(20), fixed([-3, 3]), fixed(3)], {"dtype": "tf.int64"}, is_static=True),
+    *(
+        Case("CumulativeLogsumexp", [values, fixed(0)], {"reverse": reverse})
+        for values in (np.array([-1000, 0, 1000], np.float32), np.array([-np.inf, np.inf, 1], np.float32))
+        for reverse in (False, True)
+    ),
 ]

@@ -8,6 +8,8 @@ _LSTM_WEIGHTS = [reals(5, 8), reals(2), reals(2), reals(2), reals(8)]
 _TEXTS = np.array(["Hello World", "a b  c", "", "ABC"])
 _DECODED = reals(6, 2, 4)
 
+_SPACED = np.array(["abcab hello\n", "  x$y \t", "", "wörld o"])
+
 CASES = [
     Case("GRUBlockCell", [reals(2, 3), reals(2, 4), reals(7, 8), reals(7, 4), reals(8), reals(4)]),
     Case(
@@ -73,4 +75,25 @@ CASES = [
     Case("StringToNumber", [np.array(["1.5", "-2", "3e2"])]),
     Case("StringToNumber", [np.array(["15", "-2"])], {"out_type": "tf.int64"}),
     Case("AsString", [integers(4)]),
+    *(
+        Case("StaticRegexReplace", [_SPACED], {"pattern": pattern, "rewrite": rewrite, "replace_global": is_global})
+        for pattern, rewrite in (
+            ("[a-c]+", r"<\0>"),
+            (r"(\w)(\w)", r"\2\1\\"),
+            (r"\s$", ""),
+            ("[$]|o$", "-"),
+            ("", "."),
+        )
+        for is_global in (False, True)
+    ),
+    Case("RegexReplace", [_SPACED, fixed(r"\s+", np.str_), fixed(" ", np.str_)]),
+    Case("StringStrip", [_SPACED]),
+    *(
+        Case(
+            "StringToHashBucketFast",
+            [np.array(["a" * length for length in range(140)] + ["wörld"])],
+            {"num_buckets": count},
+        )
+        for count in (1, 100, 2**40)
+    ),
 ]

@@ -1,0 +1,127 @@
+"""Layouts of a model's inputs and outputs, and the batch dimension that they name.
+
+A layout is kept in the rt_info of a value, under OpenVINO's key, so that IR files hold it. A Result has the layout of
+the value that it returns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hetero.dimension import Dimension
+from hetero.errors import ArgumentError, GraphError
+from hetero.graph.node import Node, Output
+from hetero.graph.rt_info import RuntimeAttribute
+from hetero.layout import Layout
+from hetero.shape import PartialShape
+
+if TYPE_CHECKING:
+    from hetero.graph.model import Model, PortKey
+    from hetero.graph.terminals import Parameter
+
+LAYOUT = "layout_0"
+
+
+class HasLayout(Node):
+    """Mixin of Parameter and Result: the layout of their value."""
+
+    @property
+    def layout(self) -> Layout:
+        """The names of the dimensions. Setting raises GraphError if the layout does not fit the shape."""
+        return get_layout(self.output(0))
+
+    @layout.setter
+    def layout(self, layout: Layout) -> None:
+        set_layout(self.output(0), layout)
+
+    def get_layout(self) -> Layout:
+        return self.layout
+
+    def set_layout(self, layout: Layout) -> None:
+        self.layout = layout
+
+    def check_layout(self, layout: Layout, shape: PartialShape) -> None:
+        """Raise GraphError if a layout does not fit a shape."""
+        if not layout.fits(shape):
+            self.fail(f"layout {layout} does not fit its shape {shape}")
+
+
+def get_layout(port: Output) -> Layout:
+    """Return the layout of a value, empty if it has none."""
+    attribute = _value_of(port).rt_info.get(LAYOUT)
+    return Layout(attribute.get("layout", "")) if isinstance(attribute, RuntimeAttribute) else Layout()
+
+
+def set_layout(port: Output, layout: Layout) -> None:
+    """Set the layout of a model's input or output; an empty one removes it.
+
+    Raises GraphError if the value is of another node, or if the layout does not fit its shape.
+    """
+    value = _value_of(port)
+    if not isinstance(layout, Layout):
+        raise ArgumentError(f"set_layout takes a Layout, not {layout!r}")
+    node = port.node
+    if not isinstance(node, HasLayout):
+        node.fail("only Parameters and Results have a layout")
+    node.check_layout(layout, port.partial_shape)
+    value.rt_info.pop(LAYOUT, None)
+    if not layout.empty:
+        value.rt_info[LAYOUT] = RuntimeAttribute(layout=str(layout))
+
+
+def _value_of(port: Output) -> Output:
+    if not isinstance(port, Output):
+        raise ArgumentError(f"a layout belongs to an output of a node, not to {port!r}")
+    return port.node.input_value(0) if isinstance(port.node, HasLayout) and port.node.get_input_size() else port
+
+
+def get_batch(model: Model) -> Dimension:
+    """Return the batch size: the dimension N in the layouts of the inputs.
+
+    Raises GraphError if no layout has N, or if the inputs disagree.
+    """
+    batch = Dimension()
+    for parameter, index in _batched_inputs(model):
+        length = parameter.partial_shape[index]
+        if not batch.compatible(length):
+            raise GraphError(f"the inputs of model '{model.friendly_name}' differ in batch size: {_describe(model)}")
+        batch = batch.merge(length)
+    return batch
+
+
+def set_batch(model: Model, batch_size: Dimension | int = -1, *, dimension: Dimension | int | None = None) -> None:
+    """Set the batch size, the dimension N in the layouts of the inputs, and infer all shapes again.
+
+    Raises GraphError like ``get_batch``, or if the model cannot have this batch size; its shapes then stay as they are.
+    """
+    batch = batch_size if dimension is None else dimension
+    if not isinstance(batch, (int, Dimension)):
+        raise ArgumentError(f"a batch size is an int or a Dimension, not {batch!r}")
+    get_batch(model)
+    shapes: dict[PortKey, PartialShape] = {}
+    for parameter, index in _batched_inputs(model):
+        dimensions = list(parameter.partial_shape)
+        dimensions[index] = Dimension.of(batch)
+        shapes[parameter.output(0)] = PartialShape(dimensions)
+    try:
+        model.reshape(shapes)
+    except GraphError as error:
+        raise GraphError(f"model '{model.friendly_name}' cannot have the batch size {batch}: {error}") from error
+
+
+def _batched_inputs(model: Model) -> list[tuple[Parameter, int]]:
+    from hetero.graph.model import Model
+
+    if not isinstance(model, Model):
+        raise ArgumentError(f"a batch size belongs to a Model, not to {model!r}")
+    batched = [p for p in model.parameters if p.layout.has_name("N") and p.partial_shape.has_rank]
+    if not batched:
+        raise GraphError(
+            f"no layout of an input of model '{model.friendly_name}' has the batch dimension N: {_describe(model)}; "
+            "set one such as NCHW by set_layout"
+        )
+    return [(parameter, parameter.layout.get_index_by_name("N")) for parameter in batched]
+
+
+def _describe(model: Model) -> str:
+    return ", ".join(f"{p.friendly_name} has {p.partial_shape} with layout {p.layout}" for p in model.parameters)

@@ -1,0 +1,35 @@
+"""Names in the device list of a virtual device: ``GPU.0``, with a number ``GPU.0(4)``, or excluded ``-GPU.0``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from hetero.errors import DeviceError
+from hetero.plugin.host import Host
+
+
+def split_number(name: str) -> tuple[str, int | None]:
+    """Return the device's name and the number in parentheses after it, None without one.
+
+    Raises DeviceError for parentheses that do not contain a positive integer.
+    """
+    match = re.fullmatch(r"([^()]*)(?:\((\d+)\))?", name)
+    if match is None or (match[2] is not None and int(match[2]) == 0):
+        example = f"{name.partition('(')[0]}(4)"
+        raise DeviceError(f"'{name}' is not a device with a number: write a positive number as in {example}")
+    return match[1], None if match[2] is None else int(match[2])
+
+
+def preferred_devices(host: Host, excluded: Sequence[str] = ()) -> list[str]:
+    """Return the available devices, those of higher rank first, without the excluded ones.
+
+    To exclude a kind excludes all its devices.
+    """
+    names = [name for name in host.available_devices if not {name, name.partition(".")[0]} & set(excluded)]
+
+    def rank(name: str) -> int:
+        plugin, options = host.resolve_device(name)
+        return plugin.device(options).rank
+
+    return sorted(names, key=rank, reverse=True)

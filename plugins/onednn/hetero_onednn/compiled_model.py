@@ -1,0 +1,53 @@
+"""The compiled model: programs for each combination of input shapes, and requests that run them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from hetero import properties as props
+from hetero.graph import Constant, Model, Parameter, Result
+from hetero.passes import fold_weights
+from hetero.plugin import CompiledModel, ExecutedStep, PreparedModel, Section, make_runtime_model, model_sections
+from hetero.types import Type
+from hetero_onednn.api import DataType
+from hetero_onednn.constants import Constants
+from hetero_onednn.infer_request import OneDnnInferRequest
+from hetero_onednn.lower_model import lower_model
+from hetero_onednn.program_cache import ProgramCache
+
+
+class OneDnnCompiledModel(CompiledModel):
+    """A model lowered at once if all shapes are static, else at the first inference of each input shape."""
+
+    def __init__(self, prepared: PreparedModel) -> None:
+        super().__init__(prepared)
+        self._model = prepared.model
+        # Only the copy gets decompressed weights, so the exported model stays small.
+        decompressed = prepared.model.clone()
+        fold_weights(decompressed)
+        is_bf16 = self.properties.get(props.hint.inference_precision) is Type.bf16
+        precision = DataType.bf16 if is_bf16 else DataType.f32
+        lower = partial(lower_model, constants=Constants(), precision=precision)
+        self.programs = ProgramCache(decompressed, lower)
+        self.programs.make_if_static()
+
+    def create_sync_infer_request(self) -> OneDnnInferRequest:
+        return OneDnnInferRequest(self)
+
+    def export_sections(self) -> dict[str, Section]:
+        return model_sections(self, self._model)
+
+    def get_runtime_model(self) -> Model:
+        """Return the model that runs, with the implementations of the program used last."""
+        program = self.programs.last_used
+        if program is None:
+            order = self._model.get_ordered_ops()
+            steps = [ExecutedStep(node) for node in order if not isinstance(node, (Parameter, Constant, Result))]
+            return make_runtime_model(self._model, steps, self.execution_times)
+        implementations = {step.node: step.primitive.implementation for step in program.steps if not step.role}
+        steps = [
+            ExecutedStep(node, implementations.get(node, "view"))
+            for node in program.model.get_ordered_ops()
+            if not isinstance(node, (Parameter, Constant, Result))
+        ]
+        return make_runtime_model(program.model, steps, self.execution_times)

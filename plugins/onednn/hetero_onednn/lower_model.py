@@ -1,0 +1,48 @@
+"""Lower a model of static shapes to a program."""
+
+from __future__ import annotations
+
+from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.passes import align_prelu_slopes, fuse_elementwise, sink_channel_shuffles
+from hetero_onednn.api import DataType, OneDnnError
+from hetero_onednn.constants import Constants
+from hetero_onednn.fusion import FUSION_RULES
+from hetero_onednn.lowering import Lowering, unsupported
+from hetero_onednn.operation import Operation
+from hetero_onednn.primitives import implementation_of
+from hetero_onednn.program import Program
+
+
+def lower_model(model: Model, constants: Constants, precision: DataType) -> Program:
+    """Return the program of a model, which computes values of f32 in ``precision``.
+
+    Raises UnsupportedOperationError if oneDNN has no primitive for an operation.
+    """
+    align_prelu_slopes(model)  # those of data whose rank was unknown before
+    sink_channel_shuffles(model)  # those of values whose shape was unknown before
+    fuse_elementwise(model, FUSION_RULES)
+    lowering = Lowering(constants, precision)
+    inputs = [lowering.add_input(index, parameter) for index, parameter in enumerate(model.parameters)]
+    for node in model.get_ordered_ops():
+        if not isinstance(node, (Parameter, Constant, Result)):
+            _lower(lowering, node)
+    parameters: list[Node] = [*model.parameters]
+    outputs = [lowering.output(index, result, parameters) for index, result in enumerate(model.results)]
+    return Program(model, lowering.steps, inputs, outputs)
+
+
+def _lower(lowering: Lowering, node: Node) -> None:
+    operation = Operation(node)
+    main = operation.main
+    if all(0 in output.shape for output in node.outputs()):
+        return
+    implementation = implementation_of(main)
+    reason = "no primitive"
+    try:
+        if implementation is not None:
+            return implementation.lower(lowering, operation)
+    except OneDnnError as error:
+        if not error.is_unimplemented:
+            raise
+        reason = str(error)
+    raise unsupported(operation, reason)

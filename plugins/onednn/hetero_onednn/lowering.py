@@ -1,0 +1,214 @@
+"""Lowering: from the operations of a model of static shapes to the steps of a program."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from hetero.errors import UnsupportedOperationError
+from hetero.graph import Constant, Node, Output, Parameter, Result
+from hetero.types import Type
+from hetero_onednn.api import Argument, DataType, Query
+from hetero_onednn.attributes import Attributes, BinaryOp, EltwiseOp, PostOp, operand_argument
+from hetero_onednn.constants import Constants
+from hetero_onednn.descriptors import DATA_TYPES, Descriptor, any_layout, extended, plain
+from hetero_onednn.operation import Operation
+from hetero_onednn.primitive import Primitive, PrimitiveDescriptor, describe_reorder
+from hetero_onednn.program import Buffer, CopiedOutput, Step, Value
+
+
+class Lowering:
+    """The steps so far, and the layouts in which each value is available."""
+
+    def __init__(self, constants: Constants, precision: DataType) -> None:
+        """``precision`` is the type in which values of f32 are computed."""
+        self.precision = precision
+        self.steps: list[Step] = []
+        self._constants = constants
+        self._values: dict[Output, list[Value]] = {}
+
+    def add_input(self, index: int, parameter: Parameter) -> Value | None:
+        """Add an input. Returns None if no operation reads it: then its type may be one that oneDNN does not have."""
+        port = parameter.output(0)
+        if all(isinstance(target.node, Result) for target in port.get_target_inputs()) or not math.prod(port.shape):
+            return None
+        descriptor = plain(port.shape, _data_type(port.element_type))
+        value = Value(Buffer(descriptor.byte_size, input=index), descriptor)
+        self.define(port, value)
+        return value
+
+    def output(self, index: int, result: Result, parameters: Sequence[Node]) -> Value | CopiedOutput:
+        """Return the value of an output in the layout of its tensor."""
+        source = result.input_value(0)
+        if isinstance(source.node, Constant):
+            return CopiedOutput(source.node.data)
+        if isinstance(source.node, Parameter):
+            return CopiedOutput(parameters.index(source.node))
+        if not math.prod(source.shape):
+            return CopiedOutput(np.empty(source.shape, source.element_type.to_dtype()))
+        wanted = plain(source.shape, _data_type(source.element_type))
+        value = self.value(source, wanted, result)
+        buffer = value.buffer
+        if not buffer.is_intermediate or buffer.byte_size != wanted.byte_size or value.offset:
+            value = self.reordered(value, wanted, result)
+        value.buffer.output = index
+        return value
+
+    def define(self, output: Output, value: Value) -> None:
+        """Set the value of an output of a node."""
+        self._values[output] = [value]
+
+    def new_value(self, descriptor: Descriptor) -> Value:
+        return Value(Buffer(descriptor.byte_size), descriptor)
+
+    def data_type(self, value: Output) -> DataType:
+        """Return the type in which a value is computed."""
+        return self.precision if value.element_type is Type.f32 else _data_type(value.element_type)
+
+    def stored_type(self, value: Output) -> DataType:
+        """Return the type in which operands are read: primitives of any precision take constants of f32."""
+        return _data_type(value.element_type) if isinstance(value.node, Constant) else self.data_type(value)
+
+    def any_layout(self, value: Output, shape: Sequence[int] | None = None) -> Descriptor:
+        """Return a descriptor of a value, or of another shape, for which a primitive chooses the layout."""
+        return any_layout(value.shape if shape is None else shape, self.data_type(value))
+
+    def plain_layout(self, value: Output) -> Descriptor:
+        return plain(value.shape, self.data_type(value))
+
+    def value(self, output: Output, wanted: Descriptor | None = None, reader: Node | None = None) -> Value:
+        """Return the value of an output in a layout, by default the one that it has.
+
+        If it is not available in that layout, it is converted once. ``reader`` is the node that needs it.
+        """
+        if isinstance(output.node, Constant):
+            source = plain(output.shape, _data_type(output.element_type))
+            return self._constants.value(output.node.data, source, wanted or source)
+        values = self._values[output]
+        if wanted is None and values[0].descriptor.data_type != self.data_type(output):
+            wanted = self.plain_layout(output)
+        if wanted is None:
+            return values[0]
+        for value in values:
+            if value.descriptor == wanted:
+                return value
+        values.append(self.reordered(values[0], wanted, reader or output.node))
+        return values[-1]
+
+    def stored_value(self, output: Output, reader: Node) -> Value:
+        """Return the value of an output, of a constant too, in the type in which it is computed."""
+        value = self.value(output, reader=reader)
+        if value.descriptor.data_type is self.data_type(output):
+            return value
+        return self.value(output, self.plain_layout(output), reader)
+
+    def dense(self, output: Output, reader: Node) -> Value:
+        """Return the value of an output in the layout that it has, or row-major if that has gaps."""
+        value = self.value(output, reader=reader)
+        return value if value.descriptor.is_dense else self.plain(output, reader)
+
+    def plain(self, output: Output, reader: Node) -> Value:
+        """Return the value of an output in row-major layout."""
+        return self.value(output, self.plain_layout(output), reader)
+
+    def constant(self, array: np.ndarray, descriptor: Descriptor | None = None) -> Value:
+        """Return a constant of f32; ``descriptor`` says how to read it, by default row-major."""
+        descriptor = descriptor or plain(array.shape, DataType.f32)
+        return self._constants.value(array, descriptor, descriptor)
+
+    def as_seen(self, output: Output, descriptor: Descriptor, wanted: Descriptor, reader: Node) -> Value:
+        """Return a row-major value, read through another descriptor, in a layout."""
+        if isinstance(output.node, Constant):
+            return self._constants.value(output.node.data, descriptor, wanted)
+        found = self.plain(output, reader)
+        value = Value(found.buffer, descriptor, found.offset)
+        return value if descriptor == wanted else self.reordered(value, wanted, reader)
+
+    def reordered(self, value: Value, wanted: Descriptor, reader: Node) -> Value:
+        """Return a copy of a value in another layout, for a node that reads it."""
+        result = self.new_value(wanted)
+        self.run(
+            reader, describe_reorder(value.descriptor, wanted), {Argument.src: value, Argument.dst: result}, "reorder"
+        )
+        return result
+
+    def run(self, node: Node, descriptor: PrimitiveDescriptor, arguments: Mapping[int, Value], role: str = "") -> None:
+        """Append the execution of a primitive."""
+        self.steps.append(Step(node, Primitive(descriptor), dict(arguments), role))
+
+    def emit(
+        self,
+        operation: Operation,
+        post_ops: Sequence[PostOp],
+        describe: Callable[[Attributes], PrimitiveDescriptor],
+        arguments: Callable[[PrimitiveDescriptor], Mapping[int, Value]],
+    ) -> Value:
+        """Append a primitive with post-ops, and return its result.
+
+        ``describe`` returns its descriptor, and ``arguments`` the arguments besides the result.
+        """
+        descriptor = self.described(operation, post_ops, describe)
+        operands = [self._operand(op, operation) for op in post_ops]
+        given = dict(arguments(descriptor))
+        for index, (op, found) in enumerate(zip(post_ops, operands)):
+            if found is not None:
+                argument = operand_argument(index, op)
+                output, wanted = found
+                if isinstance(op, BinaryOp):
+                    wanted = descriptor.descriptor(Query.argument, argument)
+                given[argument] = self.padded(output, wanted, operation.node)
+        result = given[Argument.dst] = self.new_value(descriptor.dst)
+        self.run(operation.node, descriptor, given)
+        return result
+
+    def operand_layout(self, output: Output, running: Descriptor, operation: Operation) -> Descriptor:
+        """Return the layout of the second operand of a primitive whose first has the layout ``running``."""
+        output = operation.outside(output)
+        if extended(output.shape) == running.dims:
+            kind = self.stored_type(output)
+            return running if running.data_type is kind else running.resized(running.dims, kind)
+        return plain(padded_shape(output.shape, running.rank), self.stored_type(output))
+
+    def described(
+        self, operation: Operation, post_ops: Sequence[PostOp], describe: Callable[[Attributes], PrimitiveDescriptor]
+    ) -> PrimitiveDescriptor:
+        """Return the descriptor of a primitive with post-ops."""
+        operands = [self._operand(op, operation) for op in post_ops]
+        return describe(Attributes([(op, found and found[1]) for op, found in zip(post_ops, operands)]))
+
+    def _operand(self, op: PostOp, operation: Operation) -> tuple[Output, Descriptor] | None:
+        """Return the operand of a post-op, and the descriptor to ask for; None if it has none."""
+        if isinstance(op, EltwiseOp):
+            return None
+        shape = extended(operation.result.shape)
+        output = operation.outside(op.operand if isinstance(op, BinaryOp) else op.slope)
+        kind = self.stored_type(output)
+        if tuple(output.shape) == tuple(shape):
+            return output, any_layout(shape, kind)
+        return output, plain(padded_shape(output.shape, len(shape)), kind)
+
+    def padded(self, output: Output, wanted: Descriptor, reader: Node) -> Value:
+        """Return a value in a layout of a shape with further leading dimensions of 1."""
+        if tuple(wanted.dims) == extended(output.shape):
+            return self.value(output, wanted, reader)
+        return self.as_seen(output, plain(wanted.dims, wanted.data_type), wanted, reader)
+
+
+def unsupported(operation: Operation, reason: str) -> UnsupportedOperationError:
+    """Return the error for an operation whose shapes or constants oneDNN does not take."""
+    main = operation.main
+    shapes = ", ".join(f"{value.element_type}{list(value.shape)}" for value in main.input_values())
+    return UnsupportedOperationError(
+        f"ONEDNN cannot run {main.type_info.name} '{main.friendly_name}' of {shapes}: {reason}"
+    )
+
+
+def padded_shape(shape: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Return a shape with leading dimensions of 1, as broadcasting adds them."""
+    return (1,) * (rank - len(shape)) + tuple(shape)
+
+
+def _data_type(element_type: object) -> DataType:
+    return DATA_TYPES[element_type]  # type: ignore[index]  # other types are not supported

@@ -1,0 +1,95 @@
+"""The plugin: the device, the operations that it supports, and how a model is compiled."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from hetero import properties as props
+from hetero.graph import Node
+from hetero.passes import (
+    align_prelu_slopes,
+    eliminate_common_subexpressions,
+    eliminate_dead_code,
+    flush_denormal_weights,
+    fold_batch_norm,
+    fold_constant_if,
+    fold_constants,
+    fuse_gelu,
+    fuse_layer_norm,
+    fuse_pad_into_convolution,
+    remove_identities,
+    sink_channel_shuffles,
+    split_batch_norm,
+    upgrade_opset,
+)
+from hetero.plugin import Device, Plugin, PreparedModel, Rank, common_properties
+from hetero.properties import Property
+from hetero.properties.values import element_type
+from hetero.types import Type
+from hetero_onednn.api import effective_isa
+from hetero_onednn.compiled_model import OneDnnCompiledModel
+from hetero_onednn.forks import check_process, note_library
+from hetero_onednn.library import load_library
+from hetero_onednn.primitives import implementation_of
+from hetero_onednn.shape_arithmetic import follows_from_shapes
+
+#: Bits of dnnl_cpu_isa_t that a processor has which computes in bf16: those of avx512_core_bf16.
+_BF16_ISA = 0xE7
+# What f32 models are computed in.
+_INFERENCE_PRECISION = Property(
+    props.hint.inference_precision, element_type(Type.f32, Type.bf16, Type.dynamic), Type.dynamic
+)
+
+
+class OneDnnPlugin(Plugin):
+    """The processor, with the primitives of oneDNN. Raises DeviceError if the library is missing."""
+
+    supported_properties = (*common_properties, _INFERENCE_PRECISION)
+    passes = (
+        fold_constant_if,
+        upgrade_opset,
+        align_prelu_slopes,
+        fold_constants,
+        eliminate_dead_code,
+        eliminate_common_subexpressions,
+        remove_identities,
+        fuse_pad_into_convolution,
+        split_batch_norm,
+        fold_batch_norm,
+        flush_denormal_weights,
+        sink_channel_shuffles,
+        fuse_gelu,
+        fuse_layer_norm,
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        note_library()
+        library = load_library()
+        capabilities = ("FP32", "BF16") if _has_bf16() else ("FP32",)
+        self._device = Device(
+            full_name=f"oneDNN {library.version} of the package {library.package}",
+            architecture=f"onednn-{library.version}-{effective_isa():x}",
+            capabilities=(*capabilities, "EXPORT_IMPORT"),
+            max_streams=os.cpu_count() or 1,
+            rank=Rank.PROCESSOR,
+            compiles_fast=True,
+        )
+
+    def devices(self) -> Sequence[Device]:
+        check_process()
+        return [self._device]
+
+    def unsupported_reason(self, node: Node, device: Device) -> str | None:
+        if follows_from_shapes(node):
+            return None
+        implementation = implementation_of(node)
+        return implementation.unsupported_reason(node) if implementation else "oneDNN has no primitive for it"
+
+    def compile(self, prepared: PreparedModel) -> OneDnnCompiledModel:
+        return OneDnnCompiledModel(prepared)
+
+
+def _has_bf16() -> bool:
+    return effective_isa() & _BF16_ISA == _BF16_ISA

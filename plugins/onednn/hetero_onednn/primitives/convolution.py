@@ -1,0 +1,87 @@
+"""Convolutions and transposed convolutions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hetero import ops
+from hetero_onednn.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, dims
+from hetero_onednn.attributes import Attributes
+from hetero_onednn.descriptors import any_layout, plain
+from hetero_onednn.lowering import Lowering
+from hetero_onednn.operation import Operation
+from hetero_onednn.primitive import PrimitiveDescriptor, describe
+from hetero_onednn.primitives.checks import rank_reason, type_reason
+from hetero_onednn.primitives.post_ops import bias_and_post_ops
+from hetero_onednn.primitives.registry import lowers
+from hetero_onednn.program import Value
+
+Pads = tuple[Sequence[int], Sequence[int]]
+
+
+def _unsupported_reason(node: ops.Convolution) -> str | None:
+    if min((*node.pads_begin, *node.pads_end), default=0) < 0:
+        return "oneDNN does not pad by negative amounts"
+    return type_reason(node, inputs=2) or rank_reason(node, 3, 5)
+
+
+@lowers(ops.Convolution, ops.GroupConvolution, unless=_unsupported_reason)
+def convolution(lowering: Lowering, operation: Operation) -> None:
+    node = operation.main
+    data, filters = operation.inputs
+    pads = node.resolve_pads(data.shape[2:], filters.shape[node.filter_axes :])
+    _lower(lowering, operation, "convolution", range(len(filters.shape)), pads)
+
+
+@lowers(ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData, unless=_unsupported_reason)
+def transposed_convolution(lowering: Lowering, operation: Operation) -> None:
+    node = operation.main
+    data, filters = operation.inputs[:2]
+    channels = node.filter_axes - 2
+    order = [*range(channels), channels + 1, channels, *range(node.filter_axes, len(filters.shape))]
+    lengths, kernel = operation.result.shape[2:], filters.shape[node.filter_axes :]
+    output_shape = lengths if node.has_input("output_shape") else None
+    begin, _ = node.resolve_pads(data.shape[2:], kernel, output_shape)
+    # The padding at the end follows from the length of the output, which has output_padding in it.
+    end = [
+        (size - 1) * stride + (taps - 1) * dilation + 1 - length - before
+        for size, stride, taps, dilation, length, before in zip(
+            data.shape[2:], node.strides, kernel, node.dilations, lengths, begin
+        )
+    ]
+    _lower(lowering, operation, "deconvolution", order, (begin, end))
+
+
+def _lower(lowering: Lowering, operation: Operation, kind: str, order: Sequence[int], pads: Pads) -> None:
+    """Lower a convolution; ``order`` are the axes of the filters as oneDNN has them: groups, output, input, kernel."""
+    node = operation.main
+    data, filters = operation.inputs[:2]
+    bias, post_ops = bias_and_post_ops(operation, axis=1)
+    shape = [filters.shape[axis] for axis in order]
+    seen = plain(filters.shape, lowering.stored_type(filters)).transposed(order)
+    algorithm = Algorithm[f"{kind}_direct"]
+
+    def describe_it(attributes: Attributes) -> PrimitiveDescriptor:
+        return describe(
+            f"{kind}_forward",
+            FORWARD_INFERENCE,
+            algorithm,
+            lowering.any_layout(data),
+            any_layout(shape, lowering.data_type(filters)),
+            None if bias is None else plain([bias.size], DataType.f32),
+            lowering.any_layout(operation.result),
+            dims(node.strides),
+            dims([dilation - 1 for dilation in node.dilations]),
+            dims(pads[0]),
+            dims(pads[1]),
+            attributes,
+        )
+
+    def arguments(descriptor: PrimitiveDescriptor) -> Mapping[int, Value]:
+        found: dict[int, Value] = {
+            Argument.src: lowering.value(data, descriptor.src, node),
+            Argument.weights: lowering.as_seen(filters, seen, descriptor.weights, node),
+        }
+        return found if bias is None else found | {Argument.bias: lowering.constant(bias)}
+
+    lowering.define(operation.result, lowering.emit(operation, post_ops, describe_it, arguments))

@@ -1,0 +1,118 @@
+"""Interpolation: as resampling where oneDNN's coordinates are those of the operation, else as matrix products."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import constant_array
+from hetero.reference.interpolation import Taps, resampled_axes
+from hetero_onednn.api import FORWARD_INFERENCE, Algorithm, Argument, DataType
+from hetero_onednn.attributes import Attributes
+from hetero_onednn.descriptors import plain
+from hetero_onednn.lowering import Lowering, unsupported
+from hetero_onednn.operation import Operation
+from hetero_onednn.primitive import describe
+from hetero_onednn.primitives.checks import rank_reason, type_reason
+from hetero_onednn.primitives.registry import lowers
+from hetero_onednn.program import Value
+
+#: Differences between weights that are due to rounding.
+_TOLERANCE = 1e-5
+
+
+def _unsupported_reason(node: Any) -> str | None:
+    if any((*(node.pads_begin or ()), *(node.pads_end or ()))):
+        return "oneDNN does not pad before it resamples"
+    return type_reason(node, inputs=1) or rank_reason(node, 1)
+
+
+@lowers(ops.Interpolate, ops.InterpolateV4, ops.InterpolateV1, unless=_unsupported_reason)
+def interpolation(lowering: Lowering, operation: Operation) -> None:
+    node, data, result = operation.main, operation.inputs[0], operation.result
+    rank = len(data.shape)
+    settings = node.to_interpolate_11(rank) if isinstance(node, ops.InterpolateV1) else node
+    axes = np.array(node.axes) if isinstance(node, ops.InterpolateV1) else _optional(operation, settings)
+    target = constant_array(operation.inputs[settings.target_index])
+    assert target is not None  # after specialization
+    if 0 in data.shape:
+        raise unsupported(operation, "there is nothing to resample")
+    weights = {
+        axis: _matrix(data.shape[axis], taps) for axis, taps in resampled_axes(settings, data.shape, target, axes)
+    }
+    algorithm = _algorithm(weights, rank)
+    if algorithm is None:
+        return lowering.define(result, _product(lowering, operation, weights))
+    source = lowering.dense(data, node)
+    wanted = lowering.any_layout(result)
+    descriptor = describe(
+        "resampling_forward", FORWARD_INFERENCE, algorithm, None, source.descriptor, wanted, Attributes()
+    )
+    value = lowering.new_value(descriptor.dst)
+    lowering.run(node, descriptor, {Argument.src: source, Argument.dst: value})
+    lowering.define(result, value)
+
+
+def _optional(operation: Operation, node: Any) -> np.ndarray | None:
+    return constant_array(operation.inputs[node.input_index("axes")]) if node.has_input("axes") else None
+
+
+def _matrix(length: int, taps: Taps) -> np.ndarray:
+    """Return the weight of each element of the input, [length], in each element of the output."""
+    indices, weights = taps
+    matrix = np.zeros((len(indices), length), np.float32)
+    rows = np.broadcast_to(np.arange(len(indices))[:, None], indices.shape)
+    np.add.at(matrix, (rows, np.clip(indices, 0, length - 1)), np.float32(1) if weights is None else weights)
+    return matrix
+
+
+def _algorithm(weights: dict[int, np.ndarray], rank: int) -> Algorithm | None:
+    """Return the algorithm of oneDNN that has these weights along each axis, None if there is none."""
+    if not 3 <= rank <= 5 or min(weights, default=2) < 2:
+        return None
+    for algorithm in (Algorithm.resampling_nearest, Algorithm.resampling_linear):
+        if all(np.allclose(one, _weights_of(algorithm, *one.shape), atol=_TOLERANCE) for one in weights.values()):
+            return algorithm
+    return None
+
+
+def _weights_of(algorithm: Algorithm, size: int, length: int) -> np.ndarray:
+    """Return oneDNN's weights: the centers of elements correspond."""
+    matrix = np.zeros((size, length), np.float32)
+    rows = np.arange(size)
+    position = (rows + 0.5) * length / size - 0.5
+    if algorithm is Algorithm.resampling_nearest:
+        # Halves are rounded away from zero.
+        matrix[rows, np.clip(np.floor(position + 0.5), 0, length - 1).astype(int)] = 1
+        return matrix
+    position = np.clip(position, 0, length - 1)
+    low = np.floor(position).astype(int)
+    matrix[rows, low] += 1 - (position - low)
+    matrix[rows, np.minimum(low + 1, length - 1)] += position - low
+    return matrix
+
+
+def _product(lowering: Lowering, operation: Operation, weights: dict[int, np.ndarray]) -> Value:
+    """Return the data multiplied by the weights along one axis after the other."""
+    node, data = operation.node, operation.inputs[0]
+    value, shape = lowering.plain(data, node), list(data.shape)
+    for axis, matrix in weights.items():
+        outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
+        kind = value.descriptor.data_type
+        left = lowering.constant(matrix[None], plain([1, *matrix.shape], DataType.f32))
+        left = lowering.reordered(left, plain([1, *matrix.shape], kind), node) if kind is not DataType.f32 else left
+        right = plain([outer, shape[axis], inner], kind)
+        shape[axis] = len(matrix)
+        target = plain([outer, len(matrix), inner], kind)
+        descriptor = describe("matmul", left.descriptor, right, None, target, Attributes())
+        result = lowering.new_value(target)
+        lowering.run(
+            node,
+            descriptor,
+            {Argument.src: left, Argument.weights: Value(value.buffer, right, value.offset), Argument.dst: result},
+        )
+        value = Value(result.buffer, plain(shape, kind))
+    return value

@@ -1,0 +1,63 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hetero import ops
+from hetero.graph import Output, is_constant
+from hetero_onednn.api import Argument, DataType
+from hetero_onednn.attributes import Attributes
+from hetero_onednn.descriptors import Descriptor, any_layout, plain
+from hetero_onednn.lowering import Lowering, padded_shape
+from hetero_onednn.operation import Operation
+from hetero_onednn.primitive import PrimitiveDescriptor, describe
+from hetero_onednn.primitives.checks import rank_reason, type_reason
+from hetero_onednn.primitives.post_ops import bias_and_post_ops
+from hetero_onednn.primitives.registry import lowers
+from hetero_onednn.program import Value
+
+
+def _unsupported_reason(node: ops.MatMul) -> str | None:
+    if reason := type_reason(node) or rank_reason(node, 1):
+        return reason
+    shapes = [node.get_input_partial_shape(index) for index in (0, 1)]
+    return None if shapes[1].has_rank else "the rank of its second operand is not known"
+
+
+@lowers(ops.MatMul, unless=_unsupported_reason)
+def matmul(lowering: Lowering, operation: Operation) -> None:
+    node, result = operation.main, operation.result
+    left, right = operation.inputs
+    rank = max(2, len(left.shape), len(right.shape))
+    first = _seen(lowering, left, rank, node.transpose_a, is_left=True)
+    second = _seen(lowering, right, rank, node.transpose_b, is_left=False)
+    batch = [max(a, b) if min(a, b) else 0 for a, b in zip(first.dims[:-2], second.dims[:-2])]
+    shape = [*batch, first.dims[-2], second.dims[-1]]
+    bias, post_ops = bias_and_post_ops(operation, axis=len(result.shape) - 1) if result.shape else (None, [])
+    wanted = any_layout(second.dims, lowering.data_type(right)) if is_constant(right) else second
+
+    def describe_it(attributes: Attributes) -> PrimitiveDescriptor:
+        added = None if bias is None else plain([1] * (rank - 1) + [bias.size], DataType.f32)
+        target = plain(shape, lowering.data_type(result))
+        return describe("matmul", first, wanted, added, target, attributes)
+
+    def arguments(descriptor: PrimitiveDescriptor) -> Mapping[int, Value]:
+        found: dict[int, Value] = {
+            Argument.src: lowering.as_seen(left, first, first, operation.node),
+            Argument.weights: lowering.as_seen(right, second, descriptor.weights, operation.node),
+        }
+        return found if bias is None else found | {Argument.bias: lowering.constant(bias)}
+
+    value = lowering.emit(operation, post_ops, describe_it, arguments)
+    lowering.define(result, Value(value.buffer, plain(result.shape, lowering.data_type(result))))
+
+
+def _seen(lowering: Lowering, value: Output, rank: int, transposed: bool, is_left: bool) -> Descriptor:
+    """Return how the product reads a row-major operand: with all axes, and not transposed."""
+    shape = tuple(value.shape)
+    if len(shape) == 1:
+        # A vector is a row on the left and a column on the right.
+        shape, transposed = ((1, *shape) if is_left else (*shape, 1)), False
+    descriptor = plain(padded_shape(shape, rank), lowering.stored_type(value))
+    return descriptor.transposed([*range(rank - 2), rank - 1, rank - 2]) if transposed else descriptor

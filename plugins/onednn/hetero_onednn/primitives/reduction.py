@@ -1,0 +1,101 @@
+"""Reductions."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.graph import is_constant
+from hetero_onednn.api import FORWARD_INFERENCE, Algorithm, Argument, dims
+from hetero_onednn.attributes import Attributes
+from hetero_onednn.descriptors import extended, plain
+from hetero_onednn.lowering import Lowering, unsupported
+from hetero_onednn.operation import Operation
+from hetero_onednn.primitive import describe
+from hetero_onednn.primitives.checks import rank_reason, type_reason
+from hetero_onednn.primitives.movement import reshaped
+from hetero_onednn.primitives.registry import lowers
+from hetero_onednn.program import Value
+
+# The algorithms, with the exponents of norms.
+_ALGORITHMS = {
+    ops.ReduceMean: (Algorithm.reduction_mean, 0.0),
+    ops.ReduceSum: (Algorithm.reduction_sum, 0.0),
+    ops.ReduceProd: (Algorithm.reduction_mul, 0.0),
+    ops.ReduceMax: (Algorithm.reduction_max, 0.0),
+    ops.ReduceMin: (Algorithm.reduction_min, 0.0),
+    ops.ReduceL1: (Algorithm.reduction_norm_lp_power_p_sum, 1.0),
+    ops.ReduceL2: (Algorithm.reduction_norm_lp_sum, 2.0),
+}
+_POOLINGS = {
+    ops.ReduceMean: Algorithm.pooling_avg_include_padding,
+    ops.ReduceMax: Algorithm.pooling_max,
+}
+
+
+def _unsupported_reason(node: ops.ReduceMean) -> str | None:
+    if not is_constant(node.input_value(1)):
+        return "its axes are not constants"
+    return type_reason(node, inputs=1) or rank_reason(node)
+
+
+@lowers(*_ALGORITHMS, unless=_unsupported_reason)
+def reduction(lowering: Lowering, operation: Operation) -> None:
+    node, data = operation.main, operation.inputs[0]
+    rank = len(data.shape)
+    axes = node.axes(rank) if rank else ()
+    if 0 in data.shape:
+        raise unsupported(operation, "it reduces no elements")
+    if all(data.shape[axis] == 1 for axis in axes) and not isinstance(node, (ops.ReduceL1, ops.ReduceL2)):
+        value = lowering.value(data, reader=node)
+    elif axes == tuple(range(2, rank)) and 3 <= rank <= 5 and type(node) in _POOLINGS:
+        value = _pooled(lowering, operation)
+    else:
+        value = _reduced(lowering, operation, axes)
+    lowering.define(operation.result, reshaped(lowering, value, extended(operation.result.shape), node))
+
+
+def _pooled(lowering: Lowering, operation: Operation) -> Value:
+    """Return the reduction over all spatial axes, as one window: unlike reductions, pooling takes all layouts."""
+    node, data = operation.main, operation.inputs[0]
+    source = lowering.dense(data, node)
+    kernel, zeros = data.shape[2:], dims([0] * (len(data.shape) - 2))
+    descriptor = describe(
+        "pooling_forward",
+        FORWARD_INFERENCE,
+        _POOLINGS[type(node)],
+        source.descriptor,
+        lowering.any_layout(data, (*data.shape[:2], *[1] * len(kernel))),
+        dims(kernel),
+        dims(kernel),
+        zeros,
+        zeros,
+        zeros,
+        Attributes(),
+    )
+    target = lowering.new_value(descriptor.dst)
+    lowering.run(node, descriptor, {Argument.src: source, Argument.dst: target})
+    return target
+
+
+def _reduced(lowering: Lowering, operation: Operation, axes: tuple[int, ...]) -> Value:
+    node, data = operation.main, operation.inputs[0]
+    algorithm, exponent = _ALGORITHMS[type(node)]
+    # Only the last axes are reduced fast: the others are moved before them.
+    order = [*(axis for axis in range(len(data.shape)) if axis not in axes), *axes]
+    if order == sorted(order):
+        source = lowering.plain(data, node)
+    else:
+        value = lowering.value(data, reader=node)
+        moved = Value(value.buffer, value.descriptor.transposed(order), value.offset)
+        kept = plain(moved.descriptor.dims, moved.descriptor.data_type)
+        source = lowering.reordered(moved, kept, node)
+        axes = tuple(range(len(order) - len(axes), len(order)))
+    layout = source.descriptor
+    shape = [1 if axis in axes else length for axis, length in enumerate(layout.dims)]
+    if not any(length > 1 for axis, length in enumerate(layout.dims) if axis in axes):
+        # Of a norm; the primitive reduces at least one axis.
+        raise unsupported(operation, "it reduces single elements")
+    target = plain(shape, layout.data_type)
+    descriptor = describe("reduction", algorithm, layout, target, exponent, 0.0, Attributes())
+    result = lowering.new_value(descriptor.dst)
+    lowering.run(node, descriptor, {Argument.src: source, Argument.dst: result})
+    return result

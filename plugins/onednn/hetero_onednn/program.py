@@ -1,0 +1,96 @@
+"""Programs: primitives in execution order, and the buffers between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hetero.graph import Model, Node
+from hetero.plugin import plan_memory
+from hetero_onednn.descriptors import Descriptor
+from hetero_onednn.primitive import Primitive
+
+ALIGNMENT = 64
+
+
+@dataclass(eq=False)
+class Buffer:
+    """Memory of a value: a constant, the tensor of an input or of an output, or else a part of the arena.
+
+    With ``initial`` it is memory of its own in each request, filled with the number before the first inference.
+    """
+
+    byte_size: int
+    constant: np.ndarray | None = None
+    input: int | None = None
+    output: int | None = None
+    initial: np.ndarray | None = None
+
+    @property
+    def is_intermediate(self) -> bool:
+        return self.constant is None and self.input is None and self.output is None and self.initial is None
+
+
+@dataclass(eq=False, frozen=True)
+class Value:
+    """Elements in a buffer from ``offset`` (in bytes) on, in the layout that the descriptor says."""
+
+    buffer: Buffer
+    descriptor: Descriptor
+    offset: int = 0
+
+
+@dataclass(eq=False, frozen=True)
+class Step:
+    """The execution of a primitive. ``node`` is the operation that it belongs to."""
+
+    node: Node
+    primitive: Primitive
+    arguments: dict[int, Value]
+    #: What the step does if it is not the operation itself, such as "reorder".
+    role: str = ""
+
+
+@dataclass(eq=False, frozen=True)
+class CopiedOutput:
+    """An output that no primitive writes: a constant, or an input by its index."""
+
+    source: np.ndarray | int
+
+
+@dataclass(eq=False)
+class Program:
+    """The steps of a model, and the values of its inputs (None if nothing reads it) and outputs."""
+
+    model: Model
+    steps: list[Step]
+    inputs: list[Value | None]
+    outputs: list[Value | CopiedOutput]
+    #: The offset of each intermediate buffer in the arena.
+    offsets: dict[Buffer, int] = field(default_factory=dict)
+    arena_size: int = 0
+    scratchpad_size: int = 0
+
+    def __post_init__(self) -> None:
+        self.output_shapes = [result.input_value(0).shape for result in self.model.results]
+        self.offsets, self.arena_size = _plan(self.steps)
+        self.scratchpad_size = max((step.primitive.scratchpad.byte_size for step in self.steps), default=0)
+
+
+def aligned(byte_size: int) -> np.ndarray:
+    """Return uninitialized bytes that begin at a multiple of ALIGNMENT."""
+    memory = np.empty(byte_size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + byte_size]
+
+
+def _plan(steps: Sequence[Step]) -> tuple[dict[Buffer, int], int]:
+    uses = [
+        list(dict.fromkeys(value.buffer for value in step.arguments.values() if value.buffer.is_intermediate))
+        for step in steps
+    ]
+    slots, sizes = plan_memory(uses, lambda buffer: -(-buffer.byte_size // ALIGNMENT) * ALIGNMENT)
+    starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).tolist()
+    return {buffer: starts[slot] for buffer, slot in slots.items()}, starts[-1]
