@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 FRAMEWORKS := pytorch tensorflow paddle
+# Packages of devices that tests need besides those of the demo.
+DEVICES := onednn openvino ray
 # Packages that carry the demo's models; only their files are used, so they come without what they depend on.
 MODEL_PACKAGES := rapidocr==3.10.0 magika==1.0.3
 
@@ -54,8 +56,8 @@ clean:
 	$(BIN)/pip install -qq --no-deps $(MODEL_PACKAGES)
 	touch $@
 
-.venv/test: .venv/demo plugins/onednn/pyproject.toml
-	$(BIN)/pip install -qq -e '.[test]' -e 'plugins/opencl[intel]' -e plugins/onednn
+.venv/test: .venv/demo $(DEVICES:%=plugins/%/pyproject.toml)
+	$(BIN)/pip install -qq -e '.[test]' -e 'plugins/opencl[intel]' $(DEVICES:%=-e plugins/%)
 	touch $@
 
 .venv/bench: .venv/test

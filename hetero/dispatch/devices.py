@@ -39,7 +39,7 @@ def named_devices(
     """
     shared = {key: value for key, value in options.items() if key not in user.supported_properties}
     resolved = find_devices(user, names)
-    known = {key for plugin, _ in resolved.values() for key in plugin.supported_properties}
+    known = {key for name in resolved for key in user.host.get_property(name, props.supported_properties)}
     if unknown := {key: value for key, value in shared.items() if key not in known}:
         user.property_table(unknown)  # raises PropertyError for a key that no device has
     shared.update({key: value for key, value in table.explicit().items() if key in passed_on})

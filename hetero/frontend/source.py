@@ -69,6 +69,11 @@ def stamp_of(status: os.stat_result) -> Stamp:
     return status.st_size, status.st_mtime_ns
 
 
+def is_inside(path: Path, folder: Path) -> bool:
+    """Return whether a path is in a folder after links are followed; the folder may be a link itself."""
+    return path.resolve().is_relative_to(folder.resolve())
+
+
 def map_file(path: Path) -> memoryview:
     """Map a regular file into memory for reading. An empty file gives an empty view. Raises OSError."""
     with open_regular(path) as file:
@@ -79,3 +84,13 @@ def map_file(path: Path) -> memoryview:
             return map_read_only(file)
         except ValueError:
             return memoryview(b"")
+
+
+def map_companion(path: Path) -> memoryview:
+    """Map a file that belongs to a model. Raises FrontendError if it is missing or a link out of its folder."""
+    try:
+        if not is_inside(path, path.parent):
+            raise FrontendError(f"the file {path} is a link to a file outside of the model's folder")
+        return map_file(path)
+    except OSError as error:
+        raise FrontendError(f"the file {path} cannot be read: {error.strerror}") from error

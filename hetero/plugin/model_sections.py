@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from hetero.errors import BlobError, FrontendError, GraphError
-from hetero.graph import Constant, Model, Op, Output, Parameter, Result, defined_operations, get_layout
+from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result, defined_operations, get_layout
 from hetero.graph.order import walk_nested
 from hetero.layout import Layout
 from hetero.plugin.blob import Section
@@ -71,7 +72,7 @@ def ir_sections(name: str, model: Model) -> dict[str, Section]:
 
     weights = _Pieces()
     try:
-        own = _check_operations(model)
+        own = _check_operations(walk_nested(model.get_ordered_ops()))
         xml = encoded(model_element(model, WeightsWriter(cast(BinaryIO, weights))))
     except (FrontendError, GraphError) as error:
         raise BlobError(f"model '{name}' cannot be exported: {error}") from error
@@ -79,6 +80,38 @@ def ir_sections(name: str, model: Model) -> dict[str, Section]:
     if own:
         sections["operations"] = json.dumps([_identity(cls) for cls in own]).encode()
     return sections
+
+
+def ir_fault(node: Node) -> str | None:
+    """Return why an IR cannot hold a node, such as a sequence; None if it can."""
+    from hetero.frontend.ir.weights import WeightsWriter
+    from hetero.frontend.ir.writer import encoded, layer_element
+
+    try:
+        _check_operations(walk_nested([node]))
+        encoded(layer_element(node, WeightsWriter(io.BytesIO())))
+    except (FrontendError, GraphError) as error:
+        return str(error)
+    return None
+
+
+def _check_operations(nodes: Iterable[Node]) -> list[type[Op]]:
+    """Return the classes of custom operations. Raises FrontendError for an operation that an IR would change."""
+    from hetero.frontend.ir.attributes import read_back
+    from hetero.frontend.ir.reader import Operations
+
+    known = Operations()
+    own: dict[tuple, type[Op]] = {}
+    for node in (node for node in nodes if isinstance(node, Op)):
+        cls, info = type(node), node.type_info
+        if known[info.version_id].get(info.name) is not cls and own.setdefault(info, cls) is not cls:
+            raise FrontendError(f"'{node.friendly_name}' and another operation have different classes {info.name}")
+        if isinstance(node, Constant):
+            continue
+        again = read_back(node)
+        if own.get(info) is cls and not cls.is_declared():
+            _check_nothing_else(node, again)
+    return list(own.values())
 
 
 def ir_in(sections: Mapping[str, memoryview]) -> Model:
@@ -154,25 +187,6 @@ class _Pieces(list[bytes | memoryview]):
     """A file-like object that keeps the pieces that are written to it."""
 
     write = list.append
-
-
-def _check_operations(model: Model) -> list[type[Op]]:
-    """Return the classes of custom operations. Raises FrontendError for an operation that an IR would change."""
-    from hetero.frontend.ir.attributes import read_back
-    from hetero.frontend.ir.reader import Operations
-
-    known = Operations()
-    own: dict[tuple, type[Op]] = {}
-    for node in (node for node in walk_nested(model.get_ordered_ops()) if isinstance(node, Op)):
-        cls, info = type(node), node.type_info
-        if known[info.version_id].get(info.name) is not cls and own.setdefault(info, cls) is not cls:
-            raise FrontendError(f"'{node.friendly_name}' and another operation have different classes {info.name}")
-        if isinstance(node, Constant):
-            continue
-        again = read_back(node)
-        if own.get(info) is cls and not cls.is_declared():
-            _check_nothing_else(node, again)
-    return list(own.values())
 
 
 def _check_nothing_else(node: Op, again: Op) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
@@ -75,6 +74,14 @@ class Plugin:
         """
         raise NotImplementedError(f"{type(self).__name__} does not define unsupported_reason")
 
+    def unsupported_nodes(self, model: Model, properties: PropertyTable, device: Device) -> dict[Node, str]:
+        """Return the nodes of a transformed model that a device cannot run, each with the reason (optional).
+
+        For an engine that judges whole models. By default ``unsupported_reason`` judges each node.
+        """
+        operations = [node for node in model.get_ordered_ops() if not is_terminal(node)]
+        return {node: reason for node in operations if (reason := self.unsupported_reason(node, device))}
+
     def compile(self, prepared: PreparedModel) -> CompiledModel:
         """Compile a model of which every operation is supported (required). ``prepared.model`` may be changed."""
         raise NotImplementedError(f"{type(self).__name__} does not define compile")
@@ -99,8 +106,8 @@ class Plugin:
         properties = self.property_table(options)
         device = self.device(properties.explicit())
         transformed = self.transform_model(model.clone(), properties)
-        is_supported = partial(self.unsupported_reason, device=device)
-        result = get_supported_nodes(model, transformed, is_supported, full_name(self.name, device.id))
+        refused = self.unsupported_nodes(transformed, properties, device)
+        result = get_supported_nodes(model, transformed, refused.get, full_name(self.name, device.id))
         if not result.refused and type(self).compile_model is Plugin.compile_model:
             result.prepared = PreparedModel(self, device, properties, Ports.of(model), transformed)
         return result
@@ -118,11 +125,7 @@ class Plugin:
         device = self.device(properties.explicit())
         ports = Ports.of(model)
         transformed = self.transform_model(model, properties)
-        refused = {}
-        for node in transformed.get_ordered_ops():
-            if not is_terminal(node) and (reason := self.unsupported_reason(node, device)):
-                refused[node] = reason
-        if refused:
+        if refused := self.unsupported_nodes(transformed, properties, device):
             raise unsupported(self.name, refused)
         return self.compile(PreparedModel(self, device, properties, ports, transformed, context))
 
@@ -192,6 +195,13 @@ class Plugin:
             raise PropertyError(f"property {props.device.id} of {self.name} cannot be '{wanted}': it takes {ids}")
         return found
 
+    def properties_of(self, device: Device, values: Mapping[str, Any]) -> Collection[Property]:
+        """Return the properties of one device (optional): by default ``supported_properties``.
+
+        ``values`` are those that the user set.
+        """
+        return self.supported_properties
+
     def get_property(self, key: str, options: Mapping[str, Any]) -> Any:
         """Return the value of a property; ``options`` may hold DEVICE_ID. Raises PropertyError for an unknown key."""
         return self.property_table(options).get(key)
@@ -209,10 +219,11 @@ class Plugin:
 
         Raises PropertyError for an unknown key or an invalid value.
         """
-        table = PropertyTable(self.supported_properties, self.name)
         device = self.device(options)
         own = self._options.get(device.id, {}) if device.id else {}
-        table.set({**self._options[""], **own, **options})
+        values = {**self._options[""], **own, **options}
+        table = PropertyTable(self.properties_of(device, values), self.name)
+        table.set(values)
         known = {props.available_devices: tuple(device.id for device in self.devices()), **device.properties()}
         table.set_internal({key: value for key, value in known.items() if key in table})
         decide_streams(table)

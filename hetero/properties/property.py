@@ -50,9 +50,16 @@ class Property(str):
             raise PropertyError(f"property {self} is read-only")
         return str(self), self.checked(values[0] if len(values) == 1 else values)
 
+    def __reduce__(self) -> tuple[type, tuple]:
+        return Property, (str(self), self.convert, self.default, self.mutability, self.accepts)
+
     def read_only(self) -> Property:
         """Return a read-only copy of this property."""
         return Property(str(self), self.convert, self.default, Mutability.RO, self.accepts)
+
+    def with_default(self, value: Any) -> Property:
+        """Return a copy of this property with another default."""
+        return Property(str(self), self.convert, value, self.mutability, self.accepts)
 
     def is_mutable(self) -> bool:
         return self.mutability is Mutability.RW

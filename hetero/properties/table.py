@@ -74,6 +74,10 @@ class PropertyTable:
         """Return the properties that a user set, without defaults and values set by ``set_internal``."""
         return {key: self._values[key] for key in self._explicit}
 
+    def with_values(self) -> list[Property]:
+        """Return the properties, each with its value as the default."""
+        return [p.with_default(self._values[key]) for key, p in self._properties.items()]
+
     def __contains__(self, key: object) -> bool:
         return key in self._properties
 

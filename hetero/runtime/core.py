@@ -158,14 +158,15 @@ class Core:
 
     @property
     def available_devices(self) -> list[str]:
-        """The usable devices: ``["GPU.0", "GPU.1"]``, or ``["GPU"]`` if there is one device of the kind."""
+        """The usable devices: ``["GPU.0", "GPU.1"]``, or ``["GPU"]`` for the only one, unless its id is a name."""
         names = []
         for kind in self._factories:
             try:
                 ids = [device.id for device in self.get_plugin(kind).devices()]
             except DeviceError:
                 continue
-            names += [full_name(kind, device_id) for device_id in ids] if len(ids) > 1 else [kind] * len(ids)
+            is_numbered = all(device_id.isdecimal() or not device_id for device_id in ids)
+            names += [kind] if len(ids) == 1 and is_numbered else [full_name(kind, device_id) for device_id in ids]
         return names
 
     def get_available_devices(self) -> list[str]:

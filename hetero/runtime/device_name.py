@@ -20,10 +20,10 @@ class DeviceName(NamedTuple):
 def parse_device_name(text: str) -> DeviceName:
     """Parse a device string. Raises DeviceError if it is invalid.
 
-    ``KIND.ID`` selects one device of a kind (DEVICE_ID). ``KIND:A,B`` lists the devices that a virtual device uses, in
-    order (MULTI_DEVICE_PRIORITIES).
+    ``KIND.ID`` selects one device of a kind (DEVICE_ID); an id may have dots too. ``KIND:A,B`` lists the devices that a
+    virtual device uses, in order (MULTI_DEVICE_PRIORITIES).
     """
-    match = re.fullmatch(rf"(?P<kind>{DEVICE_NAME})(?:\.(?P<id>\w+))?(?::(?P<rest>.*))?", text.strip())
+    match = re.fullmatch(rf"(?P<kind>{DEVICE_NAME})(?:\.(?P<id>\w+(?:\.\w+)*))?(?::(?P<rest>.*))?", text.strip())
     parts = [part.strip() for part in (match["rest"] or "").split(",")] if match and match["rest"] is not None else None
     if match is None or (parts is not None and not all(parts)):
         raise DeviceError(f"'{text}' is not a device string: write a name such as CPU, CPU.1 or HETERO:CPU.1,CPU.0")

@@ -23,6 +23,7 @@ from tests.benchmarks import (
     overlap,
     partitioning,
     placement,
+    ray_nodes,
     reading,
     reference,
     requests,
@@ -34,7 +35,7 @@ from tests.benchmarks import (
 
 _COMPARISONS = (
     import_time, compilation, boundaries, overlap, requests, streams, tracing, handover, transposes,
-    placement, outside_kernels,
+    placement, outside_kernels, ray_nodes,
 )  # fmt: skip
 # Each yields groups of lines, one group for each comparison.
 BENCHMARKS: dict[str, Callable[[], Iterable[list[str]]]] = {

@@ -35,12 +35,14 @@ TURN_SECONDS = 1 / ROUNDS
 LIBRARIES = ("ONNX Runtime", "LiteRT", "OpenVINO")
 TINYGRAD = "tinygrad"
 # The devices of hetero to measure. A library that some operations are missing in gets TEMPLATE for them.
-WRAPPED = tuple(f"HETERO:{device},TEMPLATE" for device in ("ONEDNN",) if device in Core().available_devices)
-DEVICES = (*GPUS, *WRAPPED)
+OPENVINO = "OPENVINO.CPU"
+DEVICES = (*GPUS, OPENVINO, "HETERO:ONEDNN,TEMPLATE")
 ENGINES = (*LIBRARIES, TINYGRAD, *DEVICES)
 NAMES = {device: Core().get_property(device, "FULL_DEVICE_NAME") for device in GPUS}
 # The device that tinygrad runs on too: Intel's runtime for CPUs if present, where it is faster than on PoCL.
 SHARED_DEVICE = next((device for device in GPUS if "(Intel(R) OpenCL)" in NAMES[device]), GPUS[0])
+# Engines whose times are compared apart from the others.
+_PAIRS = ((TINYGRAD, [SHARED_DEVICE]), (OPENVINO, ["OpenVINO"]))
 # Rows with the geometric means of some networks.
 MEANS: dict[str, Callable[[str], bool]] = {
     "geometric mean, ONNX": lambda network: network in zoo.ONNX,
@@ -108,7 +110,8 @@ def make_table(networks: Sequence[Network], notes: list[str]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column("network", no_wrap=True)
     on_devices = [column for device in DEVICES for column in (device.removeprefix("HETERO:"), "ratio")]
-    for column in ("batch", *LIBRARIES, TINYGRAD, *on_devices, f"{TINYGRAD} / {SHARED_DEVICE}"):
+    pairs = [f"{engine} / {peer}" for engine, (peer,) in _PAIRS]
+    for column in ("batch", *LIBRARIES, TINYGRAD, *on_devices, *pairs):
         table.add_column(column, justify="right", max_width=8)
     for batch in dict.fromkeys(network.batch for network in networks):
         group = [network for network in networks if network.batch == batch]
@@ -128,7 +131,7 @@ def _cells(network: Network, notes: list[str]) -> list[str]:
         cells.append(_milliseconds(network, engine, notes))
         if engine in DEVICES:
             cells.append(_times(network.ratio(engine)))
-    return [*cells, _times(network.ratio(TINYGRAD, [SHARED_DEVICE]))]
+    return [*cells, *(_times(network.ratio(*pair)) for pair in _PAIRS)]
 
 
 def _mean_cells(title: str, networks: Sequence[Network]) -> list[str]:
@@ -136,7 +139,7 @@ def _mean_cells(title: str, networks: Sequence[Network]) -> list[str]:
     for engine in ENGINES:
         mean = _times(_mean(network.ratio(engine) for network in networks))
         cells += ["", mean] if engine in DEVICES else [mean]
-    return [*cells, _times(_mean(network.ratio(TINYGRAD, [SHARED_DEVICE]) for network in networks))]
+    return [*cells, *(_times(_mean(network.ratio(*pair) for network in networks)) for pair in _PAIRS)]
 
 
 def _mean(ratios: Iterable[float | None]) -> float | None:

@@ -6,6 +6,8 @@ import pytest
 from hetero import Model, Parameter, PartialShape, Tensor, Type, ops
 from hetero.errors import DeviceError, HeteroError, PropertyError, UnsupportedOperationError
 from hetero.graph.rt_info import AFFINITY
+from hetero.plugin import Device
+from hetero.properties import Property
 from tests.devices import PickyPlugin, core_with
 
 
@@ -51,6 +53,30 @@ def test_placement(first, pins, patterns, expected):
     np.testing.assert_allclose(compiled(X)["y"], Y, rtol=1e-6)
     queried = core.query_model(model, "HETERO:A,B", options)
     assert [queried[name] for name in ("relu", "exp", "tanh")] == expected
+
+
+class TwoKinds(PickyPlugin):
+    """Two devices, of which the second one has a property more."""
+
+    speed = Property("SPEED", int, 1)
+
+    def devices(self):
+        return [Device("0"), Device("1")]
+
+    def properties_of(self, device, values):
+        return [*self.supported_properties, *([self.speed] if device.id == "1" else [])]
+
+
+def test_a_property_of_one_device_of_a_kind():
+    core = core_with(A=TwoKinds(lambda node: node.type_info.name == "Relu"), B=PickyPlugin())
+    with pytest.raises(PropertyError, match="A has no property SPEED"):
+        core.compile_model(chain(), "A.0", {"SPEED": 3})
+    with pytest.raises(PropertyError, match="HETERO has no property SPEED"):
+        core.compile_model(chain(), "HETERO:A.0,B", {"SPEED": 3})
+    compiled = core.compile_model(chain(), "HETERO:A.1,B", {"SPEED": 3})
+    np.testing.assert_allclose(compiled(X)["y"], Y, rtol=1e-6)
+    (on_a,) = [step.compiled for step in compiled._compiled.plan.steps if step.device == "A.1"]
+    assert on_a.get_property("SPEED") == 3
 
 
 def test_the_model_of_the_user_is_not_changed():

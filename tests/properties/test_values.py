@@ -1,6 +1,7 @@
 """Properties accept or refuse any value; a PropertyError says what is accepted."""
 
 import contextlib
+import copy
 
 import pytest
 from hypothesis import given
@@ -18,6 +19,26 @@ PROPERTIES = {
 }
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.complex_numbers() | st.text() | st.binary()
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner) | st.tuples(inner))
+
+
+@pytest.mark.parametrize("key", sorted(PROPERTIES))
+def test_copies(key):
+    """A copy, also one with another default, has the same key and accepts the same values."""
+    original = PROPERTIES[key]
+    equal, other = copy.deepcopy(original), original.with_default("another")
+    assert other.default == "another" and equal.default == original.default
+    for copied in (equal, other):
+        assert (copied, copied.mutability, copied.accepts) == (key, original.mutability, original.accepts)
+    with contextlib.suppress(PropertyError):
+        assert equal.checked("3") == original.checked("3")
+
+
+def test_properties_with_their_values():
+    table = PropertyTable([props.num_streams, props.enable_profiling], "NPU")
+    table.set({"NUM_STREAMS": "3"})
+    assert {str(one): one.default for one in table.with_values()} == {
+        "SUPPORTED_PROPERTIES": {}, "NUM_STREAMS": 3, "PERF_COUNT": False,
+    }  # fmt: skip
 
 
 @given(st.sampled_from(sorted(PROPERTIES)), VALUES)

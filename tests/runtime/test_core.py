@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from hetero import Core, Model, Parameter, Type, ops
-from hetero.errors import DeviceError, FrontendError, PropertyError
+from hetero import Constant, Core, Model, Parameter, Type, ops
+from hetero.errors import DeviceError, FrontendError, PropertyError, UnsupportedOperationError
 from hetero.plugin import Device, Plugin, installed_plugins
+from hetero.properties import Property
 from hetero.runtime.device_name import parse_device_name
 from tests.devices import PickyPlugin, core_with
 
@@ -15,6 +16,7 @@ from tests.devices import PickyPlugin, core_with
     [
         ("CPU", "CPU", {}),
         ("CPU.1", "CPU", {"DEVICE_ID": "1"}),
+        ("OTHER.GPU.1", "OTHER", {"DEVICE_ID": "GPU.1"}),
         ("HETERO:CPU.1,NPU", "HETERO", {"MULTI_DEVICE_PRIORITIES": ("CPU.1", "NPU")}),
         (" HETERO: A , B ", "HETERO", {"MULTI_DEVICE_PRIORITIES": ("A", "B")}),
     ],
@@ -23,7 +25,7 @@ def test_device_strings(text, kind, options):
     assert parse_device_name(text) == (kind, options)
 
 
-@pytest.mark.parametrize("text", ["", "A,B", "HETERO:", "HETERO:A,", "A.", ".1", "A B", "1A"])
+@pytest.mark.parametrize("text", ["", "A,B", "HETERO:", "HETERO:A,", "A.", "A.1.", ".1", "A B", "1A"])
 def test_invalid_device_strings(text):
     with pytest.raises(DeviceError, match="is not a device string: write a name such as"):
         parse_device_name(text)
@@ -53,6 +55,42 @@ class Several(PickyPlugin):
 def relu_model() -> Model:
     x = Parameter(Type.f32, [1], name="x")
     return Model(ops.Relu(x), [x], "relu")
+
+
+class Named(PickyPlugin):
+    """A kind whose only device has a name as its id, and a property of its own."""
+
+    def devices(self):
+        return [Device("CPU")]
+
+    def properties_of(self, device, values):
+        return [*self.supported_properties, Property("CORES", int, 4)]
+
+    def unsupported_nodes(self, model, properties, device):
+        return {node: f"{device.id} judges '{model.friendly_name}'" for node in model.get_ordered_ops() if node.bodies}
+
+
+def test_only_device_with_a_name():
+    core = core_with(OTHER=Named())
+    assert "OTHER.CPU" in core.available_devices and "OTHER" not in core.available_devices
+    assert core.get_property("OTHER.CPU", "CORES") == 4
+    assert core.compile_model(relu_model(), "OTHER.CPU", {"CORES": "2"}).get_property("CORES") == 2
+    compiled = core.compile_model(relu_model(), "HETERO:OTHER.CPU", {"CORES": 3})
+    assert compiled(np.float32([-2]))[0] == 0
+
+
+def test_device_that_judges_whole_models():
+    core = core_with(OTHER=Named())
+    condition = Parameter(Type.boolean, [])
+    choice = ops.If(condition)
+    choice.set_then_body(Model([Constant(np.float32([1]))], []))
+    choice.set_else_body(Model([Constant(np.float32([2]))], []))
+    choice.set_output(choice.get_then_body().results[0], choice.get_else_body().results[0])
+    model = Model(ops.Relu(choice, name="relu"), [condition], "choice")
+    found = core.query_model(model, "OTHER.CPU")
+    assert found["relu"] == "OTHER.CPU" and found.refused == {choice.friendly_name: "CPU judges 'choice'"}
+    with pytest.raises(UnsupportedOperationError, match="CPU judges 'choice'"):
+        core.compile_model(model, "OTHER.CPU")
 
 
 def test_broken_device_is_listed_as_unavailable_with_its_reason():

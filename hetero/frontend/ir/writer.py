@@ -81,6 +81,13 @@ def fill_graph(parent: Element, model: Model, weights: WeightsWriter) -> dict[No
     return numbers
 
 
+def layer_element(node: Node, weights: WeightsWriter) -> Element:
+    """Return an element with the layer of one node, and write the constants in its bodies to ``weights``."""
+    root = Element("layers")
+    _add_layer(root, 0, node, weights)
+    return root
+
+
 def encoded(root: Element) -> bytes:
     """Serialize an element as UTF-8. Raises FrontendError if a name or value has a character that XML cannot hold."""
     text = ElementTree.tostring(root, encoding="unicode")

@@ -10,7 +10,7 @@ from onnx import TensorProto, numpy_helper
 
 from hetero.allocation import string_array
 from hetero.errors import FrontendError
-from hetero.frontend.source import map_file
+from hetero.frontend.source import is_inside, map_file
 from hetero.packing import is_packed, packed_size, unpack
 from hetero.types import Type
 
@@ -99,8 +99,8 @@ class TensorReader:
             )
         if location not in self._files:
             try:
-                path = (self._folder / location).resolve()
-                if not path.is_relative_to(self._folder.resolve()):
+                path = self._folder / location
+                if not is_inside(path, self._folder):
                     raise FrontendError(f"its data is in the file {location}, which is outside of the model's folder")
                 self._files[location] = map_file(path)
             except (OSError, ValueError) as error:

@@ -84,8 +84,9 @@ class DecodedModel:
     """A model. The arrays of ``variables`` are by the names of the variables.
 
     ``input_names`` and ``output_names``: the names that users have for the inputs and outputs of the graph, in order;
-    empty if the file has no signature. ``initializers``: the names of nodes that initialize tables. ``assets``: the
-    paths of files by the names of the nodes that hold these paths.
+    empty if the file has no signature. ``initializers``: the names of nodes that initialize tables. ``tables``: the
+    keys and values of tables that the checkpoint has. ``assets``: the paths of files by the names of the nodes that
+    hold these paths.
     """
 
     graph: DecodedGraph
@@ -94,6 +95,7 @@ class DecodedModel:
     input_names: list[str] = field(default_factory=list)
     output_names: list[str] = field(default_factory=list)
     initializers: list[str] = field(default_factory=list)
+    tables: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     assets: Mapping[str, Path] = field(default_factory=dict)
 
 

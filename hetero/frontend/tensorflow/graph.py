@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension, conversion_for
 from hetero.frontend.subgraph import Body, ModelScope, Subgraph, name_first_output, name_new_nodes
@@ -24,6 +22,7 @@ from hetero.frontend.tensorflow.decoded import (
 from hetero.frontend.tensorflow.handles import Handle, Value, Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translators
+from hetero.frontend.tensorflow.tables import Tables
 from hetero.frontend.tensorflow.translators.complex_numbers import COMPLEX_OPERATORS
 from hetero.frontend.tensorflow.variables import BodyVariables, Variables
 from hetero.frontend.translation import Translator, as_outputs
@@ -110,7 +109,7 @@ class ModelContext:
         self, decoded: DecodedModel, extensions: Sequence[Extension], report_progress: Callable[[int, int], None]
     ) -> None:
         self.decoded, self._extensions, self.report_progress = decoded, extensions, report_progress
-        self.tables: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        self.tables = Tables(decoded.tables)
         # The graph is kept besides its order, so that no other one gets the same id.
         self._orders: dict[int, tuple[DecodedGraph, list[DecodedNode]]] = {}
         self._effects: dict[str, bool] = {}
@@ -118,8 +117,9 @@ class ModelContext:
         self._count = 0
 
     def restart(self) -> None:
-        """Begin to count inlined nodes again."""
+        """Begin to count inlined nodes again, with the initial contents of tables."""
         self._count = 0
+        self.tables.restart()
 
     def asset_path(self, text: str) -> Path | None:
         """Return the path of a file of the model: the text that stands for it is the name of its node."""
@@ -133,6 +133,7 @@ class ModelContext:
             scope = ModelScope()
             self.check_graph(initializer)
             GraphBuilder(self, initializer, scope, Variables(self.decoded.variables, set(), scope)).translate()
+        self.tables.keep_initial()
 
     def order(self, graph: DecodedGraph) -> list[DecodedNode]:
         """Return the nodes to translate, in order."""
@@ -258,7 +259,11 @@ class GraphBuilder:
 
     def subgraph(self, name: str) -> TensorflowSubgraph:
         """Return a function of the model, for an operator that calls it. Raises FrontendError if there is none."""
-        return TensorflowSubgraph(self, self.context.function(name))
+        return self.subgraph_of(self.context.function(name))
+
+    def subgraph_of(self, graph: DecodedGraph) -> TensorflowSubgraph:
+        """Return a graph, which need not be in the library, for an operator that calls it."""
+        return TensorflowSubgraph(self, graph)
 
     def _translate(self, node: DecodedNode) -> None:
         name = self._prefix + node.name

@@ -70,3 +70,14 @@ BUNDLE_ENTRY = Schema(
     "BundleEntryProto", dtype=(1, "int"), shape=(2, SHAPE), shard_id=(3, "int"), offset=(4, "int"), size=(5, "int"),
     crc32c=(6, "fixed32"), slices=(7, [Schema("TensorSliceProto")]),
 )  # fmt: skip
+
+DOT_DIMENSIONS = Schema(
+    "DotDimensionNumbers", lhs_contracting_dimensions=(1, ["int"]), rhs_contracting_dimensions=(2, ["int"]),
+    lhs_batch_dimensions=(3, ["int"]), rhs_batch_dimensions=(4, ["int"]),
+)  # fmt: skip
+CONVOLUTION_DIMENSIONS = Schema(
+    "ConvolutionDimensionNumbers", input_batch_dimension=(7, "int"), input_feature_dimension=(8, "int"),
+    input_spatial_dimensions=(11, ["int"]), kernel_input_feature_dimension=(3, "int"),
+    kernel_output_feature_dimension=(4, "int"), kernel_spatial_dimensions=(6, ["int"]),
+    output_batch_dimension=(9, "int"), output_feature_dimension=(10, "int"), output_spatial_dimensions=(12, ["int"]),
+)  # fmt: skip

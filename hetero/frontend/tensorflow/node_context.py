@@ -11,7 +11,7 @@ import numpy as np
 from hetero.errors import FrontendError
 from hetero.frontend.node_context import NodeContext
 from hetero.frontend.tensorflow.attributes import Attributes
-from hetero.frontend.tensorflow.decoded import DecodedNode
+from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode
 from hetero.frontend.tensorflow.element_types import complex_dtype
 from hetero.frontend.tensorflow.handles import Handle, Value, VariableHandle
 from hetero.frontend.tensorflow.names import variable_name
@@ -22,6 +22,7 @@ from hetero.types import Type
 
 if TYPE_CHECKING:
     from hetero.frontend.tensorflow.graph import GraphBuilder, TensorflowSubgraph
+    from hetero.frontend.tensorflow.tables import Tables
     from hetero.frontend.tensorflow.variables import Variables
 
 
@@ -108,8 +109,8 @@ class TensorflowNodeContext(NodeContext):
         return handle.name
 
     @property
-    def tables(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Keys and values of the hash tables by name."""
+    def tables(self) -> Tables:
+        """The contents of the model's hash tables."""
         return self._builder.context.tables
 
     def asset_path(self, index: int) -> Path:
@@ -136,6 +137,10 @@ class TensorflowNodeContext(NodeContext):
         if not 0 <= index < len(functions):
             raise FrontendError(f"it has {len(functions)} functions, none of index {index}")
         return self.function(functions[index])
+
+    def subgraph_of(self, graph: DecodedGraph) -> TensorflowSubgraph:
+        """Return a graph as a function that the operator calls."""
+        return self._builder.subgraph_of(graph)
 
     def function(self, name: str) -> TensorflowSubgraph:
         """Return a function of the model by its name. Raises FrontendError if there is none."""

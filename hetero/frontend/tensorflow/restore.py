@@ -1,4 +1,4 @@
-"""Which tensor of the checkpoint belongs to which variable: what the nodes that restore the checkpoint say."""
+"""Which tensor of the checkpoint belongs to which variable or table: what the nodes that restore it say."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Refere
 from hetero.frontend.tensorflow.names import variable_name
 
 _ASSIGNMENTS = ("Assign", "AssignVariableOp")
+_IMPORTS = ("LookupTableImport", "LookupTableImportV2")
 # Operators between a tensor that is read and the variable that it is assigned to.
 _PASSED = ("Identity", "Cast", "Reshape")
 # What follows the name of a variable of an object in its key.
 _OBJECT_SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
-class RestoredVariables(Mapping[str, np.ndarray]):
-    """The variables of a graph by name, with their contents in a checkpoint.
+class RestoredKeys:
+    """The keys in the checkpoint of each variable, and of the keys and values of each table, by their names.
 
     ``restore_node``: the name of the node that restores the checkpoint, or "".
     """
 
-    def __init__(
-        self, checkpoint: Checkpoint, graph: DecodedGraph, functions: Mapping[str, DecodedGraph], restore_node: str
-    ) -> None:
-        self._checkpoint = checkpoint
-        self._keys = dict(_restored_in(graph, {}))
+    def __init__(self, graph: DecodedGraph, functions: Mapping[str, DecodedGraph], restore_node: str) -> None:
+        self.variables: dict[str, str] = {}
+        self.tables: dict[str, tuple[str, str]] = {}
+        self._add(graph, {})
         node = graph.nodes.get(restore_node)
         for name in node.functions() if node is not None else []:
             if name in functions and node is not None:
@@ -37,7 +37,29 @@ class RestoredVariables(Mapping[str, np.ndarray]):
                     for argument, reference in zip(function.inputs, node.inputs)
                     if (handle := graph.nodes.get(reference.node)) is not None
                 }
-                self._keys.update(_restored_in(function, given))
+                self._add(function, given)
+
+    def _add(self, graph: DecodedGraph, given: Mapping[str, DecodedNode]) -> None:
+        """Add what a graph restores. ``given``: the nodes of its inputs."""
+        names: dict[str, list[str]] = {}
+        for node in graph.nodes.values():
+            if node.op_type not in (*_ASSIGNMENTS, *_IMPORTS) or len(node.inputs) < 2:
+                continue
+            resource = _source(graph, node.inputs[0], given)
+            keys = [_restored_key(graph, reference, names) for reference in node.inputs[1:]]
+            if resource is None or None in keys:
+                continue
+            if node.op_type in _ASSIGNMENTS:
+                self.variables[variable_name(resource)] = str(keys[0])
+            elif len(keys) > 1:
+                self.tables[variable_name(resource)] = str(keys[0]), str(keys[1])
+
+
+class RestoredVariables(Mapping[str, np.ndarray]):
+    """The variables of a graph by name, with their contents in a checkpoint. ``keys``: their keys in it."""
+
+    def __init__(self, checkpoint: Checkpoint, keys: Mapping[str, str]) -> None:
+        self._checkpoint, self._keys = checkpoint, keys
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self._checkpoint[self._key(name)]
@@ -56,21 +78,36 @@ class RestoredVariables(Mapping[str, np.ndarray]):
         return key if key in self._checkpoint else key + _OBJECT_SUFFIX
 
 
-def _restored_in(graph: DecodedGraph, given: Mapping[str, DecodedNode]) -> Iterator[tuple[str, str]]:
-    """Yield the name and the key of each variable that a graph restores. ``given``: the nodes of its inputs."""
-    names: dict[str, list[str]] = {}
-    for node in graph.nodes.values():
-        if node.op_type not in _ASSIGNMENTS or len(node.inputs) < 2:
-            continue
-        variable = _source(graph, node.inputs[0], given)
-        value = pass_through(graph, node.inputs[1], _PASSED)
-        restore = graph.nodes.get(value.node)
-        if variable is None or restore is None or restore.op_type != "RestoreV2" or len(restore.inputs) < 2:
-            continue
-        if restore.name not in names:
-            names[restore.name] = _constant_texts(graph, restore.inputs[1])
-        if value.port < len(names[restore.name]):
-            yield variable_name(variable), names[restore.name][value.port]
+class RestoredTables(Mapping[str, tuple[np.ndarray, np.ndarray]]):
+    """The tables of a graph by name, with their keys and values in a checkpoint. ``keys``: the keys of both in it."""
+
+    def __init__(self, checkpoint: Checkpoint, keys: Mapping[str, tuple[str, str]]) -> None:
+        self._checkpoint = checkpoint
+        self._keys = {name: both for name, both in keys.items() if all(key in checkpoint for key in both)}
+
+    def __getitem__(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        keys, values = self._keys[name]
+        return self._checkpoint[keys], self._checkpoint[values]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._keys
+
+
+def _restored_key(graph: DecodedGraph, reference: Reference, names: dict[str, list[str]]) -> str | None:
+    """Return the key of the tensor that a RestoreV2 node returns. ``names``: the keys of each such node, a cache."""
+    value = pass_through(graph, reference, _PASSED)
+    restore = graph.nodes.get(value.node)
+    if restore is None or restore.op_type != "RestoreV2" or len(restore.inputs) < 2:
+        return None
+    if restore.name not in names:
+        names[restore.name] = _constant_texts(graph, restore.inputs[1])
+    return names[restore.name][value.port] if 0 <= value.port < len(names[restore.name]) else None
 
 
 def _source(graph: DecodedGraph, reference: Reference, given: Mapping[str, DecodedNode]) -> DecodedNode | None:

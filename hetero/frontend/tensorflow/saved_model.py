@@ -19,7 +19,7 @@ from hetero.frontend.tensorflow.graph_decoder import (
     outputs_text,
     parse_reference,
 )
-from hetero.frontend.tensorflow.restore import RestoredVariables
+from hetero.frontend.tensorflow.restore import RestoredKeys, RestoredTables, RestoredVariables
 from hetero.shape import PartialShape
 
 _SIGNATURE, _TAG = "serving_default", "serve"
@@ -50,8 +50,9 @@ def decode_meta_graph(message: Message, checkpoint: Checkpoint | None, assets: P
     graph = decode_graph(message.graph_def)
     model = DecodedModel(graph, functions, initializers=_initializers(message, graph))
     if checkpoint is not None:
-        restore_node = parse_reference(message.saver_def.restore_op_name).node
-        model.variables = RestoredVariables(checkpoint, graph, functions, restore_node)
+        keys = RestoredKeys(graph, functions, parse_reference(message.saver_def.restore_op_name).node)
+        model.variables = RestoredVariables(checkpoint, keys.variables)
+        model.tables = RestoredTables(checkpoint, keys.tables)
     if assets is not None:
         model.assets = _asset_paths(message.asset_file_def, assets)
         # The constants hold paths of the machine that saved the model: their own names stand for the files instead.

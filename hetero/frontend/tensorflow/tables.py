@@ -1,14 +1,16 @@
-"""Hash tables, whose keys and values are known before the model runs."""
+"""Hash tables: their contents during translation, which are known before the model runs."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from hetero.errors import FrontendError
-from hetero.frontend.source import map_file
+from hetero.frontend.source import map_companion
 from hetero.frontend.tensorflow.handles import Handle
 from hetero.frontend.tensorflow.tensors import decode_text
 from hetero.types import Type
@@ -20,21 +22,98 @@ _MAX_FILE_BYTES = 1 << 28
 
 @dataclass(frozen=True)
 class TableHandle(Handle):
-    """A hash table, by its name."""
+    """A hash table, by its name.
+
+    ``value_shape``: the shape of one value. ``is_mutable``: whether it is empty, not invalid, before it is initialized.
+    ``reserved``: keys that stand for entries without a value.
+    """
 
     name: str
     key_type: Type
     value_type: Type
+    value_shape: tuple[int, ...] = ()
+    is_mutable: bool = False
+    reserved: tuple[int | float | str, ...] = ()
+
+
+# The keys [n] and the values [n, …] of a table.
+Contents = tuple[np.ndarray, np.ndarray]
+
+
+class Tables:
+    """The contents of a model's tables by name, as the nodes that are translated one after the other change them.
+
+    ``restored``: the contents of mutable tables in the checkpoint.
+    """
+
+    def __init__(self, restored: Mapping[str, Contents]) -> None:
+        self._restored = restored
+        self._contents: dict[str, Contents] = {}
+        self._initial: dict[str, Contents] = {}
+        self._read: set[str] = set()
+
+    def keep_initial(self) -> None:
+        """Make the present contents those at the start of the model."""
+        self._initial = dict(self._contents)
+
+    def restart(self) -> None:
+        """Return to the contents at the start of the model."""
+        self._contents = dict(self._initial)
+        self._read.clear()
+
+    def read(self, table: TableHandle) -> Contents:
+        """Return the keys and the values of a table. Raises FrontendError if it is not initialized."""
+        self._read.add(table.name)
+        return self._current(table)
+
+    def _current(self, table: TableHandle) -> Contents:
+        if table.name in self._contents:
+            return self._contents[table.name]
+        if table.name in self._restored:
+            self.initialize(table, *self._restored[table.name])
+            return self._contents[table.name]
+        if not table.is_mutable:
+            raise FrontendError(f"table '{table.name}' is not initialized by constants or a file of the model")
+        keys, values = (kind.to_dtype() for kind in (table.key_type, table.value_type))
+        return np.zeros(0, keys), np.zeros((0, *table.value_shape), values)
+
+    def initialize(self, table: TableHandle, keys: np.ndarray, values: np.ndarray) -> None:
+        """Replace the contents of a table. Raises FrontendError if there is not one value for each key."""
+        shape = (keys.size, *table.value_shape)
+        if values.size != math.prod(shape):
+            raise FrontendError(f"table '{table.name}' has {keys.size} keys, but values of shape {list(values.shape)}")
+        keys, values = keys.reshape(-1), values.reshape(shape)
+        if table.reserved:
+            is_used = ~np.isin(keys, table.reserved)
+            keys, values = keys[is_used], values[is_used]
+        self._contents[table.name] = keys, values
+
+    def insert(self, table: TableHandle, keys: np.ndarray, values: np.ndarray) -> None:
+        """Add keys to a table; the last value of a key counts. Raises FrontendError if the model has read it before."""
+        old_keys, old_values = self._unread(table)
+        values = values.reshape(keys.size, *table.value_shape)
+        keys, values = np.concatenate([old_keys, keys.reshape(-1)]), np.concatenate([old_values, values])
+        unique, from_end = np.unique(keys[::-1], return_index=True)
+        self.initialize(table, unique, values[::-1][from_end])
+
+    def _unread(self, table: TableHandle) -> Contents:
+        if table.name in self._read:
+            # In its next inference the model would read other contents.
+            raise FrontendError(f"table '{table.name}' is changed after it is read, which is not supported")
+        return self._current(table)
+
+    def remove(self, table: TableHandle, keys: np.ndarray) -> None:
+        """Remove keys from a table. Raises FrontendError if the model has read it before."""
+        present, values = self._unread(table)
+        is_kept = ~np.isin(present, keys)
+        self.initialize(table, present[is_kept], values[is_kept])
 
 
 def read_table_file(
     path: Path, table: TableHandle, key_index: int, value_index: int, delimiter: str, size: int
-) -> tuple[np.ndarray, np.ndarray]:
+) -> Contents:
     """Return the keys and values in the first ``size`` lines of a text file, all if it is -1. Raises FrontendError."""
-    try:
-        data = map_file(path)
-    except OSError as error:
-        raise FrontendError(f"the file {path} cannot be read: {error.strerror}") from error
+    data = map_companion(path)
     if len(data) > _MAX_FILE_BYTES:
         raise FrontendError(f"the file {path} is larger than {_MAX_FILE_BYTES} bytes")
     lines = decode_text(data).splitlines()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -33,13 +34,21 @@ def array_of(tensor: Message) -> np.ndarray:
     if len(lengths) > 32:
         raise FrontendError(f"a constant has {len(lengths)} dimensions")
     if type_of(tensor.dtype) is Type.string:
-        return _repeated(np.array([decode_text(text) for text in tensor.string_val], np.str_), lengths)
+        return _repeated(text_array(tensor.string_val), lengths)
     dtype = dtype_of(tensor.dtype)
     if len(tensor.tensor_content):
         if len(tensor.tensor_content) != math.prod(lengths) * dtype.itemsize:
             raise FrontendError(f"a constant of {dtype} {list(lengths)} has {len(tensor.tensor_content)} bytes")
         return np.frombuffer(tensor.tensor_content, dtype).reshape(lengths)
     return _repeated(_listed_numbers(tensor, dtype), lengths)
+
+
+def text_array(texts: Sequence[memoryview]) -> np.ndarray:
+    """Return a vector of strings. Raises FrontendError if they need too much memory: each has that of the longest."""
+    longest = max(map(len, texts), default=0)
+    if np.dtype("U1").itemsize * len(texts) * longest > _MAX_REPEATED_BYTES:
+        raise FrontendError(f"{len(texts)} strings of up to {longest} bytes are more than {_MAX_REPEATED_BYTES} bytes")
+    return np.array([decode_text(text) for text in texts], np.str_)
 
 
 def decode_text(text: memoryview) -> str:

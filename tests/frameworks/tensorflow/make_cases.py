@@ -125,7 +125,7 @@ class Counter(tf.Module):
 
 
 class Vocabulary(tf.Module):
-    """Two tables, of constants and of a file."""
+    """Tables of constants and of a file, and mutable ones whose contents are in the checkpoint."""
 
     def __init__(self, file: Path) -> None:
         super().__init__()
@@ -135,10 +135,18 @@ class Vocabulary(tf.Module):
         self.file = tf.saved_model.Asset(str(file))
         initializer = tf.lookup.TextFileInitializer(self.file, tf.string, line, tf.int64, number)
         self.numbers = tf.lookup.StaticHashTable(initializer, -1)
+        self.names = tf.lookup.experimental.MutableHashTable(tf.int64, tf.string, "?")
+        self.names.insert([0, 2], ["drei", ""])
+        self.rows = tf.lookup.experimental.DenseHashTable(tf.int64, tf.float32, [0.0, 1.0], -2, -3, 8)
+        self.rows.insert([2, 0], [[3.0, 4.0], [5.0, 6.0]])
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="words")])
     def __call__(self, words: tf.Tensor) -> dict[str, tf.Tensor]:
-        return {"number": self.numbers.lookup(words), "weight": self.weights.lookup(words)}
+        number = self.numbers.lookup(words)
+        lengths = tf.strings.length(self.names.lookup(number))
+        return {
+            "lengths": lengths, "number": number, "rows": self.rows.lookup(number), "weight": self.weights.lookup(words)
+        }  # fmt: skip
 
 
 def write(folder: Path) -> None:

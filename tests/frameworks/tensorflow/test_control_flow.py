@@ -91,6 +91,21 @@ def concatenated_array(x):
     return tf.TensorArray(tf.float32, 2).write(0, x).write(1, -x).concat()
 
 
+@pytest.mark.parametrize(("start", "limit", "delta"), [(0, 4, 1), (5, -2, -3), (2, 2, 1)])
+def test_for(start, limit, delta):
+    def function(x, first):
+        @tf.function(input_signature=[tf.TensorSpec([], tf.int32), tf.TensorSpec([None, 4]), tf.TensorSpec([])])
+        def body(i, y, total):
+            return y * 1.5 + tf.cast(i, tf.float32), total + tf.reduce_sum(y)
+
+        concrete = body.get_concrete_function()
+        return tf.raw_ops.For(start=first, limit=limit, delta=delta, input=[x, tf.constant(0.5)], body=concrete)
+
+    assert_agrees(
+        tf.function(function), DATA, np.int32(start), specs=[tf.TensorSpec([None, 4]), tf.TensorSpec([], tf.int32)]
+    )
+
+
 @pytest.mark.parametrize("specs", [None, [tf.TensorSpec([None, None])]], ids=["static", "dynamic"])
 @pytest.mark.parametrize("function", [growing_array, scattered_array, split_array, concatenated_array])
 def test_lists(function, specs):

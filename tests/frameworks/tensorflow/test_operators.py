@@ -2,13 +2,9 @@
 
 from tests.frameworks.tensorflow.operators import AGREES, run_all
 
-_EMPTY = "unknown dimensions may be 0: no elements have the maximum, minimum and mean of OpenVINO's operations"
 # The label of each case that differs, and the reason.
 EXCEPTIONS = {
     "Round-3": "TensorFlow 2.21 rounds every i32 to 0, against its documentation",
-    "Max-11-dynamic": _EMPTY,
-    "Min-10-dynamic": _EMPTY,
-    "Mean-8-dynamic": _EMPTY,
     "Round-3-dynamic": "TensorFlow 2.21 rounds every i32 to 0, against its documentation",
 }
 

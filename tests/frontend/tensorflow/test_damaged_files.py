@@ -7,7 +7,9 @@ import pytest
 
 from hetero import Core
 from hetero.errors import FrontendError
+from hetero.frontend.tensorflow.checkpoint import Checkpoint
 from tests.frontend.tensorflow.test_cases import CASES, MODELS
+from tests.frontend.tensorflow.test_compressed_index import table
 
 CORE = Core()
 
@@ -73,6 +75,18 @@ DAMAGED = {
         + node("a", "MatrixDiagV3", "x", "k", "rows", "columns", "other"),
         "matrices of 100000 x 100000",
     ),
+    "axes of a product": (
+        X + node("a", "XlaDotV2", "x", "x", dimension_numbers=r's: "\n\001\007\022\001\007"'),
+        r"lhs_contracting_dimensions \[7\] must be different axes",
+    ),
+    "too few numbers": (
+        node("x", "Placeholder", dtype="type: DT_UINT8", shape="shape { dim { size: 3 } }")
+        + node("a", "Bitcast", "x", type="type: DT_FLOAT"), r"the last dimension of \[3\] must be 4",
+    ),
+    "a table with unknown keys": (
+        X + node("t", "MutableDenseHashTableV2", "x", "x", key_dtype="type: DT_INT64", value_dtype="type: DT_INT64")
+        + node("a", "LookupTableSizeV2", "t") + node("b", "Identity", "a"), "empty_key or deleted_key must be known",
+    ),
     "an unfinished text": (X + "node {", "text is not valid"),
 }  # fmt: skip
 
@@ -105,6 +119,52 @@ def test_missing_variables(tmp_path):
     shutil.rmtree(folder / "variables")
     with pytest.raises(FrontendError, match="has no value in the model's checkpoint"):
         CORE.read_model(folder)
+
+
+FILES = {
+    "data": ("keras", "variables/variables.data-00000-of-00001"),
+    "index": ("keras", "variables/variables.index"),
+    "asset": ("vocabulary", "assets/words.txt"),
+}
+
+
+@pytest.mark.parametrize(("name", "file"), FILES.values(), ids=FILES)
+def test_a_link_to_a_file_outside_the_folder(name, file, tmp_path):
+    folder = copy_of(name, tmp_path)
+    (folder / file).rename(tmp_path / "elsewhere")
+    (folder / file).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(FrontendError, match=rf"{file} is a link to a file outside of the model's folder"):
+        CORE.read_model(folder)
+
+
+def test_the_folder_may_be_a_link(tmp_path):
+    (tmp_path / "link").symlink_to(CASES / "keras")
+    assert CORE.read_model(tmp_path / "link").inputs
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        # The number of data files: none, too many.
+        ({b"": b""}, "the checkpoint has 0 data files"),
+        ({b"": b"\x08\xc0\xc4\x07"}, "the checkpoint has 123456 data files"),
+        # A tensor in the data file of number 7, of which there is one.
+        ({b"": b"\x08\x01", b"w": b"\x08\x01\x18\x07\x28\x04"}, "'w' of the checkpoint: there is no data file 7"),
+        ({b"": b"\x08\x01", b"w": b"\x08\x01\x28\x04"}, r"m.data-00000-of-00001 cannot be read: No such file"),
+        # Three strings in two bytes, and strings that are longer than the file.
+        ({b"": b"\x08\x01", b"w": b"\x08\x07\x12\x04\x12\x02\x08\x03\x28\x02"}, "3 strings have only 2 bytes"),
+        (
+            {b"": b"\x08\x01", b"w": b"\x08\x07\x12\x04\x12\x02\x08\x01\x28\x07"},
+            "lengths of its strings do not add up",
+        ),
+    ],
+)
+def test_damaged_entries_of_a_checkpoint(fields, message, tmp_path):
+    (tmp_path / "m.index").write_bytes(table(list(fields.items())))
+    if b"w" in fields and b"\x07\x12" in fields[b"w"]:
+        (tmp_path / "m.data-00000-of-00001").write_bytes(b"\x09\0\0\0\0ab")
+    with pytest.raises(FrontendError, match=message):
+        Checkpoint(tmp_path / "m")["w"]
 
 
 def test_truncated_variables(tmp_path):

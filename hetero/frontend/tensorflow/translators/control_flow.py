@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.control_flow import build_loop_body, make_if, make_while
 from hetero.frontend.subgraph import Body, ModelScope, name_new_nodes
+from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference
 from hetero.frontend.tensorflow.handles import Value, Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
@@ -127,8 +130,39 @@ def while_operator(node: TensorflowNodeContext) -> Values:
 
     Variables that the body assigns become inputs and outputs of the Loop.
     """
-    condition, step = node.get_subgraph(0), node.get_subgraph(1)
-    inputs = _with_element_shapes(step, node.get_values(), node.variables)
+    return _loop(node, node.get_subgraph(0), node.get_subgraph(1), node.get_values())
+
+
+@translator("For")
+def for_operator(node: TensorflowNodeContext) -> Values:
+    """Inputs: start, limit and delta of a number, and the other inputs of the body, which returns their next values."""
+    name, others = node.get_subgraph(0).name, [f"value_{index}" for index in range(node.get_input_size() - 3)]
+    inputs = ["number", "limit", "delta", *others]
+    nodes = [
+        *(DecodedNode(one, "_Arg") for one in inputs),
+        DecodedNode("distance", "Sub", [Reference("limit"), Reference("number")]),
+        DecodedNode("sign", "Sign", [Reference("delta")]),
+        DecodedNode("remaining", "Mul", [Reference("distance"), Reference("sign")]),
+        DecodedNode("zero", "Const", attributes={"value": np.int32(0)}),
+        DecodedNode("continues", "Greater", [Reference("remaining"), Reference("zero")]),
+        DecodedNode("next", "AddV2", [Reference("number"), Reference("delta")]),
+        DecodedNode("results", name, [Reference("number"), *map(Reference, others)]),
+    ]
+    results = [Reference("results", index) for index in range(len(others))]
+    by_name = {one.name: one for one in nodes}
+    condition = DecodedGraph(f"{name}/condition", by_name, inputs, [Reference("continues")])
+    step = DecodedGraph(
+        f"{name}/step", by_name, inputs, [Reference("next"), Reference("limit"), Reference("delta"), *results]
+    )
+    values = _loop(node, node.subgraph_of(condition), node.subgraph_of(step), node.get_values())
+    return values[3:]
+
+
+def _loop(
+    node: TensorflowNodeContext, condition: TensorflowSubgraph, step: TensorflowSubgraph, values: list[Value]
+) -> list[Value]:
+    """Return the outputs of a loop: as many as there are values."""
+    inputs = _with_element_shapes(step, values, node.variables)
     if step.output_count != len(inputs) or condition.output_count != 1:
         raise FrontendError(f"its body has {step.output_count} outputs and its condition {condition.output_count}")
     enters = as_condition(_tensor(condition.inline_values(inputs, f"{node.name}/condition")[0]))

@@ -34,6 +34,13 @@ def constant_like(node: TensorflowNodeContext) -> Translation:
     return ops.Broadcast(start, ops.ShapeOf(value))
 
 
+@translator("Empty")
+def empty(node: TensorflowNodeContext) -> Translation:
+    """A tensor of any contents: zeros or empty strings."""
+    kind = node.get_attribute("dtype")
+    return ops.Broadcast(Constant(np.zeros((), kind.to_dtype())), node.get_input(0))
+
+
 @translator("OneHot")
 def one_hot(node: TensorflowNodeContext) -> Translation:
     indices, *numbers = node.get_inputs()

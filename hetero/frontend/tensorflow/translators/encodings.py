@@ -1,17 +1,65 @@
-"""Reinterpretation of the bits of numbers."""
+"""Reinterpretation of the bits of numbers and strings."""
 
 from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, rank_of, scalar_like
+from hetero.graph import Constant, Output
+from hetero.types import Type
+
+_UNSIGNED = {8: Type.u8, 16: Type.u16, 32: Type.u32, 64: Type.u64}
 
 
 @translator("Bitcast")
 def bitcast(node: TensorflowNodeContext) -> Translation:
-    value, kind = node.get_input(0), node.get_attribute("type")
-    if value.element_type.bitwidth != kind.bitwidth:
-        raise FrontendError(f"{value.element_type} and {kind} have elements of different size")
-    return value if value.element_type is kind else ops.BitCast(value, kind)
+    return reinterpret(node.get_input(0), node.get_attribute("type"))
+
+
+@translator("DecodeRaw")
+def decode_raw(node: TensorflowNodeContext) -> Translation:
+    """The bytes of strings, which have the same length, as numbers on a new last axis."""
+    value, kind = node.get_input(0), node.get_attribute("out_type")
+    if not node.get_attribute("little_endian", True, bool) and kind.bitwidth > 8:
+        raise FrontendError("big-endian numbers are not supported")
+    symbols = ops.StringTensorUnpack(value).output(2)
+    count = int64([kind.bitwidth // 8])
+    shape = ops.Concat([ops.ShapeOf(value), int64([-1])], 0)
+    if kind.bitwidth > 8:
+        shape = ops.Concat([shape, count], 0)
+    return reinterpret(ops.Reshape(symbols, shape, False).output(0), kind)
+
+
+def reinterpret(value: Output, kind: Type) -> Output:
+    """Return the little-endian bytes of numbers as numbers of another type.
+
+    Wider numbers are made of those of the last axis; narrower ones are on a new last axis.
+    """
+    old, new = value.element_type.bitwidth, kind.bitwidth
+    if value.element_type is kind:
+        return value
+    if old != new:
+        if old not in _UNSIGNED or new not in _UNSIGNED:
+            raise FrontendError(f"{value.element_type} and {kind} must have whole bytes")
+        value = reinterpret(value, _UNSIGNED[old])
+        parts = max(old, new) // min(old, new)
+        wide, narrow = _UNSIGNED[max(old, new)], _UNSIGNED[min(old, new)]
+        shifts = Constant((np.arange(parts) * min(old, new)).astype(wide.to_dtype()))
+        if new > old:
+            if not rank_of(value) or not value.partial_shape[-1].compatible(parts):
+                raise FrontendError(f"the last dimension of {value.partial_shape} must be {parts}")
+            shifted = ops.BitwiseLeftShift(ops.Convert(value, wide), shifts).output(0)
+            lasts = [ops.Gather(shifted, int64(part), int64(-1)).output(0) for part in range(parts)]
+            value = reduce(lambda left, right: ops.BitwiseOr(left, right).output(0), lasts)
+        else:
+            shifted = ops.BitwiseRightShift(ops.Unsqueeze(value, int64([-1])), shifts).output(0)
+            mask = scalar_like(shifted, 2**new - 1)
+            value = ops.Convert(ops.BitwiseAnd(shifted, mask), narrow).output(0)
+    return value if value.element_type is kind else ops.BitCast(value, kind).output(0)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.tensorflow.translators.sorting import weights_of
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, dimension_count, int64, rank_of, reshape
-from hetero.graph import Node, Output, as_output
+from hetero.frontend.values import arange, axis_length, dimension_count, int64, rank_of, reshape, scalar_like
+from hetero.graph import Constant, Node, Output, as_output
+from hetero.ops.slicing import TO_THE_END
 from hetero.types import Type
 
 
@@ -128,3 +132,79 @@ def ragged_range(node: TensorflowNodeContext) -> Translation:
         ops.Gather(starts, level.rows, int64(0)), ops.Multiply(columns, ops.Gather(steps, level.rows, int64(0)))
     )
     return [convert_to(splits, node.get_attribute("Tsplits", Type.i64)), as_output(values)]
+
+
+@translator("RaggedGather")
+def ragged_gather(node: TensorflowNodeContext) -> Translation:
+    """Rows of a ragged tensor. Inputs: its row splits, outermost first, its values, and indices of any shape.
+
+    Outputs: row splits, of which the first are those of the indices' axes, and values.
+    """
+    *splits, values, indices = node.get_inputs()
+    kind = splits[0].element_type
+    lengths = ops.ShapeOf(indices)
+    outer = []
+    for axis in range(1, rank_of(indices)):
+        rows = ops.ReduceProd(_part(lengths.output(0), 0, axis), int64([0]), False)
+        bounds = ops.Multiply(arange(ops.Add(rows, int64(1))), ops.Gather(lengths, int64(axis), int64(0)))
+        outer.append(convert_to(bounds.output(0), kind))
+    selected, inner = reshape(convert_to(indices, Type.i64), (-1,)), []
+    for split in splits:
+        starts = ops.Gather(split, selected, int64(0))
+        row_lengths = ops.Subtract(ops.Gather(split, ops.Add(selected, int64(1)), int64(0)), starts)
+        zero = Constant(np.zeros(1, kind.to_dtype()))
+        inner.append(ops.Concat([zero, ops.CumSum(row_lengths, int64(0))], 0).output(0))
+        level = _level_of_splits(inner[-1])
+        first = convert_to(ops.Gather(starts, level.rows, int64(0)).output(0), Type.i64)
+        selected = ops.Add(first, level.columns).output(0)
+    return [*outer, *inner, ops.Gather(values, selected, int64(0)).output(0)]
+
+
+@translator("RaggedBincount")
+def ragged_bincount(node: TensorflowNodeContext) -> Translation:
+    """Counts of the values of each row, or sums of their weights, in ``size`` bins; values beyond them are ignored."""
+    splits, values, size, weights = node.get_inputs()
+    level, size = _level_of_splits(splits), reshape(convert_to(size, Type.i64), (1,))
+    amounts = weights_of(values, weights, weights.element_type)
+    shape = ops.Concat([reshape(level.row_count, (1,)), size], 0)
+    kept = reshape(ops.NonZero(ops.Less(convert_to(values, Type.i64), size)).output(0), (-1,))
+    bins = ops.Unsqueeze(convert_to(values, Type.i64), int64([1]))
+    coordinates = ops.Concat([ops.Unsqueeze(level.rows, int64([1])), bins], 1)
+    updates = [ops.Gather(value, kept, int64(0)) for value in (coordinates, amounts)]
+    counts = ops.ScatterNDUpdate(ops.Broadcast(scalar_like(amounts, 0), shape), *updates, "sum")
+    if not node.get_attribute("binary_output", False, bool):
+        return counts
+    return ops.Convert(ops.NotEqual(counts, scalar_like(amounts, 0)), amounts.element_type)
+
+
+@translator("StringNGrams")
+def string_ngrams(node: TensorflowNodeContext) -> Translation:
+    """The joined runs of strings of each row, those of the first width first, and their row splits."""
+    values, splits = node.get_inputs()
+    widths, separator = node.get_attribute("ngram_widths"), np.array(str(node.get_attribute("separator")))
+    if node.get_attribute("pad_width") or node.get_attribute("preserve_short_sequences", False, bool):
+        raise FrontendError("padding and short sequences are not supported: pad_width must be 0")
+    level = _level_of_splits(splits)
+    length = ops.Gather(_bounding_shape([level]), int64(1), int64(0)).output(0)
+    shape = ops.Concat([reshape(level.row_count, (1,)), reshape(length, (1,))], 0)
+    rows = ops.ScatterNDUpdate(ops.Broadcast(np.array(""), shape), _coordinates([level]), values, "none")
+    lengths = ops.Subtract(_part(splits, 1, TO_THE_END), _part(splits, 0, -1)).output(0)
+    lengths = ops.Unsqueeze(convert_to(lengths, Type.i64), int64([1])).output(0)
+    grams, present = [], []
+    for width in widths:
+        count = ops.Relu(ops.Subtract(length, int64(width - 1)))
+        columns = [ops.Gather(rows, ops.Add(arange(count), int64(offset)), int64(1)) for offset in range(width)]
+        gram: Node = columns[0]
+        for column in columns[1:]:
+            gram = ops.StringConcat(ops.StringConcat(gram, separator), column)
+        grams.append(gram)
+        present.append(ops.Less(ops.Add(arange(count), int64(width - 1)), lengths))
+    is_gram = ops.Concat(present, 1)
+    counts = ops.ReduceSum(ops.Convert(is_gram, Type.i64), int64([1]), False)
+    kept = ops.Transpose(ops.NonZero(is_gram), int64([1, 0]))
+    total = ops.Concat([int64([0]), ops.CumSum(counts, int64(0))], 0).output(0)
+    return [ops.GatherND(ops.Concat(grams, 1), kept), convert_to(total, splits.element_type)]
+
+
+def _part(vector: Output, begin: int, end: int) -> Node:
+    return ops.Slice(vector, int64([begin]), int64([end]), int64([1]))

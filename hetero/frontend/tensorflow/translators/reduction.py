@@ -8,7 +8,8 @@ from hetero import ops
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import scalar_like
+from hetero.frontend.values import int64, normalize_axis, scalar_like
+from hetero.graph import Output, constant_array
 
 _REDUCTIONS = {
     "Mean": ops.ReduceMean, "Sum": ops.ReduceSum, "Prod": ops.ReduceProd, "Max": ops.ReduceMax, "Min": ops.ReduceMin,
@@ -23,16 +24,27 @@ def reduce(node: TensorflowNodeContext) -> Translation:
         # Negative axes do not count the axis of real and imaginary parts.
         is_negative = ops.Less(axes, scalar_like(axes, 0))
         axes = ops.Select(is_negative, ops.Subtract(axes, scalar_like(axes, 1)), axes).output(0)
-    if node.get_op_type() == "Mean" and value.element_type.is_real() and value.partial_shape.element_count() == 0:
-        # The mean of no elements is NaN in TensorFlow, but 0 in OpenVINO's ReduceMean.
-        return ops.Divide(ops.ReduceSum(value, axes, keep), scalar_like(value, 0))
     reduced = _REDUCTIONS[node.get_op_type()](value, axes, keep)
-    if (
-        node.get_op_type() in ("Max", "Min")
-        and value.element_type.is_real()
-        and value.partial_shape.element_count() == 0
-    ):
-        # The maximum of no elements is -infinity in TensorFlow, but the lowest number in OpenVINO's ReduceMax.
-        infinity = scalar_like(value, np.inf if node.get_op_type() == "Min" else -np.inf)
-        return ops.Add(reduced, infinity)
-    return reduced
+    if node.get_op_type() not in _OF_NO_ELEMENTS or not value.element_type.is_real():
+        return reduced
+    count = _element_count(value, axes)
+    if count is None:
+        return reduced
+    # OpenVINO's reductions of no elements give the lowest or the greatest number, or 0.
+    wanted, zero = scalar_like(value, _OF_NO_ELEMENTS[node.get_op_type()]), scalar_like(value, 0)
+    return ops.Add(reduced, ops.Select(ops.Equal(count, int64(0)), wanted, zero))
+
+
+# The results of reductions of no elements.
+_OF_NO_ELEMENTS = {"Mean": np.nan, "Max": -np.inf, "Min": np.inf}
+
+
+def _element_count(value: Output, axes: Output) -> Output | None:
+    """Return the number of elements that are reduced to one, None if it is known to be positive."""
+    known, shape = constant_array(axes), value.partial_shape
+    if known is not None and shape.has_rank:
+        numbers = [normalize_axis(axis, len(shape)) for axis in known.reshape(-1).tolist()]
+        if all(shape[axis].min_length > 0 for axis in numbers):
+            return None
+    lengths = ops.Gather(ops.ShapeOf(value), ops.Reshape(axes, int64([-1]), False), int64(0))
+    return ops.ReduceProd(lengths, int64([0]), False).output(0)

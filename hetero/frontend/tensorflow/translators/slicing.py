@@ -11,6 +11,7 @@ from hetero.frontend.translation import Translation
 from hetero.frontend.values import constant_input, dimension_count, int64, rank_of, scalar_like
 from hetero.graph import Constant, Node, Output, constant_array, is_constant
 from hetero.ops.slicing import TO_THE_END
+from hetero.shape import Dimension
 
 _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
 
@@ -32,7 +33,42 @@ def slice_of(node: TensorflowNodeContext, data: Output) -> Node:
         masks = [[*mask, int(name in ("begin_mask", "end_mask"))] for name, mask in zip(_MASKS, masks)]
         if not any(masks[4]):
             masks[4][-1] = 1
+    end = _end_before_start(data, begin, end, strides, masks)
     return ops.StridedSlice(data, begin, end, strides, *masks)
+
+
+def _end_before_start(data: Output, begin: Output, end: Output, strides: Output, masks: list[list[int]]) -> Output:
+    """Return the end of a slice, changed so that a slice backwards from before the first element is empty.
+
+    TensorFlow returns no elements; StridedSlice would begin with the first one. Clears the bits of the end mask for the
+    positions that change.
+    """
+    begin_mask, end_mask, new_axis_mask, shrink_mask, ellipsis_mask = masks
+    steps, begins = constant_array(strides), constant_array(begin)
+    if steps is None or (steps > 0).all():
+        return end
+    # The axis of each position, from the end of the shape for positions after the ellipsis.
+    has_axis = [not (is_new or is_ellipsis) for is_new, is_ellipsis in zip(new_axis_mask, ellipsis_mask)]
+    positions, axes = [], []
+    for position, step in enumerate(steps.tolist()):
+        axis = -sum(has_axis[position:]) if any(ellipsis_mask[:position]) else sum(has_axis[:position])
+        if step > 0 or not has_axis[position] or begin_mask[position] or shrink_mask[position]:
+            continue
+        length = data.partial_shape[axis] if data.partial_shape.has_rank else Dimension()
+        # A begin of -1 is before the first element only if there is no element at all.
+        if begins is None or begins[position] < min(-1, -length.min_length):
+            positions.append(position)
+            axes.append(axis % rank_of(data))
+    if not positions:
+        return end
+    shape = ops.ShapeOf(data, begin.element_type)
+    first = ops.Add(ops.Gather(begin, int64(positions), int64(0)), ops.Gather(shape, int64(axes), int64(0)))
+    is_masked = Constant(np.array([bool(end_mask[position]) for position in positions]))
+    last = ops.Select(is_masked, scalar_like(end, -TO_THE_END - 1), ops.Gather(end, int64(positions), int64(0)))
+    for position in positions:
+        end_mask[position] = 0
+    last = ops.Select(ops.Less(first, scalar_like(begin, 0)), scalar_like(end, 0), last)
+    return ops.ScatterUpdate(end, int64(positions), last, int64(0)).output(0)
 
 
 @translator("Slice")

@@ -116,7 +116,7 @@ def invert_permutation(node: TensorflowNodeContext) -> Translation:
 def bincount(node: TensorflowNodeContext) -> Translation:
     """Inputs: integers, the number of bins, and weights of the integers, which are empty if each counts 1."""
     values, size, weights = node.get_inputs()
-    return _count_bins(reshape(values, (-1,)), size, _weights_of(values, weights, weights.element_type))
+    return _count_bins(reshape(values, (-1,)), size, weights_of(values, weights, weights.element_type))
 
 
 @translator("HistogramFixedWidth")
@@ -137,7 +137,7 @@ def dense_bincount(node: TensorflowNodeContext) -> Translation:
     """Bincount of a vector, or of each row of a matrix; ``binary_output`` is 1 for every value that occurs."""
     values, size, weights = node.get_inputs()
     kind, is_binary = weights.element_type, node.get_attribute("binary_output", False, bool)
-    amounts = _ones_like(values, kind) if is_binary else _weights_of(values, weights, kind)
+    amounts = _ones_like(values, kind) if is_binary else weights_of(values, weights, kind)
     if rank_of(values) == 1:
         counts = _count_bins(values, size, amounts)
     else:
@@ -154,7 +154,7 @@ def dense_bincount(node: TensorflowNodeContext) -> Translation:
     return ops.Minimum(counts, scalar_like(counts, 1)) if is_binary else counts
 
 
-def _weights_of(values: Output, weights: Output, kind: Type) -> Output:
+def weights_of(values: Output, weights: Output, kind: Type) -> Output:
     """Return the flat weights of the values: ones if there are none."""
     count = weights.partial_shape.element_count()
     if count.is_static:

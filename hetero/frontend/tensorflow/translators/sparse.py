@@ -53,6 +53,12 @@ def sparse_reduce_sum(node: TensorflowNodeContext) -> Translation:
     return ops.ReduceSum(dense, axes, node.get_attribute("keep_dims", False, bool))
 
 
+@translator("SparseTensorDenseAdd")
+def sparse_plus_dense(node: TensorflowNodeContext) -> Translation:
+    indices, values, _, dense = node.get_inputs()
+    return ops.ScatterNDUpdate(dense, indices, values, "sum")
+
+
 @translator("SparseFillEmptyRows")
 def sparse_fill_empty_rows(node: TensorflowNodeContext) -> Translation:
     """Indices are those of a matrix, sorted by rows. Output 3 is the new position of each input value."""

@@ -13,8 +13,18 @@ from hetero.frontend.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, int64, reshape
+from hetero.frontend.values import (
+    arange,
+    axis_length,
+    constant_input,
+    int64,
+    normalize_axis,
+    rank_of,
+    reshape,
+    transpose,
+)
 from hetero.graph import Output
+from hetero.ops.slicing import TO_THE_END
 from hetero.types import Type
 
 
@@ -104,6 +114,64 @@ def length(node: TensorflowNodeContext) -> Translation:
         raise FrontendError("lengths in characters are not supported: the attribute unit must be BYTE")
     begins, ends, _ = ops.StringTensorUnpack(node.get_input(0)).outputs()
     return ops.Subtract(ends, begins)
+
+
+@translator("Substr")
+def substring(node: TensorflowNodeContext) -> Translation:
+    """Up to ``length`` bytes from a position, which counts from the end if it is negative."""
+    if node.get_attribute("unit", "BYTE") != "BYTE":
+        raise FrontendError("positions in characters are not supported: the attribute unit must be BYTE")
+    text, *numbers = node.get_inputs()
+    position, length = (convert_to(number, Type.i64) for number in numbers)
+    begins, ends, symbols = ops.StringTensorUnpack(text).outputs()
+    begins, ends = convert_to(begins, Type.i64), convert_to(ends, Type.i64)
+    start = ops.Add(ops.Select(ops.Less(position, int64(0)), ends, begins), position)
+    end = ops.Minimum(ops.Add(start, length), ends).output(0)
+    # The position may have more axes than the text.
+    shape = ops.ShapeOf(end)
+    return ops.StringTensorPack(ops.Broadcast(start, shape), end, symbols)
+
+
+@translator("ReduceJoin")
+def reduce_join(node: TensorflowNodeContext) -> Translation:
+    """Join the strings along axes, those along the axis that is listed first being adjacent."""
+    value, axes = node.get_input(0), constant_input(node, 1, "reduction_indices").reshape(-1).tolist()
+    separator, rank = str(node.get_attribute("separator", "")), rank_of(value)
+    joined = [normalize_axis(axis, rank) for axis in axes]
+    others = [axis for axis in range(rank) if axis not in joined]
+    if not joined:
+        return value
+    lengths = ops.ShapeOf(value)
+    kept, removed = (ops.Gather(lengths, int64(part), int64(0)) for part in (others, joined))
+    counts = [ops.ReduceProd(part, int64([0]), True) for part in (kept, removed)]
+    rows = ops.Reshape(transpose(value, (*others, *reversed(joined))), ops.Concat(counts, 0), False)
+    # Each string with the separator after it, then one that is empty: the rows are adjacent in the symbols.
+    is_last = ops.Equal(arange(axis_length(rows, 1)), ops.Subtract(axis_length(rows, 1), int64(1)))
+    separated = ops.StringConcat(rows, ops.Select(is_last, np.array(""), np.array(separator)))
+    empty = ops.Broadcast(np.array(""), ops.Concat([counts[0], int64([1])], 0))
+    begins, ends, symbols = ops.StringTensorUnpack(ops.Concat([separated, empty], 1)).outputs()
+    first, last = ops.Gather(begins, int64(0), int64(1)), ops.Gather(ends, int64(-1), int64(1))
+    strings = ops.Reshape(ops.StringTensorPack(first, last, symbols), kept, False)
+    return ops.Unsqueeze(strings, int64(joined)) if node.get_attribute("keep_dims", False, bool) else strings
+
+
+@translator("UnsortedSegmentJoin")
+def join_segments(node: TensorflowNodeContext) -> Translation:
+    """Join the strings of each segment."""
+    strings, segments, count = node.get_inputs()
+    separator = np.array(str(node.get_attribute("separator", "")))
+    strings, segments = reshape(strings, (-1,)), reshape(convert_to(segments, Type.i64), (-1,))
+    sorted_segments, order = ops.TopK(segments, axis_length(segments, 0), 0, "min", "value", Type.i64, True).outputs()
+    following = ops.Concat([ops.Slice(sorted_segments, int64([1]), int64([TO_THE_END]), int64([1])), int64([-1])], 0)
+    is_last = ops.NotEqual(sorted_segments, following)
+    ordered = ops.Gather(strings, order, int64(0))
+    separated = ops.StringConcat(ordered, ops.Select(is_last, np.array(""), separator))
+    begins, _, symbols = ops.StringTensorUnpack(ops.Concat([separated, np.array([""])], 0)).outputs()
+    numbers = arange(reshape(convert_to(count, Type.i64), ()))
+    first, end = (
+        ops.Gather(begins, ops.SearchSorted(sorted_segments, numbers, is_right), int64(0)) for is_right in (False, True)
+    )
+    return ops.StringTensorPack(first, end, symbols)
 
 
 @translator("StringToNumber")

@@ -108,4 +108,38 @@ CASES = [
     Case("Slice", [reals(3, 4), np.array([1, 0], np.int32), np.array([-1, 2], np.int32)]),
     Case("Slice", [reals(), fixed(np.zeros(0)), fixed(np.zeros(0))]),
     Case("StridedSlice", [reals(4, 5), np.array([1, -2], np.int32), np.array([3, 5], np.int32), fixed([1, 1])]),
+    *(Case("Empty", [fixed([2, 3])], {"dtype": kind, "init": True}) for kind in ("tf.float32", "tf.int8")),
+    Case("Empty", [np.array([2, 0], np.int32)], {"dtype": "tf.string"}, is_random=True),
+    *(
+        Case("StridedSlice", [reals(length), fixed([begin]), fixed([end]), fixed([stride])], masks)
+        for length, begin, end, stride, masks in (
+            (1, -2, 0, -1, {"end_mask": 1}),
+            (1, -2, -5, -1, {}),
+            (3, -4, 0, -2, {"end_mask": 1}),
+            (3, -3, -9, -1, {}),
+            (3, 9, 0, -1, {"end_mask": 1}),
+            (3, 0, 5, -1, {"begin_mask": 1}),
+            (3, -9, 2, 1, {}),
+        )
+    ),
+    Case("StridedSlice", [reals(2, 3, 4), fixed([0, -4]), fixed([2, 0]), fixed([1, -1])], {"end_mask": 2}),
+    Case(
+        "StridedSlice",
+        [reals(2, 3, 4), fixed([0, 0, -5]), fixed([0, 0, 0]), fixed([1, 1, -1])],
+        {"ellipsis_mask": 1, "new_axis_mask": 2, "end_mask": 4},
+    ),
+    Case("StridedSlice", [reals(3), np.array([-4], np.int32), np.array([-9], np.int32), fixed([-1])]),
+    *(
+        Case("Bitcast", [values], {"type": kind})
+        for values, kind in (
+            (reals(2, 3), "tf.uint8"),
+            (reals(2, 3), "tf.int16"),
+            (reals(2, 3, dtype=np.float64), "tf.uint32"),
+            (integers(2, 4, dtype=np.uint8, low=0, high=200), "tf.int32"),
+            (integers(3, 2, dtype=np.int16), "tf.int32"),
+            (integers(3, 2), "tf.int64"),
+            (integers(4, 2, high=2**30), "tf.float64"),
+            (integers(3, 2, dtype=np.int64), "tf.int8"),
+        )
+    ),
 ]

@@ -92,4 +92,18 @@ CASES = [
     Case("SparseReorder", [np.array([[2, 1], [0, 2], [0, 0]], np.int64), reals(3), np.array([3, 4], np.int64)]),
     Case("SparseReduceSum", [_INDICES, reals(3), np.array([3, 4], np.int64), fixed([1])]),
     Case("SparseReduceSum", [_INDICES, reals(3), fixed([3, 4], np.int64), fixed([0])], {"keep_dims": True}),
+    *(
+        Case("SparseTensorDenseAdd", [fixed(indices, kind), values, np.array([3, 4], kind), dense])
+        for indices, kind in (([[0, 1], [2, 3], [0, 1]], np.int64), ([[1, 1], [0, 0], [2, 2]], np.int32))
+        for values, dense in ((reals(3), reals(3, 4)), (integers(3), integers(3, 4)))
+    ),
+    *(
+        Case("RaggedBincount", [splits, np.array([1, 3, 1, 0, 9], kind), fixed(5, kind), weights], attributes)
+        for splits in (np.array([0, 3, 3, 5]),)
+        for kind, weights, attributes in (
+            (np.int32, fixed(np.zeros(0), np.float32), {}),
+            (np.int64, reals(5), {}),
+            (np.int64, fixed(np.zeros(0), np.int32), {"binary_output": True}),
+        )
+    ),
 ]

@@ -96,4 +96,64 @@ CASES = [
         )
         for count in (1, 100, 2**40)
     ),
+    *(
+        Case("Substr", [texts, np.array(position, np.int32), np.array(length, np.int32)])
+        for texts, position, length in (
+            (np.array(["hello", "world!"]), 1, 3),
+            (np.array(["hello", "world!"]), [-4, 2], [10, 0]),
+            (np.array(["hello", "world"]), [[0, 1], [2, -3]], [[1, 2], [3, 2]]),
+            (np.array("thirteen"), [1, 5], [3, 4]),
+        )
+    ),
+    *(
+        Case("ReduceJoin", [np.array([["a", "bb", ""], ["dd", "e", "f"]]), fixed(axes)], attributes)
+        for axes, attributes in (
+            (0, {}),
+            (-1, {"separator": ", "}),
+            ([0, 1], {"separator": "-"}),
+            ([1, 0], {"separator": "-", "keep_dims": True}),
+            ([0], {"keep_dims": True}),
+            (np.zeros(0, np.int32), {"separator": "+"}),
+        )
+    ),
+    Case("ReduceJoin", [np.zeros((2, 0), np.str_), fixed(1)], {"separator": "."}),
+    *(
+        Case("DecodeRaw", [np.array(texts)], {"out_type": f"tf.{kind}"})
+        for texts in (["abcdefgh", "ABCDEFGH"], "12345678")
+        for kind in ("uint8", "int16", "float32", "int64")
+    ),
+    *(
+        Case(
+            "StringNGrams",
+            [np.array(["a", "b", "c", "d", "e"]), np.array([0, 3, 3, 5], kind)],
+            {
+                "separator": separator,
+                "ngram_widths": widths,
+                "left_pad": "",
+                "right_pad": "",
+                "pad_width": 0,
+                "preserve_short_sequences": False,
+            },
+        )
+        for separator, widths in ((" ", [1, 2]), ("--", [3]), ("", [4]), ("", [2, 1]))
+        for kind in (np.int64, np.int32)
+    ),
+    *(
+        Case(
+            "UnsortedSegmentJoin",
+            [np.array(["a", "b", "c", "d", "e"]), np.array(segments, np.int32), fixed(4)],
+            {"separator": separator},
+        )
+        for segments in ([3, 0, 3, 0, 0], [1, 2, 2, 1, 0])
+        for separator in ("", ", ")
+    ),
+    *(
+        Case(
+            "RaggedGather",
+            [[np.array([0, 2, 2, 3], kind), np.array([0, 3, 3, 5], kind)], reals(5, 2), np.array(indices)],
+            {"OUTPUT_RAGGED_RANK": 1 + np.ndim(indices)},
+        )
+        for indices in ([2, 0, 0], [[1, 0, 2], [0, 0, 1]])
+        for kind in (np.int64, np.int32)
+    ),
 ]

@@ -10,9 +10,9 @@ from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import preserves_quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.stablehlo.index_vectors import flat_indices, index_columns, window_indices
-from hetero.frontend.tflite.translators.stablehlo.movement import permute
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, reshape
+from hetero.frontend.xla import permute
 from hetero.graph import Output
 
 

@@ -15,6 +15,7 @@ from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.scattering import clamp_starts, slice_indices, update_slice
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import constant_input, int64, rank_of, reshape, transpose
+from hetero.frontend.xla import pad_with_interior, permute
 from hetero.graph import Output
 from hetero.ops.values import exact_value
 from hetero.types import Type
@@ -31,11 +32,6 @@ def _reshape(value: Output, shape: Sequence[int]) -> Output:
     if shape.count(-1) > 1:
         raise FrontendError(f"its shape {shape} has more than one unknown dimension")
     return ops.Reshape(value, int64(shape), False).output(0) if 0 in shape else reshape(value, shape)
-
-
-def permute(value: Output, order: Sequence[int]) -> Output:
-    """Transpose a value unless the order of its axes stays the same."""
-    return value if list(order) == sorted(order) else transpose(value, order)
 
 
 def _declared_shape(node: TfliteNodeContext) -> list[int]:
@@ -128,41 +124,6 @@ def dilate(node: TfliteNodeContext) -> Translation:
     factors = constant_input(node, 1, "dilations").reshape(-1)
     edges = [0] * factors.size
     return pad_with_interior(node.get_input(0), node.get_input(2), edges, edges, (factors - 1).tolist())
-
-
-def pad_with_interior(
-    value: Output, filler: Output, low: Sequence[int], high: Sequence[int], interior: Sequence[int]
-) -> Output:
-    """Pad by a scalar, on each axis before (``low``), after (``high``) and between elements (``interior``).
-
-    Negative low and high pads crop. Raises FrontendError if the pads do not match the rank.
-    """
-    rank = rank_of(value)
-    if not rank == len(low) == len(high) == len(interior):
-        raise FrontendError(f"pads {list(low)}, {list(high)} and {list(interior)} must have {rank} elements each")
-    if any(count < 0 for count in interior):
-        raise FrontendError(f"interior padding must not be negative, but is {list(interior)}")
-    # An empty axis has no interior.
-    interior = [0 if length == 0 else count for length, count in zip(value.partial_shape, interior)]
-    if any(interior):
-        value = _pad_after_each(value, filler, interior)
-        high = [count - added for count, added in zip(high, interior)]
-    if not any(low) and not any(high):
-        return value
-    return ops.Pad(value, int64(low), int64(high), "constant", filler).output(0)
-
-
-def _pad_after_each(value: Output, filler: Output, counts: Sequence[int]) -> Output:
-    """Add fillers after each element of each axis: pad a new axis after it, then merge the two axes."""
-    axes = [axis for axis, count in enumerate(counts) if count]
-    pads = [pad for count in counts for pad in ((0, count) if count else (0,))]
-    wide = ops.Unsqueeze(value, int64([axis + 1 + position for position, axis in enumerate(axes)]))
-    padded = ops.Pad(wide, int64([0] * len(pads)), int64(pads), "constant", filler).output(0)
-    shape = value.partial_shape
-    if shape.is_static:
-        return _reshape(padded, [length * (count + 1) for length, count in zip(shape.to_shape(), counts)])
-    lengths = ops.Multiply(ops.ShapeOf(value), int64([count + 1 for count in counts]))
-    return ops.Reshape(padded, lengths, False).output(0)
 
 
 @translator("STABLEHLO_IOTA")

@@ -14,9 +14,9 @@ from hetero.frontend.quantization import is_zero
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.stablehlo.bodies import ReductionBody, combine_with_initial
-from hetero.frontend.tflite.translators.stablehlo.movement import pad_with_interior
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import constant_input, int64, rank_of, reshape
+from hetero.frontend.xla import pad_with_interior
 from hetero.graph import Op, Output
 from hetero.shape import Dimension
 

@@ -1,0 +1,66 @@
+"""The compiled model: OpenVINO's."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from typing import cast
+
+import openvino
+
+from hetero import properties as props
+from hetero.errors import BlobError
+from hetero.graph import Model, VariableInfo
+from hetero.plugin import CompiledModel, PreparedModel, Section
+from hetero.plugin.model_sections import ports_section, section_of
+from hetero.shape import PartialShape
+from hetero.types import Type
+from hetero_openvino.device import OpenVinoDevice, from_openvino, openvino_version
+from hetero_openvino.infer_request import OpenVinoInferRequest
+from hetero_openvino.runtime_model import runtime_model
+
+# The sections of an exported model besides the ports: OpenVINO's own blob, its version, and the variables.
+BLOB, VERSION, _VARIABLES = "openvino", "openvino_version", "variables"
+
+
+class OpenVinoCompiledModel(CompiledModel):
+    def __init__(self, prepared: PreparedModel, engine: openvino.CompiledModel) -> None:
+        # OpenVINO's decisions, such as the number of streams.
+        chosen, supported = prepared.properties.explicit(), engine.get_property(props.supported_properties)
+        prepared.properties.set_internal({
+            str(known): known.convert(from_openvino(engine.get_property(known)))
+            for known in cast(OpenVinoDevice, prepared.device).engine_properties
+            if known in supported and known not in chosen
+        })  # fmt: skip
+        super().__init__(prepared)
+        self.engine = engine
+        self._exported = prepared.sections
+        infos = _variables_in(prepared.sections) if prepared.sections else [v.info for v in prepared.model.variables]
+        self.variables = {info.variable_id: info for info in infos}
+
+    def create_sync_infer_request(self) -> OpenVinoInferRequest:
+        return OpenVinoInferRequest(self)
+
+    def export_sections(self) -> dict[str, Section]:
+        if self._exported:  # what OpenVINO exports of an imported model cannot be imported
+            return dict(self._exported)
+        stream = io.BytesIO()
+        self.engine.export_model(stream)
+        variables = [(info.variable_id, f"{info.data_type}", str(info.data_shape)) for info in self.variables.values()]
+        return {
+            "ports": ports_section(self), VERSION: openvino_version.default.encode(), BLOB: stream.getvalue(),
+            _VARIABLES: json.dumps(variables).encode(),
+        }  # fmt: skip
+
+    def get_runtime_model(self) -> Model:
+        return runtime_model(self.engine, self.execution_times)
+
+
+def _variables_in(sections: Mapping[str, memoryview]) -> list[VariableInfo]:
+    """Return the variables of an exported model. Raises BlobError."""
+    try:
+        fields = json.loads(section_of(sections, _VARIABLES).tobytes())
+        return [VariableInfo(str(name), Type(kind), PartialShape(shape)) for name, kind, shape in fields]
+    except (ValueError, TypeError, RecursionError) as error:
+        raise BlobError(f"the variables of the exported model cannot be understood: {error!r}") from error

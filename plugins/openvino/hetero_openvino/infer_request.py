@@ -1,0 +1,135 @@
+"""The infer request: OpenVINO's, with its inputs and outputs in the memory of hetero's tensors."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import openvino
+
+from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
+from hetero.tensor import Tensor
+from hetero.types import Type
+from hetero_openvino.errors import check_process, message_of
+from hetero_openvino.memory import address_of, array_of, bound_tensor, hetero_type
+from hetero_openvino.variable_state import OpenVinoVariableState
+
+if TYPE_CHECKING:
+    from hetero_openvino.compiled_model import OpenVinoCompiledModel
+
+
+class OpenVinoInferRequest(SyncInferRequest):
+    """An inference on the caller's thread."""
+
+    compiled_model: OpenVinoCompiledModel
+
+    def __init__(self, compiled_model: OpenVinoCompiledModel) -> None:
+        super().__init__(compiled_model)
+        engine = compiled_model.engine
+        self.engine = engine.create_infer_request()
+        self._inputs = [_BoundPort(partial(self.engine.set_input_tensor, i)) for i in range(len(engine.inputs))]
+        # By index, the outputs of static shapes. OpenVINO allocates the others, whose shapes depend on the inputs.
+        self._outputs: dict[int, _BoundPort] = {}
+        self._allocated: dict[int, Type] = {}
+        # Outputs that are inputs or earlier outputs too: OpenVINO would bind one memory to both ports.
+        self._copied: list[tuple[int, Callable[[], Sequence[Tensor]], int]] = []
+        known = {_value_of(port): (self.input_tensors, index) for index, port in enumerate(engine.inputs)}
+        for index, port in enumerate(engine.outputs):
+            if (value := _value_of(port)) in known:
+                self._copied.append((index, *known[value]))
+                continue
+            known[value] = self.output_tensors, index
+            if port.partial_shape.is_static:
+                self._outputs[index] = _BoundPort(partial(self.engine.set_output_tensor, index), tuple(port.shape))
+            else:
+                self._allocated[index] = hetero_type(port.element_type)
+
+    def start(self) -> None:
+        self.bind()
+        with self.cancellation():
+            self.engine.infer(share_outputs=True)
+        self.write_outputs()
+
+    def bind(self) -> None:
+        """Bind the memory of the tensors that have other memory than at the last inference."""
+        check_process()
+        for port, tensor in zip(self._inputs, self.input_tensors()):
+            port.read_from(tensor)
+        outputs = self.output_tensors()
+        for index, port in self._outputs.items():
+            port.write_to(outputs[index])
+
+    def write_outputs(self) -> None:
+        """Copy the outputs that OpenVINO computed in other memory to their tensors."""
+        outputs = self.output_tensors()
+        for index, port in self._outputs.items():
+            if port.copy is not None:
+                outputs[index].copy_from(port.copy)
+        for index, kind in self._allocated.items():
+            outputs[index].copy_from(array_of(self.engine.get_output_tensor(index), kind))
+        for index, tensors, source in self._copied:
+            outputs[index].copy_from(tensors()[source])
+
+    @contextlib.contextmanager
+    def cancellation(self) -> Iterator[None]:
+        """Raise CancelledError in place of the error that OpenVINO raises for a cancelled inference."""
+        try:
+            yield
+        except RuntimeError as error:
+            self.check_cancelled()
+            raise RuntimeError(message_of(error)) from error
+
+    def cancel(self) -> None:
+        super().cancel()
+        self.engine.cancel()
+
+    def get_profiling_info(self) -> list[ProfilingInfo]:
+        infos = super().get_profiling_info()
+        for info in self.engine.profiling_info if self.is_profiled else ():
+            status = ProfilingInfo.Status[info.status.name]
+            infos.append(
+                ProfilingInfo(info.node_name, info.node_type, info.exec_type, info.real_time, info.cpu_time, status)
+            )
+        return infos
+
+    def query_state(self) -> list[VariableState]:
+        infos = self.compiled_model.variables
+        return [OpenVinoVariableState(infos[state.name], state) for state in self.engine.query_state()]
+
+
+def _value_of(port: openvino.ConstOutput) -> frozenset[str]:
+    """Return the names of the value of a port, which OpenVINO makes unique."""
+    return frozenset(port.names)
+
+
+class _BoundPort:
+    """The memory that is bound to a port of OpenVINO's request. The tensors of the port keep it alive."""
+
+    def __init__(self, bind: Callable[[openvino.Tensor], None], shape: tuple[int, ...] = ()) -> None:
+        self._bind, self._shape = bind, shape  # the shape of an output
+        self._bound: tuple[int, tuple[int, ...]] | None = None  # the address and the shape
+        #: A contiguous copy of a tensor that is not.
+        self.copy: np.ndarray | None = None
+
+    def read_from(self, tensor: Tensor) -> None:
+        array = tensor.data
+        if not array.flags.c_contiguous:
+            array = self.copy = np.ascontiguousarray(array)
+        self._set(array, tensor)
+
+    def write_to(self, tensor: Tensor) -> None:
+        tensor.set_shape(self._shape)
+        array = tensor.data
+        self.copy = None
+        if not array.flags.c_contiguous:
+            array = self.copy = np.empty(array.shape, array.dtype)
+        self._set(array, tensor)
+
+    def _set(self, array: np.ndarray, tensor: Tensor) -> None:
+        memory = address_of(array), array.shape
+        if memory != self._bound:
+            self._bind(bound_tensor(array, cast(Type, tensor.element_type)))
+            self._bound = memory

@@ -1,0 +1,117 @@
+"""The plugin: OpenVINO's devices, the operations that they support, and compilation."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, cast
+
+import openvino
+
+from hetero import properties as props
+from hetero.errors import BlobError, DeviceError
+from hetero.graph import Model, Node
+from hetero.plugin import Device, Plugin, PreparedModel, RemoteContext, common_properties, full_name, unsupported
+from hetero.plugin.model_sections import ports_in, section_of
+from hetero.plugin.prepared_model import Ports
+from hetero.plugin.query import is_terminal
+from hetero.properties import Mutability, Property, PropertyTable
+from hetero.properties.values import names
+from hetero_openvino.compiled_model import BLOB, VERSION, OpenVinoCompiledModel
+from hetero_openvino.device import OpenVinoDevice, describe, openvino_version, to_openvino
+from hetero_openvino.errors import check_process, message_of
+from hetero_openvino.translation import Untranslatable, translate, translate_alone, translate_supported
+
+
+class OpenVinoPlugin(Plugin):
+    """Every device that OpenVINO lists, with OpenVINO's name as its id."""
+
+    supported_properties = (
+        *common_properties,
+        openvino_version,
+        Property(props.caching_properties, names, (str(openvino_version),), Mutability.RO),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.core = openvino.Core()
+        self._devices = [describe(self.core, name) for name in self.core.available_devices]
+
+    def devices(self) -> Sequence[OpenVinoDevice]:
+        check_process()
+        return self._devices
+
+    def properties_of(self, device: Device, values: Mapping[str, Any]) -> Sequence[Property]:
+        return (*self.supported_properties, *cast(OpenVinoDevice, device).engine_properties)
+
+    def unsupported_nodes(self, model: Model, properties: PropertyTable, device: Device) -> dict[Node, str]:
+        query = partial(self.core.query_model, device_name=device.id, config=to_openvino(properties.explicit()))
+        translated, refused = translate_supported(model)
+        try:
+            supported = query(translated)
+        except RuntimeError:
+            # One operation can make the query of a whole model fail.
+            translated, refused = translate_supported(model, refused | self._failing_nodes(model, refused, query))
+            try:
+                supported = query(translated)
+            except RuntimeError as error:
+                problem = f"OpenVINO fails at the model: {message_of(error)}"
+                return {node: refused.get(node, problem) for node in model.get_ordered_ops() if not is_terminal(node)}
+        for node in model.get_ordered_ops():
+            if not is_terminal(node) and node not in refused and node.friendly_name not in supported:
+                refused[node] = f"OpenVINO does not support it on {device.id}"
+        return refused
+
+    def _failing_nodes(
+        self, model: Model, refused: Mapping[Node, str], query: Callable[[openvino.Model], object]
+    ) -> dict[Node, str]:
+        """Return the operations at which OpenVINO fails even without the rest of the model."""
+        failing = {}
+        for node in model.get_ordered_ops():
+            if not is_terminal(node) and node not in refused:
+                try:
+                    with contextlib.suppress(Untranslatable):  # OpenVINO has it for the values of the model only
+                        query(translate_alone(node, model))
+                except RuntimeError as error:
+                    failing[node] = f"OpenVINO fails at it: {message_of(error)}"
+        return failing
+
+    def compile_model(
+        self, model: Model, options: Mapping[str, Any], context: RemoteContext | None = None
+    ) -> OpenVinoCompiledModel:
+        # Not the default, which queries before it compiles: a query takes as long as a compilation.
+        properties = self.property_table(options)
+        device = self.device(properties.explicit())
+        prepared = PreparedModel(self, device, properties, Ports.of(model), model, context)
+        try:
+            return self.compile(prepared)
+        except DeviceError:
+            if refused := self.unsupported_nodes(model, properties, device):
+                raise unsupported(full_name(self.name, device.id), refused) from None
+            raise
+
+    def compile(self, prepared: PreparedModel) -> OpenVinoCompiledModel:
+        options = to_openvino(prepared.properties.explicit())
+        try:
+            engine = self.core.compile_model(translate(prepared.model), prepared.device.id, options)
+        except (Untranslatable, RuntimeError) as error:
+            where = f"{full_name(self.name, prepared.device.id)} cannot compile '{prepared.friendly_name}'"
+            raise DeviceError(f"{where}: {message_of(error)}") from error
+        return OpenVinoCompiledModel(prepared, engine)
+
+    def import_model(
+        self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
+    ) -> OpenVinoCompiledModel:
+        properties = self.property_table(options)
+        device = self.device(properties.explicit())
+        version = section_of(sections, VERSION).tobytes().decode(errors="replace")
+        if version != openvino_version.default:
+            raise BlobError(f"it was exported by OpenVINO {version}, but this is {openvino_version.default}")
+        content = section_of(sections, BLOB).tobytes()
+        prepared = PreparedModel(self, device, properties, ports_in(sections), Model([], []), context, sections)
+        try:
+            engine = self.core.import_model(content, device.id, to_openvino(properties.explicit()))
+        except RuntimeError as error:
+            raise BlobError(f"OpenVINO cannot import it: {message_of(error)}") from error
+        return OpenVinoCompiledModel(prepared, engine)

@@ -1,0 +1,262 @@
+"""Translation of a model into OpenVINO's, in one walk over the graph, for all operations by their declared attributes.
+
+OpenVINO's node factory makes an operation from its name, its operation set and its attributes, which both runtimes
+share. Constants share their memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import openvino
+from openvino import op
+
+from hetero.graph import Attribute, AttributeVisitor, Constant, Model, Node, Op, Output, Parameter, Result
+from hetero.ops import Divide
+from hetero.ops.control_flow import If, Loop, MultiSubGraphOp, TensorIterator
+from hetero.ops.variables import AssignV3, ReadValue, ReadValueV3
+from hetero.shape import PartialShape
+from hetero.types import Type
+from hetero_openvino.corrections import corrected, factory
+from hetero_openvino.errors import message_of
+from hetero_openvino.limitations import limitation
+from hetero_openvino.memory import constant, hetero_type, openvino_type
+
+# OpenVINO's key for a division that stays one.
+_EXACT_DIVISION = "nonconvertable_divide_0"
+_WITH_BODIES = {If: op.if_op, Loop: op.loop, TensorIterator: op.tensor_iterator}
+
+
+class Untranslatable(Exception):
+    """OpenVINO has no equivalent of an operation. The text is the reason."""
+
+
+class Translation(NamedTuple):
+    """OpenVINO's model of the operations that it has, and the reasons for the others.
+
+    Parameters stand for the outputs of the others. Values that nothing reads have a Result.
+    """
+
+    model: openvino.Model
+    refused: dict[Node, str]
+
+
+def translate(model: Model) -> openvino.Model:
+    """Return OpenVINO's model, with parameters and results in the same order. Raises Untranslatable."""
+    graph = _Graph(_variables(model))
+    for node in model.get_ordered_ops():
+        graph.add(node)
+    return graph.build(model)
+
+
+def translate_supported(model: Model, known: Mapping[Node, str] | None = None) -> Translation:
+    """Translate the operations that OpenVINO has, without those in ``known``, which are refused for these reasons."""
+    graph, refused = _Graph(_variables(model)), dict(known or {})
+    for node in model.get_ordered_ops():
+        if node in refused:
+            continue
+        try:
+            graph.add(node)
+        except Untranslatable as reason:
+            refused[node] = str(reason)
+    return Translation(graph.build_open(model.friendly_name), refused)
+
+
+def translate_alone(node: Node, variables: Model) -> openvino.Model:
+    """Return OpenVINO's model of one operation and its constants. ``variables`` is the model with its variables."""
+    graph = _Graph(_variables(variables))
+    for source in dict.fromkeys(value.node for value in node.input_values()):
+        if isinstance(source, Constant):
+            graph.add(source)
+    graph.add(node)
+    return graph.build_open(node.friendly_name)
+
+
+class _Graph:
+    """OpenVINO's graph of a model or a body, node by node in topological order."""
+
+    def __init__(self, variables: dict[str, op.util.Variable]) -> None:
+        self._variables = variables
+        self._values: dict[Output, openvino.Output] = {}
+        self._nodes: list[openvino.Node] = []
+
+    def add(self, node: Node) -> None:
+        """Translate a node. Raises Untranslatable; its outputs are then parameters if others read them."""
+        if isinstance(node, Result):
+            return
+        for value in node.input_values():
+            self._source_of(value)
+        for value in node.outputs():
+            _type_of(value)
+        try:
+            made = self._translated(node)
+        except (RuntimeError, TypeError, ValueError) as error:
+            raise Untranslatable(f"OpenVINO refuses it: {message_of(error)}") from error
+        if made.get_output_size() != node.get_output_size():
+            raise Untranslatable(f"OpenVINO's has {made.get_output_size()} outputs, not {node.get_output_size()}")
+        for mine, theirs in zip(node.outputs(), made.outputs()):
+            _check_output(mine, theirs)
+        made.friendly_name = node.friendly_name
+        self._values.update(zip(node.outputs(), made.outputs()))
+        self._nodes.append(made)
+
+    def build(self, model: Model) -> openvino.Model:
+        """Return the model, of which all nodes were added."""
+        parameters = [self._values[parameter.output(0)].get_node() for parameter in model.parameters]
+        for index, parameter in enumerate(parameters):
+            parameter.output(0).set_names({f"input {index}"})
+        results = []
+        for index, mine in enumerate(model.results):
+            value = self._values[mine.input_value(0)]
+            if not value.get_names():
+                value.set_names({f"output {index}"})  # tells the infer request which ports have one value
+            results.append(op.Result(value))
+            results[-1].friendly_name = mine.friendly_name
+        return openvino.Model(results, self._sinks(), parameters, model.friendly_name)
+
+    def build_open(self, name: str) -> openvino.Model:
+        """Return a model of all nodes that were added."""
+        parameters = [node for node in self._nodes if isinstance(node, op.Parameter)]
+        unread = [value for node in self._nodes for value in node.outputs() if not value.get_target_inputs()]
+        return openvino.Model([op.Result(value) for value in unread], self._sinks(), parameters, name)
+
+    def _sinks(self) -> list[openvino.Node]:
+        return [node for node in self._nodes if node.get_type_name() == "Assign"]
+
+    def _source_of(self, value: Output) -> openvino.Output:
+        """Return the translation of a value; a new parameter if its node was refused."""
+        if value not in self._values:
+            parameter = op.Parameter(_type_of(value), _shape(value.partial_shape))
+            self._nodes.append(parameter)
+            self._values[value] = parameter.output(0)
+        return self._values[value]
+
+    def _translated(self, node: Node) -> openvino.Node:
+        inputs = [self._values[value] for value in node.input_values()]
+        if isinstance(node, Parameter):
+            return op.Parameter(_type_of(node.output(0)), _shape(node.partial_shape))
+        if isinstance(node, Constant):
+            return constant(node.data, node.get_element_type())
+        if (reason := limitation(node)) is not None:
+            raise Untranslatable(reason)
+        if isinstance(node, (ReadValue, ReadValueV3)):
+            return op.read_value(*inputs, self._variables[node.variable_id])
+        if isinstance(node, AssignV3):
+            # Its constructor takes a node, but not one of several outputs.
+            value = node.output(0)
+            placeholder = op.Parameter(_type_of(value), _shape(value.partial_shape))
+            made = op.assign(placeholder, self._variables[node.variable_id])
+            made.set_argument(0, _separate(inputs[0]))
+            return made
+        if isinstance(node, MultiSubGraphOp):
+            return self._with_bodies(node, inputs)
+        if not isinstance(node, Op) or node.type_info.version_id == "extension":
+            raise Untranslatable(f"OpenVINO has no operation {node.type_info.name}")
+        attributes = _AttributeCollector()
+        node.visit_attributes(attributes)
+        made = factory(node.type_info.version_id).create(node.type_info.name, inputs, attributes.values)
+        if isinstance(node, Divide) and not any(isinstance(value.node, Constant) for value in node.input_values()):
+            # Or else OpenVINO multiplies by the reciprocal, whose rounding moves quantized values by a step. With this
+            # key it divides constants the wrong way round.
+            made.get_rt_info()[_EXACT_DIVISION] = True
+        return corrected(node, made)
+
+    def _with_bodies(self, node: MultiSubGraphOp, inputs: list[openvino.Output]) -> openvino.Node:
+        made = _WITH_BODIES[type(node)]()
+        made.set_arguments(inputs)
+        bodies = [self._body(body) for body in node.bodies]
+        ports = [
+            ([_description(one) for one in taken], [_description(one) for one in given])
+            for taken, given in zip(node.input_descriptions, node.output_descriptions)
+        ]
+        if isinstance(node, If):
+            for set_body, body in zip((made.set_then_body, made.set_else_body), bodies):
+                set_body(body)
+            for index, (taken, given) in enumerate(ports):
+                made.set_input_descriptions(index, taken)
+                made.set_output_descriptions(index, given)
+            made.set_output_size(node.get_output_size())
+        else:
+            made.set_function(bodies[0]) if isinstance(node, Loop) else made.set_body(bodies[0])
+            made.set_input_descriptions(ports[0][0])
+            made.set_output_descriptions(ports[0][1])
+        if isinstance(node, Loop):
+            made.set_special_body_ports(node.get_special_body_ports())
+        made.constructor_validate_and_infer_types()
+        return made
+
+    def _body(self, body: Model) -> openvino.Model:
+        graph = _Graph(self._variables)
+        for node in body.get_ordered_ops():
+            try:
+                graph.add(node)
+            except Untranslatable as reason:
+                raise Untranslatable(f"{node.type_info.name} '{node.friendly_name}' in its body: {reason}") from reason
+        return graph.build(body)
+
+
+class _AttributeCollector(AttributeVisitor):
+    """Collects the attributes by their names in IR files, as values that OpenVINO's node factory takes."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+
+    def visit(self, attribute: Attribute, value: Any) -> Any:
+        if value is not None:
+            self.values[attribute.ir_name] = _attribute_value(value)
+        return value
+
+
+def _attribute_value(value: Any) -> Any:
+    if isinstance(value, Type):
+        return str(value)
+    if isinstance(value, PartialShape):
+        return _shape(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _separate(value: openvino.Output) -> openvino.Output:
+    """Return a value of its own if it is an input of the model.
+
+    Assign would give the variable the input's memory, so that ReadValue returned the input of the same inference.
+    """
+    if not isinstance(value.get_node(), op.Parameter):
+        return value
+    is_boolean = value.get_element_type() == openvino.Type.boolean
+    return factory("opset1").create("LogicalOr" if is_boolean else "Maximum", [value, value], {}).output(0)
+
+
+def _type_of(value: Output) -> openvino.Type:
+    kind = openvino_type(value.element_type)
+    if kind is None:
+        raise Untranslatable(f"the plugin does not pass {value.element_type} values to OpenVINO")
+    return kind
+
+
+def _shape(shape: PartialShape) -> openvino.PartialShape:
+    return openvino.PartialShape(str(shape))
+
+
+def _check_output(mine: Output, theirs: openvino.Output) -> None:
+    """Raise Untranslatable if OpenVINO infers another type or shape."""
+    kind, shape = hetero_type(theirs.get_element_type()), theirs.get_partial_shape()
+    if kind is not mine.element_type or not shape.compatible(_shape(mine.partial_shape)):
+        found, wanted = f"{kind}{shape}", f"{mine.element_type}{mine.partial_shape}"
+        raise Untranslatable(f"OpenVINO's output {mine.index} is {found}, not {wanted}")
+
+
+def _description(description: Any) -> Any:
+    """Return OpenVINO's object for an entry of a port map; its fields have the same names."""
+    return getattr(op.util, type(description).__name__)(**vars(description))
+
+
+def _variables(model: Model) -> dict[str, op.util.Variable]:
+    made = {}
+    for variable in model.variables:
+        info = op.util.VariableInfo()
+        info.variable_id = variable.info.variable_id
+        info.data_type = openvino_type(variable.info.data_type) or openvino.Type.dynamic
+        info.data_shape = _shape(variable.info.data_shape)
+        made[info.variable_id] = op.util.Variable(info)
+    return made

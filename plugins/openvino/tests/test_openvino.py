@@ -1,0 +1,259 @@
+"""Device OPENVINO beyond the conformance kit: devices, properties, memory, exports and errors."""
+
+import gc
+import io
+import sys
+import threading
+
+import numpy as np
+import openvino
+import pytest
+from hetero_openvino.memory import address_of, constant
+
+from hetero import Constant, Core, Model, Parameter, Tensor, Type, ops
+from hetero.errors import BlobError, CancelledError, DeviceError, PropertyError, UnsupportedOperationError
+from hetero.graph import Op
+from hetero.plugin.blob import read_blob
+from tests.runtime.test_fork import fork
+
+CPU = "OPENVINO.CPU"
+
+
+@pytest.fixture
+def core():
+    return Core()
+
+
+def product(rows: int = 2) -> Model:
+    """Return a model y = relu(x) · weights, with weights of 1 + 2**-12, which is 1 in bf16."""
+    x = Parameter(Type.f32, [rows, 64], name="x")
+    weights = np.full((64, 64), 1 + 2**-12, np.float32)
+    return Model(ops.MatMul(ops.Relu(x, name="relu"), weights, False, False, name="product"), [x], "product")
+
+
+def test_devices_are_those_that_openvino_lists(core):
+    engine = openvino.Core()
+    found = [name for name in core.available_devices if name.startswith("OPENVINO")]
+    assert found == [f"OPENVINO.{name}" for name in engine.available_devices]
+    assert core.get_property(CPU, "FULL_DEVICE_NAME").startswith(engine.get_property("CPU", "FULL_DEVICE_NAME"))
+
+
+@pytest.mark.parametrize("broken", ["missing", "broken"])
+def test_unavailable_without_openvino(monkeypatch, broken):
+    if broken == "missing":
+        monkeypatch.setitem(sys.modules, "openvino", None)
+    else:
+        monkeypatch.delitem(sys.modules, "openvino")
+        monkeypatch.setattr("builtins.__import__", _refuse_openvino(__import__))
+    core = Core()
+    assert not any(name.startswith("OPENVINO") for name in core.available_devices)
+    assert "pip install --upgrade --force-reinstall openvino" in core.unavailable_devices["OPENVINO"]
+    with pytest.raises(DeviceError, match="OPENVINO is not available: OpenVINO cannot be imported"):
+        core.compile_model(product(), CPU)
+
+
+def _refuse_openvino(real):
+    def load(name, *arguments, **keywords):
+        if name == "openvino":
+            raise OSError("libopenvino.so: file too short")
+        return real(name, *arguments, **keywords)
+
+    return load
+
+
+def test_properties_are_openvinos(core):
+    engine = openvino.Core()
+    mine, theirs = core.get_property(CPU, "SUPPORTED_PROPERTIES"), engine.get_property("CPU", "SUPPORTED_PROPERTIES")
+    shared = mine.keys() & theirs.keys()
+    assert {key: mine[key] for key in shared} == {key: theirs[key] for key in shared}
+    # Not readable in Python, not writable without effect on later compilations, and hetero's own.
+    assert theirs.keys() - mine.keys() <= {
+        "COMPATIBILITY_CHECK",
+        "ENABLE_CPU_RESERVATION",
+        "EXECUTION_DEVICES",
+        "WEIGHTS_PATH",
+    }
+    core.set_property(CPU, {"DYNAMIC_QUANTIZATION_GROUP_SIZE": 64})
+    compiled = core.compile_model(product(), CPU, {"INFERENCE_NUM_THREADS": "1", "SCHEDULING_CORE_TYPE": "PCORE_ONLY"})
+    assert compiled.get_property("DYNAMIC_QUANTIZATION_GROUP_SIZE") == 64
+    assert compiled.get_property("INFERENCE_NUM_THREADS") == 1
+    assert compiled.get_property("SCHEDULING_CORE_TYPE") == "PCORE_ONLY"
+    with pytest.raises(
+        PropertyError, match="SCHEDULING_CORE_TYPE of OPENVINO cannot be 'FAST': it takes one of ANY_CORE"
+    ):
+        core.compile_model(product(), CPU, {"SCHEDULING_CORE_TYPE": "FAST"})
+    with pytest.raises(PropertyError, match="has no property KV_CACHE_PRECISIONS; did you mean"):
+        core.set_property(CPU, {"KV_CACHE_PRECISIONS": "f32"})
+
+
+def test_computes_in_f32_unless_a_hint_allows_less(core):
+    x = np.ones((2, 64), np.float32)
+    exact = 64 * (1 + 2**-12)
+    assert core.compile_model(product(), CPU)(x)[0][0, 0] == exact
+    assert core.compile_model(product(), CPU).get_property("EXECUTION_MODE_HINT") == "ACCURACY"
+    if "BF16" in core.get_property(CPU, "OPTIMIZATION_CAPABILITIES"):
+        for options in ({"INFERENCE_PRECISION_HINT": "bf16"}, {"EXECUTION_MODE_HINT": "PERFORMANCE"}):
+            compiled = core.compile_model(product(), CPU, options)
+            assert compiled.get_property("INFERENCE_PRECISION_HINT") is Type.bf16
+            assert compiled(x)[0][0, 0] == 64
+
+
+def test_constants_share_memory_and_keep_it():
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    array.setflags(write=False)
+    made = constant(array, Type.f32)
+    assert address_of(made.data) == address_of(array)
+    del array
+    gc.collect()
+    np.testing.assert_array_equal(made.data, np.arange(6).reshape(2, 3))
+    narrow = constant(np.array([1, 2, 3], Type.bf16.to_dtype()), Type.bf16)
+    assert narrow.get_element_type() == openvino.Type.bf16
+    assert narrow.get_data(dtype=np.float32).tolist() == [1, 2, 3]
+
+
+def test_constants_of_less_than_a_byte(core):
+    x = Parameter(Type.f32, [3])
+    weights = ops.Convert(Constant(np.array([1, -2, 3], Type.i4.to_dtype())), "f32")
+    compiled = core.compile_model(Model(ops.Multiply(x, weights), [x]), CPU)
+    assert compiled(np.float32([2, 3, 4]))[0].tolist() == [2, -6, 12]
+
+
+def test_tensors_are_used_in_place(core):
+    request = core.compile_model(product(), CPU).create_infer_request()
+    x, y = np.ones((2, 64), np.float32), np.zeros((2, 64), np.float32)
+    x.setflags(write=False)
+    request.set_tensor("x", Tensor(x, shared_memory=True))
+    request.set_output_tensor(Tensor(y, shared_memory=True))
+    request.infer()
+    engine = request._request.request.engine
+    assert address_of(engine.get_input_tensor(0).data) == address_of(x)
+    assert address_of(engine.get_output_tensor(0).data) == address_of(y)
+    assert (y == 64 * (1 + 2**-12)).all()
+
+
+def test_outputs_that_are_one_value(core):
+    x = Parameter(Type.f32, [3], name="x")
+    y = ops.Relu(x)
+    compiled = core.compile_model(Model([y, x, y, Constant(np.float32([7]))], [x]), CPU)
+    for array in (np.float32([-1, 0, 1]), np.float32([2, -3, 4])):
+        found = compiled(array).to_tuple()
+        for actual, expected in zip(found, (array.clip(0), array, array.clip(0), [7])):
+            np.testing.assert_array_equal(actual, expected)
+
+
+def test_own_operations_are_refused_with_a_reason(core):
+    class Negate(Op):
+        input_names = ("data",)
+
+        def validate_and_infer_types(self):
+            self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+    x = Parameter(Type.f32, [2])
+    with pytest.raises(
+        UnsupportedOperationError, match=r"OPENVINO.CPU cannot run Negate 'own' \(OpenVINO has no operation"
+    ):
+        core.compile_model(Model(Negate(x, name="own"), [x]), CPU)
+
+
+def test_a_failing_query_names_the_operation(core):
+    """OpenVINO fails to query Negative of u8, as it computes the constant -1 in u8."""
+    x = Parameter(Type.f32, [2], name="x")
+    half = ops.Relu(x, name="half")
+    model = Model(ops.Add(half, ops.Tile(half, ops.Convert(x, "i64"), name="tile"), name="sum"), [x])
+    found = core.query_model(model, CPU)
+    assert found["half"] == CPU and "repetitions" in found.refused["tile"]
+
+
+def test_requests_run_at_the_same_time(core):
+    compiled = core.compile_model(product(), CPU, {"NUM_STREAMS": 2})
+    requests = [compiled.create_infer_request() for _ in range(4)]
+    ended = []
+    for number, request in enumerate(requests):
+        request.set_callback(ended.append, number)
+        request.start_async(np.full((2, 64), number, np.float32))
+    for number, request in enumerate(requests):
+        request.wait()
+        np.testing.assert_allclose(request.results[0], np.full((2, 64), 64 * (1 + 2**-12) * number), rtol=1e-6)
+    assert sorted(ended) == [0, 1, 2, 3]
+
+
+def test_cancel_stops_openvino(core):
+    x = Parameter(Type.f32, [1, 64, 256, 256])
+    value, weights = x, np.ones((64, 64, 3, 3), np.float32)
+    for _ in range(12):
+        value = ops.Convolution(value, weights, [1, 1], [1, 1], [1, 1], [1, 1])
+    request = core.compile_model(Model(value, [x]), CPU).create_infer_request()
+    request.infer()
+    whole = request.latency
+    timer = threading.Timer(whole / 10e3, request.cancel)
+    timer.start()
+    with pytest.raises(CancelledError):
+        request.infer()
+    assert request.latency < 0.8 * whole
+    request.infer()
+
+
+def test_exported_model_of_another_version(core):
+    blob = core.compile_model(product(), CPU).export_model().getvalue()
+    sections = read_blob(blob).sections
+    plugin, options = core.resolve_device(CPU)
+    with pytest.raises(BlobError, match="was exported by OpenVINO 2020.1, but this is 20"):
+        plugin.import_model({**sections, "openvino_version": memoryview(b"2020.1")}, options)
+    with pytest.raises(BlobError, match="OpenVINO cannot import it"):
+        plugin.import_model({**sections, "openvino": memoryview(b"nothing")}, options)
+    imported = core.import_model(io.BytesIO(blob), CPU)
+    assert imported(np.ones((2, 64), np.float32))[0][0, 0] == 64 * (1 + 2**-12)
+
+
+def test_variables_of_an_imported_model(core):
+    x = Parameter(Type.f32, [2], name="x")
+    read = ops.ReadValue(Constant(np.float32([5, 6])), "last")
+    model = Model(ops.Add(read, x), [x], sinks=[ops.Assign(x, "last")])
+    request = core.import_model(core.compile_model(model, CPU).export_model(), CPU).create_infer_request()
+    assert request.infer(np.float32([1, 2]))[0].tolist() == [6, 8]
+    (state,) = request.query_state()
+    assert state.name == "last" and state.state.data.tolist() == [1, 2]
+    state.state = Tensor(np.float32([10, 20]))
+    assert request.infer(np.float32([1, 2]))[0].tolist() == [11, 22]
+    request.reset_state()
+    assert request.infer(np.float32([1, 2]))[0].tolist() == [6, 8]
+
+
+def test_exact_division(core):
+    """OpenVINO multiplies by the reciprocal: 127.5 steps of a scale then round up instead of down."""
+    x, scale = Parameter(Type.f32, [1]), Parameter(Type.f32, [1])
+    compiled = core.compile_model(Model([ops.Divide(x, scale), ops.Divide(np.float32([3]), scale)], [x, scale]), CPU)
+    step = np.float32(5) / np.float32(255)
+    found = compiled([np.float32([-2.5]), step.reshape(1)]).to_tuple()
+    assert found[0] == np.float32(-2.5) / step
+    np.testing.assert_allclose(found[1], np.float32(3) / step, rtol=1e-6)
+
+
+def test_rows_that_a_mask_excludes(core):
+    query, key = (Parameter(Type.f32, [1, 2, 3], name=name) for name in ("query", "key"))
+    mask = Parameter(Type.f32, [2, 2], name="mask")
+    highest = ops.ReduceMax(mask, [1], True)
+    outputs = [ops.ScaledDotProductAttention(query, key, key, mask), ops.Equal(highest, np.float32(-np.inf)), highest]
+    compiled = core.compile_model(Model(outputs, [query, key, mask]), CPU)
+    one, rows = np.ones((1, 2, 3), np.float32), np.float32([[-np.inf, -np.inf], [0, -np.inf]])
+    attention, excluded, found = compiled([one, one, rows]).to_tuple()
+    assert attention.tolist() == [[[0, 0, 0], [1, 1, 1]]]
+    assert excluded.tolist() == [[True], [False]] and found.tolist() == [[-np.inf], [0]]
+
+
+def test_a_forked_process_gets_a_clear_error():
+    fork(
+        """
+        core = Core()
+        compiled = core.compile_model(model(), DEVICE)
+        request = compiled.create_infer_request()
+        run(request)
+        """,
+        """
+        for error in (error_of(run, request), error_of(core.compile_model, model(), DEVICE)):
+            assert isinstance(error, DeviceError) and "forked after OpenVINO was loaded" in str(error)
+        assert "OPENVINO" in core.unavailable_devices
+        os._exit(0)  # OpenVINO's own cleanup ends a forked process with an error
+        """,
+        CPU,
+    )

@@ -1,0 +1,23 @@
+"""The state of a variable, which the worker keeps with the request."""
+
+from __future__ import annotations
+
+from hetero.graph import VariableInfo
+from hetero.plugin import VariableState
+from hetero.tensor import Tensor
+from hetero_ray.worker_client import WorkerClient
+
+
+class RayVariableState(VariableState):
+    def __init__(self, info: VariableInfo, client: WorkerClient, key: tuple[int, int]) -> None:
+        super().__init__(info)
+        self._client, self._key = client, key
+
+    def get_state(self) -> Tensor:
+        return Tensor(self._client.call("get_state", *self._key, self.name))
+
+    def set_state(self, tensor: Tensor) -> None:
+        self._client.call("set_state", *self._key, self.name, tensor.data)
+
+    def reset(self) -> None:
+        self._client.call("reset_state", *self._key, self.name)

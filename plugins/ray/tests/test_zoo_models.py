@@ -1,0 +1,31 @@
+"""Models of the zoo over nodes of a cluster, compared with ONNX Runtime or LiteRT."""
+
+import os
+
+import pytest
+
+from tests import zoo
+from tests.test_models import LITE, MAX_ERROR, check, check_random_affinities
+
+SEEDS = int(os.environ.get("HETERO_SEEDS", "0"))
+# Without HETERO_SEEDS a sample, as the tests take long.
+NAMES = [*zoo.ONNX, *LITE] if SEEDS else ["squeezenet", "voice_activity", "magika"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_on_a_node(core, name):
+    model, shape = core.read_model(zoo.path(name)), zoo.MODELS[name].shapes[0]
+    check(core, model, "HETERO:RAY.0,TEMPLATE", name, shape, MAX_ERROR)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_in_a_pipeline_over_two_nodes(core, name):
+    model, shape = core.read_model(zoo.path(name)), zoo.MODELS[name].shapes[0]
+    core.set_property("HETERO", {"PLACEMENT": "PIPELINE"})
+    check(core, model, "HETERO:RAY.0,RAY.1", name, shape, MAX_ERROR)
+
+
+@pytest.mark.parametrize("seed", range(3 if SEEDS else 1))
+@pytest.mark.parametrize("name", NAMES)
+def test_a_random_device_for_every_operation(core, name, seed):
+    check_random_affinities(core, "RAY.0,RAY.1,TEMPLATE", name, seed)
