@@ -303,7 +303,7 @@ class Picky(CustomElu):
     ("make", "reason"),
     [
         (lambda x: Chosen(x, alpha=1), "attribute how = 'exp' cannot stand in an expression"),
-        (Reduced, r"an expression makes an output of the shape to which \[\(3, 4\)\] broadcast, not \(3,\)"),
+        (Reduced, r"an expression makes an output of the shape to which \[3,4\] broadcast, not \[3\]"),
         (lambda x: Picky(x, alpha=1), "alpha is odd"),
         (OnTheHost, "no kernel for extension::OnTheHost"),
     ],

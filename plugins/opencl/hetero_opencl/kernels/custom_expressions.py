@@ -55,7 +55,8 @@ def expression_unsupported_reason(node: Op) -> str | None:
         except ValueError:
             broadcast = None
         if broadcast != output:
-            return f"an expression makes an output of the shape to which {inputs} broadcast, not {output}"
+            shapes_text = ", ".join(f"{shape}" for shape in inputs)
+            return f"an expression makes an output of the shape to which {shapes_text} broadcast, not {output}"
     return None
 
 
