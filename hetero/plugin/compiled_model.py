@@ -80,13 +80,15 @@ class CompiledModel(ABC):
 
     @functools.cached_property
     def executor(self) -> Executor:
-        """NUM_STREAMS threads for inferences in the background, which end with the compiled model.
+        """Threads for inferences in the background, which end with the compiled model.
 
+        There are NUM_STREAMS, or OPTIMAL_NUMBER_OF_INFER_REQUESTS if a device needs more requests to be always busy.
         With EXCLUSIVE_ASYNC_REQUESTS it is one thread, shared by all such compiled models of the device.
         """
         if self.properties.value_of(props.exclusive_async_requests):
             return self.plugin.executors.get(f"{self.device_name} exclusive")
-        return Executor(f"{self.device_name} {self.name}", self.properties.value_of(props.num_streams))
+        counts = map(self.properties.value_of, (props.num_streams, props.optimal_number_of_infer_requests))
+        return Executor(f"{self.device_name} {self.name}", max(counts))
 
     @functools.cached_property
     def priority(self) -> int:

@@ -6,6 +6,8 @@ import threading
 
 import numpy as np
 import pytest
+from hetero_template.compiled_model import TemplateCompiledModel
+from hetero_template.plugin import TemplatePlugin
 
 from hetero import Core, Model, Parameter, Type, ops
 from hetero import properties as props
@@ -282,3 +284,19 @@ def test_the_exclusive_thread_ends_with_the_last_model_that_uses_it(core, device
     gc.collect()
     mine[0].join(60)
     assert not mine[0].is_alive()
+
+
+def test_threads_for_each_request_that_keeps_a_device_busy():
+    class Busy(TemplateCompiledModel):
+        def __init__(self, prepared):
+            super().__init__(prepared)
+            self.properties.set_internal({props.optimal_number_of_infer_requests: 3})
+
+    class BusyPlugin(TemplatePlugin):
+        def compile(self, prepared):
+            return Busy(prepared)
+
+    core = Core()
+    core.register_plugin(BusyPlugin, "BUSY")
+    compiled = core.compile_model(relu_model(), "BUSY")
+    assert (compiled.get_property("NUM_STREAMS"), compiled._compiled.executor.size) == (1, 3)

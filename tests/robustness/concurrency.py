@@ -8,6 +8,7 @@ HeteroError.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import functools
 import json
 import os
@@ -139,6 +140,10 @@ def in_fork(work: Callable[[], None], limits: dict[int, int]) -> None:
     child = os.fork()
     if child == 0:
         signal.alarm(SECONDS_OF_FORK)
+        faulthandler.enable(writer)  # a crash of native code is reported with the Python stack
+        # As Python does at its start. Intel's OpenCL runtime, if a case before loaded it, has installed a handler,
+        # which crashes when it reports the signal to a file that the limit applies to.
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         status = 1
         try:
             for kind, limit in limits.items():

@@ -98,7 +98,7 @@ def test_both_runtimes_work(before, tmp_path):
     """Also if another library has loaded a TBB that is too old for Intel's runtime."""
     code = f"{before}\n{FULL_NAMES}\nimport numpy, os, hetero.ops as ops\n"
     code += "x = hetero.Parameter(hetero.Type.f32, [3])\n"
-    code += "for name in core.available_devices:\n"
+    code += "for name in ['TEMPLATE', *(n for n in core.available_devices if n.startswith('GPU'))]:\n"
     code += "    print(core.compile_model(hetero.Model(ops.Exp(x), [x]), name)(numpy.zeros(3, 'f'))[0])\n"
     code += "print(os.environ.get('OCL_ICD_VENDORS'))\n"
     printed, logged = run_python(code, TMPDIR=str(tmp_path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
+from hetero import properties as props
 from hetero.graph import Model
 from hetero.plugin import CompiledModel, PreparedModel, Section
 from hetero.plugin.model_sections import ports_section
@@ -22,6 +23,9 @@ class RayCompiledModel(CompiledModel):
     def __init__(self, prepared: PreparedModel, sections: Mapping[str, Section]) -> None:
         super().__init__(prepared)
         device = cast(RayDevice, prepared.device)
+        # One request more than the node runs at once: its inputs are at the node when another inference ends.
+        streams = self.properties.value_of(props.num_streams)
+        self.properties.set_internal({props.optimal_number_of_infer_requests: streams + 1})
         self._sections = {name: section for name, section in sections.items() if name != "ports"}
         self.variables = [variable.info for variable in prepared.model.variables]
         cargo = cast("RayPlugin", prepared.plugin).store.pack(self._sections)

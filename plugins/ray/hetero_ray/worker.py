@@ -12,6 +12,7 @@ import numpy as np
 from hetero import Core
 from hetero import properties as props
 from hetero.errors import DeviceError
+from hetero.graph import Op
 from hetero.plugin import CompiledModel, ProfilingInfo, SyncInferRequest, VariableState
 from hetero.plugin.blob import hetero_version
 from hetero.plugin.model_sections import ir_in
@@ -63,6 +64,8 @@ class Worker:
     def __init__(self) -> None:
         self._core = Core()
         self._models: dict[int, _Model] = {}
+        #: Custom operations that clients defined: a class that nothing refers to would not stay defined.
+        self._classes: list[type[Op]] = []
         self._lock = threading.Lock()
 
     def version(self) -> str:
@@ -75,7 +78,7 @@ class Worker:
         failures = []
         for content in classes:
             try:
-                ray.cloudpickle.loads(content)
+                self._classes.append(ray.cloudpickle.loads(content))
                 failures.append("")
             except Exception as error:
                 failures.append(f"{type(error).__name__}: {error}")

@@ -1,4 +1,9 @@
-"""WorkerClient: calls of the worker on a node. Errors of Ray and of the node become DeviceErrors here."""
+"""WorkerClient: calls of the worker on a node. Errors of Ray and of the node become DeviceErrors here.
+
+Inferences are calls of actors, not Ray's compiled graphs. Measured with Ray 2.60 for 4 KiB, a graph answers in 0.34 ms
+instead of 1.6 ms on one node, and in 1.2 ms instead of 1.8 ms on another node. But while it waits it keeps a core of
+the node busy, an actor has only one graph, which runs one inference at a time, and a graph is not thread-safe.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +29,8 @@ _START_TIMEOUT = 120.0
 # Threads of a worker for calls other than inferences, so that a cancellation does not wait for an inference.
 _CONTROL_THREADS = 4
 _CONTROL = "control"
+# Threads of a worker for inferences, besides two for each core. Most of them wait for others to end.
+_INFER_THREADS = 8
 _lock = threading.Lock()
 # They start in a second, so they are kept for later plugins until the process ends.
 _workers: dict[Placement, WorkerClient] = {}
@@ -82,7 +89,9 @@ class WorkerClient:
         self._unused: deque[tuple[int, int | None]] = deque()
         groups = {_CONTROL: _CONTROL_THREADS}
         actor = ray.remote(num_cpus=0, concurrency_groups=groups)(Worker)  # type: ignore[call-overload]
-        self._actor = actor.options(max_concurrency=2 * placement.cpus, scheduling_strategy=placement.strategy).remote()
+        self._actor = actor.options(
+            max_concurrency=_INFER_THREADS + 2 * placement.cpus, scheduling_strategy=placement.strategy
+        ).remote()
         self.is_lost = False
         self._descriptions: dict[str, Description] = {}
         # Why the node could not define a class; "" if it could.

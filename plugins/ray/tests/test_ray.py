@@ -133,6 +133,13 @@ def test_a_model_over_two_nodes(core):
         np.testing.assert_allclose(compiled(X[:rows])[0], compute(X[:rows]), rtol=1e-4, atol=1e-5)
 
 
+def test_a_request_waits_at_the_node(core):
+    """While the node runs an inference for each stream, the next one is sent."""
+    compiled = core.compile_model(chain()[0], "RAY.0", {"NUM_STREAMS": 2})
+    assert compiled.get_property("NUM_STREAMS") == 2
+    assert compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS") == 3
+
+
 def test_weights_are_sent_once(core, monkeypatch):
     """Two queries and two compilations need each large weight; the object store gets it once."""
     put = []
@@ -169,7 +176,11 @@ def test_smaller_contents_leave_the_rest_of_a_memory(core):
 
 def test_custom_operations_are_sent(core, by_value):
     x = Parameter(Type.f32, [4, 8])
-    compiled = core.compile_model(Model(Cube(ops.Negative(x)), [x]), "RAY.1")
+    model = Model(Cube(ops.Negative(x)), [x])
+    core.query_model(model, "RAY.1")
+    plugin, options = core.resolve_device("RAY.1")
+    ray.get(plugin.device(options).client._actor.__ray_call__.remote(lambda worker: gc.collect()))
+    compiled = core.compile_model(model, "RAY.1")
     np.testing.assert_allclose(compiled(X)[0], -(X**3), rtol=1e-6)
 
 
