@@ -28,6 +28,10 @@ class GraphError(HeteroError):
     """An invalid graph: a wrong number of inputs, incompatible types or shapes, or a cycle."""
 
 
+class PortIndexError(GraphError, IndexError):
+    """An index that no input or output of a model has; an IndexError, as in OpenVINO."""
+
+
 class ArgumentError(HeteroError, TypeError):
     """An argument of a type that a function does not take."""
 

@@ -253,7 +253,10 @@ class Op(Node):
         return type(self).evaluate is not Op.evaluate
 
     def evaluate(
-        self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], evaluation_context: RTMap | None = None
+        self,
+        output_values: Sequence[Tensor],
+        input_values: Sequence[Tensor],
+        evaluationContext: RTMap | None = None,  # OpenVINO's name
     ) -> bool:
         """Compute the outputs: write to their ``data``, or copy tensors to them (optional). Return True on success.
 
@@ -261,7 +264,7 @@ class Op(Node):
         Inputs are read-only. Several threads may call it at the same time. By default, hetero's own evaluation of the
         operation. Raises TensorError if tensors do not fit, UnsupportedOperationError if hetero cannot compute it.
         """
-        return need("evaluation").evaluate_node(self, outputs, inputs)
+        return need("evaluation").evaluate_node(self, output_values, input_values)
 
     def clone_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
         clone = self.copy_unconnected()

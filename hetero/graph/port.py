@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hetero.errors import GraphError
+from hetero.errors import ArgumentTypeError, GraphError
 from hetero.messages import escaped
 from hetero.ov_any import RTMap
 from hetero.shape import PartialShape
@@ -162,15 +162,25 @@ class Output(Port):
     def target_inputs(self) -> list[Input]:
         return self.get_target_inputs()
 
-    def remove_target_input(self, target: Input) -> None:
+    def remove_target_input(self, target_input: Input) -> None:
         """Remove an input from the readers, although it still reads this value: for nodes that are discarded."""
-        self._targets.pop(target, None)
+        self._targets.pop(target_input, None)
 
-    def replace(self, other: Output) -> None:
+    def replace(self, replacement: Output) -> None:
         """Make every reader of this value read another one, and add this value's names to it."""
         for target in self.get_target_inputs():
-            target.replace_source_output(other)
-        other.own_names |= self.own_names
+            target.replace_source_output(replacement)
+        replacement.own_names |= self.names
+
+    def __lt__(self, other: Output) -> bool:
+        """Order values by their nodes, older ones first, and then by index."""
+        return (self._node.get_instance_id(), self._index) < (other._node.get_instance_id(), other._index)
+
+    def __copy__(self) -> Output:
+        return self  # a value of a graph has no copies
+
+    def __deepcopy__(self, memo: dict) -> Output:
+        raise ArgumentTypeError("an Output cannot be copied without its node; copy the model")
 
     def __repr__(self) -> str:
         return escaped(f"<{type(self).__name__}: {self.description()}>")
@@ -201,11 +211,11 @@ class Input(Port):
     def get_source_output(self) -> Output:
         return self._source
 
-    def replace_source_output(self, source: Output) -> None:
+    def replace_source_output(self, new_source_output: Output) -> None:
         """Read another value. Types and shapes are not inferred again."""
         self._source._targets.pop(self, None)
-        self._source = source
-        source._targets[self] = None
+        self._source = new_source_output
+        new_source_output._targets[self] = None
 
     def __repr__(self) -> str:
         return f"<Input: shape{self._source._partial_shape} type: {self.element_type}>"

@@ -265,17 +265,8 @@ class RemoteTensor(_DeviceTensor):
         else:
             super().set_shape(shape)
 
-    def copy_from(self, source: Tensor | np.ndarray | list) -> None:
-        """Set shape and elements to those of a tensor, remote or not, or an array.
-
-        Raises TensorError if the element type differs, or the memory cannot take the shape.
-        """
-        if isinstance(source, list):
-            source = np.asarray(source)
-        found = source.element_type if isinstance(source, Tensor) else Type(source.dtype)
-        if found is not self.element_type:
-            raise TensorError(f"a remote tensor of {self.element_type} cannot be filled with {found} elements")
-        self.set_shape(source.shape)
+    def write(self, source: Tensor | np.ndarray) -> None:
+        """Copy the elements of a tensor, remote or not, or of an array of the same shape and element type."""
         if isinstance(source, RemoteTensor):
             self.memory.copy(self.region, source.memory, source.region)
         else:
