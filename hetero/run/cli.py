@@ -178,6 +178,52 @@ def tune(
         _print_report(report, as_json, show_tuning)
 
 
+@app.command()
+def compare(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    device: Annotated[str, typer.Option("--device", "-d", help="The tested device.", show_default=False)],
+    reference: Annotated[
+        str,
+        typer.Option("--to", metavar="DEVICE|FILE.npz", help="Another device, or arrays by name.", show_default=False),
+    ],
+    inputs: Annotated[
+        str, typer.Option(metavar="FILE|FOLDER", help="An .npz, .npy or YAML file, or a folder. Random by default.")
+    ] = "",
+    shapes: Shapes = [],  # noqa: B006
+    seed: Annotated[int | None, typer.Option(help="The seed of random inputs.", min=0, show_default="0")] = None,
+    tolerance: Annotated[
+        float, typer.Option(help="The largest accepted error, relative to a value's largest magnitude.", min=0)
+    ] = 1e-4,
+    per_operation: Annotated[
+        bool, typer.Option("--per-operation", help="Run each operation alone, on the inputs that the reference has.")
+    ] = False,
+    settings: Annotated[
+        list[str],
+        typer.Option("--property", metavar="KEY=VALUE", help="A property of the tested device. May be repeated."),
+    ] = [],  # noqa: B006
+    reproducer: Annotated[
+        str, typer.Option(metavar="FILE.xml", help="Where to write the operations that differ: MODEL-differs.xml.")
+    ] = "",
+    extensions: Extensions = [],  # noqa: B006
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Compare a device with another one on a model, and find the operation that differs. Exit code 1 if one does."""
+    with _one_line_errors(debug):
+        from hetero.run.comparison import Request, run_comparison
+        from hetero.run.display import progress_bar, show_comparison
+
+        request = Request(
+            model, device, reference, inputs, shapes, seed, tolerance, per_operation, settings, reproducer, extensions
+        )
+        with progress_bar() as progress:
+            core, network = _read_model(model, extensions, progress)
+            report = run_comparison(core, network, request, progress)
+        _print_report(report, as_json, show_comparison)
+    if not report.agrees:
+        raise typer.Exit(1)
+
+
 @plugin.command("new")
 def new(
     name: Annotated[str, typer.Argument(help="The device's name, such as NPU.", show_default=False)],

@@ -18,7 +18,9 @@ from rich.text import Text
 
 from hetero.messages import escaped
 from hetero.run.calibrate import Calibration
+from hetero.run.compare import Comparison
 from hetero.run.devices import DeviceInfo, OperationQuery
+from hetero.run.differences import Difference
 from hetero.run.runner import Placement, RunReport
 from hetero.run.runner import Progress as OnProgress
 from hetero.run.tune import Tuning
@@ -26,6 +28,8 @@ from hetero.run.tune import Tuning
 # Maximum number of rows in the tables of subgraphs and of reasons.
 MAX_SUBGRAPHS = 20
 MAX_REASONS = 20
+# Titles of columns that are aligned to the right.
+_NUMBERS = {"ms", "transfers (ms)", "value", "inputs", "outputs", "max error", "relative error", "after operations"}
 
 
 class _EscapingConsole(Console):
@@ -134,6 +138,38 @@ def show_tuning(console: Console, report: Tuning) -> None:
     _line(console, f"an inference takes {after} ms; it took {before} ms before ({ratio:.2f} times as fast)")
 
 
+def show_comparison(console: Console, report: Comparison) -> None:
+    """Print the differences of the outputs, how the error grows, and what causes it."""
+    title = f"{report.model}: {report.operations} operations on {report.device}, compared with {report.reference}"
+    _line(console, f"{title}; inputs: {report.sample}; tolerance {report.tolerance:g}")
+    table = _table("output", "max error", "relative error", "at", report.device, report.reference)
+    for one in report.outputs:
+        at = one.problem or ("" if one.index is None else str(one.index))
+        table.add_row(one.value, *_errors(one), at, one.found or "", one.expected or "")
+    console.print(table)
+    if report.growth:
+        table = _table("after operations", "the last of which is", "max error", "relative error", "in the value")
+        for cut in report.growth:
+            table.add_row(str(cut.operations), cut.operation, *_errors(cut.difference), cut.difference.value)
+        console.print(table)
+    if report.own_errors:
+        table = _table("operation alone", "type", "max error", "relative error", "at", report.device, report.reference)
+        for own in report.own_errors:
+            one = own.difference
+            at = one.problem or ("" if one.index is None else str(one.index))
+            table.add_row(own.name, own.type_name, *_errors(one), at, one.found or "", one.expected or "")
+        console.print(table)
+    _line(console, "the outputs agree" if report.agrees and not report.conclusion else report.conclusion)
+    _line(console, f"{report.runs} runs")
+    if report.reproducer:
+        _line(console, f"written: {', '.join(report.reproducer)}; the difference alone:")
+        _line(console, report.command)
+
+
+def _errors(one: Difference) -> tuple[str, str]:
+    return f"{one.max_error:.2g}", f"{one.relative_error:.2g}"
+
+
 def _show_placement(console: Console, placement: Placement) -> None:
     _line(console, placement.summary)
     columns = {
@@ -205,7 +241,7 @@ _SHOW_OUTPUT: dict[str, Callable[[Console, Mapping[str, Any]], None]] = {
 def _table(*columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        is_number = column.startswith("ms on ") or column in ("ms", "transfers (ms)", "value", "inputs", "outputs")
+        is_number = column.startswith("ms on ") or column in _NUMBERS
         table.add_column(column, justify="right" if is_number else "left", overflow="fold")
     return table
 
