@@ -50,7 +50,6 @@ class OperationError:
 
     name: str
     type_name: str
-    position: int
     difference: Difference
 
 
@@ -80,10 +79,11 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Found:
-    """Operations that show the difference without the rest of the model, with their inputs."""
+    """A piece that ran alone on the tested device, its inputs, and its largest difference."""
 
     piece: Piece
     inputs: list[np.ndarray]
+    difference: Difference
 
 
 class _Side:
@@ -111,7 +111,7 @@ class _Side:
 
 
 class Comparer:
-    """Compares two devices on one model; ``found`` has what a reproducer needs, if there is a difference."""
+    """Compares two devices on one model. ``found`` is the piece that shows the difference without the rest."""
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class Comparer:
             elif not self.report.agrees:
                 self._search()
         except HeteroError as error:
-            # The device ran the whole model, so the verdict stands.
+            # The devices ran the whole model, so the verdict stands.
             self.report.conclusion = f"the search ended, because a piece of the model cannot run: {error}"
         self.report.runs = self._tested.runs + self._reference.runs
         return self.report
@@ -180,10 +180,37 @@ class Comparer:
                 }
 
     def _search(self) -> None:
-        """Find the operation at which the error grows most, and the shortest piece that is wrong by itself."""
+        """Find the operation at which the error grows most, or else the shortest piece that is wrong by itself."""
+        cuts = self._pieces.cuts
+        worst = max(self.report.outputs, key=lambda one: one.relative_error)
+        self.report.growth.append(CutError(cuts[-1], self._pieces.nodes[-1].friendly_name, worst))
+        # Errors within the tolerance matter, because a later operation may enlarge them. But rounding in a short type
+        # is a large step too, and then the search is repeated for the growth beyond the tolerance.
+        searched = set()
+        for floor in (ROUNDING, self._tolerance):
+            high = self._largest_growth(floor)
+            own = None if high in searched else self._run_alone(cuts[high - 1], cuts[high])
+            searched.add(high)
+            if own:
+                self.report.own_errors.append(self._own_error(own))
+            if own and self._is_wrong(own):
+                self.found = own
+                self.report.conclusion = (
+                    f"{_named(own.piece.nodes[-1])}, operation {cuts[high]} of {cuts[-1]}, is the first that differs, "
+                    f"and it differs by {own.difference.relative_error:.2g} if it runs alone on the inputs that it has "
+                    f"on {self._reference.device.name}"
+                )
+                return
+        self._search_piece(high)
+
+    def _largest_growth(self, floor: float) -> int:
+        """Return the index of a cut at which the error is much larger than at the cut before, by bisection.
+
+        Errors below ``floor`` count as ``floor``.
+        """
         cuts = self._pieces.cuts
         low, high = 0, len(cuts) - 1
-        before, after = ROUNDING, max(one.relative_error for one in self.report.outputs)
+        before, after = floor, self._error_at(cuts[high])
         while high - low > 1:
             middle = (low + high) // 2
             error = self._error_at(cuts[middle])
@@ -191,73 +218,63 @@ class Comparer:
             if min(error, 1.0) > math.sqrt(before * min(after, 1.0)):
                 high, after = middle, error
             else:
-                low, before = middle, max(error, ROUNDING)
+                low, before = middle, max(error, floor)
             self._forget({cuts[low], cuts[high]})
-        self.report.growth.sort(key=lambda one: one.operations)
-        start, stop = cuts[low], cuts[high]
-        own = self._run_alone(start, stop)
-        node = self._pieces.nodes[stop - 1]
-        if own:
-            self.report.own_errors.append(OperationError(node.friendly_name, node.type_info.name, stop, own))
-        if own and own.relative_error > self._tolerance:
-            self.report.conclusion = (
-                f"{_named(node)}, operation {stop} of {len(self._pieces.nodes)}, is the first that differs, "
-                f"and it differs by {own.relative_error:.2g} if it runs alone on the inputs that it has on "
-                f"{self._reference.device.name}"
-            )
-            return
-        # If the error at the found cut is within the tolerance, it grows beyond it later.
-        self._search_piece(high if after > self._tolerance else len(cuts) - 1)
+        return high
 
     def _search_piece(self, end: int) -> None:
         """Find the last cut from which the operations up to cut ``end`` are wrong if they run at once."""
         cuts = self._pieces.cuts
-        low, high, largest, found = 0, end, 0.0, None
-        while high - low > 1 or (found is None and low == 0 < high):
+        low, high = -1, end
+        while high - low > 1:
             middle = (low + high) // 2
-            worst = self._run_alone(cuts[middle], cuts[end], only_last=end < len(cuts) - 1)
-            if worst and worst.relative_error > self._tolerance:
-                low, largest, found = middle, worst.relative_error, self.found
+            piece = self._run_alone(cuts[middle], cuts[end], only_last=end < len(cuts) - 1)
+            if piece and self._is_wrong(piece):
+                low, self.found = middle, piece
             else:
                 high = middle
-            self._forget({cuts[low], cuts[end]})
-        self.found = found
-        if found is None:
+            self._forget({cuts[max(low, 0)], cuts[end]})
+        if self.found is None:
             self.report.conclusion = "only the whole model differs, and no piece of it does"
             return
-        nodes = found.piece.nodes
+        nodes = self.found.piece.nodes
         self.report.conclusion = (
             f"no operation differs beyond the tolerance by itself, but the {len(nodes)} operations from "
-            f"{_named(nodes[0])} to {_named(nodes[-1])} together differ by {largest:.2g}: "
+            f"{_named(nodes[0])} to {_named(nodes[-1])} together differ by {self.found.difference.relative_error:.2g}: "
             "the device may compute them as one, or small errors add up"
         )
 
     def _compare_operations(self) -> None:
         """Run each operation alone on the reference's inputs, and keep the largest errors and the first one."""
-        cuts = self._pieces.cuts
-        errors, first = [], None
-        for start, stop in itertools.pairwise(cuts):
-            worst = self._run_alone(start, stop)
+        errors: list[OperationError] = []
+        for start, stop in itertools.pairwise(self._pieces.cuts):
+            own = self._run_alone(start, stop)
             self._forget({stop})
-            if worst is None or not worst.relative_error:
-                continue
-            node = self._pieces.nodes[stop - 1]
-            errors.append(OperationError(node.friendly_name, node.type_info.name, stop, worst))
-            if worst.relative_error > self._tolerance and first is None:
-                first, first_found = errors[-1], self.found
+            if own and own.difference.relative_error:
+                errors.append(self._own_error(own))
+                self.found = self.found or (own if self._is_wrong(own) else None)
         errors.sort(key=lambda one: -one.difference.relative_error)
         self.report.own_errors = errors[:MAX_OPERATIONS]
         count = sum(one.difference.relative_error > self._tolerance for one in errors)
-        self.found = first_found if first else None
-        self.report.agrees &= not count
         self.report.conclusion = (
             f"{count} of {len(self._pieces.nodes)} operations differ beyond the tolerance if they run alone"
         )
-        if first:
-            self.report.conclusion += f"; the first is {first.type_name} '{first.name}'"
+        if self.found:
+            self.report.agrees = False
+            self.report.conclusion += f"; the first is {_named(self.found.piece.nodes[-1])}"
+
+    def _own_error(self, own: Found) -> OperationError:
+        node = own.piece.nodes[-1]
+        return OperationError(node.friendly_name, node.type_info.name, own.difference)
+
+    def _is_wrong(self, piece: Found) -> bool:
+        return piece.difference.relative_error > self._tolerance
 
     def _error_at(self, cut: int) -> float:
-        """Compare the values at a cut after the tested device ran all operations before it."""
+        """Compare the values at a cut after the tested device ran all operations before it, unless that was done."""
+        for known in self.report.growth:
+            if known.operations == cut:
+                return known.difference.relative_error
         expected = self._reference_values(cut)
         self._report_progress(f"{cut} of {len(self._pieces.nodes)} operations")
         found = self._tested.run(self._pieces.piece(0, cut, list(expected), self._tested.device), self._at[0])
@@ -265,23 +282,22 @@ class Comparer:
         if worst is None:
             return 0.0
         self.report.growth.append(CutError(cut, self._pieces.nodes[cut - 1].friendly_name, worst))
+        self.report.growth.sort(key=lambda one: one.operations)
         return worst.relative_error
 
-    def _run_alone(self, start: int, stop: int, only_last: bool = True) -> Difference | None:
+    def _run_alone(self, start: int, stop: int, only_last: bool = True) -> Found | None:
         """Run operations on the tested device alone, on the reference's inputs, and compare their outputs.
 
-        ``only_last``: compare those of the last operation only. Sets ``found``. Returns None if nothing reads them.
+        ``only_last``: compare those of the last operation only. Returns None if nothing reads them.
         """
-        inputs, expected = self._reference_values(start), self._reference_values(stop)
+        values, expected = {**self._at[0], **self._reference_values(start)}, self._reference_values(stop)
         last = self._pieces.nodes[stop - 1]
         compared = {last} if only_last else {*self._pieces.nodes[start:stop]}
-        outputs = [value for value in expected if value.node in compared]
         self._report_progress(_named(last))
+        outputs = [value for value in expected if value.node in compared]
         piece = self._pieces.piece(start, stop, outputs, self._tested.device)
-        values = {**self._at[0], **inputs}
-        found = self._tested.run(piece, values)
-        self.found = Found(piece, [values[value] for value in piece.inputs])
-        return largest_difference(_compare(found, expected))
+        worst = largest_difference(_compare(self._tested.run(piece, values), expected))
+        return Found(piece, [values[value] for value in piece.inputs], worst) if worst else None
 
     def _reference_values(self, cut: int) -> dict[Output, np.ndarray]:
         """Return the reference's values at a cut, computed from those at the last cut before it that are known."""
