@@ -72,9 +72,9 @@ class Pieces:
         inside = set(self.nodes[start:stop])
         needed, waiting = {value.node for value in outputs}, [value.node for value in outputs]
         while waiting:
-            sources = {value.node for value in waiting.pop().input_values()} & inside - needed
-            needed |= sources
-            waiting += sources
+            sources = {value.node for value in waiting.pop().input_values()}
+            waiting += [node for node in sources if node in inside and node not in needed]
+            needed |= sources & inside
         nodes = [node for node in self.nodes[start:stop] if node in needed]
         read = dict.fromkeys(value for node in nodes for value in node.input_values())
         inputs = [v for v in read if v.node not in needed and not isinstance(v.node, Constant)]
