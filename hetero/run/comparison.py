@@ -44,6 +44,8 @@ def run_comparison(core: Core, model: Model, request: Request, progress: Progres
         file = existing_file(request.reference, Path())
         if model.inputs and (not request.inputs or len(samples) != 1):
             raise ConfigError(f"give the inputs that {file} was computed from as one file: --inputs FILE")
+        if request.per_operation or request.reproducer:
+            raise ConfigError("--per-operation and --reproducer need a device: --to DEVICE")
         return compare_with_file(core, model, request.device, file, samples[0], request.tolerance, properties, progress)
     files = reproducer_files(request.reproducer or f"{Path(request.model).stem}-differs.xml")
     read = [Path(request.model), *(Path(sample.name) for sample in samples if request.inputs)]

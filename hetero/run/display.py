@@ -144,8 +144,7 @@ def show_comparison(console: Console, report: Comparison) -> None:
     _line(console, f"{title}; inputs: {report.sample}; tolerance {report.tolerance:g}")
     table = _table("output", "max error", "relative error", "at", report.device, report.reference)
     for one in report.outputs:
-        at = one.problem or ("" if one.index is None else str(one.index))
-        table.add_row(one.value, *_errors(one), at, one.found or "", one.expected or "")
+        table.add_row(one.value, *_errors(one), *_elements(one))
     console.print(table)
     if report.growth:
         table = _table("after operations", "the last of which is", "max error", "relative error", "in the value")
@@ -155,9 +154,7 @@ def show_comparison(console: Console, report: Comparison) -> None:
     if report.own_errors:
         table = _table("operation alone", "type", "max error", "relative error", "at", report.device, report.reference)
         for own in report.own_errors:
-            one = own.difference
-            at = one.problem or ("" if one.index is None else str(one.index))
-            table.add_row(own.name, own.type_name, *_errors(one), at, one.found or "", one.expected or "")
+            table.add_row(own.name, own.type_name, *_errors(own.difference), *_elements(own.difference))
         console.print(table)
     _line(console, "the outputs agree" if report.agrees and not report.conclusion else report.conclusion)
     _line(console, f"{report.runs} runs")
@@ -168,6 +165,11 @@ def show_comparison(console: Console, report: Comparison) -> None:
 
 def _errors(one: Difference) -> tuple[str, str]:
     return f"{one.max_error:.2g}", f"{one.relative_error:.2g}"
+
+
+def _elements(one: Difference) -> tuple[str, str, str]:
+    """Return where the largest error is, and the elements there, or why there is none."""
+    return one.problem or ("" if one.index is None else str(one.index)), one.found or "", one.expected or ""
 
 
 def _show_placement(console: Console, placement: Placement) -> None:

@@ -167,6 +167,23 @@ def test_first_of_several_wrong_operations(chain):
     assert "2 of 4 operations" in report["conclusion"] and "the first is Exp 'b'" in report["conclusion"]
 
 
+def test_device_that_cannot_run_pieces(chain):
+    """The verdict stands, and the report has the device's error."""
+    chain.plant("c")
+    whole = chain.unsupported_reason
+    chain.unsupported_reason = lambda node, device: (
+        "it must follow Tanh" if node.type_info.name == "Exp" and not _leads_to_tanh(node) else whole(node, device)
+    )
+    code, report = compare("chain.xml", "--inputs", "x.npy", "--reproducer", "small.xml")
+    assert code == 1 and report["outputs"][0]["relative_error"] == pytest.approx(0.01, rel=1e-3)
+    assert "a piece of the model cannot run: FAULTY cannot run Exp 'b' (it must follow Tanh)" in report["conclusion"]
+    assert not report["reproducer"] and not Path("small.xml").exists()
+
+
+def _leads_to_tanh(node):
+    return any(reader.node.type_info.name == "Tanh" for reader in node.output(0).get_target_inputs())
+
+
 def test_worst_sample_of_a_folder(chain):
     Path("samples").mkdir()
     for name, row in (("a", [-1, -1, -2, -3]), ("b", [0, 1, 0.1, 0]), ("c", [-5, 0, 0, -0.1])):
@@ -259,6 +276,7 @@ def test_report(chain):
     [
         (["--to", "TEMPLAT"], ["no device TEMPLAT"]),
         (["--to", "none.npz"], ["there is no file none.npz"]),
+        (["--to", "y.npz", "--inputs", "x.npy", "--per-operation"], ["--per-operation and --reproducer need a device"]),
         (["--inputs", "x.np"], ["there is no file x.np", "did you mean x.npy?"]),
         (["--inputs", "chain.bin"], ["chain.bin has no suffix of .npz, .npy"]),
         (["--inputs", "."], ["wide.npy: inputs.x: the model takes the shape [?,4], but this is [1, 5]"]),
@@ -272,6 +290,7 @@ def test_report(chain):
 )
 def test_errors_are_one_line(chain, arguments, parts):
     np.save("wide.npy", np.zeros((1, 5), np.float32))
+    np.savez("y.npz", d=X)
     reference = [] if "--to" in arguments else ["--to", "TEMPLATE"]
     result = hetero("compare", "chain.xml", "-d", "FAULTY", *reference, *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
