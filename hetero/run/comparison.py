@@ -15,6 +15,7 @@ from hetero.run.recorded import compare_with_file
 from hetero.run.reproducer import reproducer_files, write_reproducer
 from hetero.run.runner import Progress
 from hetero.run.samples import load_samples
+from hetero.run.settings import parse_properties
 from hetero.run.sources import existing_file, refuse_overwriting
 from hetero.runtime import Core
 
@@ -38,7 +39,7 @@ class Request:
 
 def run_comparison(core: Core, model: Model, request: Request, progress: Progress) -> Comparison:
     """Compare as the command line says, and write a reproducer of what differs. Raises HeteroError and OSError."""
-    properties = dict(map(_parse_property, request.settings))
+    properties = parse_properties(request.settings)
     samples = load_samples(model, request.inputs, parse_shapes(request.shapes), request.seed)
     if request.reference.endswith(".npz"):
         file = existing_file(request.reference, Path())
@@ -72,10 +73,3 @@ def _write(report: Comparison, found: Found, files: list[Path], request: Request
     words += [word for text in request.settings for word in ("--property", text)]
     words += [word for text in request.extensions for word in ("--extension", text)]
     report.command = shlex.join(words)
-
-
-def _parse_property(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not key or not equals:
-        raise ConfigError(f"--property {text} is not of the form KEY=VALUE")
-    return key, value

@@ -17,11 +17,12 @@ from rich.table import Table
 from rich.text import Text
 
 from hetero.messages import escaped
+from hetero.run.benchmark import Benchmark
 from hetero.run.calibrate import Calibration
 from hetero.run.compare import Comparison
 from hetero.run.devices import DeviceInfo, OperationQuery
 from hetero.run.differences import Difference
-from hetero.run.runner import Placement, RunReport
+from hetero.run.runner import OperationTime, Placement, RunReport
 from hetero.run.runner import Progress as OnProgress
 from hetero.run.tune import Tuning
 
@@ -29,7 +30,10 @@ from hetero.run.tune import Tuning
 MAX_SUBGRAPHS = 20
 MAX_REASONS = 20
 # Titles of columns that are aligned to the right.
-_NUMBERS = {"ms", "transfers (ms)", "value", "inputs", "outputs", "max error", "relative error", "after operations"}
+_NUMBERS = {
+    "ms", "transfers (ms)", "value", "inputs", "outputs", "max error", "relative error", "after operations", "requests",
+    "inferences", "compile (s)", "first", "median", "p90", "p99", "per second", "ratio",
+}  # fmt: skip
 
 
 class _EscapingConsole(Console):
@@ -106,10 +110,7 @@ def show_run(console: Console, report: RunReport) -> None:
     if report.placement:
         _show_placement(console, report.placement)
     if report.slowest:
-        table = _table("slowest operations", "type", "execution", "ms")
-        for o in report.slowest:
-            table.add_row(o.name, o.type_name, o.execution, _ms(o.milliseconds))
-        console.print(table)
+        _show_slowest(console, report.slowest)
     _show_times(console, report)
     for output in report.outputs:
         _SHOW_OUTPUT[output["kind"]](console, output)
@@ -136,6 +137,26 @@ def show_tuning(console: Console, report: Tuning) -> None:
     before, after = _ms(report.milliseconds_before), _ms(report.milliseconds)
     _line(console, f"{report.operations} operations measured, in {report.file}")
     _line(console, f"an inference takes {after} ms; it took {before} ms before ({ratio:.2f} times as fast)")
+
+
+def show_benchmark(console: Console, report: Benchmark) -> None:
+    """Print latencies and throughput of each device, and with PERF_COUNT its subgraphs and slowest operations."""
+    shapes = ", ".join(f"{name} {shape}" for name, shape in report.input_shapes.items())
+    _line(console, f"{report.model}, api {report.api}, {shapes}")
+    times = ("compile (s)", "first", "median", "p90", "p99")
+    table = _table("device", "requests", "inferences", *times, "per second", "ratio")
+    for one in report.measurements:
+        latencies = (one.compile_seconds, one.first, one.median, one.p90, one.p99)
+        speed = (f"{one.throughput:.1f}", f"{one.ratio:.2f}")
+        table.add_row(one.device, str(one.requests), str(one.inferences), *map(_ms, latencies), *speed)
+    console.print(table)
+    _line(console, "latencies in ms; ratio: how many times as fast as the first device")
+    for one in report.measurements:
+        if one.slowest:
+            _line(console, one.device)
+            if one.placement:
+                _show_placement(console, one.placement)
+            _show_slowest(console, one.slowest)
 
 
 def show_comparison(console: Console, report: Comparison) -> None:
@@ -196,6 +217,13 @@ def _show_placement(console: Console, placement: Placement) -> None:
         if len(placement.reasons) > len(shown):
             table.add_row("", f"{len(placement.reasons) - len(shown)} more reasons: see PLACEMENT_REPORT", "")
         console.print(table)
+
+
+def _show_slowest(console: Console, operations: Sequence[OperationTime]) -> None:
+    table = _table("slowest operations", "type", "execution", "ms")
+    for o in operations:
+        table.add_row(o.name, o.type_name, o.execution, _ms(o.milliseconds))
+    console.print(table)
 
 
 def _show_times(console: Console, report: RunReport) -> None:
