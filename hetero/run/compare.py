@@ -19,12 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from hetero import ops
 from hetero.dispatch.device import Device
 from hetero.errors import HeteroError
 from hetero.graph import Model, Node, Output, port_name
 from hetero.graph.unique_names import make_names_unique
 from hetero.run.differences import Difference, difference, largest_difference
-from hetero.run.pieces import Piece, Pieces, Values
+from hetero.run.pieces import Piece, Pieces, Values, taken_branch
 from hetero.run.runner import Progress, placement_log_muted
 from hetero.run.samples import Sample
 from hetero.runtime import CompiledModel, Core
@@ -125,7 +126,8 @@ class Comparer:
     ) -> None:
         """``properties`` are those of the tested device only."""
         make_names_unique(model)
-        self._model, self._tolerance, self._progress = model, tolerance, progress
+        self._core, self._model, self._properties = core, model, properties
+        self._tolerance, self._progress = tolerance, progress
         self._pieces = Pieces(model)
         self._tested, self._reference = _Side(core, device, properties), _Side(core, reference, {})
         count = len(self._pieces.nodes)
@@ -200,6 +202,7 @@ class Comparer:
                     f"and it differs by {own.difference.relative_error:.2g} if it runs alone on the inputs that it has "
                     f"on {self._reference.device.name}"
                 )
+                self._search_branch(own)
                 return
         self._search_piece(high)
 
@@ -221,6 +224,22 @@ class Comparer:
                 low, before = middle, max(error, floor)
             self._forget({cuts[low], cuts[high]})
         return high
+
+    def _search_branch(self, own: Found) -> None:
+        """If the found operation is an If, search the operations of the branch that it takes."""
+        node = own.piece.nodes[-1]
+        if not isinstance(node, ops.If):
+            return
+        model, inputs = taken_branch(node, own.piece, own.inputs)
+        tested, reference = self._tested, self._reference
+        names = (tested.device.name, reference.device.name)
+        inner = Comparer(self._core, model, *names, self._tolerance, self._properties, self._progress)
+        report = inner.compare([Sample(self.report.sample, inputs)], per_operation=False)
+        tested.runs += report.runs
+        if inner.found:
+            self.found = inner.found
+            self.report.own_errors += report.own_errors
+            self.report.conclusion += f"; in the branch that it takes, {report.conclusion}"
 
     def _search_piece(self, end: int) -> None:
         """Find the last cut from which the operations up to cut ``end`` are wrong if they run at once."""

@@ -15,8 +15,9 @@ from hetero.containers import ContainerType
 from hetero.dispatch.affinity import is_placed
 from hetero.dispatch.device import Device
 from hetero.dispatch.partition import Subgraph, extract
-from hetero.graph import Constant, Model, Node, Output
+from hetero.graph import Constant, Model, Node, Output, Parameter
 from hetero.ops.values import is_exact
+from hetero.passes import fold_constant_if
 
 Values = Mapping[Output, np.ndarray]
 
@@ -79,11 +80,26 @@ class Pieces:
         read = dict.fromkeys(value for node in nodes for value in node.input_values())
         inputs = [v for v in read if v.node not in needed and not isinstance(v.node, Constant)]
         model = extract(Subgraph(device, nodes, inputs, list(outputs)), self.model.friendly_name)
-        for index, value in reversed([*enumerate(inputs)]):
+        for parameter, value in zip(model.parameters, inputs):
             if is_exact(value.value):
-                parameter = model.parameters[index]
-                constant = Constant(value.value.astype(value.element_type.to_dtype()), name=parameter.friendly_name)
-                parameter.output(0).replace(constant.output(0))
-                model.remove_parameter(parameter)
-                del inputs[index]
-        return Piece(model, nodes, inputs, list(outputs))
+                _replace_by_constant(model, parameter, value.value)
+        return Piece(model, nodes, [v for v in inputs if not is_exact(v.value)], list(outputs))
+
+
+def taken_branch(node: Node, piece: Piece, inputs: Sequence[np.ndarray]) -> tuple[Model, list[np.ndarray]]:
+    """Return the branch that an If, the only operation of a piece, takes with these inputs, and the branch's inputs."""
+    model = piece.model.clone()
+    (branching,) = (one for one in model.get_ordered_ops() if one.friendly_name == node.friendly_name and one.bodies)
+    condition = branching.input_value(0).node
+    kept = [array for parameter, array in zip(model.parameters, inputs) if parameter is not condition]
+    if isinstance(condition, Parameter):
+        _replace_by_constant(model, condition, inputs[model.get_parameter_index(condition)])
+        model.validate_nodes_and_infer_types()
+    fold_constant_if(model)
+    return model, kept
+
+
+def _replace_by_constant(model: Model, parameter: Parameter, value: np.ndarray) -> None:
+    constant = Constant(value.astype(parameter.element_type.to_dtype()), name=parameter.friendly_name)
+    parameter.output(0).replace(constant.output(0))
+    model.remove_parameter(parameter)

@@ -70,7 +70,7 @@ def in_openvino(xml, npz):
 
 def errors_of(arrays, expected):
     """Return the largest error of each output, relative to its largest magnitude."""
-    return [np.abs(a.astype(np.float64) - e).max() / np.abs(e).max() for a, e in zip(arrays, expected)]
+    return [np.abs(a.astype(np.float64) - e).max() / (np.abs(e).max() or 1) for a, e in zip(arrays, expected)]
 
 
 @pytest.mark.parametrize("seed", range(SEEDS or 1))
@@ -94,7 +94,7 @@ def test_planted_error_is_found(plugin, name, seed):
 
     code, report = compare(zoo.path(name), "--inputs", "inputs.npz", "--extension", EXTENSIONS)
     assert code == 1 and not report["agrees"]
-    (own,) = report["own_errors"]
+    own = report["own_errors"][0]
     assert own["name"] == node.friendly_name and own["type_name"] == node.type_info.name
     assert own["difference"]["relative_error"] == pytest.approx(0.01, rel=1e-3)
     assert report["runs"] <= 2 * math.log2(len(nodes)) + 4
@@ -238,6 +238,34 @@ def test_arrays_of_another_framework(chain):
     assert result.exit_code == 2 and "the model has no value dd" in result.stderr
     result = hetero(*arguments[:6])
     assert result.exit_code == 2 and "give the inputs that expected.npz was computed from" in result.stderr
+
+
+@pytest.mark.parametrize("negates", [True, False])
+def test_operation_in_a_branch(plugin, negates):
+    """An If is descended into: the branch that it takes with these inputs becomes the searched model."""
+
+    def branch(operation, name):
+        p = Parameter(Type.f32, [1, 4], name="p")
+        return Model(operation(ops.Exp(p, name=f"{name}/exp"), name=f"{name}/last"), [p], name)
+
+    x, condition = Parameter(Type.f32, [1, 4], name="x"), Parameter(Type.boolean, [], name="condition")
+    chosen = ops.If(condition)
+    bodies = branch(ops.Negative, "then"), branch(ops.Tanh, "else")
+    chosen.set_then_body(bodies[0])
+    chosen.set_else_body(bodies[1])
+    chosen.set_input(ops.Relu(x, name="relu").output(0), bodies[0].parameters[0], bodies[1].parameters[0])
+    y = chosen.set_output(bodies[0].results[0], bodies[1].results[0])
+    chosen.friendly_name = "if"
+    save_model(Model([y], [x, condition], "branches"), "branches.xml")
+    np.savez("inputs.npz", x=X, condition=np.array(negates))
+    wrong = "then/last" if negates else "else/last"
+    plugin.wrong_in = lambda nodes: [node for node in nodes if node.friendly_name.endswith(wrong)]
+    code, report = compare("branches.xml", "--inputs", "inputs.npz")
+    assert code == 1
+    assert [own["name"].removeprefix("if/") for own in report["own_errors"]] == ["if", wrong]
+    assert f"'if/{wrong}', operation 2 of 2, is the first that differs" in report["conclusion"]
+    code, alone = run_again(report)
+    assert code == 1 and alone["operations"] == 1 and alone["own_errors"][0]["type_name"] != "If"
 
 
 def test_sequences_are_not_cut(plugin):
