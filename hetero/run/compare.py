@@ -148,11 +148,12 @@ class Comparer:
         try:
             if per_operation:
                 self._compare_operations()
-            elif not self.report.agrees:
+            elif self._pieces.nodes and not self.report.agrees:
                 self._search()
         except HeteroError as error:
             # The devices ran the whole model, so the verdict stands.
-            self.report.conclusion = f"the search ended, because a piece of the model cannot run: {error}"
+            ended = f"the search ended, because a piece of the model cannot run: {error}"
+            self.report.conclusion = "; ".join(filter(None, [self.report.conclusion, ended]))
         self.report.runs = self._tested.runs + self._reference.runs
         return self.report
 
@@ -231,11 +232,10 @@ class Comparer:
         if not isinstance(node, ops.If):
             return
         model, inputs = taken_branch(node, own.piece, own.inputs)
-        tested, reference = self._tested, self._reference
-        names = (tested.device.name, reference.device.name)
-        inner = Comparer(self._core, model, *names, self._tolerance, self._properties, self._progress)
+        devices = (self.report.device, self.report.reference)
+        inner = Comparer(self._core, model, *devices, self._tolerance, self._properties, self._progress)
         report = inner.compare([Sample(self.report.sample, inputs)], per_operation=False)
-        tested.runs += report.runs
+        self._tested.runs += report.runs
         if inner.found:
             self.found = inner.found
             self.report.own_errors += report.own_errors

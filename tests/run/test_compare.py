@@ -159,6 +159,14 @@ def test_errors_that_add_up(plugin):
     assert code == 1 and alone["operations"] == 11
 
 
+def test_nan(chain):
+    chain.factor = math.nan
+    chain.plant("b")
+    code, report = compare("chain.xml", "--inputs", "x.npy")
+    assert code == 1 and report["own_errors"][0]["name"] == "b"
+    assert report["outputs"][0]["found"] == "nan" and report["outputs"][0]["relative_error"] == math.inf
+
+
 def test_first_of_several_wrong_operations(chain):
     chain.plant("b", "d")
     code, report = compare("chain.xml", "--inputs", "x.npy")
