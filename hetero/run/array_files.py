@@ -27,13 +27,24 @@ def read_npy(path: Path, check: Check) -> np.ndarray:
         return _read(file, str(path), check)
 
 
+def npz_keys(path: Path) -> list[str]:
+    """Return the names of the arrays in an npz file. Raises ValueError if it is not one, and OSError."""
+    if not zipfile.is_zipfile(path):
+        raise ValueError(f"{path} is not an npz file")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _keys(archive)
+    except _DAMAGED as error:
+        raise ValueError(f"{path} is damaged ({error})") from error
+
+
 def read_npz(path: Path, key: str | None, check: Check) -> np.ndarray:
     """Read one array of an npz file, or its only array if ``key`` is None. Raises ValueError and OSError."""
     if not zipfile.is_zipfile(path):
         raise ValueError(f"{path} is not an npz file: use the key npy")
     try:
         with zipfile.ZipFile(path) as archive:
-            keys = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+            keys = _keys(archive)
             key = keys[0] if key is None and len(keys) == 1 else key
             if key not in keys:
                 problem = "needs a key" if key is None else f"has no array {key}"
@@ -42,6 +53,10 @@ def read_npz(path: Path, key: str | None, check: Check) -> np.ndarray:
                 return _read(file, f"{key} in {path}", check)
     except _DAMAGED as error:
         raise ValueError(f"{path} is damaged ({error})") from error
+
+
+def _keys(archive: zipfile.ZipFile) -> list[str]:
+    return [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
 
 
 def _read(file: IO[bytes], name: str, check: Check) -> np.ndarray:

@@ -76,7 +76,7 @@ def parse_shapes(texts: Sequence[str]) -> dict[str, Shape]:
     return shapes
 
 
-def example_inputs(model: Model, shapes: Mapping[str, Shape]) -> list[np.ndarray]:
+def example_inputs(model: Model, shapes: Mapping[str, Shape], seed: int = 0) -> list[np.ndarray]:
     """Return an array for each input: normally distributed for real types, zeros (always valid indices) for others.
 
     ``shapes``: shapes by input name. Other inputs use their static shape or an assumed one. Raises ConfigError for an
@@ -88,7 +88,7 @@ def example_inputs(model: Model, shapes: Mapping[str, Shape]) -> list[np.ndarray
             raise ConfigError(f"the model has no input {name}; it has {', '.join(by_name)}")
         if not by_name[name].partial_shape.compatible(shape):
             raise ConfigError(f"input {name} takes the shape {by_name[name].partial_shape}, not {list(shape)}")
-    generator, arrays = np.random.default_rng(0), []
+    generator, arrays = np.random.default_rng(seed), []
     for name, port in by_name.items():
         shape = shapes.get(name, assumed_shape(port.partial_shape))
         kind = Type.f32 if port.element_type.is_dynamic() else port.element_type

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import io
 import json
 import sys
@@ -37,6 +38,14 @@ app = typer.Typer(
 plugin = typer.Typer(help="Create device packages.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(plugin, name="plugin")
 
+
+class Api(enum.Enum):
+    """How a benchmark runs inferences."""
+
+    SYNC = "sync"
+    ASYNC = "async"
+
+
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Extensions = Annotated[
     list[str],
@@ -45,6 +54,13 @@ Extensions = Annotated[
 Shapes = Annotated[
     list[str],
     typer.Option("--shape", metavar="INPUT=1,3,224,224", help="The shape of an input. May be repeated."),
+]
+InputSource = Annotated[
+    str,
+    typer.Option("--inputs", metavar="FILE|FOLDER", help="An .npz, .npy or YAML file, or a folder. Random by default."),
+]
+Settings = Annotated[
+    list[str], typer.Option("--property", metavar="KEY=VALUE", help="A property of the device. May be repeated.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
@@ -176,6 +192,108 @@ def tune(
             core, network = _read_model(model, extensions, progress)
             report = tuning.tune(core, network, device, example_inputs(network, parse_shapes(shapes)), file, progress)
         _print_report(report, as_json, show_tuning)
+
+
+@app.command()
+def compare(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    device: Annotated[str, typer.Option("--device", "-d", help="The tested device.", show_default=False)],
+    reference: Annotated[
+        str,
+        typer.Option("--to", metavar="DEVICE|FILE.npz", help="Another device, or arrays by name.", show_default=False),
+    ],
+    inputs: InputSource = "",
+    shapes: Shapes = [],  # noqa: B006
+    seed: Annotated[int | None, typer.Option(help="The seed of random inputs.", min=0, show_default="0")] = None,
+    tolerance: Annotated[
+        float, typer.Option(help="The largest accepted error, relative to a value's largest magnitude.", min=0)
+    ] = 1e-4,
+    per_operation: Annotated[
+        bool, typer.Option("--per-operation", help="Run each operation alone, on the inputs that the reference has.")
+    ] = False,
+    settings: Settings = [],  # noqa: B006
+    reproducer: Annotated[
+        str, typer.Option(metavar="FILE.xml", help="Where to write the operations that differ: MODEL-differs.xml.")
+    ] = "",
+    extensions: Extensions = [],  # noqa: B006
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Compare a device with another one on a model, and find the operation that differs. Exit code 1 if one does."""
+    with _one_line_errors(debug):
+        from hetero.run.comparison import Request, run_comparison
+        from hetero.run.display import progress_bar, show_comparison
+
+        request = Request(
+            model, device, reference, inputs, shapes, seed, tolerance, per_operation, settings, reproducer, extensions
+        )
+        with progress_bar() as progress:
+            core, network = _read_model(model, extensions, progress)
+            report = run_comparison(core, network, request, progress)
+        _print_report(report, as_json, show_comparison)
+    if not report.agrees:
+        raise typer.Exit(1)
+
+
+@app.command()
+def benchmark(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    devices: Annotated[
+        list[str], typer.Option("--device", "-d", help="A device. Several run in turn.", show_default=False)
+    ],
+    api: Annotated[Api, typer.Option("--api", "-api", help="One request, or several at once.")] = Api.SYNC,
+    requests: Annotated[
+        int, typer.Option("--nireq", "-nireq", help="Requests with api async; 0: the device decides.", min=0)
+    ] = 0,
+    streams: Annotated[str, typer.Option("--nstreams", "-nstreams", help="NUM_STREAMS.", show_default=False)] = "",
+    threads: Annotated[
+        str, typer.Option("--nthreads", "-nthreads", help="INFERENCE_NUM_THREADS.", show_default=False)
+    ] = "",
+    hint: Annotated[str, typer.Option("--hint", "-hint", help="PERFORMANCE_HINT.", show_default=False)] = "",
+    precision: Annotated[
+        str, typer.Option("--infer-precision", "-infer_precision", help="INFERENCE_PRECISION_HINT.", show_default=False)
+    ] = "",
+    settings: Settings = [],  # noqa: B006
+    seconds: Annotated[float, typer.Option("--time", "-t", help="Seconds to measure each device.", min=0)] = 10.0,
+    inferences: Annotated[
+        int, typer.Option("--niter", "-niter", help="Inferences of each device, instead of --time.", min=0)
+    ] = 0,
+    inputs: InputSource = "",
+    shapes: Shapes = [],  # noqa: B006
+    counts: Annotated[bool, typer.Option("--pc", "-pc", help="Show the times of subgraphs and operations.")] = False,
+    table: Annotated[str, typer.Option("--csv", metavar="FILE", help="Also write the results as CSV.")] = "",
+    extensions: Extensions = [],  # noqa: B006
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Measure latency and throughput of a model on one or several devices."""
+    with _one_line_errors(debug):
+        from hetero.run import benchmark as measuring
+        from hetero.run.calibrate import parse_shapes
+        from hetero.run.display import progress_bar, show_benchmark
+        from hetero.run.samples import load_samples
+        from hetero.run.settings import parse_properties
+        from hetero.run.sources import refuse_overwriting, writable_file
+
+        options = {
+            "NUM_STREAMS": streams, "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": hint.upper(),
+            "INFERENCE_PRECISION_HINT": precision, "PERF_COUNT": "YES" if counts else "",
+        }  # fmt: skip
+        properties = {key: value for key, value in options.items() if value} | parse_properties(settings)
+        file = writable_file(table, Path()) if table else None
+        if file:
+            refuse_overwriting([file], [Path(model), *([Path(inputs)] if inputs else [])])
+        duration = measuring.Duration(seconds, inferences)
+        with progress_bar() as progress:
+            core, network = _read_model(model, extensions, progress)
+            samples = load_samples(network, inputs, parse_shapes(shapes), None)
+            report = measuring.benchmark(
+                core, network, Path(model).name, devices, samples, properties,
+                requests if api is Api.ASYNC else None, duration, progress,
+            )  # fmt: skip
+        if file:
+            measuring.write_csv(report, file)
+        _print_report(report, as_json, show_benchmark)
 
 
 @plugin.command("new")

@@ -17,15 +17,23 @@ from rich.table import Table
 from rich.text import Text
 
 from hetero.messages import escaped
+from hetero.run.benchmark import Benchmark
 from hetero.run.calibrate import Calibration
+from hetero.run.compare import Comparison
 from hetero.run.devices import DeviceInfo, OperationQuery
-from hetero.run.runner import Placement, RunReport
+from hetero.run.differences import Difference
+from hetero.run.runner import OperationTime, Placement, RunReport
 from hetero.run.runner import Progress as OnProgress
 from hetero.run.tune import Tuning
 
 # Maximum number of rows in the tables of subgraphs and of reasons.
 MAX_SUBGRAPHS = 20
 MAX_REASONS = 20
+# Titles of columns that are aligned to the right.
+_NUMBERS = {
+    "ms", "transfers (ms)", "value", "inputs", "outputs", "max error", "relative error", "after operations", "requests",
+    "inferences", "compile (s)", "first", "median", "p90", "p99", "per second", "ratio",
+}  # fmt: skip
 
 
 class _EscapingConsole(Console):
@@ -102,10 +110,7 @@ def show_run(console: Console, report: RunReport) -> None:
     if report.placement:
         _show_placement(console, report.placement)
     if report.slowest:
-        table = _table("slowest operations", "type", "execution", "ms")
-        for o in report.slowest:
-            table.add_row(o.name, o.type_name, o.execution, _ms(o.milliseconds))
-        console.print(table)
+        _show_slowest(console, report.slowest)
     _show_times(console, report)
     for output in report.outputs:
         _SHOW_OUTPUT[output["kind"]](console, output)
@@ -134,6 +139,60 @@ def show_tuning(console: Console, report: Tuning) -> None:
     _line(console, f"an inference takes {after} ms; it took {before} ms before ({ratio:.2f} times as fast)")
 
 
+def show_benchmark(console: Console, report: Benchmark) -> None:
+    """Print latencies and throughput of each device, and with PERF_COUNT its subgraphs and slowest operations."""
+    shapes = ", ".join(f"{name} {shape}" for name, shape in report.input_shapes.items())
+    _line(console, f"{report.model}, api {report.api}, {shapes}")
+    times = ("compile (s)", "first", "median", "p90", "p99")
+    table = _table("device", "requests", "inferences", *times, "per second", "ratio")
+    for one in report.measurements:
+        latencies = (one.compile_seconds, one.first, one.median, one.p90, one.p99)
+        speed = (f"{one.throughput:.1f}", f"{one.ratio:.2f}")
+        table.add_row(one.device, str(one.requests), str(one.inferences), *map(_ms, latencies), *speed)
+    console.print(table)
+    _line(console, "latencies in ms; ratio: how many times as fast as the first device")
+    for one in report.measurements:
+        if one.slowest:
+            _line(console, one.device)
+            if one.placement:
+                _show_placement(console, one.placement)
+            _show_slowest(console, one.slowest)
+
+
+def show_comparison(console: Console, report: Comparison) -> None:
+    """Print the differences of the outputs, how the error grows, and what causes it."""
+    title = f"{report.model}: {report.operations} operations on {report.device}, compared with {report.reference}"
+    _line(console, f"{title}; inputs: {report.sample}; tolerance {report.tolerance:g}")
+    table = _table("output", "max error", "relative error", "at", report.device, report.reference)
+    for one in report.outputs:
+        table.add_row(one.value, *_errors(one), *_elements(one))
+    console.print(table)
+    if report.growth:
+        table = _table("after operations", "the last of which is", "max error", "relative error", "in the value")
+        for cut in report.growth:
+            table.add_row(str(cut.operations), cut.operation, *_errors(cut.difference), cut.difference.value)
+        console.print(table)
+    if report.own_errors:
+        table = _table("operation alone", "type", "max error", "relative error", "at", report.device, report.reference)
+        for own in report.own_errors:
+            table.add_row(own.name, own.type_name, *_errors(own.difference), *_elements(own.difference))
+        console.print(table)
+    _line(console, "the outputs agree" if report.agrees and not report.conclusion else report.conclusion)
+    _line(console, f"{report.runs} runs")
+    if report.reproducer:
+        _line(console, f"written: {', '.join(report.reproducer)}; the difference alone:")
+        _line(console, report.command)
+
+
+def _errors(one: Difference) -> tuple[str, str]:
+    return f"{one.max_error:.2g}", f"{one.relative_error:.2g}"
+
+
+def _elements(one: Difference) -> tuple[str, str, str]:
+    """Return where the largest error is, and the elements there, or why there is none."""
+    return one.problem or ("" if one.index is None else str(one.index)), one.found or "", one.expected or ""
+
+
 def _show_placement(console: Console, placement: Placement) -> None:
     _line(console, placement.summary)
     columns = {
@@ -158,6 +217,13 @@ def _show_placement(console: Console, placement: Placement) -> None:
         if len(placement.reasons) > len(shown):
             table.add_row("", f"{len(placement.reasons) - len(shown)} more reasons: see PLACEMENT_REPORT", "")
         console.print(table)
+
+
+def _show_slowest(console: Console, operations: Sequence[OperationTime]) -> None:
+    table = _table("slowest operations", "type", "execution", "ms")
+    for o in operations:
+        table.add_row(o.name, o.type_name, o.execution, _ms(o.milliseconds))
+    console.print(table)
 
 
 def _show_times(console: Console, report: RunReport) -> None:
@@ -205,7 +271,7 @@ _SHOW_OUTPUT: dict[str, Callable[[Console, Mapping[str, Any]], None]] = {
 def _table(*columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        is_number = column.startswith("ms on ") or column in ("ms", "transfers (ms)", "value", "inputs", "outputs")
+        is_number = column.startswith("ms on ") or column in _NUMBERS
         table.add_column(column, justify="right" if is_number else "left", overflow="fold")
     return table
 

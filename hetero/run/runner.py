@@ -140,8 +140,8 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
         model=str(config.model),
         device=config.device,
         operations=sum(map(is_placed, model.get_ordered_ops())),
-        placement=_placement(compiled, profiles[counted]),
-        slowest=_slowest(profiles[-1]),
+        placement=placement_of(compiled, profiles[counted]),
+        slowest=slowest_operations(profiles[-1]),
         outputs=[entry for present in presenters for entry in present(arrays)],
         read_seconds=read_seconds,
         compile_seconds=compile_seconds,
@@ -173,7 +173,7 @@ def placement_log_muted() -> Iterator[None]:
         placement_log.disabled = was_disabled
 
 
-def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInfo]]) -> Placement | None:
+def placement_of(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInfo]]) -> Placement | None:
     """Return the placement of a compiled model with times, or None if its device is not HETERO."""
     try:
         report: PlacementReport = compiled.get_property(placement_report)
@@ -220,7 +220,7 @@ def _milliseconds(info: ProfilingInfo) -> float:
     return info.real_time / timedelta(milliseconds=1)
 
 
-def _slowest(profile: Sequence[ProfilingInfo]) -> list[OperationTime]:
+def slowest_operations(profile: Sequence[ProfilingInfo]) -> list[OperationTime]:
     operations = [info for info in profile if info.node_type not in ("Subgraph", "Stage")]
     operations.sort(key=lambda info: info.real_time, reverse=True)
     return [OperationTime(i.node_name, i.node_type, i.exec_type, _milliseconds(i)) for i in operations[:SLOWEST]]

@@ -1,7 +1,8 @@
-"""Option ``--set key=value``: changes of a YAML run from the command line."""
+"""Options of the form key=value: ``--set``, which changes a YAML run, and ``--property`` of a device."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hetero.errors import ConfigError
@@ -34,6 +35,14 @@ def apply_setting(data: dict[str, Any], setting: str) -> None:
             container[key] = {}
         container = container[key]
     container[key] = value
+
+
+def parse_properties(texts: Sequence[str]) -> dict[str, str]:
+    """Return the properties of texts such as ``NUM_STREAMS=2``. Raises ConfigError."""
+    for text in texts:
+        if not text.partition("=")[0] or "=" not in text:
+            raise ConfigError(f"--property {text} is not of the form KEY=VALUE")
+    return {key: value for key, _, value in (text.partition("=") for text in texts)}
 
 
 def _next_key(container: Any, parts: list[str], setting: str) -> tuple[str | int, list[str]]:

@@ -1,0 +1,75 @@
+"""The command ``hetero compare``: inputs, the comparison itself, and the files that it writes."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hetero.errors import ConfigError, FrontendError
+from hetero.graph import Model
+from hetero.run.calibrate import parse_shapes
+from hetero.run.compare import Comparer, Comparison, Found
+from hetero.run.recorded import compare_with_file
+from hetero.run.reproducer import reproducer_files, write_reproducer
+from hetero.run.runner import Progress
+from hetero.run.samples import load_samples
+from hetero.run.settings import parse_properties
+from hetero.run.sources import existing_file, refuse_overwriting
+from hetero.runtime import Core
+
+
+@dataclass(frozen=True)
+class Request:
+    """The arguments of the command."""
+
+    model: str
+    device: str
+    reference: str
+    inputs: str
+    shapes: Sequence[str]
+    seed: int | None
+    tolerance: float
+    per_operation: bool
+    settings: Sequence[str]
+    reproducer: str
+    extensions: Sequence[str]
+
+
+def run_comparison(core: Core, model: Model, request: Request, progress: Progress) -> Comparison:
+    """Compare as the command line says, and write a reproducer of what differs. Raises HeteroError and OSError."""
+    properties = parse_properties(request.settings)
+    samples = load_samples(model, request.inputs, parse_shapes(request.shapes), request.seed)
+    if request.reference.endswith(".npz"):
+        file = existing_file(request.reference, Path())
+        if model.inputs and (not request.inputs or len(samples) != 1):
+            raise ConfigError(f"give the inputs that {file} was computed from as one file: --inputs FILE")
+        if request.per_operation or request.reproducer:
+            raise ConfigError("--per-operation and --reproducer need a device: --to DEVICE")
+        return compare_with_file(core, model, request.device, file, samples[0], request.tolerance, properties, progress)
+    files = reproducer_files(request.reproducer or f"{Path(request.model).stem}-differs.xml")
+    read = [Path(request.model), *(Path(sample.name) for sample in samples if request.inputs)]
+    refuse_overwriting(files, read)
+    comparer = Comparer(core, model, request.device, request.reference, request.tolerance, properties, progress)
+    report = comparer.compare(samples, request.per_operation)
+    report.model = Path(request.model).name
+    # A model that consists of the found operations alone is its own reproducer.
+    if comparer.found and len(comparer.found.piece.nodes) < report.operations:
+        _write(report, comparer.found, files, request)
+    return report
+
+
+def _write(report: Comparison, found: Found, files: list[Path], request: Request) -> None:
+    try:
+        write_reproducer(found, files)
+    except (FrontendError, ValueError) as error:
+        report.conclusion += f"; no reproducer is written: {error}"
+        return
+    report.reproducer = [str(file) for file in files]
+    words = ["hetero", "compare", str(files[0]), "-d", request.device, "--to", request.reference]
+    words += ["--inputs", str(files[2])] if found.inputs else []
+    words += ["--tolerance", f"{request.tolerance:g}"]
+    words += [word for text in request.settings for word in ("--property", text)]
+    words += [word for text in request.extensions for word in ("--extension", text)]
+    report.command = shlex.join(words)
