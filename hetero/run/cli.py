@@ -221,7 +221,7 @@ def compare(
 ) -> None:
     """Compare a device with another one on a model, and find the operation that differs. Exit code 1 if one does."""
     with _one_line_errors(debug):
-        from hetero.run.comparison import Request, run_comparison
+        from hetero.run.comparison.command import Request, run_comparison
         from hetero.run.display import progress_bar, show_comparison
 
         request = Request(

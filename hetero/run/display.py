@@ -19,9 +19,9 @@ from rich.text import Text
 from hetero.messages import escaped
 from hetero.run.benchmark import Benchmark
 from hetero.run.calibrate import Calibration
-from hetero.run.compare import Comparison
+from hetero.run.comparison.differences import Difference
+from hetero.run.comparison.search import Comparison
 from hetero.run.devices import DeviceInfo, OperationQuery
-from hetero.run.differences import Difference
 from hetero.run.runner import OperationTime, Placement, RunReport
 from hetero.run.runner import Progress as OnProgress
 from hetero.run.tune import Tuning

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from hetero.run.differences import difference, largest_difference
+from hetero.run.comparison.differences import difference, largest_difference
 
 NAN, INF = math.nan, math.inf
 

@@ -11,10 +11,10 @@ from hetero.errors import ConfigError
 from hetero.graph import Model, Output, Result
 from hetero.messages import suggest
 from hetero.run import array_files
-from hetero.run.compare import Comparison
-from hetero.run.differences import difference
+from hetero.run.comparison.differences import difference
+from hetero.run.comparison.pieces import Pieces
+from hetero.run.comparison.search import Comparison
 from hetero.run.inputs import check_size
-from hetero.run.pieces import Pieces
 from hetero.run.runner import Progress, placement_log_muted
 from hetero.run.samples import Sample
 from hetero.runtime import Core

@@ -10,9 +10,9 @@ from pathlib import Path
 from hetero.errors import ConfigError, FrontendError
 from hetero.graph import Model
 from hetero.run.calibrate import parse_shapes
-from hetero.run.compare import Comparer, Comparison, Found
-from hetero.run.recorded import compare_with_file
-from hetero.run.reproducer import reproducer_files, write_reproducer
+from hetero.run.comparison.recorded import compare_with_file
+from hetero.run.comparison.reproducer import reproducer_files, write_reproducer
+from hetero.run.comparison.search import Comparer, Comparison, Found
 from hetero.run.runner import Progress
 from hetero.run.samples import load_samples
 from hetero.run.settings import parse_properties

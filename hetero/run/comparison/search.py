@@ -24,8 +24,8 @@ from hetero.dispatch.device import Device
 from hetero.errors import HeteroError
 from hetero.graph import Model, Node, Output, port_name
 from hetero.graph.unique_names import make_names_unique
-from hetero.run.differences import Difference, difference, largest_difference
-from hetero.run.pieces import Piece, Pieces, Values, taken_branch
+from hetero.run.comparison.differences import Difference, difference, largest_difference
+from hetero.run.comparison.pieces import Piece, Pieces, Values, taken_branch
 from hetero.run.runner import Progress, placement_log_muted
 from hetero.run.samples import Sample
 from hetero.runtime import CompiledModel, Core

@@ -12,7 +12,7 @@ from hetero.errors import ConfigError
 from hetero.files import atomic_write
 from hetero.frontend.ir.writer import serialize
 from hetero.graph import port_name
-from hetero.run.compare import Found
+from hetero.run.comparison.search import Found
 from hetero.run.sources import writable_file
 
 

@@ -1,0 +1,1 @@
+"""Comparison of two devices on one model: the command ``hetero compare``."""
