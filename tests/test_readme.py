@@ -103,7 +103,7 @@ def test_yaml_run(tmp_path):
     (tmp_path / "line.png").write_bytes((ROOT / "configs" / "line.png").read_bytes())
     (yaml,) = blocks("yaml", "docs/yaml.md")
     (tmp_path / "run.yaml").write_text(yaml, encoding="utf-8")
-    report = run(load_config(tmp_path / "run.yaml", ["iterations=1"]))
+    report = run(load_config(tmp_path / "run.yaml", ["iterations=1"])).models[0]
     assert report.outputs[1]["text"] == "Any device, one network: 2026"
     assert {s.device for s in report.placement.subgraphs} == {"GPU", "TEMPLATE"}
 

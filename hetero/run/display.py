@@ -19,7 +19,7 @@ from rich.text import Text
 from hetero.messages import escaped
 from hetero.run.calibrate import Calibration
 from hetero.run.devices import DeviceInfo, OperationQuery
-from hetero.run.runner import Placement, RunReport
+from hetero.run.runner import ModelReport, Placement, RunReport
 from hetero.run.runner import Progress as OnProgress
 from hetero.run.tune import Tuning
 
@@ -98,6 +98,14 @@ def show_query(console: Console, operations: Sequence[OperationQuery], everythin
 def show_run(console: Console, report: RunReport) -> None:
     """Print the report of a run. The outputs come last."""
     show_devices(console, report.devices, report.unavailable)
+    for model in report.models:
+        _show_model(console, model)
+    for model in report.models:
+        for output in model.outputs:
+            _SHOW_OUTPUT[output["kind"]](console, output)
+
+
+def _show_model(console: Console, report: ModelReport) -> None:
     _line(console, f"{Path(report.model).name}: {report.operations} operations on {report.device}")
     if report.placement:
         _show_placement(console, report.placement)
@@ -107,8 +115,6 @@ def show_run(console: Console, report: RunReport) -> None:
             table.add_row(o.name, o.type_name, o.execution, _ms(o.milliseconds))
         console.print(table)
     _show_times(console, report)
-    for output in report.outputs:
-        _SHOW_OUTPUT[output["kind"]](console, output)
 
 
 def show_calibration(console: Console, calibration: Calibration) -> None:
@@ -160,11 +166,12 @@ def _show_placement(console: Console, placement: Placement) -> None:
         console.print(table)
 
 
-def _show_times(console: Console, report: RunReport) -> None:
+def _show_times(console: Console, report: ModelReport) -> None:
     count = len(report.milliseconds)
     line = f"read {report.read_seconds:.2f} s, compiled {report.compile_seconds:.2f} s, "
     if count == 1:
         line += f"ran {_ms(report.milliseconds[0])} ms"
+        line += f" in {report.inferences} inferences" if report.inferences != 1 else ""
     else:
         line += f"first run {_ms(report.first_milliseconds)} ms, then a median of {_ms(median(report.milliseconds))} ms"
         line += f" in {count} runs (min {_ms(min(report.milliseconds))}, max {_ms(max(report.milliseconds))})"
@@ -190,14 +197,21 @@ def _show_top_k(console: Console, output: Mapping[str, Any]) -> None:
 
 
 def _show_text(console: Console, output: Mapping[str, Any]) -> None:
-    _line(console, f"text: {output['text']}")
-    _line(console, f"confidence: {output['confidence']:.1%}")
+    _line(console, f"text: {output['text']} ({output['confidence']:.1%})")
+
+
+def _show_segments(console: Console, output: Mapping[str, Any]) -> None:
+    table = _table("from (s)", "to (s)", "highest value")
+    for row in output["rows"]:
+        table.add_row(f"{row['start']:.2f}", f"{row['end']:.2f}", f"{row['highest']:.4f}")
+    console.print(table)
 
 
 _SHOW_OUTPUT: dict[str, Callable[[Console, Mapping[str, Any]], None]] = {
     "summary": _show_summary,
     "top_k": _show_top_k,
     "ctc": _show_text,
+    "segments": _show_segments,
     "file": lambda console, output: _line(console, f"written: {output['file']}"),
 }
 

@@ -20,11 +20,18 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 DEVICES = ["TEMPLATE", "HETERO:TEMPLATE", "HETERO:GPU,TEMPLATE"]
 
 
-def run(name, *settings):
+def run_chain(name, *settings):
+    """Return the reports of the models of a run."""
     arguments = [argument for setting in settings for argument in ("--set", setting)]
     result = CliRunner().invoke(app, ["run", str(CONFIGS / f"{name}.yaml"), "--json", *arguments])
     assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
+    return json.loads(result.stdout)["models"]
+
+
+def run(name, *settings):
+    """Return the report of a run of one model."""
+    (report,) = run_chain(name, *settings)
+    return report
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -91,3 +98,28 @@ def test_selfie_finds_the_person(device, tmp_path):
         pixels[:60, [*range(60), *range(196, 256)]],
     )
     assert face.min() > 250 and shoulders.min() > 250 and corners.max() < 5
+
+
+LINES = [
+    "hetero runs one network on",
+    "several devices at once.",
+    "Each device is a Python class",
+    "in a pip package: 12 lines",
+    "are enough for the first one.",
+    "Total: 3 paragraphs, 2026",
+]
+
+
+@pytest.mark.parametrize("device", ["OPENVINO.CPU", "HETERO:ONEDNN,TEMPLATE"])
+def test_page_is_read_line_by_line(device):
+    detection, recognition = run_chain("page", f"device={device}")
+    assert [line["text"] for line in recognition["outputs"]] == LINES
+    assert (detection["inferences"], recognition["inferences"]) == (1, len(LINES))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_voice_finds_two_phrases(device):
+    """The sound consists of silence, a phrase, silence, a phrase and silence, at the times below."""
+    report = run("voice", f"model={zoo.path('voice_activity')}", f"device={device}")
+    times = [time for row in report["outputs"][0]["rows"] for time in (row["start"], row["end"])]
+    np.testing.assert_allclose(times, [1, 2.4, 3.3, 4.6], atol=0.15)

@@ -36,7 +36,7 @@ def present(folder, spec, array):
     model.rt_info["metadata"] = {"character": "a\nb"}
     name = next(iter(model.outputs)).node.friendly_name
     (presenter,) = make_presenters(config.outputs, model)
-    return presenter({name: array})
+    return presenter.present({name: [array]})
 
 
 def test_summary(folder):
