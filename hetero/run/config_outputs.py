@@ -7,18 +7,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, Tag, model_validator
 
-from hetero.run.config_section import InputFile, OutputFile, Section, one_of, path_found_by
+from hetero.run.config_section import OutputFile, Section, one_of, path_found_by
 from hetero.run.sources import existing_file
 
 
 class TopKOutput(Section):
     """The largest values.
 
-    ``labels``: a text file with one label per line, or a JSON file with a list of labels at the dotted path ``key``.
+    ``labels``: a list, a text file with one label per line, or a JSON file with a list at the dotted path ``key``.
     """
 
     top_k: PositiveInt
-    labels: InputFile | None = None
+    labels: Annotated[list[str] | Path, path_found_by(existing_file)] | None = None
     key: str | None = None
     output: str | None = None
 
@@ -91,6 +91,31 @@ class SegmentsOutput(Section):
     output: str | None = None
 
 
+class Notes(Section):
+    """Notes of music, from two outputs [1, steps, pitches]: the probability that a note begins, and that it sounds.
+
+    All times are in seconds; ``step`` is the time from one step to the next. ``margin`` is the number of steps at both
+    ends of each inference that are left out. Notes shorter than ``min_length`` are left out, and gaps up to
+    ``max_gap`` do not end a note. ``lowest`` is the MIDI number of the first pitch.
+    """
+
+    onsets: str
+    activity: str
+    step: PositiveFloat
+    margin: NonNegativeInt = 0
+    onset_threshold: float = 0.5
+    threshold: float = 0.3
+    max_gap: NonNegativeFloat = 0.12
+    min_length: NonNegativeFloat = 0.12
+    lowest: NonNegativeInt = 21
+
+
+class NotesOutput(Section):
+    """Notes of music, with the times at which they begin and end."""
+
+    notes: Notes
+
+
 def writes(output: Any) -> bool:
     """Return whether an output of a run is a file."""
     return isinstance(output, (ImageOutput, NpyOutput, NpzOutput))
@@ -99,6 +124,7 @@ def writes(output: Any) -> bool:
 OutputKind = Annotated[
     Annotated[Literal["summary"], Tag("<summary>")] | Annotated[TopKOutput, Tag("<top_k>")]
     | Annotated[CtcOutput, Tag("<ctc>")] | Annotated[SegmentsOutput, Tag("<segments>")]
+    | Annotated[NotesOutput, Tag("<notes>")]
     | Annotated[ImageOutput, Tag("<image>")] | Annotated[NpyOutput, Tag("<npy>")] | Annotated[NpzOutput, Tag("<npz>")],
-    one_of("summary", "top_k", "ctc", "segments", "image", "npy", "npz"),
+    one_of("summary", "top_k", "ctc", "segments", "notes", "image", "npy", "npz"),
 ]  # fmt: skip

@@ -26,7 +26,9 @@ class EntryError(ConfigError):
 def path_found_by(find: Callable[[str, Path], Path | str]) -> BeforeValidator:
     """Return a validator that resolves a path by ``find(text, folder)``, with the folder of the text's file."""
 
-    def resolve(value: Any, info: ValidationInfo) -> Path | str:
+    def resolve(value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, list):
+            return value  # the type of the field accepts or rejects it
         if not isinstance(value, str) or "\0" in value:
             raise ValueError(f"must be a path, not {value!r}")
         folder = value.folder if isinstance(value, LocatedText) else (info.context or {})["folder"]

@@ -207,11 +207,19 @@ def _show_segments(console: Console, output: Mapping[str, Any]) -> None:
     console.print(table)
 
 
+def _show_notes(console: Console, output: Mapping[str, Any]) -> None:
+    table = _table("note", "from (s)", "to (s)", "strength")
+    for row in output["rows"]:
+        table.add_row(row["name"], f"{row['start']:.2f}", f"{row['end']:.2f}", f"{row['strength']:.2f}")
+    console.print(table)
+
+
 _SHOW_OUTPUT: dict[str, Callable[[Console, Mapping[str, Any]], None]] = {
     "summary": _show_summary,
     "top_k": _show_top_k,
     "ctc": _show_text,
     "segments": _show_segments,
+    "notes": _show_notes,
     "file": lambda console, output: _line(console, f"written: {output['file']}"),
 }
 

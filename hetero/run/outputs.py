@@ -16,24 +16,31 @@ from hetero.run.config_outputs import (
     CtcAlphabet,
     CtcOutput,
     ImageOutput,
+    Notes,
+    NotesOutput,
     NpyOutput,
     NpzOutput,
-    Segments,
     SegmentsOutput,
     TopKOutput,
     writes,
 )
 from hetero.run.config_section import EntryError
+from hetero.run.decoding import find_notes, find_segments, read_text
 from hetero.run.inputs import find_by_name
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-class Presenter(NamedTuple):
-    """A function from the arrays of all inferences, by the name of the output, to plain data. It may write a file."""
+# The arrays of all inferences by the name of the output.
+Arrays = Mapping[str, Sequence[np.ndarray]]
+Present = Callable[[Arrays], list[dict[str, Any]]]
 
-    present: Callable[[Mapping[str, Sequence[np.ndarray]]], list[dict[str, Any]]]
+
+class Presenter(NamedTuple):
+    """A function that converts arrays to plain data, or writes a file."""
+
+    present: Present
     writes: bool
 
 
@@ -60,11 +67,13 @@ def _entry_errors(index: int) -> Iterator[None]:
         raise EntryError(("outputs", index), error) from error
 
 
-def _make_presenter(spec: Any, model: Model) -> Callable[[Mapping[str, Sequence[np.ndarray]]], list[dict[str, Any]]]:
+def _make_presenter(spec: Any, model: Model) -> Present:
     if spec == "summary":
         return lambda arrays: [summarize(name, joined(items)) for name, items in arrays.items()]
     if isinstance(spec, NpzOutput):
         return lambda arrays: [save(spec.npz, lambda file: np.savez(file, **_joined_all(arrays)))]  # type: ignore[arg-type]  # for allow_pickle
+    if isinstance(spec, NotesOutput):
+        return _make_notes_presenter(spec.notes, model)
     port = model.outputs[0] if spec.output is None else find_by_name(model.outputs, spec.output, "output")
     name = port_name(port)
     if isinstance(spec, NpyOutput):
@@ -73,7 +82,7 @@ def _make_presenter(spec: Any, model: Model) -> Callable[[Mapping[str, Sequence[
         kind = image_format(spec.image)
         return lambda arrays: [save(spec.image, lambda file: make_image(joined(arrays[name]), spec).save(file, kind))]
     if isinstance(spec, TopKOutput):
-        labels = read_labels(spec.labels, spec.key) if spec.labels else None
+        labels = read_labels(spec.labels, spec.key) if isinstance(spec.labels, Path) else spec.labels
         return lambda arrays: [
             {"kind": "top_k", "output": name, "rows": top_k(joined(arrays[name]), spec.top_k, labels)}
         ]
@@ -89,6 +98,16 @@ def _make_presenter(spec: Any, model: Model) -> Callable[[Mapping[str, Sequence[
     raise ValueError(f"{spec!r} is not a kind of output")
 
 
+def _make_notes_presenter(spec: Notes, model: Model) -> Present:
+    names = [port_name(find_by_name(model.outputs, name, "output")) for name in (spec.onsets, spec.activity)]
+
+    def present(arrays: Arrays) -> list[dict[str, Any]]:
+        onsets, activity = (without_margin(arrays[name], spec.margin) for name in names)
+        return [{"kind": "notes", "rows": find_notes(onsets, activity, spec)}]
+
+    return present
+
+
 def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
     """Return the arrays of all inferences as one, joined along the first axis. Raises ValueError."""
     if len(arrays) == 1:
@@ -102,7 +121,12 @@ def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate(arrays)
 
 
-def _joined_all(arrays: Mapping[str, Sequence[np.ndarray]]) -> dict[str, np.ndarray]:
+def without_margin(arrays: Sequence[np.ndarray], margin: int) -> np.ndarray:
+    """Return [1, steps, …] of overlapping inferences as one array [steps, …], without ``margin`` steps at both ends."""
+    return joined([array[0, margin : array.shape[1] - margin] for array in arrays if array.ndim > 1])
+
+
+def _joined_all(arrays: Arrays) -> dict[str, np.ndarray]:
     return {name: joined(items) for name, items in arrays.items()}
 
 
@@ -169,49 +193,6 @@ def read_characters(alphabet: CtcAlphabet, model: Model) -> list[str]:
         characters.append(" ")
     characters.insert(alphabet.blank, "")
     return characters
-
-
-def read_text(array: np.ndarray, characters: Sequence[str]) -> list[dict[str, Any]]:
-    """Decode probabilities [items, steps, classes] to one text per item, by greedy CTC decoding.
-
-    Takes the best class of each step, and removes repetitions and blanks (their character is empty). The confidence is
-    the mean probability of the remaining steps. Source: Graves et al., Connectionist Temporal Classification, 2006,
-    section 3.2.
-    """
-    if array.ndim != 3 or array.shape[2] != len(characters):
-        raise ValueError(
-            f"ctc needs an output of shape [items, steps, {len(characters)}], one class per character and blank, "
-            f"but this is {list(array.shape)}"
-        )
-    lines = []
-    for steps in array:
-        best = steps.argmax(axis=-1)
-        starts = np.append(True, best[1:] != best[:-1]) if len(best) else best.astype(bool)
-        kept = [step for step in np.flatnonzero(starts) if characters[best[step]]]
-        confidence = float(np.mean([steps[step, best[step]] for step in kept])) if kept else 0.0
-        lines.append({"text": "".join(characters[best[step]] for step in kept), "confidence": confidence})
-    return lines
-
-
-def find_segments(array: np.ndarray, spec: Segments) -> list[dict[str, float]]:
-    """Return where values, one for each step of time, are at least the threshold: start, end and highest value."""
-    values = array.ravel()
-    if array.ndim and len(values) != len(array):
-        raise ValueError(
-            f"segments needs one value for each inference, but the output has the shape {list(array.shape)}"
-        )
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], values >= spec.threshold, [False]])))
-    spans: list[list[int]] = []
-    for start, end in edges.reshape(-1, 2).tolist():
-        if spans and (start - spans[-1][1]) * spec.step < spec.min_gap:
-            spans[-1][1] = end
-        else:
-            spans.append([start, end])
-    return [
-        {"start": start * spec.step, "end": end * spec.step, "highest": float(values[start:end].max())}
-        for start, end in spans
-        if (end - start) * spec.step >= spec.min_length
-    ]
 
 
 def image_format(path: Path) -> str:
