@@ -39,7 +39,7 @@ def read_wav(spec: SoundInput) -> tuple[np.ndarray, int]:
             width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
             _check_length(spec, file.getnframes() * channels)
             data = file.readframes(file.getnframes())
-    except (wave.Error, EOFError) as error:
+    except (wave.Error, EOFError, RuntimeError) as error:  # wave raises RuntimeError for a wrong size of a chunk
         raise ValueError(f"{spec.sound} is not a wav file that can be read: {error or 'it is damaged'}") from error
     if not rate:
         raise ValueError(f"{spec.sound} is damaged: it has no samples per second")
