@@ -10,7 +10,7 @@ from pydantic import Field, PositiveInt, PrivateAttr, TypeAdapter, ValidationErr
 
 from hetero.errors import ConfigError
 from hetero.messages import suggest
-from hetero.run.config_inputs import CropsInput, ImageInput, Input, ModelInput
+from hetero.run.config_inputs import CropsInput, ImageInput, Input, source_of
 from hetero.run.config_outputs import OutputKind, writes
 from hetero.run.config_section import EntryError, ExtensionSource, InputFile, Section
 from hetero.run.document import RunDocument
@@ -106,25 +106,20 @@ class ChainConfig(_Run):
         earlier: dict[str, ModelConfig] = {}
         for name, part in self.models.items():
             for key, spec in part.inputs.items():
-                source, problem = (source_of(spec) or "").partition(".")[0], ""
-                if source and source not in earlier:
-                    problem = f"no model named {source} runs before this one"
-                    problem += f"; {suggest(source, earlier)}" if earlier else ""
-                elif isinstance(spec, CropsInput) and not picture_of(earlier[source]):
-                    problem = f"crops need a model that reads one picture, which {source} does not"
+                if not (source := source_of(spec)):
+                    continue
+                problem = ""
+                if source.model not in earlier:
+                    problem = f"no model named {source.model} runs before this one"
+                    problem += f"; {suggest(source.model, earlier)}" if earlier else ""
+                elif isinstance(spec, CropsInput) and not picture_of(earlier[source.model]):
+                    problem = f"crops need a model that reads one picture, which {source.model} does not"
                 if problem:
                     raise self.locate(name, EntryError(("inputs", key), problem))
             earlier[name] = part
 
     def _keys(self, name: str) -> tuple[str, ...]:
         return ("models", name)
-
-
-def source_of(spec: Any) -> str | None:
-    """Return the output of another model that an input reads, ``MODEL`` or ``MODEL.OUTPUT``, or None."""
-    if isinstance(spec, CropsInput):
-        return spec.crops.source
-    return spec.source if isinstance(spec, ModelInput) else None
 
 
 def picture_of(model: ModelConfig) -> ImageInput | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, Tag, model_validator
 
@@ -62,6 +62,11 @@ class PreviousInput(Section):
     shape: list[NonNegativeInt] | None = None  # optional if the model's shape is static
 
 
+# Maximum number of samples of a sound, after conversion to another rate.
+MAX_SAMPLES = 1 << 28
+Samples = Annotated[int, Field(ge=1, le=MAX_SAMPLES)]
+
+
 class SoundInput(Section):
     """A wav file as numbers from -1 to 1, with the mean of its channels, converted to ``rate`` samples per second.
 
@@ -71,9 +76,9 @@ class SoundInput(Section):
 
     sound: InputFile
     rate: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    chunk: PositiveInt | None = None
-    step: PositiveInt | None = None  # as large as a chunk by default
-    before: NonNegativeInt = 0
+    chunk: Samples | None = None
+    step: Samples | None = None  # as large as a chunk by default
+    before: Annotated[int, Field(ge=0, le=MAX_SAMPLES)] = 0
     layout: Literal["NT", "NTC", "NCT", "T"] = "NT"  # T are the samples
 
     @model_validator(mode="after")
@@ -148,3 +153,19 @@ Input = Annotated[
     | Annotated[ModelInput, Tag("<from>")] | Annotated[PreviousInput, Tag("<previous>")],
     one_of("image", "crops", "sound", "file", "random", "npy", "npz", "values", "from", "previous"),
 ]  # fmt: skip
+
+
+class Source(NamedTuple):
+    """An output of another model; the first one if its name is None."""
+
+    model: str
+    output: str | None
+
+
+def source_of(spec: Any) -> Source | None:
+    """Return the output of another model that an input reads, or None."""
+    text = spec.crops.source if isinstance(spec, CropsInput) else spec.source if isinstance(spec, ModelInput) else None
+    if text is None:
+        return None
+    model, _, output = text.partition(".")
+    return Source(model, output or None)

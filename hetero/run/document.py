@@ -64,9 +64,10 @@ class RunDocument:
             if not isinstance(name, str):
                 raise ConfigError(f"{place}: include must be a file or a list of files, not {name!r}")
             try:
-                included, inner = self._read(existing_file(name, getattr(name, "folder", Path())))
+                path = existing_file(name, getattr(name, "folder", Path()))
             except ConfigError as error:
                 raise ConfigError(f"{place}: {error}") from error
+            included, inner = self._read(path)
             base = _merge(base, included)
             places = {(*keys, *entry): source for entry, source in inner.items()} | places
         return _merge(base, data), places

@@ -15,7 +15,6 @@ from hetero.messages import suggest
 from hetero.run import array_files
 from hetero.run.config_inputs import (
     BytesInput,
-    CropsInput,
     ImageInput,
     InlineInput,
     ModelInput,
@@ -25,6 +24,7 @@ from hetero.run.config_inputs import (
     RandomInput,
     RandomValues,
     SoundInput,
+    source_of,
 )
 from hetero.run.config_section import EntryError
 from hetero.run.pictures import read_crops, read_image
@@ -46,9 +46,9 @@ class Results:
     arrays: Mapping[str, Sequence[np.ndarray]]
     picture: ImageInput | None = None
 
-    def find(self, source: str) -> Sequence[np.ndarray]:
-        """Return the arrays of an output, ``MODEL`` (the first one) or ``MODEL.OUTPUT``. Raises ValueError."""
-        return self.arrays[port_name(find_source(self.ports, source))]
+    def find(self, name: str | None) -> Sequence[np.ndarray]:
+        """Return the arrays of an output, the first one for None. Raises ValueError."""
+        return self.arrays[port_name(find_output(self.ports, name))]
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Inputs:
     count: int
     previous: dict[str, str] = field(default_factory=dict)
 
-    def of(self, index: int, outputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-        """Return the arrays for an inference. ``outputs`` are those of the inference before."""
+    def for_inference(self, index: int, outputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        """Return the arrays in the order of the inputs. ``outputs`` are those of the inference before."""
         return [
             outputs[self.previous[name]] if index and name in self.previous else arrays[index if len(arrays) > 1 else 0]
             for name, arrays in self.arrays.items()
@@ -109,13 +109,16 @@ def _count(arrays: Mapping[str, Sequence[np.ndarray]]) -> int:
 
 def _read(spec: Any, port: Output, earlier: Mapping[str, Results]) -> Sequence[np.ndarray]:
     """Return the arrays of an input, one for each inference. Raises ValueError, OSError and MemoryError."""
-    if isinstance(spec, ModelInput):
-        return earlier[spec.source.partition(".")[0]].find(spec.source)
-    if isinstance(spec, CropsInput):
-        found = earlier[spec.crops.source.partition(".")[0]]
-        (probabilities,) = found.find(spec.crops.source)
-        assert found.picture  # checked when the run was read
-        return read_crops(spec, found.picture, probabilities)
+    if source := source_of(spec):
+        model, output = source
+        arrays = earlier[model].find(output)
+        if isinstance(spec, ModelInput):
+            return arrays
+        if len(arrays) != 1:
+            raise ValueError(f"crops need a model that runs once, but {model} ran {len(arrays)} times")
+        picture = earlier[model].picture
+        assert picture  # checked when the run was read
+        return read_crops(spec, picture, arrays[0])
     if isinstance(spec, SoundInput):
         return read_chunks(spec)
     return [_READERS[type(spec)](spec, port)]
@@ -127,10 +130,11 @@ def _fitting(arrays: Sequence[np.ndarray], port: Output) -> list[np.ndarray]:
     return [_as_type(array, port.element_type) for array in arrays]
 
 
-def find_source(ports: Sequence[Output], source: str) -> Output:
-    """Return the port that ``MODEL.OUTPUT`` names, or the first one for ``MODEL``. Raises ValueError."""
-    name = source.partition(".")[2]
-    return find_by_name(ports, name, "output") if name else ports[0]
+def find_output(ports: Sequence[Output], name: str | None) -> Output:
+    """Return the output with this name, or the first one for None. Raises ValueError if there is none."""
+    if not ports:
+        raise ValueError("the model has no outputs")
+    return ports[0] if name is None else find_by_name(ports, name, "output")
 
 
 def find_by_name(ports: Sequence[Output], name: str, kind: str) -> Output:

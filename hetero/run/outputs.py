@@ -26,7 +26,7 @@ from hetero.run.config_outputs import (
 )
 from hetero.run.config_section import EntryError
 from hetero.run.decoding import find_notes, find_segments, read_text
-from hetero.run.inputs import find_by_name
+from hetero.run.inputs import find_output
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -74,7 +74,7 @@ def _make_presenter(spec: Any, model: Model) -> Present:
         return lambda arrays: [save(spec.npz, lambda file: np.savez(file, **_joined_all(arrays)))]  # type: ignore[arg-type]  # for allow_pickle
     if isinstance(spec, NotesOutput):
         return _make_notes_presenter(spec.notes, model)
-    port = model.outputs[0] if spec.output is None else find_by_name(model.outputs, spec.output, "output")
+    port = find_output(model.outputs, spec.output)
     name = port_name(port)
     if isinstance(spec, NpyOutput):
         return lambda arrays: [save(spec.npy, lambda file: np.save(file, joined(arrays[name]), allow_pickle=False))]
@@ -99,7 +99,7 @@ def _make_presenter(spec: Any, model: Model) -> Present:
 
 
 def _make_notes_presenter(spec: Notes, model: Model) -> Present:
-    names = [port_name(find_by_name(model.outputs, name, "output")) for name in (spec.onsets, spec.activity)]
+    names = [port_name(find_output(model.outputs, name)) for name in (spec.onsets, spec.activity)]
 
     def present(arrays: Arrays) -> list[dict[str, Any]]:
         onsets, activity = (without_margin(arrays[name], spec.margin) for name in names)

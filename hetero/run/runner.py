@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,16 +25,19 @@ from hetero.frontend import ProgressReporterExtension
 from hetero.frontend.source import record_files
 from hetero.graph import Model, port_name
 from hetero.plugin import ProfilingInfo
-from hetero.run.config import ChainConfig, ModelConfig, RunConfig, picture_of, source_of
+from hetero.run.config import ChainConfig, ModelConfig, RunConfig, picture_of
+from hetero.run.config_inputs import source_of
 from hetero.run.config_section import EntryError
 from hetero.run.devices import DeviceInfo, find_devices
-from hetero.run.inputs import Results, find_source, make_inputs
+from hetero.run.inputs import Results, find_output, make_inputs
 from hetero.run.outputs import Presenter, make_presenters
 from hetero.run.sources import refuse_overwriting
 from hetero.runtime import CompiledModel, Core
 
 # Number of slowest operations in a report.
 SLOWEST = 10
+# Number of inferences at the end of a run, of which a report has the median times of subgraphs.
+PROFILES = 1000
 # Stages of a request that transfer inputs to the device and outputs from it.
 TRANSFERS = ("preprocess", "postprocess")
 Progress = Callable[[str, int, int], None]
@@ -170,7 +173,7 @@ def _read(config: ModelConfig, earlier: Mapping[str, _ReadModel], progress: Prog
     for key, spec in config.inputs.items():
         if source := source_of(spec):
             try:
-                find_source(earlier[source.partition(".")[0]].model.outputs, source)
+                find_output(earlier[source.model].model.outputs, source.output)
             except ValueError as error:
                 raise EntryError(("inputs", key), error) from error
     return _ReadModel(config, core, model, make_presenters(config.outputs, model), seconds, [*map(Path, files)])
@@ -195,41 +198,42 @@ def _run_model(
     request = compiled.create_infer_request()
     names = [port_name(port) for port in compiled.outputs]
     latencies: list[float] = []
-    profiles: list[list[list[ProfilingInfo]]] = []
+    profiles: deque[Sequence[ProfilingInfo]] = deque(maxlen=PROFILES)
     warm_up = iterations > 1
     for iteration in range(iterations + warm_up):
+        if iteration == warm_up:
+            profiles.clear()
         arrays: dict[str, list[np.ndarray]] = {output: [] for output in names}
         outputs: dict[str, np.ndarray] = {}
         latencies.append(0.0)
-        profiles.append([])
         for index in range(inputs.count):
             done = max(0, iteration - warm_up) * inputs.count + index
             progress(f"Running on {config.device}", 2 + done, total)
-            # The results of one inference are shared, those of several would be overwritten.
-            found = request.infer(inputs.of(index, outputs), share_inputs=True, share_outputs=inputs.count == 1)
+            given = inputs.for_inference(index, outputs)
+            # Shared arrays are those of the last inference only.
+            found = request.infer(given, share_inputs=True, share_outputs=inputs.count == 1)
             outputs = dict(zip(names, found.to_tuple()))
             for output, array in outputs.items():
                 arrays[output].append(array)
             latencies[-1] += request.latency
-            profiles[-1].append(request.get_profiling_info())
+            profiles.append(request.get_profiling_info())
     progress("Done", total, total)
 
-    counted = slice(int(warm_up), None)
-    measured = [profile for iteration in profiles[counted] for profile in iteration]
+    transfers = _median([_transfers(profile) for profile in profiles])
     report = ModelReport(
         name=name,
         model=str(config.model),
         device=config.device,
         operations=sum(map(is_placed, model.get_ordered_ops())),
-        placement=_placement(compiled, measured),
-        slowest=_slowest(measured[-1]) if measured else [],
+        placement=_placement(compiled, profiles),
+        slowest=_slowest(profiles[-1]) if profiles else [],
         outputs=[],
         read_seconds=read.read_seconds,
         compile_seconds=compile_seconds,
         inferences=inputs.count,
         first_milliseconds=latencies[0],
-        milliseconds=latencies[counted],
-        transfer_milliseconds=_median([_transfers(profile) for profile in measured]),
+        milliseconds=latencies[int(warm_up) :],
+        transfer_milliseconds=None if transfers is None else transfers * inputs.count,
     )
     return report, Results(model.outputs, arrays, picture_of(config))
 

@@ -7,10 +7,10 @@ import wave
 
 import numpy as np
 
-from hetero.run.config_inputs import SoundInput
+from hetero.run.config_inputs import MAX_SAMPLES, SoundInput
 
-# Maximum number of samples of a sound, after conversion to another rate.
-MAX_SAMPLES = 1 << 28
+# Maximum number of chunks, each of which takes an inference.
+MAX_CHUNKS = 1_000_000
 
 
 def read_chunks(spec: SoundInput) -> list[np.ndarray]:
@@ -26,6 +26,8 @@ def read_chunks(spec: SoundInput) -> list[np.ndarray]:
     count = max(1, math.ceil((len(samples) - chunk) / step) + 1) if len(samples) else 0
     if not count:
         raise ValueError(f"{spec.sound} contains no samples")
+    if count > MAX_CHUNKS:
+        raise ValueError(f"{spec.sound} has {count} chunks, but at most {MAX_CHUNKS} can be read; make step longer")
     samples = np.pad(samples, (0, max(0, (count - 1) * step + chunk - len(samples))))
     chunks = np.lib.stride_tricks.sliding_window_view(samples, chunk)[::step][:count]
     shape = [{"N": 1, "C": 1, "T": chunk}[axis] for axis in spec.layout]

@@ -72,8 +72,8 @@ def _components(surface: np.ndarray, threshold: float) -> Iterator[tuple[np.ndar
     for component in nx.connected_components(touching):
         runs = np.array(sorted(component))
         begin, end = starts[runs], ends[runs]
-        rows, left = np.divmod(begin, stride)
-        right = left + end - begin
+        rows, first = np.unique(begin // stride, return_index=True)
+        left, right = begin[first] % stride, end[np.append(first[1:], len(runs)) - 1] % stride
         xs, ys = np.concatenate([left, right] * 2), np.concatenate([rows, rows, rows + 1, rows + 1])
         yield np.stack([xs, ys], axis=-1), float((totals[end] - totals[begin]).sum() / (end - begin).sum())
 

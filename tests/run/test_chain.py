@@ -197,6 +197,25 @@ def test_reference_in_a_run_of_one_model(folder):
         load(folder, "model: twice.onnx\ndevice: TEMPLATE\ninputs: {x: {from: y}}")
 
 
+def test_crops_need_a_model_that_runs_once(folder):
+    write_sound(folder / "sound.wav", np.zeros(12))
+    Image.new("RGB", (8, 8)).save(folder / "page.png")
+    inputs = {"x": [1, 3, 8, 8], "s": [1, 1, 8]}
+    write_model(folder / "both.onnx", [("Add", ["x", "s"], ["y"])], inputs, {"y": ["n"] * 4})
+    text = "device: TEMPLATE\nmodels:\n"
+    text += "  a: {model: both.onnx, inputs: {x: {image: page.png}, s: {sound: sound.wav, chunk: 8, layout: NCT}}}\n"
+    text += "  b: {model: same.onnx, inputs: {x: {crops: {from: a}}}}\n"
+    with pytest.raises(ConfigError, match=r"run.yaml:4:34: .*: crops need a model that runs once, but a ran 2 times"):
+        run(load(folder, text))
+
+
+def test_model_without_outputs(folder):
+    write_model(folder / "none.onnx", [("Neg", ["x"], ["y"])], {"x": [1, 1]}, {})
+    text = "device: TEMPLATE\nmodels:\n  a: {model: none.onnx, inputs: {x: {values: [[1]]}}}\n"
+    with pytest.raises(ConfigError, match=r"run.yaml:4:35: models.b.inputs.x: the model has no outputs"):
+        run(load(folder, text + "  b: {model: twice.onnx, inputs: {x: {from: a}}}"))
+
+
 def test_results_that_cannot_be_joined(folder):
     """The picture has two regions of different sizes."""
     page = np.zeros((40, 64, 3), np.uint8)

@@ -74,7 +74,10 @@ def load(folder, text, *settings):
         (GOOD + "inputs: {x: {random: {seed: -1}}}", ["inputs.x.random.seed: ", "greater than"]),
         (GOOD + "inputs: {x: {random: {low: 1}}}", ["inputs.x.random: ", "low and high"]),
         (GOOD + "inputs: {x: {file: line.png, beginning: 9999}}", ["inputs.x: ", "block is 4096"]),
-        (GOOD + "outputs: [sumary]", ["outputs.0: ", "exactly one of summary, top_k, ctc, segments, image, npy, npz"]),
+        (
+            GOOD + "outputs: [sumary]",
+            ["outputs.0: ", "exactly one of summary, top_k, ctc, segments"],
+        ),
         (GOOD + "outputs: [summary, {top_k: 5, label: a}]", ["outputs.1: ", "unknown key label", "mean labels?"]),
         (GOOD + "outputs: [{ctc: {characters: none.txt}}]", ["outputs.0.ctc.characters: ", "there is no file"]),
         (GOOD + "outputs: [{npy: nowhere/out.npy}]", ["outputs.0.npy: ", "there is no folder"]),
