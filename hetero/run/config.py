@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt, PrivateAttr, TypeAdapter, ValidationError, model_validator
 
@@ -75,7 +75,8 @@ class ChainConfig(_Run):
     Entries besides ``models`` and ``iterations`` are defaults for all models.
     """
 
-    models: dict[str, ModelConfig] = Field(min_length=1)
+    # A dot separates the name of a model and of its output.
+    models: dict[Annotated[str, Field(pattern=r"^[^.]+$")], ModelConfig] = Field(min_length=1)
     device: str | None = None
     properties: dict[str, Any] = Field(default={})
     extensions: list[ExtensionSource] = Field(default=[])

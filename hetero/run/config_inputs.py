@@ -32,9 +32,9 @@ class ImageInput(PictureOptions):
 class TextRegions(Section):
     """Regions of text in the picture that another model was given, in reading order.
 
-    ``source`` is the model that computed, for each pixel, the probability that it belongs to text. A region is a set of
+    ``from`` is the model that computed, for each pixel, the probability that it belongs to text. A region is a set of
     connected pixels above ``threshold``, with a mean of at least ``min_score``. Its rectangle grows on each side by
-    ``expand`` times its area divided by its perimeter, because the models learn to find shrunk regions.
+    ``expand`` times its area divided by its perimeter, because detectors are trained to find shrunk regions.
     """
 
     source: str = Field(alias="from")
@@ -70,8 +70,8 @@ Samples = Annotated[int, Field(ge=1, le=MAX_SAMPLES)]
 class SoundInput(Section):
     """A wav file as numbers from -1 to 1, with the mean of its channels, converted to ``rate`` samples per second.
 
-    With ``chunk``, one inference for each chunk of so many samples. Chunks begin ``step`` samples apart, the first one
-    ``before`` samples before the sound, and there are as many as contain the whole sound.
+    ``chunk`` is the number of samples of one inference, by default all of them. Chunks begin ``step`` samples apart,
+    the first one ``before`` samples before the sound. The last one contains the end of the sound, and zeros after it.
     """
 
     sound: InputFile

@@ -37,11 +37,10 @@ def read_crops(spec: CropsInput, whole: ImageInput, probabilities: np.ndarray) -
     """
     from PIL import Image
 
-    surface = probabilities.squeeze()
-    if surface.ndim != 2:
-        raise ValueError(
-            f"crops need one probability per pixel, but {spec.crops.source} has the shape {list(surface.shape)}"
-        )
+    surface = probabilities.squeeze().astype(np.float32)
+    if surface.ndim != 2 or not surface.size:
+        shape = list(probabilities.shape)
+        raise ValueError(f"crops need one probability per pixel, but {spec.crops.source} has the shape {shape}")
     with Image.open(whole.image) as file:
         picture = _decode(file, spec)
     width, _ = _scaled_size(whole, *picture.size)

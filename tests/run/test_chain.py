@@ -28,6 +28,10 @@ models:
 """
 
 
+# A model that is given a picture.
+PICTURE = "{model: same.onnx, inputs: {x: {image: page.png}}}"
+
+
 def write_model(path, nodes, inputs, outputs):
     """Write a model of f32 inputs and outputs, given by name and shape."""
     ports = [
@@ -173,11 +177,18 @@ def test_crops_of_a_picture(folder):
         (["models.second.outputs=[{top_k: 1, output: w}]"], "models.second.outputs.0: the model has no output w"),
         (["models.second.device=NPU"], "no device NPU"),
         (["models={}"], "models: "),
+        (["models={a.b: {model: twice.onnx}}"], "models.a.b"),
+        (
+            ["models.second.inputs.x={crops: {from: first}}", f"models.first={PICTURE}"],
+            "models.second.inputs.x: crops need one probability per pixel, but first has the shape [1, 3, 8, 8]",
+        ),
         (["models.second=3"], "models.second: "),
         (["inputs={}"], "unknown key inputs"),
     ],
 )
-def test_errors(folder, settings, part):
+def test_errors(folder, settings, part, monkeypatch):
+    Image.new("RGB", (8, 8)).save(folder / "page.png")
+    monkeypatch.chdir(folder)
     with pytest.raises(ConfigError if part != "no device NPU" else RuntimeError) as caught:
         run(load(folder, CHAIN, *settings))
     assert part in str(caught.value)
