@@ -3,21 +3,32 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from hetero.dimension import Dimension, Symbol
 from hetero.errors import HeteroError
 from hetero.graph import Constant, DiscreteTypeInfo, Input, Model, Node, Op, Output, Parameter, get_batch, set_batch
+from hetero.graph.upper_layers import provide
 from hetero.layout import Layout
 from hetero.opset_modules import make_modules
-from hetero.shape import Dimension, PartialShape
-from hetero.tensor import Tensor
+from hetero.ov_any import OVAny, RTMap
+from hetero.shape import PartialShape
+from hetero.static_shape import AxisSet, AxisVector, Coordinate, CoordinateDiff, Shape, Strides
+from hetero.tensor import Tensor, TensorVector, tensor_from_file
 from hetero.types import Type
 
+# The ports of a compiled model are those of its Parameters and Results.
+ConstOutput = Output
+
 __all__ = [
-    "AsyncInferQueue", "CompiledModel", "Constant", "Core", "Dimension", "DiscreteTypeInfo", "FrontEndManager",
-    "HeteroError", "InferRequest", "Input", "Layout", "Model", "Node", "Op", "OpExtension", "Output", "Parameter",
-    "PartialShape", "ProfilingInfo", "RemoteContext", "RemoteTensor", "Tensor", "Type", "convert_model", "get_batch",
-    "layout_helpers", "ops", "preprocess", "properties", "save_model", "serialize", "set_batch",
+    "AsyncInferQueue", "AxisSet", "AxisVector", "CompiledModel", "ConstOutput", "Constant", "Coordinate",
+    "CoordinateDiff", "Core", "Dimension", "DiscreteTypeInfo", "FrontEndManager", "HeteroError", "InferRequest",
+    "Input", "Layout", "Model", "Node", "OVAny", "Op", "OpExtension", "Output", "Parameter", "PartialShape",
+    "ProfilingInfo", "RTMap", "RemoteContext", "RemoteTensor", "Shape", "Strides", "Symbol", "Tensor", "TensorVector",
+    "Type", "convert_model", "get_batch", "layout_helpers", "ops", "preprocess", "properties", "save_model",
+    "serialize", "set_batch", "tensor_from_file",
 ]  # fmt: skip
 
+provide("operations", lambda: import_module("hetero.ops"))
+provide("evaluation", lambda: import_module("hetero.reference.evaluation"))
 # Make hetero.opset1 … hetero.opset16 importable as modules.
 globals().update(make_modules())
 
@@ -34,6 +45,7 @@ _LAZY_ATTRIBUTES = {
     **dict.fromkeys(("AsyncInferQueue", "CompiledModel", "Core", "FrontEndManager", "InferRequest"), "hetero.runtime"),
     **dict.fromkeys(("ProfilingInfo", "RemoteContext", "RemoteTensor"), "hetero.plugin"),
     "OpExtension": "hetero.frontend",
+    **dict.fromkeys(("Version", "get_version"), "hetero.runtime.version"),
     "convert_model": "hetero.runtime.convert",
     **dict.fromkeys(("save_model", "serialize"), "hetero.frontend.ir"),
 }
@@ -41,6 +53,8 @@ _LAZY_ATTRIBUTES = {
 
 def __getattr__(name: str) -> object:
     """Import operations, runtime and writers on first use, so that ``import hetero`` stays fast."""
+    if name == "__version__":
+        return import_module("hetero.runtime.version").get_version()
     if name in ("layout_helpers", "ops", "preprocess", "properties"):
         return import_module(f"hetero.{name}")
     if name not in _LAZY_ATTRIBUTES:

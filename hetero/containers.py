@@ -47,7 +47,7 @@ class ContainerType:
     def is_real(self) -> bool:
         return False
 
-    is_integral = is_signed = is_real
+    is_integer = is_signed = is_real
 
     def get_type_name(self) -> str:
         return str(self)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from typing import Union
 
-from hetero.errors import GraphError
+from hetero.errors import ArgumentTypeError, GraphError
 
-DimensionLike = Union["Dimension", int, str, tuple]
+DimensionLike = Union["Dimension", int, str, tuple, list]
+
+_TEXT = str  # a parameter of Dimension has the name of the type
 
 # The largest signed 64-bit integer.
 MAX_LENGTH = 2**63 - 1
@@ -22,7 +25,7 @@ class Dimension:
     """The length of one axis: an interval ``min..max`` of integers, where ``max`` may be unbounded.
 
     ``Dimension()`` and ``Dimension(-1)`` are unknown, ``Dimension(3)`` is static, ``Dimension(1, 8)`` and
-    ``Dimension("1..8")`` are bounded. Immutable; the operators are interval arithmetic.
+    ``Dimension("1..8")`` are bounded. Immutable but for the symbol; the operators are interval arithmetic.
 
     Each unknown dimension of a Parameter has its own ``symbol``. An operation that passes a dimension of an input on to
     its output keeps the symbol, which states that both lengths are equal, so shape inference can cancel unknown
@@ -31,16 +34,30 @@ class Dimension:
 
     __slots__ = ("_max", "_min", "symbol")
 
-    def __init__(self, minimum: int | str = -1, maximum: int | None = None) -> None:
-        if isinstance(minimum, str):
-            minimum, maximum = _parse_dimension(minimum)
-        elif maximum is None:
-            minimum, maximum = (0, None) if minimum == -1 else (int(minimum), int(minimum))
+    def __init__(
+        self,
+        min_dimension: int | str = -1,
+        max_dimension: int | None = None,
+        *,
+        dimension: int | None = None,
+        str: str | None = None,
+    ) -> None:
+        given = str if dimension is None else dimension
+        minimum, maximum = min_dimension if given is None else given, max_dimension
+        if isinstance(minimum, _TEXT):
+            low, high = _parse_dimension(minimum)
         else:
-            minimum, maximum = max(0, int(minimum)), None if maximum == -1 else int(maximum)
-        if minimum < 0 or (maximum is not None and maximum < minimum):
-            raise GraphError(f"a dimension cannot be {minimum}..{maximum}; use -1, a length or a range of lengths")
-        self._min, self._max = minimum, maximum
+            try:
+                low, high = operator.index(minimum), None if maximum is None else operator.index(maximum)
+            except TypeError:
+                raise ArgumentTypeError(f"a dimension takes whole numbers or a string, not {minimum!r}") from None
+            if high is None:
+                low, high = (0, None) if low == -1 else (low, low)
+            else:
+                low, high = max(0, low), None if high == -1 else high
+        if low < 0 or (high is not None and high < low):
+            raise GraphError(f"a dimension cannot be {low}..{high}; use -1, a length or a range of lengths")
+        self._min, self._max = low, high
         self.symbol: Symbol | None = None
 
     @classmethod
@@ -48,12 +65,20 @@ class Dimension:
         """Convert an int, a string, a (min, max) pair or a Dimension to a Dimension."""
         if isinstance(value, Dimension):
             return value
-        return cls(*value) if isinstance(value, tuple) else cls(value)
+        if not isinstance(value, (tuple, list)):
+            return cls(value)
+        if len(value) != 2:
+            raise ArgumentTypeError(f"a range of lengths is (lower, upper), but {value} has {len(value)} elements")
+        return cls(*value)
 
     @classmethod
     def interval(cls, minimum: int, maximum: int | None) -> Dimension:
         """Return the dimension ``minimum..maximum``, unbounded if maximum is None."""
-        return cls(max(0, minimum), -1 if maximum is None else max(0, maximum))
+        dimension = object.__new__(cls)
+        dimension._min = max(0, int(minimum))
+        dimension._max = None if maximum is None else max(0, int(maximum))
+        dimension.symbol = None
+        return dimension
 
     @staticmethod
     def dynamic() -> Dimension:
@@ -66,6 +91,15 @@ class Dimension:
         copy = Dimension.interval(self._min, self._max)
         copy.symbol = symbol
         return copy
+
+    def get_symbol(self) -> Symbol | None:
+        return self.symbol
+
+    def has_symbol(self) -> bool:
+        return self.symbol is not None
+
+    def set_symbol(self, symbol: Symbol) -> None:
+        self.symbol = symbol
 
     @property
     def min_length(self) -> int:
@@ -96,9 +130,9 @@ class Dimension:
             raise GraphError(f"the length of the dimension {self} is not known")
         return self._min
 
-    def compatible(self, other: DimensionLike) -> bool:
+    def compatible(self, dim: DimensionLike) -> bool:
         """Return whether some length fits both."""
-        other = Dimension.of(other)
+        other = Dimension.of(dim)
         low, high = max(self._min, other._min), _smaller(self._max, other._max)
         return high is None or low <= high
 
@@ -130,18 +164,18 @@ class Dimension:
             return self
         return Dimension.interval(min(self._min, other._min), _apply(max, self._max, other._max))
 
-    def refines(self, other: DimensionLike) -> bool:
+    def refines(self, dim: DimensionLike) -> bool:
         """Return whether every length that fits this one fits the other."""
-        other = Dimension.of(other)
+        other = Dimension.of(dim)
         return other._min <= self._min and (other._max is None or (self._max is not None and self._max <= other._max))
 
-    def relaxes(self, other: DimensionLike) -> bool:
+    def relaxes(self, dim: DimensionLike) -> bool:
         """Return whether every length that fits the other fits this one."""
-        return Dimension.of(other).refines(self)
+        return Dimension.of(dim).refines(self)
 
-    def same_scheme(self, other: DimensionLike) -> bool:
+    def same_scheme(self, dim: DimensionLike) -> bool:
         """Return whether both are the same static length, or both are dynamic."""
-        other = Dimension.of(other)
+        other = Dimension.of(dim)
         return self == other if self.is_static else other.is_dynamic
 
     def __add__(self, other: DimensionLike) -> Dimension:
@@ -176,13 +210,20 @@ class Dimension:
         return Dimension.interval(self._min // divisor, None if self._max is None else self._max // divisor)
 
     def __eq__(self, other: object) -> bool:
-        """Return True for the same interval; an int compares as the static dimension of that length."""
+        """Return True for the same interval; an int compares as the dimension made from it."""
         if isinstance(other, int):
-            return self._min == other == self._max
+            return self._min == other == self._max or (other == -1 and self._min == 0 and self._max is None)
         return isinstance(other, Dimension) and (self._min, self._max) == (other._min, other._max)
 
     def __hash__(self) -> int:
         return hash(self._min) if self.is_static else hash((self._min, self._max))
+
+    def __len__(self) -> int:
+        """Return the length, as in OpenVINO. Raises GraphError if it is not known."""
+        return self.get_length()
+
+    def __bool__(self) -> bool:
+        return True  # a dimension is never empty, although it has a __len__
 
     def to_string(self) -> str:
         if self.is_static:

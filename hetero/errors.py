@@ -16,8 +16,20 @@ class HeteroError(RuntimeError):
         return escaped(super().__str__())
 
 
+class ArgumentTypeError(HeteroError, TypeError):
+    """An argument of a type that the function does not take; a TypeError, as in OpenVINO."""
+
+
+class ElementTypeError(ArgumentTypeError, ValueError):
+    """A value that names no element type; also a ValueError, as for any enumeration."""
+
+
 class GraphError(HeteroError):
     """An invalid graph: a wrong number of inputs, incompatible types or shapes, or a cycle."""
+
+
+class PortIndexError(GraphError, IndexError):
+    """An index that no input or output of a model has; an IndexError, as in OpenVINO."""
 
 
 class ArgumentError(HeteroError, TypeError):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Union, overload
 
-from hetero.dimension import Dimension, DimensionLike, Symbol
-from hetero.errors import GraphError
+from hetero.dimension import MAX_LENGTH, Dimension, DimensionLike, Symbol
+from hetero.errors import ArgumentTypeError, GraphError
+from hetero.static_shape import Shape
 
 PartialShapeLike = Union["PartialShape", str, Sequence[DimensionLike]]
 
@@ -15,23 +16,27 @@ MAX_RANK = 64
 
 
 class PartialShape:
-    """A shape whose dimensions, or whose rank, may be unknown. Immutable.
+    """A shape whose dimensions, or whose rank, may be unknown.
 
     ``PartialShape([1, 3, -1, (8, 64)])``, ``PartialShape("[1,3,?,8..64]")``; ``PartialShape.dynamic()``
     has an unknown rank, written ``[...]``.
     """
 
-    __slots__ = ("_admitted", "_dimensions")
+    __slots__ = ("_dimensions", "last_admitted")
 
     def __init__(self, shape: PartialShapeLike | None = ()) -> None:
-        self._admitted: tuple[int, ...] | None = None  # the last shape for which `admits` returned True
+        self.last_admitted: tuple[int, ...] | None = None  # the last shape for which `admits` returned True
         self._dimensions: tuple[Dimension, ...] | None
         if isinstance(shape, PartialShape):
             self._dimensions = shape._dimensions
         elif isinstance(shape, str):
             self._dimensions = _parse_shape(shape)
+        elif isinstance(shape, Iterable):
+            self._dimensions = tuple(Dimension.of(d) for d in shape)
+        elif shape is None:
+            self._dimensions = None
         else:
-            self._dimensions = None if shape is None else tuple(Dimension.of(d) for d in shape)
+            raise ArgumentTypeError(f"a shape is a sequence of dimensions or a string, not {shape!r}")
 
     @staticmethod
     def dynamic(rank: int | Dimension | None = None) -> PartialShape:
@@ -58,11 +63,11 @@ class PartialShape:
     def has_rank(self) -> bool:
         return self._dimensions is not None
 
-    def to_shape(self) -> tuple[int, ...]:
+    def to_shape(self) -> Shape:
         """Return the lengths. Raises GraphError if any of them is unknown."""
-        return tuple(d.get_length() for d in self)
+        return tuple.__new__(Shape, [d.get_length() for d in self._known()])
 
-    def get_shape(self) -> tuple[int, ...]:
+    def get_shape(self) -> Shape:
         return self.to_shape()
 
     @property
@@ -73,47 +78,47 @@ class PartialShape:
     def get_dimension(self, index: int) -> Dimension:
         return self[index]
 
-    def get_min_shape(self) -> tuple[int, ...]:
-        """Return the smallest length of each dimension. Raises GraphError if the rank is unknown."""
-        return tuple(d.min_length for d in self)
+    def get_min_shape(self) -> Shape:
+        """Return the smallest length of each dimension; no dimensions if the rank is unknown."""
+        return Shape([d.min_length for d in self._dimensions or ()])
 
-    def get_max_shape(self) -> tuple[int, ...]:
-        """Return the largest length of each dimension, -1 if unbounded. Raises GraphError if the rank is unknown."""
-        return tuple(d.max_length for d in self)
+    def get_max_shape(self) -> Shape:
+        """Return the largest lengths, MAX_LENGTH if unbounded; no dimensions if the rank is unknown."""
+        return Shape([MAX_LENGTH if d._max is None else d._max for d in self._dimensions or ()])
 
-    def refines(self, other: PartialShapeLike) -> bool:
+    def refines(self, shape: PartialShapeLike) -> bool:
         """Return whether every shape that fits this one fits the other."""
-        other = PartialShape(other)
+        other = PartialShape(shape)
         if self._dimensions is None or other._dimensions is None:
             return other._dimensions is None
         return len(self) == len(other) and all(a.refines(b) for a, b in zip(self, other))
 
-    def relaxes(self, other: PartialShapeLike) -> bool:
+    def relaxes(self, shape: PartialShapeLike) -> bool:
         """Return whether every shape that fits the other fits this one."""
-        return PartialShape(other).refines(self)
+        return PartialShape(shape).refines(self)
 
-    def same_scheme(self, other: PartialShapeLike) -> bool:
+    def same_scheme(self, shape: PartialShapeLike) -> bool:
         """Return whether both have the same rank, the same static lengths, and dynamic dimensions on the same axes."""
-        other = PartialShape(other)
+        other = PartialShape(shape)
         if self._dimensions is None or other._dimensions is None:
             return self._dimensions is other._dimensions
         return len(self) == len(other) and all(a.same_scheme(b) for a, b in zip(self, other))
 
     def admits(self, shape: tuple[int, ...]) -> bool:
         """Return whether a concrete shape fits this one. Called for each inference, so the last answer is cached."""
-        if self._dimensions is None or shape == self._admitted:
+        if self._dimensions is None or shape == self.last_admitted:
             return True
         if len(self._dimensions) != len(shape):
             return False
         for dimension, length in zip(self._dimensions, shape):
             if length < dimension._min or (dimension._max is not None and length > dimension._max):
                 return False
-        self._admitted = shape
+        self.last_admitted = tuple(shape)
         return True
 
-    def compatible(self, other: PartialShapeLike) -> bool:
+    def compatible(self, shape: PartialShapeLike) -> bool:
         """Return whether some concrete shape fits both."""
-        other = PartialShape(other)
+        other = PartialShape(shape)
         if self._dimensions is None or other._dimensions is None:
             return True
         return len(self) == len(other) and all(a.compatible(b) for a, b in zip(self, other))
@@ -182,9 +187,34 @@ class PartialShape:
     def __getitem__(self, index: slice) -> PartialShape: ...
 
     def __getitem__(self, index: int | slice) -> Dimension | PartialShape:
-        """Return one dimension, or a PartialShape for a slice."""
+        """Return one dimension, or a PartialShape for a slice. Raises GraphError if there is no such dimension."""
         dimensions = self._known()
-        return PartialShape(dimensions[index]) if isinstance(index, slice) else dimensions[index]
+        if isinstance(index, slice):
+            return PartialShape(dimensions[index])
+        try:
+            return dimensions[index]
+        except IndexError:
+            raise GraphError(f"the shape {self} has no dimension {index}") from None
+
+    def __setitem__(self, index: int, dimension: DimensionLike) -> None:
+        """Replace a dimension. Raises GraphError if there is no such dimension."""
+        dimensions = [] if self._dimensions is None else list(self._dimensions)
+        try:
+            dimensions[index] = Dimension.of(dimension)
+        except IndexError:
+            raise GraphError(f"the shape {self} has no dimension {index}") from None
+        self._dimensions, self.last_admitted = tuple(dimensions), None
+
+    def copy(self) -> PartialShape:
+        """Return a shape of the same dimensions, which does not follow changes of this one."""
+        shape = object.__new__(PartialShape)
+        shape._dimensions, shape.last_admitted = self._dimensions, None
+        return shape
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict) -> PartialShape:
+        return self.copy()
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (list, tuple)):
@@ -209,7 +239,9 @@ def concatenate(*parts: Iterable[DimensionLike]) -> PartialShape:
 
 
 def _parse_shape(text: str) -> tuple[Dimension, ...] | None:
-    body = text.strip().removeprefix("[").removesuffix("]").strip()
+    body = text.strip()
+    if body.startswith("[") and body.endswith("]"):
+        body = body[1:-1].strip()
     if body == "...":
         return None
     return tuple(Dimension(part) for part in body.split(",")) if body else ()

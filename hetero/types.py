@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from hetero.errors import ElementTypeError
+
 # The numpy dtype of each type. A string names a dtype of ml_dtypes. Types without any numpy dtype are one-byte records
 # whose field has the type's name: their codes can be moved and viewed as u8, but there is no arithmetic.
 _DTYPES: dict[str, Any] = {
@@ -25,6 +27,15 @@ _DTYPES: dict[str, Any] = {
 _BITS = {
     "i2": 2, "i4": 4, "u1": 1, "u2": 2, "u3": 3, "u4": 4, "u6": 6, "nf4": 4, "f4e2m1": 4, "f6e2m3": 6, "f6e3m2": 6,
 }  # fmt: skip
+
+# The names in str() and repr(), where they are not the names of the types.
+_LONG_NAMES = {
+    "boolean": "char", "bf16": "bfloat16", "f16": "float16", "f32": "float32", "f64": "double64", "nf4": "nfloat4",
+    **{f"i{bits}": f"int{bits}_t" for bits in (2, 4, 8, 16, 32, 64)},
+    **{f"u{bits}": f"uint{bits}_t" for bits in (1, 2, 3, 4, 6, 8, 16, 32, 64)},
+}  # fmt: skip
+
+_QUANTIZED = {"i4", "i8", "i32", "u8", "nf4", "f4e2m1", "f8e4m3", "f8e5m2", "f8e8m0"}
 
 
 class Type(enum.Enum):
@@ -67,12 +78,17 @@ class Type(enum.Enum):
     string = "string"
 
     @classmethod
-    def _missing_(cls, value: object) -> Type | None:
-        if isinstance(value, str):
-            # The string may come from a file, and np.dtype() accepts far more strings than type names.
-            return _BY_DTYPE_NAME.get(value)
+    def _missing_(cls, value: object) -> Type:
+        # A string may come from a file, and np.dtype() accepts far more strings than type names.
+        kind = _BY_DTYPE_NAME.get(value) if isinstance(value, str) else cls._of_dtype(value)
+        if kind is None:
+            raise ElementTypeError(f"{value!r} is no element type; use a name such as f32, or a numpy dtype")
+        return kind
+
+    @classmethod
+    def _of_dtype(cls, value: Any) -> Type | None:
         try:
-            dtype = np.dtype(value)  # type: ignore[call-overload]  # raises TypeError
+            dtype = np.dtype(value)
         except TypeError:
             return None
         if dtype.kind in "SUT":
@@ -104,13 +120,19 @@ class Type(enum.Enum):
 
     @property
     def size(self) -> int:
-        """Bytes of one element in numpy."""
-        return self.to_dtype().itemsize
+        """Bytes of one element in numpy, 0 for ``dynamic``."""
+        return 0 if self is Type.dynamic else self.to_dtype().itemsize
+
+    def get_size(self) -> int:
+        return self.size
 
     @property
     def bitwidth(self) -> int:
         """Bits of one element."""
         return _BITS.get(self.value) or 8 * self.size
+
+    def get_bitwidth(self) -> int:
+        return self.bitwidth
 
     def is_static(self) -> bool:
         return self is not Type.dynamic
@@ -121,19 +143,52 @@ class Type(enum.Enum):
     def is_real(self) -> bool:
         return self.value[0] == "f" or self is Type.bf16
 
-    def is_integral(self) -> bool:
+    def is_integer(self) -> bool:
         """Return True for integers of any width, False for boolean."""
         return self.value[0] in "iu" and self.value[1:].isdigit()
+
+    def is_integral(self) -> bool:
+        """Return True for all types that are not real, also for boolean, string and dynamic, as in OpenVINO."""
+        return not self.is_real()
+
+    def is_integral_number(self) -> bool:
+        """Return True for all types that are neither real nor boolean, as in OpenVINO."""
+        return self.is_integral() and self is not Type.boolean
 
     def is_signed(self) -> bool:
         """Return True for types with negative values, and for boolean, as in OpenVINO."""
         return self.is_real() or self.value[0] == "i" or self is Type.boolean
 
-    def __repr__(self) -> str:
-        return f"<Type: '{self.value}'>"
+    def is_quantized(self) -> bool:
+        """Return True for the types that hold quantized values: 4 and 8 bits, and i32 for biases, as in OpenVINO."""
+        return self.value in _QUANTIZED
 
-    def __str__(self) -> str:
-        return self.value
+    type_name = property(to_string)
+    real = property(is_real)
+    integral = property(is_integral)
+    integral_number = property(is_integral_number)
+    signed = property(is_signed)
+    quantized = property(is_quantized)
+
+    def compatible(self, other: Type) -> bool:
+        """Return whether both are the same type, or one is dynamic."""
+        return self is other or self is Type.dynamic or other is Type.dynamic
+
+    def merge(self, other: Type) -> Type | None:
+        """Return the type of a value that has both types, or None if they are not compatible."""
+        if not self.compatible(other):
+            return None
+        return other if self is Type.dynamic else self
+
+    def __repr__(self) -> str:
+        """Return OpenVINO's text: ``<Type: 'float32'>``."""
+        return f"<Type: '{_LONG_NAMES.get(self.value, self.value)}'>"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        """Return the name, so that a message has ``f32``."""
+        return format(self.value, spec)
 
 
 _BY_DTYPE_NAME = {

@@ -11,9 +11,9 @@ ROOT = Path(__file__).parents[1] / "hetero"
 # From bottom to top. Each layer imports only itself and the layers before it.
 LAYERS = [
     "messages", "errors", "files", "mapped_file", "cache_folder", "fork", "allocation", "tracing", "types", "packing",
-    "dimension", "shape", "layout", "containers", "tensor", "properties", "graph", "layout_helpers", "ops",
-    "preprocess", "reference", "passes", "frontend", "plugin", "dispatch", "virtual", "runtime", "run",
-    "conformance",
+    "type_conversion", "static_shape", "ov_any", "dimension", "shape", "layout", "containers", "tensor", "properties",
+    "graph", "layout_helpers", "ops", "preprocess", "reference", "passes", "frontend", "plugin", "dispatch", "virtual",
+    "runtime", "run", "conformance",
 ]  # fmt: skip
 # These export names of several layers and belong to none.
 ABOVE_ALL = {"__init__", "builtin", "opset_modules"}

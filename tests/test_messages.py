@@ -73,7 +73,9 @@ def test_messages_about_a_model_are_escaped(caplog):
     with pytest.raises(HeteroError) as caught:
         core.compile_model(model, "HETERO:PICKY")
     check_shown(str(caught.value), "tanh")
-    for thing in (model, *model.get_ops(), model.inputs[0], model.results[0].inputs()[0]):
+    for line in repr(model).split("\n"):
+        check_shown(line)
+    for thing in (*model.get_ops(), model.inputs[0], model.results[0].inputs()[0]):
         check_shown(repr(thing))
 
 

@@ -35,7 +35,7 @@ def test_every_type_has_tensors(kind):
     tensor = Tensor(kind, [2, 3])
     assert (tensor.element_type, tensor.shape) == (kind, (2, 3))
     assert Constant(tensor.data).get_element_type() is kind
-    assert kind.is_real() + kind.is_integral() <= 1
+    assert kind.is_real() + kind.is_integer() <= 1
 
 
 def test_types_from_dtypes():
@@ -82,7 +82,7 @@ def test_copies_between_tensors():
 
 
 def test_a_type_needs_a_shape():
-    with pytest.raises(TensorError, match="needs a shape"):
+    with pytest.raises(TypeError, match="needs a shape"):
         Tensor(Type.f32)
 
 

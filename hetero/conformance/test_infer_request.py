@@ -125,7 +125,7 @@ def wrong_tensors(sample: Sample) -> list[tuple[Tensor, str]]:
     good = sample.array()
     other = np.int16 if sample.element_type is not Type.i16 else np.int32
     return [
-        (Tensor(good.astype(other)), str(sample.element_type)),
+        (Tensor(good.astype(other)), sample.element_type.to_string()),
         (Tensor(np.concatenate([good, good], -1)), r"shape"),
         (Tensor(good[0]), r"shape"),
         (Tensor(good[None]), r"shape"),

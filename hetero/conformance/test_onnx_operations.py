@@ -38,7 +38,8 @@ def test_case(core: Core, device: str, name: str, record_property: Record) -> No
     assert answer.keys() <= names, "query_model returns names that no operation of the model has"
     supported = supports_all(answer, model)
     if operations(model):  # some models consist of constants only
-        record_case(record_property, operator_of(name), {str(port.element_type) for port in model.inputs}, supported)
+        types = {port.element_type.to_string() for port in model.inputs}
+        record_case(record_property, operator_of(name), types, supported)
     if supported:
         check_case(core.compile_model(model, device), case, TOLERANCE_STEPS)
     else:

@@ -51,7 +51,7 @@ def check(
 
 @pytest.mark.parametrize(("operation", "kind"), list(cases()))
 def test_element_type(core: Core, device: str, operation: Operation, kind: Type, record_property: Record) -> None:
-    check(core, device, record_property, operation, str(kind), operation.model(kind), operation.arrays(kind))
+    check(core, device, record_property, operation, kind.to_string(), operation.model(kind), operation.arrays(kind))
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: o.name)

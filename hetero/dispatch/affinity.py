@@ -119,7 +119,7 @@ def _candidates(
     pinned = group.pin(queries)
     if pinned is None:
         return [device for device in devices if group.fits(queries[device.name])], None
-    wanted = pinned.rt_info[AFFINITY]
+    wanted = pinned.rt_info.get(AFFINITY)
     device = next((device for device in devices if device.name == wanted), None)
     problem = f"'{pinned.friendly_name}' is pinned to"
     if device is None:

@@ -36,12 +36,8 @@ class BoundaryTensor(Tensor):
         return self._array
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def lengths(self) -> tuple[int, ...]:
         return self._shape
-
-    @shape.setter
-    def shape(self, shape: Sequence[int]) -> None:
-        self.set_shape(shape)
 
     def set_shape(self, shape: Sequence[int]) -> None:
         if tuple(shape) != self._shape:

@@ -48,7 +48,7 @@ class Deployer:
         self._model, self._devices, self._strategy = model, devices, strategy
         self._support = Support()
         pinned = [node for node in walk_nested(model.get_ordered_ops()) if AFFINITY in node.rt_info]
-        self._pins = {node: node.rt_info[AFFINITY] for node in pinned}
+        self._pins = {node: node.rt_info.get(AFFINITY) for node in pinned}
         self._compiled: dict[_Key, CompiledModel] = {}
         # Operations that no device runs, as they were folded.
         self._folded: dict[Node, Placed] = {}

@@ -26,8 +26,10 @@ class Group:
         """
         pinned = [node for node in walk_nested(self.nodes) if AFFINITY in node.rt_info]
         for other in pinned:
-            if other.rt_info[AFFINITY] != pinned[0].rt_info[AFFINITY]:
-                where = [f"'{node.friendly_name}' is pinned to {node.rt_info[AFFINITY]}" for node in (pinned[0], other)]
+            if other.rt_info.get(AFFINITY) != pinned[0].rt_info.get(AFFINITY):
+                where = [
+                    f"'{node.friendly_name}' is pinned to {node.rt_info.get(AFFINITY)}" for node in (pinned[0], other)
+                ]
                 what = self.reason or f"{self.nodes[0].type_info.name} '{self.nodes[0].friendly_name}' with its bodies"
                 raise DeviceError(
                     f"{what} must be on one device, but {' and '.join(where)}; able: {self.able_names(queries)}"
@@ -36,7 +38,7 @@ class Group:
 
     def has_device(self, queries: Mapping[str, QueryResult]) -> bool:
         """Return whether a device supports the whole group: the one that it is pinned to, if it is pinned."""
-        pins = {node.rt_info[AFFINITY] for node in walk_nested(self.nodes) if AFFINITY in node.rt_info}
+        pins = {node.rt_info.get(AFFINITY) for node in walk_nested(self.nodes) if AFFINITY in node.rt_info}
         able = {device for device, supported in queries.items() if self.fits(supported)}
         return bool(able) and pins <= able and len(pins) < 2
 

@@ -75,7 +75,7 @@ def extract(subgraph: Subgraph, name: str) -> Model:
     for value in subgraph.inputs:
         parameter = Parameter(value.element_type, value.partial_shape, name=_parameter_name(value))
         parameter.known_value = parameter.output(0).value = value.value
-        parameter.output(0).names = set(value.names)
+        parameter.output(0).names = set(value.own_names)
         parameters.append(parameter)
         copies[value] = parameter.output(0)
     for node in subgraph.nodes:

@@ -34,16 +34,12 @@ class ReadOnlyTensor(Tensor):
         return self._tensor.element_type
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        return self._tensor.shape
-
-    @shape.setter
-    def shape(self, shape: Sequence[int]) -> None:
-        self.set_shape(shape)
+    def lengths(self) -> tuple[int, ...]:
+        return self._tensor.lengths
 
     def set_shape(self, shape: Sequence[int]) -> None:
         """Raise ValueError if the shape differs from the present one."""
-        if tuple(shape) != self.shape:
+        if tuple(shape) != self.lengths:
             raise ValueError(f"an input of the shape {list(self.shape)} is read-only and cannot take {list(shape)}")
 
     def __dlpack__(self, **arguments: Any) -> Any:

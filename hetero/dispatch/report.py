@@ -215,7 +215,7 @@ def _boundaries(
     return tuple(
         BoundaryReport(
             port_name(value),
-            str(value.element_type),
+            value.element_type.to_string(),
             str(value.partial_shape),
             byte_size(value),
             subgraph_of[value.node],

@@ -54,4 +54,4 @@ def _add_nodes(builder: RuntimeModelBuilder, step: Step, inputs: Sequence[Output
 
 
 def _execution_order(node: Node) -> int:
-    return int(node.rt_info[EXECUTION_ORDER])
+    return int(node.rt_info.get(EXECUTION_ORDER))

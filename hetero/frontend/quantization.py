@@ -52,13 +52,13 @@ def quantize_scaled(
     limits: tuple[int, int] | None = None,
 ) -> Output:
     """Quantize f32 numbers that are divided by the scale already. ``limits``: a narrower range of integers."""
-    if kind.is_integral():
+    if kind.is_integer():
         scaled = ops.Round(scaled, "half_to_even").output(0)
     if zero_point is not None and not is_zero(zero_point):
         scaled = ops.Add(scaled, convert_to(zero_point, Type.f32)).output(0)
     if kind.is_real():
         return ops.Cast(scaled, kind, saturate).output(0)
-    if not kind.is_integral():
+    if not kind.is_integer():
         raise FrontendError(f"numbers cannot be quantized to {kind}")
     low = -(1 << kind.bitwidth - 1) if kind.is_signed() else 0
     return ops.Convert(ops.Clamp(scaled, *(limits or (low, low + (1 << kind.bitwidth) - 1))), kind).output(0)

@@ -92,7 +92,7 @@ def texts(value: Any) -> tuple[str, ...]:
     """Convert a sequence of strings, which is not itself a string, to a tuple."""
     if isinstance(value, str):
         raise ValueError
-    return tuple(str(v) for v in value)
+    return tuple(f"{v}" for v in value)
 
 
 def choice(*options: str) -> Callable[[Any], str]:
@@ -100,9 +100,10 @@ def choice(*options: str) -> Callable[[Any], str]:
 
     @accepts(f"one of {', '.join(options)}")
     def convert(value: Any) -> str:
-        if str(value).lower() not in options:
+        text = f"{value}".lower()
+        if text not in options:
             raise ValueError
-        return str(value).lower()
+        return text
 
     return convert
 
@@ -134,13 +135,14 @@ class AttributeVisitor(ABC):
 
 
 class AttributeCollector(AttributeVisitor):
-    """Collects attribute values by name."""
+    """Collects the values and OpenVINO's names of attributes, both by name."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
+        self.names: dict[str, str] = {}
 
     def visit(self, attribute: Attribute, value: Any) -> Any:
-        self.values[attribute.name] = value
+        self.values[attribute.name], self.names[attribute.name] = value, attribute.ir_name
         return value
 
 
@@ -157,6 +159,15 @@ class AttributeSetter(AttributeVisitor):
 
     def others(self) -> Mapping[str, Any]:
         return self._values
+
+
+def as_plain(value: Any) -> Any:
+    """Return a type as a string, a shape as a list with -1 for unknown lengths, and a sequence as a list."""
+    if isinstance(value, Type):
+        return value.to_string()
+    if isinstance(value, PartialShape):
+        return [d.get_length() if d.is_static else -1 for d in value] if value.has_rank else []
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _converter_like(value: Any) -> Callable[[Any], Any]:

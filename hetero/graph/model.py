@@ -3,56 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
-from hetero.errors import GraphError
-from hetero.graph.node import Named, Node, Output, as_output
+from hetero.errors import ArgumentTypeError, GraphError
+from hetero.graph.node import Named, Node, as_output
 from hetero.graph.order import topological_order, walk_nested
+from hetero.graph.port import Output
+from hetero.graph.port_lookup import PortKey, describe_ports, find_port
+from hetero.graph.reshape import reshape
 from hetero.graph.rt_info import InfoPath, get_info, has_info, set_info
 from hetero.graph.terminals import Parameter, Result
+from hetero.graph.upper_layers import need
 from hetero.graph.variable import Variable, VariableInfo
 from hetero.messages import escaped
+from hetero.ov_any import RTMap
 from hetero.shape import PartialShape, PartialShapeLike
+from hetero.static_shape import Shape
 from hetero.types import Type
 
 if TYPE_CHECKING:
     import networkx
 
-PortKey = int | str | Output
+    from hetero.tensor import Tensor
+
+ValueKey = Output | Node | str | tuple[str, int]
 
 
 class Model(Named):
     """A graph from Parameters to Results: ``Model(results, parameters, name)``.
 
-    Results may be given as the nodes or outputs that they return. Sinks are nodes that run although no Result depends
-    on them, such as Assign: ``Model(results, sinks, parameters, name)``.
+    Results may be given as the nodes or outputs that they return, or as one node, all of whose outputs are meant.
+    Sinks are nodes that run although no Result depends on them, such as Assign; variables are those that operations
+    name: ``Model(results, sinks, parameters, variables, name)``. ``Model(model)`` is a copy.
     """
+
+    rt_info: RTMap
 
     def __init__(
         self,
-        results: Sequence[Node | Output] | Node | Output,
-        parameters: Sequence[Parameter],
-        name: str | Sequence[Parameter] = "Model",
-        *more: str,
-        sinks: Sequence[Node] = (),
+        results: Sequence[Node | Output] | Node | Output | Model | None = None,
+        *more: Sequence[Node | Output] | Sequence[Variable] | str,
+        parameters: Sequence[Parameter] | None = None,
+        sinks: Sequence[Node | Output] = (),
+        variables: Sequence[Variable] = (),
+        name: str | None = None,
+        result: Node | None = None,
+        other: Model | None = None,
     ) -> None:
-        if not isinstance(name, str):
-            sinks, parameters, name = parameters, name, more[0] if more else "Model"
-        results = [results] if isinstance(results, (Node, Output)) else results
+        results = next((given for given in (results, result, other) if given is not None), None)
+        if isinstance(results, Model):
+            original = results.clone()
+            results, parameters, name = original.results, original.parameters, original.friendly_name
+            sinks, variables, info = original.sinks, original._variables, original.rt_info
+        else:
+            info = RTMap()
+        for value in more:
+            if isinstance(value, str):
+                name = value
+            elif value and all(isinstance(item, Variable) for item in value):
+                variables = cast(Sequence[Variable], value)
+            elif parameters is None:
+                parameters = cast(Sequence[Parameter], value)
+            else:  # the list before it were the sinks
+                sinks, parameters = parameters, cast(Sequence[Parameter], value)
+        if parameters is None or not isinstance(results, (Node, Output, Sequence)):
+            raise ArgumentTypeError("a model takes results and parameters: Model([result], [parameter], 'name')")
+        if isinstance(results, (Node, Output)):
+            results = results.outputs() if isinstance(results, Node) and results.get_output_size() > 1 else [results]
         self._results = [_as_result(r) for r in results]
-        self._sinks = list(sinks)
+        self._sinks: list[Node] = [sink.node if isinstance(sink, Output) else sink for sink in sinks]
         self._parameters = list(parameters)
-        self._friendly_name = name
-        self.rt_info: dict[str, Any] = {}
+        for node in self._parameters:
+            if not isinstance(node, Parameter):
+                raise ArgumentTypeError(f"the parameters of a model are Parameters, not {node!r}")
+        self._variables: list[Variable] = list(variables)
+        self._friendly_name = "Model" if name is None else name
+        self.rt_info = info
         self._check()
 
     def get_rt_info(self, path: InfoPath | None = None) -> Any:
-        """Return the rt_info of the model, or its entry at a path of keys. Raise GraphError if there is none."""
+        """Return the rt_info of the model, or an OVAny of its entry at a path. Raise GraphError if there is none."""
         return self.rt_info if path is None else get_info(self.rt_info, path)
 
-    def set_rt_info(self, value: Any, path: InfoPath) -> None:
+    def set_rt_info(self, obj: Any, path: InfoPath) -> None:
         """Set the rt_info entry at a path of keys, and create the dictionaries on the way."""
-        set_info(self.rt_info, path, value)
+        set_info(self.rt_info, path, obj)
 
     def has_rt_info(self, path: InfoPath) -> bool:
         return has_info(self.rt_info, path)
@@ -79,12 +114,13 @@ class Model(Named):
         """Remove a Parameter from the inputs. Raise GraphError if it is none of them."""
         self._parameters.pop(self._index_of(self._parameters, parameter))
 
-    def replace_parameter(self, index: int, parameter: Parameter) -> None:
-        """Replace an input by another Parameter, also for all nodes that read it."""
-        old = self._parameters[index]
-        for target in old.output(0).get_target_inputs():
+    def replace_parameter(self, parameter_index: int, parameter: Parameter) -> None:
+        """Replace an input by another Parameter, also for all nodes that read it. Raise GraphError if there is none."""
+        if not 0 <= parameter_index < len(self._parameters):
+            raise GraphError(f"model '{self.friendly_name}' has {len(self._parameters)} inputs, not {parameter_index}")
+        for target in self._parameters[parameter_index].output(0).get_target_inputs():
             target.replace_source_output(parameter.output(0))
-        self._parameters[index] = parameter
+        self._parameters[parameter_index] = parameter
 
     def get_parameter_index(self, parameter: Parameter) -> int:
         """Return the index of a Parameter among the inputs, -1 if it is none of them."""
@@ -106,10 +142,13 @@ class Model(Named):
     def result(self) -> Result:
         return self.get_result()
 
-    def get_result_index(self, value: Output | Result) -> int:
+    def get_result_index(self, value: Output | Result | None = None, *, result: Result | None = None) -> int:
         """Return the index of a Result, or of the Result of a value, among the outputs; -1 if there is none."""
-        for index, result in enumerate(self._results):
-            if value is result or value in (result.output(0), result.input_value(0)):
+        value = result if value is None else value
+        if not isinstance(value, (Output, Result)):
+            raise ArgumentTypeError(f"get_result_index takes a Result or a value, not {value!r}")
+        for index, node in enumerate(self._results):
+            if value is node or value in (node.output(0), node.input_value(0)):
                 return index
         return -1
 
@@ -117,16 +156,16 @@ class Model(Named):
         return len(self._results)
 
     def get_output_op(self, index: int) -> Result:
-        return self._results[index]
+        return cast(Result, self.output(index).node)
 
     def get_output_element_type(self, index: int) -> Type:
-        return self._results[index].get_output_element_type(0)
+        return self.get_output_op(index).get_output_element_type(0)
 
     def get_output_partial_shape(self, index: int) -> PartialShape:
-        return self._results[index].get_output_partial_shape(0)
+        return self.get_output_op(index).get_output_partial_shape(0)
 
-    def get_output_shape(self, index: int) -> tuple[int, ...]:
-        return self._results[index].get_output_shape(0)
+    def get_output_shape(self, index: int) -> Shape:
+        return self.get_output_op(index).get_output_shape(0)
 
     def _index_of(self, nodes: Sequence[Node], node: Node) -> int:
         if node not in nodes:
@@ -141,6 +180,14 @@ class Model(Named):
     def get_sinks(self) -> list[Node]:
         return self.sinks
 
+    def get_sink_index(self, sink: Node | Output | None = None, *, value: Output | None = None) -> int:
+        """Return the index of a sink, given as a node or its output; -1 if it is none of them."""
+        sink = value if sink is None else sink
+        if not isinstance(sink, (Node, Output)):
+            raise ArgumentTypeError(f"get_sink_index takes a node or its output, not {sink!r}")
+        node = sink.node if isinstance(sink, Output) else sink
+        return self._sinks.index(node) if node in self._sinks else -1
+
     def remove_sink(self, sink: Node) -> None:
         """Remove a node from the sinks. Raise GraphError if it is none of them."""
         self._sinks.pop(self._index_of(self._sinks, sink))
@@ -152,7 +199,7 @@ class Model(Named):
     @property
     def variables(self) -> list[Variable]:
         """The variables that operations of the model, also those in bodies, read or set."""
-        infos: dict[str, VariableInfo] = {}
+        infos = {variable.info.variable_id: variable.info for variable in self._variables}
         for node in walk_nested(self.get_ordered_ops()):
             info = getattr(node, "variable_info", None)
             if info is not None:
@@ -161,6 +208,17 @@ class Model(Named):
 
     def get_variables(self) -> list[Variable]:
         return self.variables
+
+    def add_variables(self, variables: Sequence[Variable]) -> None:
+        """Add variables, which operations that are added later may name."""
+        self._variables += variables
+
+    def remove_variable(self, variable: Variable) -> None:
+        """Remove a variable. Raise GraphError if an operation names it or the model does not have it."""
+        if variable not in self._variables:
+            name = variable.info.variable_id
+            raise GraphError(f"variable '{name}' cannot be removed from model '{self.friendly_name}'")
+        self._variables.remove(variable)
 
     def get_variable_by_id(self, variable_id: str) -> Variable:
         """Return the variable of this name. Raise GraphError if there is none."""
@@ -179,12 +237,18 @@ class Model(Named):
         """The outputs of the Results."""
         return [result.output(0) for result in self._results]
 
-    def input(self, key: PortKey | None = None) -> Output:
+    def input(self, index: PortKey | None = None, *, tensor_name: str | None = None) -> Output:
         """Return an input by index, name or port, or the only one. Raise GraphError if there is no such input."""
+        key = tensor_name if index is None else index
         return find_port(self.inputs, key, f"model '{self.friendly_name}' has no input")
 
-    def output(self, key: PortKey | None = None) -> Output:
+    def output(self, index: PortKey | None = None, *, tensor_name: str | None = None) -> Output:
         """Return an output by index, name or port, or the only one. Raise GraphError if there is no such output."""
+        key = tensor_name if index is None else index
+        if isinstance(key, str):
+            for result in self._results:  # a name that its value got after the Result was made
+                if key in result.input_value(0).names and key not in result.output(0).names:
+                    return result.output(0)
         return find_port(self.outputs, key, f"model '{self.friendly_name}' has no output")
 
     def get_ordered_ops(self) -> list[Node]:
@@ -208,29 +272,47 @@ class Model(Named):
             node.infer()
         self._check()
 
-    def reshape(self, shapes: PartialShapeLike | Mapping[PortKey, PartialShapeLike]) -> None:
+    def reshape(
+        self,
+        partial_shapes: PartialShapeLike | Mapping[PortKey, PartialShapeLike] | None = None,
+        variables_shapes: Mapping[str, PartialShapeLike] | None = None,
+        *,
+        partial_shape: PartialShapeLike | None = None,
+    ) -> None:
         """Set the shapes of inputs, and infer all others: a shape for the only input, or a dict by index, name or port.
 
-        Raises GraphError, or any exception of a user-defined operation, if the shapes do not fit. The model then keeps
-        its shapes.
+        ``variables_shapes`` has shapes of variables by name. Raises GraphError, or any exception of a user-defined
+        operation, if the shapes do not fit. The model then keeps its shapes.
         """
-        if not isinstance(shapes, Mapping):
-            shapes = {self.input(): shapes}
-        changes = {cast(Parameter, self.input(key).node): PartialShape(shape) for key, shape in shapes.items()}
-        before = {node: node.partial_shape for node in changes}
-        for node, shape in changes.items():
-            node.partial_shape = shape
-        try:
-            self.validate_nodes_and_infer_types()
-        except Exception:  # a user-defined operation may raise anything
-            for node, shape in before.items():
-                node.partial_shape = shape
-            self.validate_nodes_and_infer_types()
-            raise
+        reshape(self, partial_shape if partial_shapes is None else partial_shapes, variables_shapes or {})
+
+    def evaluate(
+        self,
+        output_tensors: Sequence[Tensor],
+        input_tensors: Sequence[Tensor],
+        evaluation_context: RTMap | None = None,
+    ) -> bool:
+        """Compute the outputs with numpy, into tensors that take on their shapes. Return True.
+
+        Raises TensorError if tensors do not fit, UnsupportedOperationError if an operation cannot be computed.
+        """
+        return need("evaluation").evaluate_model(self, output_tensors, input_tensors)
 
     def clone(self) -> Model:
         """Return a copy of the model. Constants share their arrays; names and rt_info are copied."""
         return self.clone_with_nodes()[0]
+
+    def __copy__(self) -> Model:
+        raise ArgumentTypeError("a Model cannot be copied without its nodes; use copy.deepcopy or clone")
+
+    def __deepcopy__(self, memo: dict) -> Model:
+        return self.clone()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Do nothing: a model holds no resource."""
 
     def clone_with_nodes(self) -> tuple[Model, dict[Node, Node]]:
         """Return a copy of the model, and a dict from each node to its copy."""
@@ -242,17 +324,40 @@ class Model(Named):
             [cast(Parameter, copies[p]) for p in self._parameters],
             self.friendly_name,
             sinks=[copies[s] for s in self._sinks],
+            variables=self._variables,
         )
         model.rt_info.update(self.rt_info)
         return model, copies
 
-    def add_outputs(self, outputs: Sequence[Output | Node | str] | Output | Node | str) -> list[Output]:
-        """Add values, given as outputs, nodes or tensor names, to the outputs of the model; return the new outputs."""
-        if isinstance(outputs, (Output, Node, str)):
-            outputs = [outputs]
-        added = [_as_result(self._value_named(o) if isinstance(o, str) else o) for o in outputs]
-        self._results += added
-        return [result.output(0) for result in added]
+    def add_outputs(self, outputs: Sequence[ValueKey] | ValueKey) -> list[Output]:
+        """Add values to the outputs of the model, unless they are outputs, and return their outputs.
+
+        Values are outputs, nodes, tensor names, or pairs of a node's friendly name and the index of its output.
+        """
+        if not isinstance(outputs, list):
+            outputs = [cast(ValueKey, outputs)]
+        return [self._add_output(self._value_of(key)) for key in outputs]
+
+    def _add_output(self, value: Output) -> Output:
+        index = self.get_result_index(value)
+        if index < 0:
+            index = len(self._results)
+            self._results.append(_as_result(value))
+        return self._results[index].output(0)
+
+    def _value_of(self, key: ValueKey) -> Output:
+        if isinstance(key, (Node, Output)):
+            return as_output(key)
+        if isinstance(key, str):
+            return self._value_named(key)
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise ArgumentTypeError(f"an output is added by port, tensor name or (node name, index), not {key!r}")
+        for node in self.get_ordered_ops():
+            if node.friendly_name == key[0]:
+                if not 0 <= key[1] < node.get_output_size():
+                    raise GraphError(f"'{key[0]}' has {node.get_output_size()} outputs, so there is no output {key[1]}")
+                return node.output(key[1])
+        raise GraphError(f"model '{self.friendly_name}' has no operation named {key[0]}")
 
     def to_networkx(self) -> networkx.MultiDiGraph[Node]:
         """Return the graph with an edge for each Input, and the indices as edge attributes ``output`` and ``input``."""
@@ -292,45 +397,13 @@ class Model(Named):
                 )
 
     def __repr__(self) -> str:
-        return escaped(f"<Model: '{self.friendly_name}' inputs={self.inputs} outputs={self.outputs}>")
-
-
-def find_port(ports: Sequence[Output], key: PortKey | None, problem: str) -> Output:
-    """Return a port by index, name or port, or the only one.
-
-    Raises GraphError with a message that begins with ``problem`` if there is no such port.
-    """
-    if key is None:
-        if len(ports) == 1:
-            return ports[0]
-        raise GraphError(f"{problem} by default: it has {len(ports)}, choose one by index or name")
-    if isinstance(key, Output):
-        if key in ports:
-            return key
-        # A port of the model that this one was compiled from has the same names.
-        for port in ports:
-            if key.names and key.names & port.names:
-                return port
-    elif isinstance(key, int):
-        if -len(ports) <= key < len(ports):
-            return ports[key]
-    else:
-        for port in ports:
-            if key in port.names or key == port.node.friendly_name:
-                return port
-    known = ", ".join(port_name(port) for port in ports)
-    raise GraphError(f"{problem} {key}: it has {known or 'none'}")
-
-
-def port_name(port: Output) -> str:
-    """Return the name of a port in messages: a tensor name, or the node's name if it has none."""
-    return port.any_name if port.names else port.node.friendly_name
+        return describe_ports(escaped(f"Model: '{self.friendly_name}'"), self.inputs, self.outputs)
 
 
 def _as_result(value: Node | Output) -> Result:
     if isinstance(value, Result):
         return value
-    source = as_output(value)
+    source = value.output(0) if isinstance(value, Node) else value
     result = Result(source)
     result.friendly_name = f"{source.node.friendly_name}/result"
     result.output(0).names = set(source.names)

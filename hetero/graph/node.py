@@ -1,22 +1,22 @@
-"""Node, an operation in a graph, with its Inputs and Outputs.
-
-An Output is a value: it has an element type, a shape and, for small integer tensors, the contents as far as they are
-known before inference. An Input is an argument of a node and reads an Output.
-"""
+"""Node, an operation in a graph, which reads Outputs through its Inputs and computes Outputs."""
 
 from __future__ import annotations
 
 import itertools
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 
 from hetero.containers import ElementType
 from hetero.errors import GraphError
+from hetero.graph.operators import Arithmetic
+from hetero.graph.port import Input, Output
 from hetero.messages import escaped
+from hetero.ov_any import RTMap
 from hetero.shape import PartialShape, PartialShapeLike
+from hetero.static_shape import Shape
 from hetero.types import Type
 
 if TYPE_CHECKING:
@@ -33,145 +33,16 @@ class DiscreteTypeInfo(NamedTuple):
     name: str
     version_id: str
 
-
-class Port:
-    """What an Output and an Input have in common: a place at a node, and the type and shape of the value there."""
-
-    __slots__ = ("_index", "_node", "rt_info")
-
-    def __init__(self, node: Node, index: int) -> None:
-        self._node, self._index = node, index
-        self.rt_info: dict = {}
-
     @property
-    def node(self) -> Node:
-        return self._node
+    def parent(self) -> DiscreteTypeInfo | None:
+        """Always None: unlike OpenVINO's classes, operations here have no types in common above them."""
+        return None
 
-    @property
-    def index(self) -> int:
-        return self._index
-
-    @property
-    def element_type(self) -> Type:
-        # Typed as a Type for the many callers that read tensors only; a sequence or an optional value has a
-        # ContainerType, which has the same methods.
-        raise NotImplementedError
-
-    @property
-    def partial_shape(self) -> PartialShape:
-        raise NotImplementedError
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape. Raises GraphError if it is not fully known."""
-        return self.partial_shape.to_shape()
-
-    def get_node(self) -> Node:
-        return self._node
-
-    def get_index(self) -> int:
-        return self._index
-
-    def get_element_type(self) -> Type:
-        return self.element_type
-
-    def get_partial_shape(self) -> PartialShape:
-        return self.partial_shape
-
-    def get_shape(self) -> tuple[int, ...]:
-        return self.shape
-
-    def get_rt_info(self) -> dict:
-        return self.rt_info
-
-
-class Output(Port):
-    """A value that a node computes."""
-
-    __slots__ = ("_targets", "element_type", "names", "partial_shape", "value")
-    element_type: Type
-    partial_shape: PartialShape
-
-    def __init__(self, node: Node, index: int) -> None:
-        super().__init__(node, index)
-        self.element_type = Type.dynamic
-        self.partial_shape = PartialShape.dynamic()
-        self.names: set[str] = set()
-        # The contents as far as they are known: None, or an array in which a Dimension stands for each unknown element
-        # of an integer tensor (see ops/values.py).
-        self.value: np.ndarray | None = None
-        self._targets: dict[Input, None] = {}
-
-    @property
-    def any_name(self) -> str:
-        """One of the tensor's names. Raises GraphError if it has none."""
-        if not self.names:
-            raise GraphError(f"output {self._index} of {self._node.friendly_name} has no name")
-        return min(self.names)
-
-    def get_any_name(self) -> str:
-        return self.any_name
-
-    def get_names(self) -> set[str]:
-        return self.names
-
-    def set_names(self, names: Iterable[str]) -> None:
-        self.names = set(names)
-
-    def add_names(self, names: Iterable[str]) -> None:
-        self.names |= set(names)
-
-    def get_target_inputs(self) -> list[Input]:
-        """Return the inputs that read this value, in the order in which they were connected."""
-        return list(self._targets)
-
-    @property
-    def target_inputs(self) -> list[Input]:
-        return self.get_target_inputs()
-
-    def remove_target_input(self, target: Input) -> None:
-        """Remove an input from the readers, although it still reads this value: for nodes that are discarded."""
-        self._targets.pop(target, None)
-
-    def replace(self, other: Output) -> None:
-        """Make every reader of this value read another one, and add this value's names to it."""
-        for target in self.get_target_inputs():
-            target.replace_source_output(other)
-        other.names |= self.names
+    def hash(self) -> int:
+        return hash(self)
 
     def __repr__(self) -> str:
-        return escaped(f"<Output: {self._node.friendly_name}.{self._index} {self.element_type} {self.partial_shape}>")
-
-
-class Input(Port):
-    """An argument of a node: reads the output of another node."""
-
-    __slots__ = ("_source",)
-
-    def __init__(self, node: Node, index: int, source: Output) -> None:
-        super().__init__(node, index)
-        self._source = source
-        source._targets[self] = None
-
-    @property
-    def element_type(self) -> Type:
-        return self._source.element_type
-
-    @property
-    def partial_shape(self) -> PartialShape:
-        return self._source.partial_shape
-
-    def get_source_output(self) -> Output:
-        return self._source
-
-    def replace_source_output(self, source: Output) -> None:
-        """Read another value. Types and shapes are not inferred again."""
-        self._source._targets.pop(self, None)
-        self._source = source
-        source._targets[self] = None
-
-    def __repr__(self) -> str:
-        return escaped(f"<Input: {self._node.friendly_name}.{self._index} from {self._source!r}>")
+        return f"<DiscreteTypeInfo: {self.name} {self.version_id}>"
 
 
 class Named:
@@ -201,7 +72,7 @@ class Named:
         return self._friendly_name
 
 
-class Node(Named):
+class Node(Named, Arithmetic):
     """An operation: it has attributes, reads values and computes values."""
 
     type_info = DiscreteTypeInfo("Node", "")
@@ -210,11 +81,15 @@ class Node(Named):
     shape_inputs: tuple[int, ...] = ()
     # The Models that an operation such as Loop runs.
     bodies: Sequence[Model] = ()
+    # Whether the friendly name is the name of the tensor if that has no other, as for inputs and outputs of models.
+    names_its_value = False
+    rt_info: RTMap
     _counter = itertools.count()
 
     def __init__(self, arguments: Sequence[Output | Node] = (), output_size: int = 1) -> None:
-        self._friendly_name = f"{self.type_info.name}_{next(Node._counter)}"
-        self.rt_info: dict = {}
+        self._instance_id = next(Node._counter)
+        self._friendly_name = f"{self.type_info.name}_{self._instance_id}"
+        self.rt_info = RTMap()
         self._outputs = [Output(self, index) for index in range(output_size)]
         self._inputs = [Input(self, index, as_output(a)) for index, a in enumerate(arguments)]
         # The descriptions of inputs and outputs at the last inference.
@@ -243,8 +118,12 @@ class Node(Named):
         """Return the same operation on other inputs (required)."""
         raise NotImplementedError(f"{type(self).__name__} does not define clone_with_new_inputs")
 
+    def attribute_values(self) -> dict:
+        """Return the values of the attributes by their names in the constructor."""
+        return {}
+
     def get_attributes(self) -> dict:
-        """Return the attributes by name."""
+        """Return the attributes by OpenVINO's names."""
         return {}
 
     # Methods of all operations.
@@ -266,7 +145,8 @@ class Node(Named):
         if len(found) != len(other._inferred) or not all(map(operator.is_, found, other._inferred)):
             return False
         for mine, source in zip(self._outputs, other._outputs):
-            mine.element_type, mine.partial_shape, mine.value = source.element_type, source.partial_shape, source.value
+            mine.element_type, mine.value = source.element_type, source.value
+            mine._partial_shape = source._partial_shape
         self._inferred = other._inferred
         return True
 
@@ -276,8 +156,8 @@ class Node(Named):
         clone.friendly_name = self.friendly_name
         clone.rt_info.update(self.rt_info)
         for output, cloned in zip(self._outputs, clone._outputs):
-            cloned.names = set(output.names)
-            cloned.rt_info = dict(output.rt_info)
+            cloned.names = set(output.own_names)
+            cloned.rt_info = RTMap(output.rt_info)
         return clone
 
     def set_output_type(self, index: int, element_type: ElementType, shape: PartialShapeLike) -> None:
@@ -296,20 +176,26 @@ class Node(Named):
         """Raise GraphError with a message that begins with the type and the name of this node."""
         raise GraphError(f"{self.type_info.name} '{self.friendly_name}': {problem}")
 
-    def input(self, index: int) -> Input:
-        return self._inputs[index]
+    def input(self, input_index: int) -> Input:
+        try:
+            return self._inputs[input_index]
+        except IndexError:
+            self.fail(f"it has {len(self._inputs)} inputs, so there is no input {input_index}")
 
     def inputs(self) -> list[Input]:
         return list(self._inputs)
 
     def input_value(self, index: int) -> Output:
-        return self._inputs[index].get_source_output()
+        return self.input(index).get_source_output()
 
     def input_values(self) -> list[Output]:
         return [i.get_source_output() for i in self._inputs]
 
-    def output(self, index: int) -> Output:
-        return self._outputs[index]
+    def output(self, output_index: int) -> Output:
+        try:
+            return self._outputs[output_index]
+        except IndexError:
+            self.fail(f"it has {len(self._outputs)} outputs, so there is no output {output_index}")
 
     def outputs(self) -> list[Output]:
         return list(self._outputs)
@@ -321,28 +207,28 @@ class Node(Named):
         return len(self._outputs)
 
     def get_input_element_type(self, index: int) -> Type:
-        return self._inputs[index].element_type
+        return self.input(index).element_type
 
     def get_input_partial_shape(self, index: int) -> PartialShape:
-        return self._inputs[index].partial_shape
+        return self.input(index).partial_shape
 
-    def get_input_shape(self, index: int) -> tuple[int, ...]:
-        return self._inputs[index].shape
+    def get_input_shape(self, index: int) -> Shape:
+        return self.input(index).shape
 
     def get_output_element_type(self, index: int) -> Type:
-        return self._outputs[index].element_type
+        return self.output(index).element_type
 
     def get_output_partial_shape(self, index: int) -> PartialShape:
-        return self._outputs[index].partial_shape
+        return self.output(index).partial_shape
 
-    def get_output_shape(self, index: int) -> tuple[int, ...]:
-        return self._outputs[index].shape
+    def get_output_shape(self, index: int) -> Shape:
+        return self.output(index).shape
 
     def get_element_type(self) -> Type:
         return self._only_output().element_type
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> Shape:
         return self._only_output().shape
 
     def get_type_name(self) -> str:
@@ -351,8 +237,22 @@ class Node(Named):
     def get_type_info(self) -> DiscreteTypeInfo:
         return self.type_info
 
-    def get_rt_info(self) -> dict:
+    def get_rt_info(self) -> RTMap:
         return self.rt_info
+
+    def set_rt_info(self, value: Any, key: str) -> None:
+        self.rt_info[key] = value
+
+    def get_instance_id(self) -> int:
+        """Return a number that no other node of the process has; nodes that are made later have larger ones."""
+        return self._instance_id
+
+    def get_input_tensor(self, index: int) -> Output:
+        """Return the value that an input reads."""
+        return self.input_value(index)
+
+    def get_output_tensor(self, index: int) -> Output:
+        return self.output(index)
 
     def disconnect(self) -> None:
         """Remove the node's inputs from the readers of their sources."""
@@ -382,4 +282,4 @@ def as_output(value: Output | Node) -> Output:
 
 def _descriptions(values: Iterable[Output]) -> Iterator[object]:
     for value in values:
-        yield from (value.element_type, value.partial_shape, value.value)
+        yield from (value.element_type, value._partial_shape, value.value)

@@ -36,14 +36,23 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from hetero.errors import GraphError
-from hetero.graph.attributes import REQUIRED, Attribute, AttributeCollector, AttributeSetter, AttributeVisitor
+from hetero.graph.attributes import (
+    REQUIRED,
+    Attribute,
+    AttributeCollector,
+    AttributeSetter,
+    AttributeVisitor,
+    as_plain,
+)
 from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
+from hetero.graph.upper_layers import need
 
 if TYPE_CHECKING:
+    from hetero.ov_any import RTMap
     from hetero.tensor import Tensor
 
 # The instance attributes that belong to a node's place in its graph. A copy does not take them.
-_CONNECTIONS = {"_inputs", "_outputs", "_inferred", "_friendly_name", "rt_info"}
+_CONNECTIONS = {"_inputs", "_outputs", "_inferred", "_friendly_name", "_instance_id", "rt_info"}
 # Instance attributes of these types are copied, all others are shared.
 _CONTAINERS = (dict, list, set)
 
@@ -211,22 +220,51 @@ class Op(Node):
                 setattr(self, attribute.name, visited)
         return True
 
-    def get_attributes(self) -> dict[str, Any]:
+    def attribute_values(self) -> dict[str, Any]:
+        """Return the values of the attributes by their names in the constructor."""
         collector = AttributeCollector()
         self.visit_attributes(collector)
         return collector.values
+
+    def get_attributes(self) -> dict[str, Any]:
+        """Return the attributes with OpenVINO's names, types as strings, and shapes and sequences as lists."""
+        collector = AttributeCollector()
+        self.visit_attributes(collector)
+        return {collector.names[name]: as_plain(value) for name, value in collector.values.items()}
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        """Set an attribute by its name in the constructor or in OpenVINO; an unknown one is ignored."""
+        collector = AttributeCollector()
+        self.visit_attributes(collector)
+        values = {own: value for own, spelling in collector.names.items() if name in (own, spelling)}
+        self.visit_attributes(AttributeSetter(values, self.type_info.name))
+
+    def __getattr__(self, name: str) -> Any:
+        """Return ``get_axis`` and ``set_axis`` of an operation with an attribute ``axis``."""
+        kind, _, attribute = name.partition("_")
+        if kind in ("get", "set") and attribute in self.get_attributes():
+            if kind == "get":
+                return lambda: self.get_attributes()[attribute]
+            return lambda value: self.set_attribute(attribute, value)
+        raise AttributeError(f"{type(self).__name__} has no attribute {name}")
 
     def has_evaluate(self) -> bool:
         """Return whether ``evaluate`` can compute this node (optional); by default, whether the class defines it."""
         return type(self).evaluate is not Op.evaluate
 
-    def evaluate(self, outputs: list[Tensor], inputs: list[Tensor]) -> bool:
+    def evaluate(
+        self,
+        output_values: Sequence[Tensor],
+        input_values: Sequence[Tensor],
+        evaluationContext: RTMap | None = None,  # OpenVINO's name
+    ) -> bool:
         """Compute the outputs: write to their ``data``, or copy tensors to them (optional). Return True on success.
 
         Outputs have the inferred type and shape; one whose shape depends on data is empty until its shape is set.
-        Inputs are read-only. Several threads may call it at the same time.
+        Inputs are read-only. Several threads may call it at the same time. By default, hetero's own evaluation of the
+        operation. Raises TensorError if tensors do not fit, UnsupportedOperationError if hetero cannot compute it.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not define evaluate")
+        return need("evaluation").evaluate_node(self, output_values, input_values)
 
     def clone_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
         clone = self.copy_unconnected()
@@ -238,8 +276,8 @@ class Op(Node):
         clone.friendly_name = own_name
         if not inputs:
             for mine, other in zip(self._outputs, clone._outputs):
-                if mine.partial_shape == other.partial_shape:
-                    other.partial_shape = mine.partial_shape  # the same object, so that readers need no inference
+                if mine._partial_shape == other._partial_shape:
+                    other._partial_shape = mine._partial_shape  # the same object, so that readers need no inference
         return clone
 
     def copy_unconnected(self) -> Self:

@@ -11,6 +11,7 @@ from typing import Any
 
 from hetero.errors import GraphError
 from hetero.graph.node import Node
+from hetero.ov_any import OVAny, plain
 
 ORIGINAL_NAMES = "originalLayersNames"  # OpenVINO's key
 AFFINITY = "affinity"
@@ -36,12 +37,12 @@ def has_info(info: dict[str, Any], path: InfoPath) -> bool:
     return _find(info, path) is not _MISSING
 
 
-def get_info(info: dict[str, Any], path: InfoPath) -> Any:
+def get_info(info: dict[str, Any], path: InfoPath) -> OVAny:
     """Return the entry at a path. Raise GraphError if there is none."""
     entry = _find(info, path)
     if entry is _MISSING:
         raise GraphError(f"there is no rt_info at {'/'.join(_keys(path))}")
-    return entry
+    return OVAny(entry)
 
 
 def set_info(info: dict[str, Any], path: InfoPath, value: Any) -> None:
@@ -51,7 +52,7 @@ def set_info(info: dict[str, Any], path: InfoPath, value: Any) -> None:
         info = info.setdefault(key, {})
         if not isinstance(info, dict):
             raise GraphError(f"rt_info {key} is a value, it cannot hold {last}")
-    info[last] = value
+    info[last] = plain(value)
 
 
 def original_names(node: Node) -> tuple[str, ...]:

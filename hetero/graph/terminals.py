@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from hetero.containers import element_type_of
+from hetero.errors import GraphError
 from hetero.graph.attributes import Attribute
 from hetero.graph.layouts import HasLayout
 from hetero.graph.node import Node, Output
 from hetero.graph.operation import Op
+from hetero.packing import as_numbers, packed_size
 from hetero.shape import PartialShape, PartialShapeLike
+from hetero.static_shape import Strides
+from hetero.tensor import Tensor
+from hetero.type_conversion import converted
 from hetero.types import Type
 
 
 class Parameter(HasLayout, Op, opset=1):
     """An input of the model. Its element type and shape may be partly unknown."""
 
+    names_its_value = True
     element_type = Attribute(element_type_of)
     partial_shape = Attribute(PartialShape, ir="shape")
     # The known contents, if the Parameter stands for a value of another graph.
@@ -45,13 +52,33 @@ class Parameter(HasLayout, Op, opset=1):
 
 
 class Constant(Op, opset=1):
-    """A constant tensor.
+    """A constant tensor: ``Constant(array)``, ``Constant(tensor=tensor)`` or ``Constant(Type.f32, [2], [1, 2])``.
 
-    The array is not copied: ``data`` is a read-only view of it, which models and devices share.
+    ``data`` is a read-only view of the array, which models and devices share. ``Constant(array)`` does not copy the
+    array; ``Constant(array=array)`` does unless ``shared_memory`` is true, as in OpenVINO.
     """
 
-    def __init__(self, value: Any, name: str | None = None) -> None:
-        self.data = np.asarray(value).view()
+    def __init__(
+        self,
+        value: Any = None,
+        shape: Sequence[int] | None = None,
+        values: Any = None,
+        *,
+        array: Any = None,
+        tensor: Tensor | None = None,
+        shared_memory: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        if shape is not None and not isinstance(shape, bool):
+            value = filled(value, shape, values)
+        elif array is not None:
+            value = np.asarray(array) if shared_memory else np.array(array)
+        else:
+            source = value if tensor is None else tensor
+            value = source.data if hasattr(source, "element_type") else np.asarray(source)
+            is_copied = shape is False or shared_memory is False
+            value = value.copy() if is_copied else value
+        self.data = value.view()
         self.data.setflags(write=False)
         super().__init__(name=name)
 
@@ -66,17 +93,52 @@ class Constant(Op, opset=1):
         Node.__init__(clone)
         return clone if clone.take_inference(self) else super().clone_with_new_inputs(inputs)
 
-    def get_data(self) -> np.ndarray:
-        return self.data
+    def get_attributes(self) -> dict[str, Any]:
+        return {"element_type": self.get_element_type().to_string(), "shape": list(self.data.shape)}
+
+    def get_data(self, *, dtype: Any = None, copy: bool = False) -> np.ndarray:
+        """Return the contents, converted to a dtype if one is given, as a copy if ``copy`` is true."""
+        if dtype is None:
+            return self.data.copy() if copy else self.data
+        kind = dtype.to_dtype() if isinstance(dtype, Type) else np.dtype(dtype)
+        return as_numbers(self.data).astype(kind, copy=copy)
+
+    def get_vector(self) -> np.ndarray:
+        """Return the contents as a 1-D array."""
+        return self.data.reshape(-1)
+
+    def get_value_strings(self) -> list[str]:
+        """Return the elements as strings."""
+        return [f"{number}" for number in as_numbers(self.data).reshape(-1).tolist()]
+
+    @property
+    def strides(self) -> Strides:
+        return Strides(self.data.strides)
+
+    def get_strides(self) -> Strides:
+        return self.strides
 
     @property
     def byte_size(self) -> int:
-        return self.data.nbytes
+        """The number of bytes in a file; several elements of a sub-byte type share one."""
+        return packed_size(self.data.size, self.get_element_type()) if self.data.dtype.kind != "U" else self.data.nbytes
+
+    def get_byte_size(self) -> int:
+        return self.byte_size
+
+    @property
+    def tensor_view(self) -> Tensor:
+        return self.get_tensor_view()
+
+    def get_tensor_view(self) -> Tensor:
+        """Return a tensor that shares the contents."""
+        return Tensor(self.data, shared_memory=True)
 
 
 class Result(HasLayout, Op, opset=1):
     """An output of the model."""
 
+    names_its_value = True
     input_names = ("data",)
 
     def validate_and_infer_types(self) -> None:
@@ -84,6 +146,15 @@ class Result(HasLayout, Op, opset=1):
 
     def infer_value(self) -> np.ndarray | None:
         return self.input_value(0).value
+
+
+def filled(kind: Any, shape: Sequence[int], values: Any) -> np.ndarray:
+    """Return an array of an element type from a flat list of values, or of one value. Raise GraphError if none fits."""
+    element_type, count = Type(kind), math.prod(shape)
+    numbers = np.asarray(values).reshape(-1)
+    if numbers.size not in (1, count):
+        raise GraphError(f"a Constant of the shape {list(shape)} takes {count} values or one, not {numbers.size}")
+    return np.broadcast_to(converted(numbers, element_type), count).reshape(shape)
 
 
 def is_constant(value: Output | Node) -> bool:

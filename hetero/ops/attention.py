@@ -109,7 +109,7 @@ class CacheUpdate(Op):
     shape_inputs = (3,)
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, (2, 3), Type.is_integral, "an integer")
+        check_type(self, (2, 3), Type.is_integer, "an integer")
         check_scalar_or_one(self, 3)
         cache, tokens, lengths = shape_of_rank(self, 0, 4), shape_of_rank(self, 1, 4), shape_of_rank(self, 2, 1)
         batch = merge_dimensions(self, (cache[0], tokens[0], lengths[0]), "the batches of its inputs")

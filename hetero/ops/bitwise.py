@@ -8,7 +8,7 @@ from hetero.types import Type
 
 
 def _has_bits(element_type: Type) -> bool:
-    return element_type.is_integral() or element_type is Type.boolean
+    return element_type.is_integer() or element_type is Type.boolean
 
 
 class _Bitwise(Broadcasting):
@@ -39,7 +39,7 @@ class _Shift(Broadcasting):
     """Base of bit shifts of two inputs of one integer type. Shapes are broadcast."""
 
     input_names = ("arg0", "arg1")
-    accepted_types = (Type.is_integral, "an integer")
+    accepted_types = (Type.is_integer, "an integer")
 
 
 class BitwiseLeftShift(_Shift, opset=15):

@@ -41,7 +41,7 @@ def check_index_type(node: Node, name: str) -> None:
 
 def is_number(element_type: Type) -> bool:
     """Return True for integers and floating-point numbers, False for boolean and string."""
-    return element_type.is_integral() or element_type.is_real()
+    return element_type.is_integer() or element_type.is_real()
 
 
 def is_computed_real(element_type: Type) -> bool:

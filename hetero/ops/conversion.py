@@ -28,7 +28,7 @@ class _Conversion(Op):
 
     def infer_value(self) -> np.ndarray | None:
         values, target = known_values(self.input_values()[:1]), self.target()
-        if values is None or not (target.is_integral() or target is Type.boolean) or target.bitwidth < 8:
+        if values is None or not (target.is_integer() or target is Type.boolean) or target.bitwidth < 8:
             return None
         if is_exact(values[0]):
             return np.asarray(values[0]).astype(target.to_dtype())

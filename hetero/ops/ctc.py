@@ -42,7 +42,7 @@ class CTCGreedyDecoderSeqLen(Op, opset=6):
     def validate_and_infer_types(self) -> None:
         check_type(self, [0], Type.is_real, "a floating-point type")
         if self.has_input("blank_index"):
-            check_type(self, [2], Type.is_integral, "an integer")
+            check_type(self, [2], Type.is_integer, "an integer")
             check_scalar_or_one(self, 2)
         scores = shape_of_rank(self, 0, 3)
         lengths = shape_of_rank(self, 1, 1)
@@ -66,7 +66,7 @@ class CTCLoss(Op, opset=4):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, [0], Type.is_real, "a floating-point type")
-        check_type(self, range(1, self.get_input_size()), Type.is_integral, "integers")
+        check_type(self, range(1, self.get_input_size()), Type.is_integer, "integers")
         if self.has_input("blank_index"):
             check_scalar(self, 4)
         logits = shape_of_rank(self, 0, 3)

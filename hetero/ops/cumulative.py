@@ -20,7 +20,7 @@ class CumSum(Op, opset=3):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), is_number, "a number")
-        check_type(self, (1,), Type.is_integral, "an integer")
+        check_type(self, (1,), Type.is_integer, "an integer")
         check_scalar_or_one(self, 1)
         known_axis(self, 1, self.get_input_partial_shape(0))
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))

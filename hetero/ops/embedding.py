@@ -49,7 +49,7 @@ class EmbeddingBagOffsetsSum(_Embedding, opset=3):
     input_names = ("emb_table", "indices", "offsets", "default_index?", "per_sample_weights?")
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, (1, 2), Type.is_integral, "integers")
+        check_type(self, (1, 2), Type.is_integer, "integers")
         integers = (1, 2, 3) if self.has_input("default_index") else (1, 2)
         common_type(self, integers)
         if self.has_input("default_index"):
@@ -73,7 +73,7 @@ class EmbeddingBagPackedSum(_Embedding, opset=3):
     input_names = ("emb_table", "indices", "per_sample_weights?")
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, [1], Type.is_integral, "integers")
+        check_type(self, [1], Type.is_integer, "integers")
         indices = shape_of_rank(self, 1, 2)
         row = self.check_inputs(())
         if self.has_input("per_sample_weights"):
@@ -100,7 +100,7 @@ class EmbeddingSegmentsSum(_Embedding, opset=3):
         if not self.has_input("num_segments"):
             self.fail("num_segments must be given")  # optional only in the signature of OpenVINO's factory
         integers = (1, 2, 3, 4) if self.has_input("default_index") else (1, 2, 3)
-        check_type(self, integers, Type.is_integral, "integers")
+        check_type(self, integers, Type.is_integer, "integers")
         common_type(self, integers)
         for index in integers[2:]:
             check_scalar(self, index)
@@ -133,7 +133,7 @@ class SegmentMax(Op, opset=16):
         if self.fill_mode is None:
             self.fail("fill_mode must be zero or lowest")
         check_type(self, [0], is_number, "numbers")
-        check_type(self, range(1, self.get_input_size()), Type.is_integral, "integers")
+        check_type(self, range(1, self.get_input_size()), Type.is_integer, "integers")
         data, ids = non_scalar_shape(self, 0), shape_of_rank(self, 1, 1)
         if data.has_rank:
             merge_dimensions(self, (data[0], ids[0]), "rows of data and segment_ids")
@@ -166,7 +166,7 @@ class SparseFillEmptyRows(Op, opset=16):
 
     def validate_and_infer_types(self) -> None:
         element_type = common_type(self, (0, 3))
-        check_type(self, (1, 2), Type.is_integral, "integers")
+        check_type(self, (1, 2), Type.is_integer, "integers")
         index_type = common_type(self, (1, 2))
         (count,) = shape_of_rank(self, 0, 1)
         dense, indices = self.get_input_partial_shape(1), shape_of_rank(self, 2, 2)

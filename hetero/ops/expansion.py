@@ -229,7 +229,7 @@ class _Range(Op):
         values = [source.value for source in self.input_values() if is_exact(source.value)]
         if len(values) < 3 or not shape.is_static or shape[0].get_length() > MAX_VALUE_SIZE:
             return None
-        return self.numbers(values) if self.output_type.is_integral() else None
+        return self.numbers(values) if self.output_type.is_integer() else None
 
     def numbers(self, values: Sequence[np.ndarray]) -> np.ndarray:
         """Return the output for known inputs."""
@@ -267,7 +267,7 @@ class OneHotV1(Op, type_name="OneHot", opset=1):
     negative_indices_mode = "ignore_negative"
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, (0, 1), Type.is_integral, "integers")
+        check_type(self, (0, 1), Type.is_integer, "integers")
         for index in (1, 2, 3):
             check_scalar(self, index)
         element_type = common_type(self, (2, 3))

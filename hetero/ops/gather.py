@@ -79,7 +79,7 @@ class GatherElements(Op, opset=6):
     axis = Attribute(int, 0)
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, [1], Type.is_integral, "integers")
+        check_type(self, [1], Type.is_integer, "integers")
         data, indices = non_scalar_shape(self, 0), non_scalar_shape(self, 1)
         shape = indices
         if data.has_rank:
@@ -99,7 +99,7 @@ class GatherNDV5(Op, type_name="GatherND", opset=5):
     batch_dims = Attribute(int, 0)
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, [1], Type.is_integral, "integers")
+        check_type(self, [1], Type.is_integer, "integers")
         self.set_output_type(0, self.get_input_element_type(0), self._shape())
 
     def _shape(self) -> PartialShape:

@@ -62,7 +62,7 @@ class Eye(Op, opset=9):
     output_type = Attribute(Type)
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, range(self.get_input_size()), Type.is_integral, "an integer")
+        check_type(self, range(self.get_input_size()), Type.is_integer, "an integer")
         for index in range(3):
             check_scalar_or_one(self, index)
         batch = shape_of_value(self.input_value(3)) if self.has_input("batch_shape") else PartialShape([])

@@ -12,7 +12,16 @@ import numpy as np
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice
 from hetero.ops.checks import check_index_type, common_type, merge_dimensions, normalize_axis
-from hetero.ops.values import MAX_VALUE_SIZE, exact_value, is_short, known_values, shape_of_value, tidy, value_of_shape
+from hetero.ops.values import (
+    MAX_VALUE_SIZE,
+    exact_value,
+    is_minus_one,
+    is_short,
+    known_values,
+    shape_of_value,
+    tidy,
+    value_of_shape,
+)
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -45,14 +54,16 @@ class Reshape(_Reshaping, opset=1):
 
     def reshaped(self, shape: PartialShape, pattern: Sequence[int | Dimension]) -> PartialShape:
         """Return the shape after reshaping by a pattern. Raises GraphError if the element counts differ."""
-        wildcards = [axis for axis, item in enumerate(pattern) if isinstance(item, int) and item == -1]
+        wildcards = [axis for axis, item in enumerate(pattern) if is_minus_one(item)]
         if len(wildcards) > 1 or any(isinstance(item, int) and item < -1 for item in pattern):
             self.fail(f"output_shape {pattern} must consist of lengths and at most one -1")
         copied = [axis for axis, item in enumerate(pattern) if self.special_zero and item == 0]
         if shape.has_rank and copied and copied[-1] >= len(shape):
             self.fail(f"output_shape {pattern} copies dimension {copied[-1]}, which data {shape} does not have")
         dimensions = [
-            self._dimension(shape, axis, item, axis in copied) for axis, item in enumerate(pattern) if item != -1
+            self._dimension(shape, axis, item, axis in copied)
+            for axis, item in enumerate(pattern)
+            if not is_minus_one(item)
         ]
         for axis in wildcards:
             dimensions.insert(axis, Dimension())

@@ -159,7 +159,7 @@ class NMSRotated(BoxSuppression, opset=13):
     def validate_and_infer_types(self) -> None:
         check_index_type(self, "output_type")
         check_type(self, (0, 1, 3, 4), Type.is_real, "a floating-point type")
-        check_type(self, [2], Type.is_integral, "an integer")
+        check_type(self, [2], Type.is_integer, "an integer")
         for index in (2, 3, 4):
             check_scalar_or_one(self, index)
         set_selection_types(self)

@@ -185,7 +185,7 @@ def _merge_channels(node: Op, vectors: Sequence[str]) -> tuple[PartialShape, Dim
 
 def _check_axes(node: Op, *shapes: PartialShape) -> None:
     """Raise GraphError if input 1 is compatible with none of the shapes, or has an axis that input 0 does not have."""
-    check_type(node, (1,), Type.is_integral, "an integer")
+    check_type(node, (1,), Type.is_integer, "an integer")
     data, shape = node.get_input_partial_shape(0), node.get_input_partial_shape(1)
     if not any(shape.compatible(accepted) for accepted in shapes):
         node.fail(f"axes must have one dimension, but have the shape {shape}")

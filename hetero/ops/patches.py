@@ -29,7 +29,7 @@ class Col2Im(WindowOp, opset=15):
     auto_pad = "explicit"
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, (1, 2), Type.is_integral, "integers")
+        check_type(self, (1, 2), Type.is_integer, "integers")
         data = self.get_input_partial_shape(0)
         if data.has_rank and len(data) not in (2, 3):
             self.fail(f"data must have two or three dimensions, but is {data}")

@@ -25,7 +25,7 @@ class _PriorBoxes(Op):
     variance: Any
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, (0, 1), Type.is_integral, "integers")
+        check_type(self, (0, 1), Type.is_integer, "integers")
         common_type(self, (0, 1))
         for index in (0, 1):
             if not self.get_input_partial_shape(index).compatible([2]):

@@ -56,7 +56,7 @@ class Multinomial(Op, opset=13):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), Type.is_real, "a floating-point number")
-        check_type(self, (1,), Type.is_integral, "an integer")
+        check_type(self, (1,), Type.is_integer, "an integer")
         check_index_type(self, "convert_type")
         rows, columns = shape_of_rank(self, 0, 2)
         samples = exact_length(self.input_value(1))

@@ -33,7 +33,7 @@ class Roll(Op, opset=7):
     shape_inputs = (1, 2)
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, (1, 2), Type.is_integral, "integers")
+        check_type(self, (1, 2), Type.is_integer, "integers")
         data, shift, axes = (self.get_input_partial_shape(index) for index in range(3))
         for name, shape in (("shift", shift), ("axes", axes)):
             if shape.has_rank and len(shape) > 1:
@@ -59,7 +59,7 @@ class Reverse(Op, opset=1):
         if self.mode == "mask":
             check_type(self, [1], is_boolean, "a mask of booleans")
         else:
-            check_type(self, [1], Type.is_integral, "integers")
+            check_type(self, [1], Type.is_integer, "integers")
         known = exact_value(self.input_value(1))
         if data.has_rank and self.mode == "mask" and not axes.element_count().compatible(len(data)):
             self.fail(f"reversed_axes must be a mask of the {len(data)} dimensions of data, but has the shape {axes}")
@@ -114,7 +114,7 @@ class _BatchMove(Op):
 
     def validate_and_infer_types(self) -> None:
         element_type, data = self.get_input_element_type(0), self.get_input_partial_shape(0)
-        check_type(self, (1, 2, 3), Type.is_integral, "integers")
+        check_type(self, (1, 2, 3), Type.is_integer, "integers")
         rank = data.rank
         for index in (1, 2, 3):
             rank = merge_dimensions(

@@ -33,7 +33,7 @@ class Reduction(Op):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), *self.accepted_types)
-        check_type(self, (1,), Type.is_integral, "an integer")
+        check_type(self, (1,), Type.is_integer, "an integer")
         axes = self.get_input_partial_shape(1)
         if not axes.compatible([-1]) and not axes.compatible([]):
             self.fail(f"reduction_axes must have at most one dimension, but have the shape {axes}")

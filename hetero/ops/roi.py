@@ -59,7 +59,7 @@ class ROIPooling(_RegionPooling, opset=2):
     @classmethod
     def signature(cls) -> inspect.Signature:
         signature = super().signature()
-        other = inspect.Parameter("output_size", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
+        other = inspect.Parameter("output_size", inspect.Parameter.KEYWORD_ONLY, default=None)
         return signature.replace(parameters=[*signature.parameters.values(), other])
 
     @classmethod
@@ -97,7 +97,7 @@ class _AlignedPooling(_RegionPooling):
         if self.sampling_ratio > MAX_SAMPLES:
             self.fail(f"sampling_ratio must be at most {MAX_SAMPLES}, but is {self.sampling_ratio}")
         self.check_inputs()
-        check_type(self, (2,), Type.is_integral, "integers")
+        check_type(self, (2,), Type.is_integer, "integers")
         counts = (self.region_count, *shape_of_rank(self, 2, 1))
         regions = merge_dimensions(self, counts, "the numbers of rois and batch_indices")
         self.set_output_type(0, common_type(self, (0, 1)), [regions, self.channels, self.pooled_h, self.pooled_w])

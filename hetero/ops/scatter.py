@@ -31,7 +31,7 @@ class ScatterUpdate(Op, opset=3):
 
     def validate_and_infer_types(self) -> None:
         element_type = common_type(self, (0, 2))
-        check_type(self, (1, 3), Type.is_integral, "integers")
+        check_type(self, (1, 3), Type.is_integer, "integers")
         check_scalar_or_one(self, 3)
         data, indices, updates = (self.get_input_partial_shape(index) for index in range(3))
         axis = known_axis(self, 3, non_scalar_shape(self, 0))
@@ -70,7 +70,7 @@ class ScatterElementsUpdateV3(Op, type_name="ScatterElementsUpdate", opset=3):
 
     def validate_and_infer_types(self) -> None:
         element_type = common_type(self, (0, 2))
-        check_type(self, (1, 3), Type.is_integral, "integers")
+        check_type(self, (1, 3), Type.is_integer, "integers")
         check_scalar_or_one(self, 3)
         if self.reduction == "mean" and element_type is Type.boolean:
             self.fail("reduction mean does not accept boolean data")
@@ -101,7 +101,7 @@ class ScatterNDUpdateV4(Op, type_name="ScatterNDUpdate", opset=4):
 
     def validate_and_infer_types(self) -> None:
         element_type = common_type(self, (0, 2))
-        check_type(self, [1], Type.is_integral, "integers")
+        check_type(self, [1], Type.is_integer, "integers")
         data, indices, updates = non_scalar_shape(self, 0), non_scalar_shape(self, 1), self.get_input_partial_shape(2)
         if data.has_rank and indices.has_rank:
             depth = indices[-1]

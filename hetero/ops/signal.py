@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero.graph import Attribute, Op
 from hetero.ops.checks import check_type, common_type, input_name, non_scalar_shape, normalize_axes, shape_of_rank
-from hetero.ops.values import exact_value
+from hetero.ops.values import exact_value, is_minus_one
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -30,7 +30,7 @@ class _Fourier(Op):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), Type.is_real, "a floating-point number")
-        check_type(self, tuple(range(1, self.get_input_size())), Type.is_integral, "an integer")
+        check_type(self, tuple(range(1, self.get_input_size())), Type.is_integer, "an integer")
         data = non_scalar_shape(self, 0)
         if data.has_rank and self.complex_input and (len(data) < 2 or not data[-1].compatible(2)):
             self.fail(f"data must have two dimensions or more, the last of length 2, but has the shape {data}")
@@ -48,7 +48,7 @@ class _Fourier(Op):
             if len(axes) < self.min_axes:
                 self.fail("axes must have one or more elements")
             sizes = self._signal_sizes(len(axes))
-            padded = [s if s != -1 else lengths[axis] for axis, s in zip(axes, sizes)]
+            padded = [lengths[axis] if is_minus_one(s) else s for axis, s in zip(axes, sizes)]
             for axis, size in zip(axes, self.transformed(padded, sizes)):
                 lengths[axis] = Dimension.of(size)
         return PartialShape([*lengths, *self.last_axis])
@@ -101,7 +101,7 @@ class IRDFT(_Fourier, opset=9):
     min_axes = 1
 
     def transformed(self, padded: Sequence, sizes: Sequence) -> Sequence:
-        return [*padded[:-1], (padded[-1] - 1) * 2 if sizes[-1] == -1 else padded[-1]]
+        return [*padded[:-1], (padded[-1] - 1) * 2 if is_minus_one(sizes[-1]) else padded[-1]]
 
     def resolve(self, shape: Sequence[int], axes: np.ndarray, signal_size: np.ndarray | None) -> tuple[list, list]:
         normalized, lengths = super().resolve(shape, axes, signal_size)

@@ -11,7 +11,7 @@ from hetero.graph import Attribute, Op, Output, integers
 from hetero.graph.node import MAX_OUTPUTS
 from hetero.ops.checks import known_axis, merge_dimensions, non_scalar_shape, normalize_axes
 from hetero.ops.movement import divide_exactly
-from hetero.ops.values import exact_value, is_exact, known_values, tidy
+from hetero.ops.values import exact_value, is_exact, is_minus_one, known_values, tidy
 from hetero.shape import Dimension, PartialShape, concatenate
 
 # Bounds of at least this size mean "to the end" for any length.
@@ -251,15 +251,17 @@ class VariadicSplit(_Splitting, opset=1):
 
     def part_lengths(self, total: Dimension, lengths: Sequence[Bound]) -> list[Bound]:
         """Replace -1 by the remaining length. Raises GraphError if the lengths do not add up to the total."""
-        if any(isinstance(length, int) and length < -1 for length in lengths) or list(lengths).count(-1) > 1:
+        if any(isinstance(length, int) and length < -1 for length in lengths) or sum(map(is_minus_one, lengths)) > 1:
             self.fail(f"split_lengths {list(lengths)} must consist of lengths and at most one -1")
-        known = [Dimension() if length is None else Dimension.of(length) for length in lengths if length != -1]
+        known = [
+            Dimension() if length is None else Dimension.of(length) for length in lengths if not is_minus_one(length)
+        ]
         others = sum(known, Dimension(0))
-        if -1 not in lengths:
+        if not any(map(is_minus_one, lengths)):
             merge_dimensions(self, (total, others), "the dimension and the sum of split_lengths")
         elif total.max_length != -1 and others.min_length > total.max_length:
             self.fail(f"split_lengths {list(lengths)} take more than the {total} elements of the axis")
-        return [total - others if length == -1 else length for length in lengths]
+        return [total - others if is_minus_one(length) else length for length in lengths]
 
 
 def cut(length: int, start: int, stop: int, step: int) -> slice:

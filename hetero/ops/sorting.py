@@ -35,7 +35,7 @@ class TopKV1(Op, type_name="TopK", opset=1):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, [0], is_number, "numbers")
-        check_type(self, [1], Type.is_integral, "an integer")
+        check_type(self, [1], Type.is_integer, "an integer")
         check_scalar(self, 1)
         check_index_type(self, "index_element_type")
         shape = self.get_input_partial_shape(0)
@@ -90,7 +90,7 @@ class Unique(Op, opset=10):
         data = self.get_input_partial_shape(0)
         total = data.element_count()
         if self.has_input("axis"):
-            check_type(self, [1], Type.is_integral, "an integer")
+            check_type(self, [1], Type.is_integer, "an integer")
             check_scalar_or_one(self, 1)
             total, values = Dimension(), PartialShape.dynamic(data.rank)
             axis = known_axis(self, 1, non_scalar_shape(self, 0))

@@ -31,7 +31,7 @@ class TreeEnsemble(Op):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, [0], is_number, "numbers")
-        check_type(self, (1, 3, 4, 5, 7), Type.is_integral, "integers")
+        check_type(self, (1, 3, 4, 5, 7), Type.is_integer, "integers")
         check_type(self, (2, 8, 9), Type.is_real, "a floating-point type")
         rows = shape_of_rank(self, 0, 2)
         nodes = [shape_of_rank(self, index, 1)[0] for index in range(1, 7)]

@@ -86,6 +86,11 @@ def all_fit(value: np.ndarray, dtype: np.dtype) -> bool:
     return limits is not None and all(limits.min <= low <= high <= limits.max for low, high in items)
 
 
+def is_minus_one(item: object) -> bool:
+    """Return whether a known element is -1; an unknown Dimension, which equals -1 too, is not."""
+    return isinstance(item, int) and item == -1
+
+
 def _bounds(item: int | Dimension) -> tuple[int, int]:
     """Return the smallest and largest number of an int or Dimension; an unbounded one counts as its minimum."""
     if not isinstance(item, Dimension):

@@ -38,11 +38,11 @@ def _attention(match: Match) -> Node | None:
         return None
     rank = ranks.pop()
     scale = _scale(match)
-    if scale is None or match["weights"].node.get_attributes()["axis"] not in (-1, rank - 1):
+    if scale is None or match["weights"].node.attribute_values()["axis"] not in (-1, rank - 1):
         return None
     if "mask" in match.values and not _is_mask(match["mask"], match["product"]):
         return None
-    if not match["product"].node.get_attributes()["transpose_b"]:
+    if not match["product"].node.attribute_values()["transpose_b"]:
         key = _swap_last_axes(key, rank)
     dtype = query.element_type.to_dtype()
     mask = match.values.get("mask") or Constant(np.zeros((), dtype))

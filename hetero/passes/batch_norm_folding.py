@@ -52,7 +52,7 @@ def _split(node: ops.BatchNormInference) -> bool:
 
 
 def _to_multiply(convolution: ops.GroupConvolution) -> bool:
-    filters, attributes = constant_array(convolution.input_value(1)), convolution.get_attributes()
+    filters, attributes = constant_array(convolution.input_value(1)), convolution.attribute_values()
     if filters is None or not filters.size or filters.size > filters.shape[0]:
         return False
     if any((*attributes["pads_begin"], *attributes["pads_end"])) or any(step != 1 for step in convolution.strides):

@@ -45,7 +45,7 @@ def _key(node: Node) -> Hashable | None:
     if not isinstance(node, Op) or not node.is_declared():
         return None  # its nodes may hold more than attributes
     try:
-        attributes = tuple((name, _hashable(value)) for name, value in node.get_attributes().items())
+        attributes = tuple((name, _hashable(value)) for name, value in node.attribute_values().items())
     except TypeError:
         return None
     return (type(node), attributes, tuple(node.input_values()))

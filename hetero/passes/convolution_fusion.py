@@ -35,7 +35,7 @@ def _fuse(convolution: Node) -> bool:
         bounds = reader.node.min_value, reader.node.max_value
     if len(chain) == 1:
         return False
-    attributes = convolution.get_attributes() | {
+    attributes = convolution.attribute_values() | {
         "grouped": isinstance(convolution, ops.GroupConvolution), "minimum": bounds[0], "maximum": bounds[1],
     }  # fmt: skip
     replace(chain, ops.FusedConvolution.of(inputs, attributes))

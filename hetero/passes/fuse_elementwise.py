@@ -128,6 +128,6 @@ def _fuse(group: _Group) -> None:
     fused = ops.Fused(list(parameters), Model(result, list(parameters.values())), group.anchor)
     fused.friendly_name = (anchor or nodes[-1:])[0].friendly_name
     copy_rt_info(nodes, fused)
-    fused.output(0).names = set(result.names)
+    fused.output(0).names = set(result.own_names)
     for reader in readers:
         reader.replace_source_output(fused.output(0))

@@ -36,7 +36,7 @@ def _fuse(convolution: ops.Convolution | ops.GroupConvolution) -> bool:
     if convolution.auto_pad == "explicit":
         begin[2:] = np.add(begin[2:], convolution.pads_begin)
         end[2:] = np.add(end[2:], convolution.pads_end)
-    attributes = convolution.get_attributes() | {
+    attributes = convolution.attribute_values() | {
         "pads_begin": begin[2:], "pads_end": end[2:], "auto_pad": "explicit",
     }  # fmt: skip
     replace([pad, convolution], type(convolution).of([pad.input_value(0), convolution.input_value(1)], attributes))

@@ -47,7 +47,7 @@ class _Rewriter:
     def run(self) -> bool:
         for output, read in self._orders.transposed.items():
             self._transposes.setdefault(read, output.node)
-            self._names[read] |= output.names
+            self._names[read] |= output.own_names
         for node in self._orders.nodes:
             if isinstance(node, ops.ShapeOf):
                 self._rewrite_shape_of(node)
@@ -74,8 +74,8 @@ class _Rewriter:
         self._changed = True
         for output in node.outputs():
             if output in orders.layouts:
-                self._names[Read(output, identity(len(output.partial_shape)))] |= output.names
-                output.names = set()
+                self._names[Read(output, identity(len(output.partial_shape)))] |= output.own_names
+                output.own_names = set()
 
     def _connect(self, node: Node, index: int, value: Output) -> None:
         if node.input_value(index) is not value:
@@ -111,7 +111,7 @@ class _Rewriter:
         for target in node.output(0).get_target_inputs():
             if target.node is not gather:
                 target.replace_source_output(gather.output(0))
-        gather.output(0).names, node.output(0).names = node.output(0).names, set()
+        gather.output(0).own_names, node.output(0).own_names = node.output(0).own_names, set()
         self._outputs[Read(node.output(0), identity(1))] = gather.output(0)
         self._changed = True
 
@@ -191,9 +191,9 @@ class _Rewriter:
             if holder is None and layout == read.order:
                 holder = read.value
             if holder is not None:
-                holder.names |= names
+                holder.own_names |= names
 
 
 def _copy_affinity(source: Node, target: Node) -> None:
     if AFFINITY in source.rt_info:
-        target.rt_info[AFFINITY] = source.rt_info[AFFINITY]
+        target.rt_info[AFFINITY] = source.rt_info.get(AFFINITY)

@@ -67,7 +67,7 @@ def upgrade_opset(model: Model) -> bool:
 
 def _upgrade(node: Op) -> bool:
     cls = _SAME_INPUTS.get(type(node))
-    newest = cls.of(node.input_values(), node.get_attributes()) if cls else _OTHERS[type(node)](node)
+    newest = cls.of(node.input_values(), node.attribute_values()) if cls else _OTHERS[type(node)](node)
     if newest is None:
         return False
     replace([node], newest)

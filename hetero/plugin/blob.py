@@ -199,7 +199,7 @@ def _read_content(content: memoryview, header_size: int, label: str) -> Blob:
 
 def _plain(value: Any) -> Any:
     """Return the JSON form of an option, from which its property restores the value."""
-    return sorted(map(str, value)) if isinstance(value, (set, frozenset)) else str(value)
+    return sorted(f"{item}" for item in value) if isinstance(value, (set, frozenset)) else f"{value}"
 
 
 def _typed(value: Any, kind: type) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from hetero.errors import BlobError, FrontendError, GraphError
-from hetero.graph import Constant, Model, Node, Op, Output, Parameter, defined_operations, get_layout
+from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result, defined_operations, get_layout
 from hetero.graph.order import walk_nested
 from hetero.layout import Layout
 from hetero.plugin.blob import Section
@@ -54,7 +54,8 @@ def ports_in(sections: Mapping[str, memoryview]) -> Ports:
     """Return the name and the ports in the section ``ports``. Raises BlobError."""
     try:
         fields = json.loads(section_of(sections, "ports").tobytes())
-        inputs, outputs = ([parameter_of(port).output(0) for port in fields[kind]] for kind in ("inputs", "outputs"))
+        inputs = [parameter_of(port).output(0) for port in fields["inputs"]]
+        outputs = [_result_of(port).output(0) for port in fields["outputs"]]
         return Ports(str(fields["name"]), inputs, outputs)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BlobError(f"the ports of the exported model cannot be understood: {error!r}") from error
@@ -162,7 +163,7 @@ def section_of(sections: Mapping[str, memoryview], name: str) -> memoryview:
 def port_fields(port: Output) -> dict[str, Any]:
     """Return the name, type, shape and layout of a port as plain data, which ``parameter_of`` reads."""
     return {
-        "name": port.node.friendly_name, "names": sorted(port.names), "type": str(port.element_type),
+        "name": port.node.friendly_name, "names": sorted(port.names), "type": port.element_type.to_string(),
         "shape": str(port.partial_shape), "layout": str(get_layout(port)),
     }  # fmt: skip
 
@@ -175,6 +176,13 @@ def parameter_of(fields: Mapping[str, Any]) -> Parameter:
     return node
 
 
+def _result_of(fields: Mapping[str, Any]) -> Result:
+    parameter = parameter_of(fields)
+    result = Result(parameter, name=parameter.friendly_name)
+    result.output(0).names = parameter.output(0).own_names
+    return result
+
+
 class _Pieces(list[bytes | memoryview]):
     """A file-like object that keeps the pieces that are written to it."""
 
@@ -184,7 +192,7 @@ class _Pieces(list[bytes | memoryview]):
 def _check_nothing_else(node: Op, again: Op) -> None:
     """Raise FrontendError if a node has state that its class does not declare as an attribute: it would be lost."""
     for name, value in vars(node).items():
-        is_plain = isinstance(value, (bool, int, float, str)) and name != "_friendly_name"
+        is_plain = isinstance(value, (bool, int, float, str)) and name not in ("_friendly_name", "_instance_id")
         if is_plain and getattr(again, name, None) != value:
             visit = f"{type(node).__name__}.visit_attributes"
             raise FrontendError(f"'{node.friendly_name}' has {name} = {value!r}, which {visit} does not visit")

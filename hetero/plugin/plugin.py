@@ -165,7 +165,7 @@ class Plugin:
         mutable = [key for key, kind in table.get(props.supported_properties).items() if kind == props.Mutability.RW]
         fixed = [props.device.architecture, props.device.full_name, *table.value_of(props.caching_properties)]
         keys = sorted({*mutable, *fixed} - {str(props.device.id), str(props.cache_dir)})
-        return (self.name, *((key, str(table.get(key))) for key in keys if key in table))
+        return (self.name, *((key, f"{table.get(key)}") for key in keys if key in table))
 
     def create_context(self, params: Mapping[str, Any]) -> RemoteContext:
         """Return a context for tensors in device memory (optional). By default raises NotSupportedError."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from hetero.graph import Model, Output, Parameter, get_layout, set_layout
+from hetero.graph import Model, Node, Output, Parameter, Result, get_layout, set_layout
 from hetero.plugin.device import Device
 from hetero.properties import PropertyTable
 
@@ -28,10 +28,13 @@ class Ports(NamedTuple):
 
 
 def _detached(port: Output) -> Output:
-    copy = Parameter(port.element_type, port.partial_shape, name=port.node.friendly_name).output(0)
-    copy.names = set(port.names)
-    set_layout(copy, get_layout(port))
-    return copy
+    name = port.node.friendly_name
+    copy: Node = Parameter(port.element_type, port.partial_shape, name=name)
+    if isinstance(port.node, Result):
+        copy = Result(copy, name=name)
+    copy.output(0).names = set(port.names)
+    set_layout(copy.output(0), get_layout(port))
+    return copy.output(0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -170,16 +170,12 @@ class _DeviceTensor(Tensor):
         return self._element_type
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def lengths(self) -> tuple[int, ...]:
         return self.region.shape
-
-    @shape.setter
-    def shape(self, shape: Sequence[int]) -> None:
-        self.set_shape(shape)
 
     def set_shape(self, shape: Sequence[int]) -> None:
         """Set the shape; the contents are lost. Raises TensorError if memory of the user is too small."""
-        if tuple(shape) != self.shape:
+        if tuple(shape) != self.lengths:
             region = Region.whole(self.region.dtype, shape)
             if region.byte_size > self.memory.byte_size:
                 self.memory.resize(region.byte_size)
@@ -269,15 +265,8 @@ class RemoteTensor(_DeviceTensor):
         else:
             super().set_shape(shape)
 
-    def copy_from(self, source: Tensor | np.ndarray) -> None:
-        """Set shape and elements to those of a tensor, remote or not, or an array.
-
-        Raises TensorError if the element type differs, or the memory cannot take the shape.
-        """
-        found = source.element_type if isinstance(source, Tensor) else Type(source.dtype)
-        if found is not self.element_type:
-            raise TensorError(f"a remote tensor of {self.element_type} cannot be filled with {found} elements")
-        self.set_shape(source.shape)
+    def write(self, source: Tensor | np.ndarray) -> None:
+        """Copy the elements of a tensor, remote or not, or of an array of the same shape and element type."""
         if isinstance(source, RemoteTensor):
             self.memory.copy(self.region, source.memory, source.region)
         else:

@@ -105,7 +105,7 @@ def describe(
     node: Node, layer_type: str, implementation: str, names: Iterable[str], time: timedelta | None = None
 ) -> None:
     """Write type, implementation, precisions, layouts and time of a node to its rt_info, by OpenVINO's keys."""
-    precisions = [str(output.element_type) for output in node.outputs()]
+    precisions = [output.element_type.to_string() for output in node.outputs()]
     node.rt_info |= {
         execution.LAYER_TYPE: layer_type,
         execution.IMPLEMENTATION: implementation,

@@ -282,11 +282,11 @@ def check_tensor(port: Output, tensor: Tensor) -> None:
     if tensor.element_type != port.element_type and not port.element_type.is_dynamic():
         problem = f"takes {port.element_type} elements, but the tensor has {tensor.element_type}"
         raise TensorError(f"'{port_name(port)}' {problem}")
-    check_shape(port, tensor.shape)
+    check_shape(port, tensor.lengths)
 
 
 def check_shape(port: Output, shape: tuple[int, ...]) -> None:
     """Raise TensorError if a shape does not fit a port."""
-    if not port.partial_shape.admits(shape):
+    if not port.admits(shape):
         problem = f"takes the shape {port.partial_shape}, but the tensor has {list(shape)}"
         raise TensorError(f"'{port_name(port)}' {problem}")

@@ -56,14 +56,14 @@ def luminance(value: Output, context: Context, shares: list[float]) -> Output:
     channels = index_of("C", context.layout, shape)
     if len(shape) != 4 or shape[channels] != 3:
         raise GraphError(f"convert_color to GRAY needs images with 4 dimensions and 3 channels, not {shape}")
-    if element_type.is_integral():
+    if element_type.is_integer():
         value = ops.Convert(value, Type.f32).output(0)
     channels_second = Layout("NC...")
     if channels == 3:
         value = ops.Transpose(value, indices(transposition(context.layout, shape, channels_second))).output(0)
     weights = Constant(np.array(shares, np.float32).reshape(1, 3, 1, 1).astype(value.element_type.to_dtype()))
     value = ops.Convolution(value, weights, [1, 1], [0, 0], [0, 0], [1, 1]).output(0)
-    if element_type.is_integral():
+    if element_type.is_integer():
         value = ops.Convert(ops.Round(value, "half_to_even"), element_type).output(0)
     if channels == 3:
         value = ops.Transpose(value, indices(transposition(channels_second, shape, context.layout))).output(0)

@@ -158,7 +158,7 @@ class InputInfo:
             or self._steps.steps
         ):
             return
-        names = self._parameter.output(0).names
+        names = self._parameter.output(0).own_names
         text.append(f'Input "{min(names)}"' if names else "Input ")
         if context.color_format is not ColorFormat.UNDEFINED:
             text.append(f" (color {context.color_format.description})")
@@ -170,7 +170,7 @@ class InputInfo:
         else:
             text.append(f":\n    {len(values)} user's tensors expected for each plane:\n")
             for number, (value, plane) in enumerate(zip(values, planes)):
-                name = f"{value.any_name} " if value.names else ""
+                name = f"{min(value.own_names)} " if value.own_names else ""
                 text.append(f"       {number}: {name}{plane}\n")
         target = describe(context.target_shape, context.target_layout, context.target_type)
         text.append(f"    Model's expected tensor: {target}\n")
@@ -228,13 +228,13 @@ class InputInfo:
         parameter = Parameter(element_type, shape)
         if plane < len(tensor.sub_names):
             suffix = f"/{tensor.sub_names[plane]}"
-            names = {f"{name}{suffix}" for name in old.output(0).names}
+            names = {f"{name}{suffix}" for name in old.output(0).own_names}
             for name in names & _tensor_names(self._graph):
                 raise GraphError(f"the model already has a tensor {name}; choose another sub-name in set_color_format")
-            parameter.output(0).names = names
+            parameter.output(0).own_names = names
             parameter.friendly_name = f"{old.friendly_name}{suffix}"
         elif tensor.color_format.planes == 1:
-            parameter.output(0).names = set(old.output(0).names)
+            parameter.output(0).own_names = set(old.output(0).own_names)
             parameter.friendly_name = old.friendly_name
         parameter.rt_info.update(old.rt_info)
         parameter.output(0).rt_info.update(old.output(0).rt_info)
@@ -257,4 +257,4 @@ class InputInfo:
 
 
 def _tensor_names(model: Model) -> set[str]:
-    return {name for node in model.get_ordered_ops() for output in node.outputs() for name in output.names}
+    return {name for node in model.get_ordered_ops() for output in node.outputs() for name in output.own_names}

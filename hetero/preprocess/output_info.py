@@ -45,9 +45,9 @@ class OutputInfo:
         [value] = run(self._implicit_steps(values, context), values, context, [])
         if value is not source:
             value.node.friendly_name = f"{source.node.friendly_name}.{source.index}"
-            names = source.names & result.output(0).names
-            source.names = source.names - names
-            value.names = value.names | names
+            names = source.own_names & result.output(0).own_names
+            source.own_names = source.own_names - names
+            value.own_names = value.own_names | names
             result.input(0).replace_source_output(value)
             result.infer()
         if not context.layout.empty:
@@ -62,7 +62,7 @@ class OutputInfo:
             or self._steps.steps
         ):
             return
-        text.append(f'Output "{", ".join(sorted(port.names))}":\n' if port.names else "Output :\n")
+        text.append(f'Output "{", ".join(sorted(port.own_names))}":\n' if port.own_names else "Output :\n")
         source = describe(port.partial_shape, context.layout, port.element_type)
         text.append(f"    Model's data tensor: {source}\n")
         if self._steps.steps:

@@ -77,9 +77,9 @@ def _find(infos: Sequence[Info], ports: Sequence[Output], key: str | int | None,
     if isinstance(key, int) and key < len(infos):
         return infos[key]
     for info, port in zip(infos, ports):
-        if key in port.names:
+        if key in port.own_names:
             return info
-    named = ", ".join(f"{index}: {'/'.join(sorted(port.names)) or 'no name'}" for index, port in enumerate(ports))
+    named = ", ".join(f"{index}: {'/'.join(sorted(port.own_names)) or 'no name'}" for index, port in enumerate(ports))
     problem = f"has no {kind} {key}" if key is not None else f"has {len(infos)} {kind}s, choose one by index or name"
     raise GraphError(f"model '{model.friendly_name}' {problem}: {named or 'none'}")
 
@@ -88,7 +88,7 @@ def _restorer(model: Model) -> Callable[[], None]:
     """Return a function that restores the model's inputs and the sources of what reads inputs and outputs."""
     parameters, results = model.parameters, model.results
     sources = [parameter.output(0) for parameter in parameters] + [result.input_value(0) for result in results]
-    state = [(source, source.get_target_inputs(), set(source.names), dict(source.rt_info)) for source in sources]
+    state = [(source, source.get_target_inputs(), set(source.own_names), dict(source.rt_info)) for source in sources]
 
     def restore() -> None:
         for parameter in model.parameters:
@@ -99,7 +99,7 @@ def _restorer(model: Model) -> Callable[[], None]:
                 source.remove_target_input(reader)
             for reader in readers:
                 reader.replace_source_output(source)
-            source.names = names
+            source.own_names = names
             source.rt_info.clear()
             source.rt_info.update(rt_info)
         model.validate_nodes_and_infer_types()

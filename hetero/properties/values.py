@@ -67,7 +67,7 @@ def set_of(kind: type[enum.StrEnum]) -> Callable[[Any], set[enum.StrEnum]]:
 def element_type(*accepted: Type) -> Callable[[Any], Type]:
     """Return a converter to one of the element types, from the Type, its name or a numpy dtype."""
 
-    @accepting(f"one of {', '.join(map(str, accepted))}")
+    @accepting(f"one of {', '.join(map(Type.to_string, accepted))}")
     def convert(value: Any) -> Type:
         converted = Type(_TYPE_NAMES.get(value.lower(), value.lower()) if isinstance(value, str) else value)
         if converted not in accepted:

@@ -6,25 +6,10 @@ import ml_dtypes
 import numpy as np
 
 from hetero import ops
-from hetero.packing import NF4_VALUES, as_numbers
+from hetero.packing import as_numbers
 from hetero.reference.registry import Array, evaluates
+from hetero.type_conversion import converted
 from hetero.types import Type
-
-
-def converted(x: Array, target: Type) -> Array:
-    """Convert numbers to another element type."""
-    x = as_numbers(x)
-    if target is Type.boolean:
-        return x != 0
-    if target in (Type.u3, Type.u6, Type.nf4):
-        if target is Type.nf4:
-            codes = np.abs(x.astype(np.float32)[..., None] - NF4_VALUES).argmin(axis=-1).astype(np.uint8)
-        else:
-            codes = x.astype(np.uint8) & np.uint8((1 << target.bitwidth) - 1)
-        return codes.view(target.to_dtype())
-    if target.is_integral() and target.bitwidth < 8 and x.dtype.kind != "V":
-        x = x.astype(np.int8)  # keeps the low bits of the wider integer
-    return x.astype(target.to_dtype())
 
 
 @evaluates(ops.Convert, ops.ConvertLike)
@@ -65,7 +50,7 @@ def _as_text(x: Array) -> Array:
 
 
 def _parsed(text: str, target: Type) -> float | int:
-    return int(text) if target.is_integral() else float(text)
+    return int(text) if target.is_integer() else float(text)
 
 
 def _as_power_of_two(x: Array, round_mode: str, saturate: bool) -> Array:

@@ -44,7 +44,7 @@ def interpolate_v1(node: ops.InterpolateV1, image: Array, output_shape: Array) -
 
 def rounds_each_axis(node: _Interpolate, element_type: Type) -> bool:
     """Return whether the results along each axis are rounded, from the last axis to the first, as Pillow does."""
-    return node.mode.endswith("pillow") and element_type.is_integral()
+    return node.mode.endswith("pillow") and element_type.is_integer()
 
 
 def rounded(result: Array, dtype: np.dtype) -> Array:

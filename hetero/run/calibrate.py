@@ -305,7 +305,7 @@ def _with_same_placement(plain: Mapping[Device, _Candidate], candidate: _Candida
 def _originals(compiled: CompiledModel) -> dict[str, list[str]]:
     """Return the names of the operations that each step of the runtime model replaces."""
     steps = [node for node in compiled.get_runtime_model().get_ordered_ops() if isinstance(node, ExecutionNode)]
-    return {node.friendly_name: node.rt_info[execution.ORIGINAL_LAYERS].split(",") for node in steps}
+    return {node.friendly_name: node.rt_info.get(execution.ORIGINAL_LAYERS).split(",") for node in steps}
 
 
 def _scale_steps(steps: Mapping[str, float], seconds: float) -> dict[str, float]:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, overload
 from hetero import plugin
 from hetero.errors import device_errors
 from hetero.graph import Model, Output, find_port
-from hetero.graph.model import PortKey
+from hetero.graph.port_lookup import PortKey, describe_ports
 from hetero.runtime.infer_request import InferRequest, Inputs, Results
 from hetero.tracing import traced
 
@@ -122,4 +122,4 @@ class CompiledModel:
         self._compiled.set_property(properties)
 
     def __repr__(self) -> str:
-        return f"<CompiledModel: '{self._compiled.name}' inputs={self.inputs} outputs={self.outputs}>"
+        return describe_ports("CompiledModel:", self.inputs, self.outputs)

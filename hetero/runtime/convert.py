@@ -140,7 +140,7 @@ def _convert_input(model: Model, index: int, element_type: Type) -> None:
     """Let an input have another element type, and convert it to the one that the model computes with."""
     before = model.parameters[index]
     after = Parameter(element_type, before.partial_shape, name=before.friendly_name)
-    after.output(0).names = before.output(0).names
+    after.output(0).names = before.output(0).own_names
     converted = ops.Convert(after, before.element_type).output(0)
     for reader in before.output(0).get_target_inputs():
         reader.replace_source_output(converted)

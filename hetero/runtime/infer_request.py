@@ -12,7 +12,7 @@ from hetero import plugin
 from hetero.containers import ContainerType, as_container, unbox
 from hetero.errors import TensorError
 from hetero.graph import Output, find_port, port_name
-from hetero.graph.model import PortKey
+from hetero.graph.port_lookup import PortKey
 from hetero.tensor import Tensor, as_array
 from hetero.tracing import span
 from hetero.types import Type
@@ -296,4 +296,6 @@ def _as_input(port: Output, value: Any, share: bool) -> Tensor | np.ndarray:
                 f"input '{port_name(port)}' takes {port.element_type} elements, but the array has {array.dtype}"
             )
         array = array.astype(dtype)
-    return Tensor(array, shared_memory=share) if share or port.element_type.is_dynamic() else array
+    if port.element_type.is_dynamic():
+        return Tensor(array, shared_memory=share)
+    return Tensor.sharing(array) if share else array

@@ -20,7 +20,7 @@ from hetero.graph import Constant, Model, Node, Parameter, Result
 # Constants with at least this many bytes in total are hashed in threads.
 _PARALLEL_BYTES = 2**16
 # Fields of a node that _lines() handles separately.
-_SEPARATE_FIELDS = {"_inputs", "_outputs", "_friendly_name", "bodies"}
+_SEPARATE_FIELDS = {"_inputs", "_outputs", "_friendly_name", "_instance_id", "bodies"}
 
 
 def model_hash(model: Model) -> str:
@@ -65,12 +65,12 @@ def _lines(model: Model, contents: list[memoryview]) -> Iterable[tuple]:
         if isinstance(node, Constant):
             data = fields.pop("data")
             contents.append(_bytes_of(data))
-            fields |= {"type": str(node.get_element_type()), "shape": data.shape}
+            fields |= {"type": node.get_element_type().to_string(), "shape": data.shape}
         yield (
             tuple(node.type_info), _code_key(cls), _name(node), _plain(fields),
             tuple((numbers[value.node], value.index) for value in node.input_values()),
             tuple(_plain(reader.rt_info) for reader in node.inputs()),
-            tuple((sorted(output.names), _plain(output.rt_info)) for output in node.outputs()),
+            tuple((sorted(output.own_names), _plain(output.rt_info)) for output in node.outputs()),
         )  # fmt: skip
         for body in node.bodies:
             yield from () if body is None else _lines(body, contents)
@@ -118,7 +118,7 @@ def _name(node: Node) -> str:
 def _plain(value: Any) -> Any:
     """Convert a value to plain data whose ``repr`` is the same in every process."""
     if isinstance(value, Mapping):
-        return [(str(key), _plain(inner)) for key, inner in value.items()]
+        return [(str(key), _plain(inner)) for key, inner in dict(value).items()]
     if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
     if isinstance(value, np.ndarray):  # its repr omits elements

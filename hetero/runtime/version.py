@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 from dataclasses import dataclass
 
@@ -26,3 +27,8 @@ class Version:
 
     def __str__(self) -> str:
         return f"{self.description} {self.build_number}"
+
+
+def get_version() -> str:
+    """Return the version of hetero."""
+    return importlib.metadata.version("hetero")

@@ -21,7 +21,6 @@ from hetero.ops.convolution import AnyConvolution
 from hetero.ops.elementwise import Unary
 from hetero.ops.recurrent import Recurrent
 from hetero.ops.values import exact_value
-from hetero.properties.values import names as split_names
 
 
 class NotBatchable(Exception):
@@ -56,7 +55,7 @@ class Batching:
 
     def _set_batch(self, parameter: Parameter) -> None:
         shape = parameter.output(0).get_shape()
-        if not shape or shape[0] != 1 or not _layout_of(parameter).startswith(("N", "?")):
+        if not shape or shape[0] != 1 or parameter.layout.names(len(shape))[0] not in ("N", None):
             where = f"input '{port_name(parameter.output(0))}' has the shape {list(shape)}"
             raise NotBatchable(f"{where}, which does not begin with a batch of 1")
         cast(Parameter, self._copies[parameter]).partial_shape = [self._size, *shape[1:]]
@@ -208,15 +207,6 @@ class Batching:
 
     def _refuse(self, node: Node) -> None:
         raise NotBatchable(f"{node.type_info.name} '{node.friendly_name}' may mix the samples of a batch")
-
-
-def _layout_of(parameter: Parameter) -> str:
-    """Return the letters of the input's layout, "?" for an axis that has none; "?" without a layout."""
-    for key, value in parameter.rt_info.items():
-        if key.startswith("layout"):
-            text = value.get("layout", "") if isinstance(value, dict) else str(value)
-            return "".join(name[:1] for name in split_names(text.strip("[]"))) or "?"
-    return "?"
 
 
 def _axis(node: Any) -> Any:

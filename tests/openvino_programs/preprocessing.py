@@ -184,11 +184,14 @@ def printed(processor):
 
 
 def summary(model):
-    """Return the ports with names, types, shapes and layouts, and the kinds of operations."""
+    """Return the ports with names, types, shapes and layouts, and the kinds of operations.
+
+    Generated names are left out: OpenVINO gives one to a nameless input when a Model is made of it, hetero always.
+    """
     inputs, outputs = (
         [
             (
-                sorted(port.get_names()),
+                sorted(name for name in port.get_names() if not name.startswith("Parameter_")),
                 str(port.get_partial_shape()),
                 port.get_element_type().get_type_name(),
                 str(node.layout),

@@ -97,7 +97,7 @@ def test_promoted_types(unsafe, pytorch, scalar):
                 ops.ConvertPromoteTypes(*ours, unsafe, pytorch)
             continue
         found = ops.ConvertPromoteTypes(*ours, unsafe, pytorch)
-        assert [str(output.element_type) for output in found.outputs()] == [expected] * 2, (left, right)
+        assert [output.element_type.to_string() for output in found.outputs()] == [expected] * 2, (left, right)
 
 
 def test_promoted_values():

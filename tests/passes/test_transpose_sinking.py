@@ -49,7 +49,7 @@ def check(model, *arrays, **tolerance):
     """Sink Transposes, check that results and named values stay the same, and return whether the model changed."""
     for node in model.get_ordered_ops():
         for output in node.outputs():
-            output.names.add(f"{node.friendly_name}:{output.index}")
+            output.add_names([f"{node.friendly_name}:{output.index}"])
     everything, names = named_values(model)
     before = dict(zip([name for (name,) in names], run(everything, *arrays)))
     # A shape that is known may become a Constant.
@@ -295,7 +295,7 @@ def test_tensor_names_stay_with_their_values():
     model = Model(ops.Negative(first, name="end"), [x])
     sink_transposes(model)
     assert operations(model) == ["Relu", "Negative"]
-    assert relu.output(0).names == {"first values"} and x.output(0).names == set()
+    assert relu.output(0).names == {"first values"} and x.output(0).own_names == set()
     assert relu.rt_info["affinity"] == "DEVICE" and original_names(relu) == ("relu", "first")
     np.testing.assert_array_equal(run(model, data)[0], -np.maximum(data, 0))
 

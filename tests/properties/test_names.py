@@ -80,7 +80,7 @@ def test_pairs_of_key_and_value(pair, expected):
     if isinstance(theirs, (bool, int, str)):
         assert (key, value) == (expected[0], theirs)
     else:
-        assert (key, str(value)) == (expected[0], expected[1].astype(str))
+        assert (key, f"{value}") == (expected[0], expected[1].astype(str))
 
 
 @pytest.mark.parametrize("value", ["pipeline_parallel", {"PIPELINE_PARALLEL"}, ["PIPELINE_PARALLEL"]])

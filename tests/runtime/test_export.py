@@ -76,7 +76,7 @@ class TestOnADevice:
         imported = core.import_model(compiled.export_model(), device)
         assert ports(imported) == ports(compiled)
         assert imported.input("x, too") is imported.inputs[0]
-        assert "'small'" in repr(imported)
+        assert imported.get_property("NETWORK_NAME") == "small"
 
     def test_stream_is_positioned_at_the_begin_of_the_model(self, device):
         stream = io.BytesIO(b"before")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from hetero import Core, Model, Output, Parameter, Type, ops
+from hetero import Core, Layout, Model, Output, Parameter, Type, ops
 from hetero.graph import Constant
 from hetero.virtual.batching import Batching, NotBatchable
 from tests import zoo
@@ -111,10 +111,10 @@ def test_inputs_without_a_batch_are_refused():
         with pytest.raises(NotBatchable, match=re.escape(f"input 'x' has the shape {list(shape)}")):
             Batching(model_of(lambda x: ops.Relu(x), shape), SIZE)
     x = Parameter(Type.f32, [1, 4], name="x")
-    x.rt_info["layout_0"] = {"layout": "[C,W]"}
+    x.set_layout(Layout("CW"))
     with pytest.raises(NotBatchable, match="input 'x'"):
         Batching(Model(ops.Relu(x), [x]), SIZE)
-    x.rt_info["layout_0"] = {"layout": "[N,C]"}
+    x.set_layout(Layout("NC"))
     Batching(Model(ops.Relu(x), [x]), SIZE)
 
 

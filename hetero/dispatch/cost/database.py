@@ -47,12 +47,12 @@ def device_key(device: Device) -> str:
     """Return what times depend on: the plugin, which device it is, and the precision in which it computes."""
     table = device.plugin.property_table(device.options)
     keys = (props.device.full_name, props.device.architecture, props.hint.inference_precision)
-    return " / ".join([device.plugin.name, *(str(table.value_of(key)) for key in keys)])
+    return " / ".join([device.plugin.name, *(f"{table.value_of(key)}" for key in keys)])
 
 
 def operation_key(node: Node, shapes: Shapes) -> str:
     """Return what the time of an operation depends on: its type, attributes, and input types and shapes."""
-    attributes = ", ".join(f"{name}={value}" for name, value in sorted(node.get_attributes().items()))
+    attributes = ", ".join(f"{name}={value}" for name, value in sorted(node.attribute_values().items()))
     inputs = (f"{_port_key(value, shapes)}{' constant' if is_constant(value) else ''}" for value in node.input_values())
     bodies = [inner.type_info.name for body in node.bodies if body for inner in body.get_ordered_ops()]
     body_key = f" {{{hashlib.sha256(' '.join(bodies).encode()).hexdigest()[:16]}}}" if bodies else ""

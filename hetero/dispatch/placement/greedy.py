@@ -89,4 +89,4 @@ def _is_small(value: Output) -> bool:
     if value.value is not None:
         return True
     shape = value.partial_shape
-    return value.element_type.is_integral() and shape.is_static and math.prod(value.shape) <= MAX_VALUE_SIZE
+    return value.element_type.is_integer() and shape.is_static and math.prod(value.shape) <= MAX_VALUE_SIZE

@@ -76,7 +76,7 @@ def attribute_text(value: Any) -> str:
         return str(value).removeprefix("[").removesuffix("]")
     if isinstance(value, tuple):
         return ", ".join(attribute_text(item).replace(",", "\\,") for item in value)
-    return repr(value) if isinstance(value, float) else str(value)
+    return repr(value) if isinstance(value, float) else f"{value}"
 
 
 def attribute_value(attribute: Attribute, text: str) -> Any:

@@ -42,12 +42,12 @@ def read_net(
 def _name_by_nodes(model: Model) -> None:
     """Add node names to the tensor names of inputs and outputs: files of version 10 have no tensor names."""
     for parameter in model.parameters:
-        parameter.output(0).names.add(parameter.friendly_name)
+        parameter.output(0).add_names([parameter.friendly_name])
     for result in model.results:
         source = result.input_value(0)
         number = f".{source.index}" if source.node.get_output_size() > 1 else ""
         for output in (source, result.output(0)):
-            output.names.add(f"{source.node.friendly_name}{number}")
+            output.add_names([f"{source.node.friendly_name}{number}"])
 
 
 class Operations(dict):
@@ -191,7 +191,7 @@ class _GraphReader:
     def _read_outputs(self, number: str, layer: Element, node: Node) -> None:
         if isinstance(node, Result):
             names = split_names(layer.get("output_names", ""))
-            node.output(0).names = set(names) or set(node.input_value(0).names)
+            node.output(0).names = set(names) or set(node.input_value(0).own_names)
             return
         ports = list(layer.iterfind("output/port"))
         if len(ports) != node.get_output_size():

@@ -21,13 +21,13 @@ def write_model_info(root: Element, info: Mapping[str, Any]) -> None:
 
 
 def _write(parent: Element, info: Mapping[str, Any]) -> None:
-    for name, value in info.items():
+    for name, value in dict(info).items():
         # A name that is not a valid XML tag becomes an attribute.
         child = SubElement(parent, name) if _TAG.fullmatch(name) else SubElement(parent, "info", name=name)
         if isinstance(value, Mapping):
             _write(child, value)
         else:
-            child.set("value", str(value))
+            child.set("value", f"{value}")
 
 
 def read_model_info(root: Element) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def write_rt_info(parent: Element, rt_info: Mapping[str, Any]) -> None:
     if not rt_info:
         return
     element = SubElement(parent, "rt_info")
-    for name, value in rt_info.items():
+    for name, value in dict(rt_info).items():
         if name == ORIGINAL_NAMES:
             SubElement(element, "attribute", name=_FUSED_NAMES, version="0", value=join_names(value, ", "))
         elif isinstance(value, RuntimeAttribute):
@@ -65,7 +65,7 @@ def _write_user_data(parent: Element, name: str, value: Any) -> None:
         for inner, its_value in value.items():
             _write_user_data(element, inner, its_value)
     else:
-        element.set("value", str(value))
+        element.set("value", f"{value}")
     element.set("version", "")
 
 

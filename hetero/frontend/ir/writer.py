@@ -124,14 +124,14 @@ def _add_layer(layers: Element, number: int, node: Node, weights: WeightsWriter)
             port = _add_port(ports, reader.index, reader.get_source_output())
             write_rt_info(port, reader.rt_info)
     if isinstance(node, Result):
-        if node.output(0).names:
-            layer.set("output_names", join_names(sorted(node.output(0).names)))
+        if node.output(0).own_names:
+            layer.set("output_names", join_names(sorted(node.output(0).own_names)))
     elif node.get_output_size():
         ports = SubElement(layer, "output")
         for output in node.outputs():
             port = _add_port(ports, _port_number(output), output)
-            if output.names:
-                port.set("names", join_names(sorted(output.names)))
+            if output.own_names:
+                port.set("names", join_names(sorted(output.own_names)))
             write_rt_info(port, output.rt_info)
     if isinstance(node, MultiSubGraphOp):
         write_bodies(layer, node, lambda element, body: fill_graph(element, body, weights))
@@ -142,11 +142,12 @@ def _data_of(node: Node, weights: WeightsWriter) -> dict[str, str]:
         offset, size = weights.add(node.data, node.get_element_type())
         shape = ", ".join(map(str, node.data.shape))
         return {
-            "element_type": str(node.get_element_type()), "shape": shape, "offset": str(offset), "size": str(size),
+            "element_type": node.get_element_type().to_string(), "shape": shape,
+            "offset": str(offset), "size": str(size),
         }  # fmt: skip
     if not isinstance(node, Op):
         return {}
-    if any(isinstance(value, ContainerType) for value in node.get_attributes().values()):
+    if any(isinstance(value, ContainerType) for value in node.attribute_values().values()):
         raise FrontendError(f"'{node.friendly_name}' is a sequence or an optional, which IR files cannot hold")
     writer = AttributeWriter(f"{node.type_info.name} '{node.friendly_name}'")
     node.visit_attributes(writer)

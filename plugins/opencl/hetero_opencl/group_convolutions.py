@@ -48,7 +48,7 @@ def _fold_gather(convolution: ops.Convolution | ops.GroupConvolution) -> bool:
     wide[:, selected] = dense
     constant = Constant(wide, name=convolution.input_value(1).node.friendly_name)
     inputs = [gather.input_value(0), constant.output(0)]
-    replace([convolution], ops.Convolution.of(inputs, convolution.get_attributes()))
+    replace([convolution], ops.Convolution.of(inputs, convolution.attribute_values()))
     return True
 
 
@@ -63,5 +63,5 @@ def _merge(convolution: ops.GroupConvolution, width: int) -> bool:
         return False
     constant = Constant(merge_groups(filters, count), name=convolution.input_value(1).node.friendly_name)
     inputs = [convolution.input_value(0), constant.output(0)]
-    replace([convolution], ops.GroupConvolution.of(inputs, convolution.get_attributes()))
+    replace([convolution], ops.GroupConvolution.of(inputs, convolution.attribute_values()))
     return True

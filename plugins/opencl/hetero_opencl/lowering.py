@@ -133,7 +133,8 @@ class Lowering:
     ) -> Buffer:
         """Return a buffer that holds ``arrange(array)``; ``layout`` identifies the arrangement."""
         if layout:
-            self._note_layout(f"constant {list(array.shape)}", " ".join(map(str, layout)), "when it is uploaded")
+            arrangement = " ".join(f"{item}" for item in layout)
+            self._note_layout(f"constant {list(array.shape)}", arrangement, "when it is uploaded")
         return self._constants.buffer(array, layout, arrange, self._executor, self._operation_name)
 
     def kept(self, initial: np.ndarray) -> Buffer:

@@ -89,7 +89,7 @@ def operation_key(operation: Operation) -> str:
 
     lines = []
     for node in operation.nodes:
-        attributes = ", ".join(f"{name}={value}" for name, value in sorted(node.get_attributes().items()))
+        attributes = ", ".join(f"{name}={value}" for name, value in sorted(node.attribute_values().items()))
         lines.append(f"{node.type_info.name}({attributes}) {'; '.join(map(describe, node.input_values()))}")
     return " | ".join(lines)
 

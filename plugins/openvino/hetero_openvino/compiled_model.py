@@ -47,7 +47,7 @@ class OpenVinoCompiledModel(CompiledModel):
             return dict(self._exported)
         stream = io.BytesIO()
         self.engine.export_model(stream)
-        variables = [(info.variable_id, str(info.data_type), str(info.data_shape)) for info in self.variables.values()]
+        variables = [(info.variable_id, f"{info.data_type}", str(info.data_shape)) for info in self.variables.values()]
         return {
             "ports": ports_section(self), VERSION: openvino_version.default.encode(), BLOB: stream.getvalue(),
             _VARIABLES: json.dumps(variables).encode(),

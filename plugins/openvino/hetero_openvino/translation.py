@@ -210,7 +210,7 @@ class _AttributeCollector(AttributeVisitor):
 
 def _attribute_value(value: Any) -> Any:
     if isinstance(value, Type):
-        return str(value)
+        return value.to_string()
     if isinstance(value, PartialShape):
         return _shape(value)
     return list(value) if isinstance(value, tuple) else value

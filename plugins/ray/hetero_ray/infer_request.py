@@ -34,7 +34,7 @@ class RayInferRequest(SyncInferRequest):
         for tensor in self.input_tensors():
             reference = cast(RayMemory, tensor.memory).reference(tensor.region) if _is_stored(tensor) else None
             arrays.append(_array_of(tensor) if reference is None else reference)
-            views.append(None if reference is None else (str(tensor.element_type), tensor.shape))
+            views.append(None if reference is None else (f"{tensor.element_type}", tensor.lengths))
         compiled = self.compiled_model
         self._results = compiled.client.submit(compiled.infer_method, *self._key, views, *arrays)
 
@@ -63,7 +63,7 @@ class RayInferRequest(SyncInferRequest):
 
     def _store(self, name: str, tensor: RemoteTensor, reference: Any, kind: str, shape: tuple[int, ...]) -> None:
         """Make an output in the object store the contents of a remote tensor."""
-        if kind != str(tensor.element_type):
+        if kind != f"{tensor.element_type}":
             device = self.compiled_model.device_name
             raise DeviceError(
                 f"{device} gave a wrong output '{name}': it has {kind} elements, not {tensor.element_type}"

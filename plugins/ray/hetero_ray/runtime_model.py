@@ -33,7 +33,7 @@ def plain_nodes(model: Model) -> list[PlainNode]:
             node.friendly_name,
             dict(node.rt_info),
             [(index_of[value.node], value.index) for value in node.input_values()],
-            [(str(value.element_type), str(value.partial_shape)) for value in node.outputs()],
+            [(f"{value.element_type}", str(value.partial_shape)) for value in node.outputs()],
         )
         for node in nodes
     ]

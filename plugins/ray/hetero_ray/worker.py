@@ -139,7 +139,7 @@ class Worker:
             # Row-major, as remote tensors are. A request's next inference may write to the same memory.
             outputs = [np.asarray(tensor.data, order="C") for tensor in request.output_tensors()]
             profile = [info for info in request.get_profiling_info() if info.node_type != STAGE]
-        return Outcome([(str(Type(array.dtype)), array.shape) for array in outputs], profile), *outputs
+        return Outcome([(f"{Type(array.dtype)}", array.shape) for array in outputs], profile), *outputs
 
     def cancel(self, number: int, request_number: int) -> None:
         self._request(number, request_number).request.cancel()

@@ -25,7 +25,7 @@ def saved(model, tmp_path, **keywords):
 
 
 def constant_types(model):
-    return [str(node.get_element_type()) for node in walk_nested(model.get_ordered_ops()) if is_constant(node)]
+    return [node.get_element_type().to_string() for node in walk_nested(model.get_ordered_ops()) if is_constant(node)]
 
 
 def added(array):
@@ -52,7 +52,9 @@ def test_which_constants(tmp_path, case):
     array, wanted = CASES[case]
     model = saved(added(array), tmp_path)
     assert constant_types(model) == [wanted]
-    assert constant_types(saved(added(array), tmp_path, compress_to_fp16=False)) == [str(hetero.Type(array.dtype))]
+    assert constant_types(saved(added(array), tmp_path, compress_to_fp16=False)) == [
+        hetero.Type(array.dtype).to_string()
+    ]
     source = model.results[0].input_value(0).node.input_value(1).node
     assert source.friendly_name == "addend"
     assert source.get_element_type() is hetero.Type(array.dtype)

@@ -50,7 +50,7 @@ def test_one_model_with_classes_of_each_way_to_write_them(tmp_path):
     core = reader(hetero, [Power, identity])
     read = core.read_model(tmp_path / "model.xml")
     (power,) = (node for node in read.get_ordered_ops() if isinstance(node, Power))
-    assert power.get_attributes() == {"exponent": 3.0, "order": (2, 1)}
+    assert power.get_attributes() == {"exponent": 3.0, "order": [2, 1]}
     read.reshape([2, 3])
     np.testing.assert_allclose(core.compile_model(read, "TEMPLATE")([X])[0], X**3 + 1)
 

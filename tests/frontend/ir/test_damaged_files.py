@@ -104,12 +104,12 @@ ALTERED = {
     "element type": (
         'element_type="f32" shape="4',
         'element_type="f33" shape="4',
-        "'filters': 'f33' is not a valid Type",
+        "'filters': 'f33' is no element type",
     ),
     "element type that is none of ours but one of numpy's parser": (
         'element_type="f32" shape="4',
         'element_type="," shape="4',
-        "'filters': ',' is not a valid Type",
+        "'filters': ',' is no element type",
     ),
     "offset beyond the file": ('offset="0"', 'offset="9999"', "'filters': its 192 bytes at 9999 do not lie within"),
     "negative offset": ('offset="0"', 'offset="-8"', "'filters': its 192 bytes at -8 do not lie within"),

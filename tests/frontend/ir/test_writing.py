@@ -47,7 +47,7 @@ def describe(model):
         (
             node.type_info, node.friendly_name, node.rt_info, node.get_attributes(),
             node.data.tolist() if is_constant(node) else None,
-            [(str(o.element_type), str(o.partial_shape), o.names, o.rt_info) for o in node.outputs()],
+            [(o.element_type.to_string(), str(o.partial_shape), o.names, o.rt_info) for o in node.outputs()],
             [(v.node.friendly_name, v.index) for v in node.input_values()],
         )
         for node in model.get_ordered_ops()

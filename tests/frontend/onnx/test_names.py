@@ -114,4 +114,4 @@ def test_metadata():
 def test_characters_of_text_recognition():
     model = OnnxFrontEnd().convert(zoo.path("ocr_recognition"))
     # The network tells apart these characters, a blank and a space.
-    assert len(model.rt_info["metadata"]["character"].splitlines()) + 2 == 18710
+    assert len(model.rt_info["metadata"]["character"].value.splitlines()) + 2 == 18710

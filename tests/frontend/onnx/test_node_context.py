@@ -156,6 +156,6 @@ def test_extensions_by_the_names_of_the_specification():
 def test_extensions_with_attributes_from_inputs():
     clip = OpExtension("Clamp", "Clip", {"min": 1, "max": 2})
     (result,) = read(clip, "Clip", ["x", "low", "high"], ["y"]).results
-    assert result.input_value(0).node.get_attributes() == {"min_value": -1, "max_value": 1}
+    assert result.input_value(0).node.get_attributes() == {"min": -1, "max": 1}
     with pytest.raises(FrontendError, match="Clamp: attribute max_value is missing"):
         read(clip, "Clip", ["x", "low"], ["y"])

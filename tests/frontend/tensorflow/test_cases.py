@@ -54,7 +54,7 @@ def test_tensorflow_is_not_needed():
         "print(hetero.Core().read_model(sys.argv[1]).inputs)"
     )
     line, _ = run_python(code, str(CASES / "keras"))
-    assert "f32 [?,16,16,3]" in line
+    assert "shape[?,16,16,3] type: f32" in line
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -70,6 +70,8 @@ def split(node: OnnxNodeContext) -> Translation:
     value, axis, count = node.get_input(0), node.get_attribute("axis", 0), node.get_output_size()
     lengths = node.get_optional_input_or_attribute(1, "split")
     if lengths is not None:
+        if lengths.element_type.is_real():  # of version 1
+            lengths = ops.Convert(lengths, Type.i64).output(0)
         if lengths.partial_shape.is_dynamic:  # one length for each output
             lengths = reshape_to(lengths, (count,))
         return ops.VariadicSplit(value, int64(axis), lengths)

@@ -82,14 +82,14 @@ for _op_type, _operation in _UNARY.items():
 def divide(node: PaddleNodeContext) -> ConversionResult:
     """Division, which rounds towards zero for integers."""
     x, y = operands(node)
-    return ops.Divide(x, y, "numpy", False) if x.element_type.is_integral() else ops.Divide(x, y)
+    return ops.Divide(x, y, "numpy", False) if x.element_type.is_integer() else ops.Divide(x, y)
 
 
 @translator("elementwise_floordiv")
 def floor_divide(node: PaddleNodeContext) -> ConversionResult:
     """The quotient rounded down, of real numbers without their remainder: 1 // 0.1 is 9."""
     x, y = operands(node)
-    if x.element_type.is_integral():
+    if x.element_type.is_integer():
         return ops.Divide(x, y)
     return ops.Round(ops.Divide(ops.Subtract(x, ops.FloorMod(x, y)), y), "half_to_even")
 
@@ -211,7 +211,7 @@ def round_to_decimals(node: PaddleNodeContext) -> ConversionResult:
 @translator("trunc")
 def truncate(node: PaddleNodeContext) -> ConversionResult:
     value = node.get_input("X")
-    if value.element_type.is_integral():
+    if value.element_type.is_integer():
         return value
     return ops.Multiply(ops.Sign(value), ops.Floor(ops.Abs(value)))
 

@@ -184,6 +184,6 @@ def as_string(node: TensorflowNodeContext) -> Translation:
     """Only integers and booleans, in their default format."""
     value = node.get_input(0)
     is_default = node.get_attribute("width", -1) == -1 and not node.get_attribute("fill", "")
-    if not value.element_type.is_integral() or not is_default:
+    if not value.element_type.is_integer() or not is_default:
         raise FrontendError("only integers without width and fill can be formatted")
     return ops.Cast(convert_to(value, Type.i64), Type.string)

@@ -29,7 +29,7 @@ def cast(node: TfliteNodeContext) -> Translation:
         real = convert_to(value, Type.f32)
         return complex_from_parts(real, ops.Multiply(real, scalar_like(real, 0)))
     kind = node.output_type(0)
-    return _truncate(value, kind) if value.element_type.is_real() and kind.is_integral() else convert_to(value, kind)
+    return _truncate(value, kind) if value.element_type.is_real() and kind.is_integer() else convert_to(value, kind)
 
 
 def _truncate(value: Output, kind: Type) -> Output:

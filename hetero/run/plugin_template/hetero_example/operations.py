@@ -31,5 +31,5 @@ def unsupported_reason(node: Node) -> str | None:
         return f"there is no {node.type_info.name} of {node.type_info.version_id} in operations.py"
     for value in node.input_values():
         if value.element_type not in TYPES:
-            return f"it takes {' or '.join(map(str, TYPES))} elements, not {value.element_type}"
+            return f"it takes {' or '.join(kind.to_string() for kind in TYPES)} elements, not {value.element_type}"
     return None

@@ -74,7 +74,7 @@ class BlockedMean(_Pooling):
     def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
         node, shape = operation.main, operation.source(0).shape
         axes = constant_array(node.input_value(1))
-        if axes is None or not node.get_attributes()["keep_dims"]:
+        if axes is None or not node.attribute_values()["keep_dims"]:
             return "axes stay, with length 1"
         if {int(axis) % max(1, len(shape)) for axis in axes.reshape(-1)} != set(range(2, len(shape))):
             return "it reduces all spatial axes"

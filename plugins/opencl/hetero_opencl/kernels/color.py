@@ -24,7 +24,7 @@ def convert_colors(lowering: Lowering, node: Node) -> None:
         u_offset, v_offset = area, area + (1 if in_pairs else quarter)
     kind = output.element_type
     backwards = isinstance(node, (ops.NV12toBGR, ops.I420toBGR))
-    text = source("color", {"DATA": kind}, BACKWARDS=int(backwards), WHOLE=int(kind.is_integral()))
+    text = source("color", {"DATA": kind}, BACKWARDS=int(backwards), WHOLE=int(kind.is_integer()))
     sizes = (height, width, image_step, color_step, u_offset, v_offset, 2 if in_pairs else 1)
     # For NV12 U and V are in one plane; with a single input all planes are in one tensor.
     u, v = planes[min(1, len(planes) - 1)], planes[-1]

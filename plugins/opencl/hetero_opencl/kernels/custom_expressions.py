@@ -23,7 +23,7 @@ def custom_expression(node: Op, kind: str, *inputs: str) -> str:
         node.fail(problem)
     real = kind if kind in FLOATS else "float"
     words = dict(zip(_input_names(node), inputs))
-    for name, value in node.get_attributes().items():
+    for name, value in node.attribute_values().items():
         if isinstance(value, (bool, int, np.integer)):
             words[name] = f"({int(value)})"
         elif isinstance(value, (float, np.floating)):
@@ -43,7 +43,7 @@ def expression_unsupported_reason(node: Op) -> str | None:
         return f"no expression for this {node.type_info.name}"
     if not node.get_input_size() or node.get_output_size() != 1:
         return "an expression needs at least one input and exactly one output"
-    for name, value in node.get_attributes().items():
+    for name, value in node.attribute_values().items():
         is_number = isinstance(value, (bool, int, float, np.integer, np.floating))
         if not is_number and name in _NAME.findall(expression):
             return f"attribute {name} = {value!r} cannot stand in an expression; it must be a number or a boolean"
@@ -55,7 +55,8 @@ def expression_unsupported_reason(node: Op) -> str | None:
         except ValueError:
             broadcast = None
         if broadcast != output:
-            return f"an expression makes an output of the shape to which {inputs} broadcast, not {output}"
+            shapes_text = ", ".join(f"{shape}" for shape in inputs)
+            return f"an expression makes an output of the shape to which {shapes_text} broadcast, not {output}"
     return None
 
 

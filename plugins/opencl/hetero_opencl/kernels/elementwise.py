@@ -319,7 +319,7 @@ def _name(kind: Type) -> str:
 
 def _kernel(parameters: Sequence[str], body: Sequence[str], kinds: Iterable[Type]) -> str:
     lines = "".join(f"    {line}\n" for line in body)
-    names = {_name(kind): kind for kind in sorted(kinds, key=str)}
+    names = {_name(kind): kind for kind in sorted(kinds, key=Type.to_string)}
     macros = element_macros(names, elements_of(names.values()))
     return (
         f"{macros}{functions_called(macros + lines)}__kernel void elementwise({', '.join(parameters)})\n{{\n{lines}}}\n"

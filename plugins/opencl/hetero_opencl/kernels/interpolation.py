@@ -154,7 +154,7 @@ def _taps_and_sums(
     finish = "(x)" if result.is_real() else f"convert_{ELEMENTS[result].stored}_sat_rte(x)"
     return macros | {
         "WEIGHTED": 1,
-        "WHOLE": int(output.is_integral()),
+        "WHOLE": int(output.is_integer()),
         "SUM": ELEMENTS[sums].stored,
         "FINISH(x)": "((x) != 0)" if result is Type.boolean else finish,
     }

@@ -108,7 +108,7 @@ def is_left_to_concats(lowering: Lowering, value: Output) -> bool:
     if any(not isinstance(node, ops.Concat) or lowering.layout(node.output(0)) != ROWS for node in readers):
         return False
     _, view = sliced_view(value)
-    return all(rows_in(view, node.get_attributes()["axis"] % view.ndim) is not None for node in readers)
+    return all(rows_in(view, node.attribute_values()["axis"] % view.ndim) is not None for node in readers)
 
 
 def sliced_view(value: Output) -> tuple[View, np.ndarray]:

@@ -16,7 +16,7 @@ from hetero_opencl.lowering import Lowering
 
 def _unsupported(node: Node) -> str | None:
     kind = node.get_input_element_type(0)
-    return unsupported_types(node) or (None if kind.is_integral() else f"no kernel finds n-grams of {kind}")
+    return unsupported_types(node) or (None if kind.is_integer() else f"no kernel finds n-grams of {kind}")
 
 
 @lowers(ops.TfIdfVectorizer, unsupported=_unsupported)

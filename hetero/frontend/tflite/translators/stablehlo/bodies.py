@@ -122,7 +122,7 @@ def same_function(left: Output, right: Output, correspondence: dict[Node, Node])
             if data.dtype != others.dtype or data.tobytes() != others.tobytes():
                 return False
             continue
-        if isinstance(one.node, Parameter) or one.node.get_attributes() != other.node.get_attributes():
+        if isinstance(one.node, Parameter) or one.node.attribute_values() != other.node.attribute_values():
             return False
         stack += zip(one.node.input_values(), other.node.input_values())
     return True

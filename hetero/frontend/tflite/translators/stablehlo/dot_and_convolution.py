@@ -26,7 +26,7 @@ def _operands(node: TfliteNodeContext) -> tuple[Output, Output]:
     """Return both operands; integers are converted to the result's type, which may be wider."""
     left, right = node.get_input(0), node.get_input(1)
     kind = node.output_tensor(0).element_type
-    if not left.element_type.is_integral() or kind.is_dynamic():
+    if not left.element_type.is_integer() or kind.is_dynamic():
         return left, right
     return convert_to(left, kind), convert_to(right, kind)
 

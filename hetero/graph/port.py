@@ -1,0 +1,225 @@
+"""Output, a value that a node computes, and Input, an argument of a node, which reads an Output.
+
+An Output has an element type, a shape and, for small integer tensors, the contents as far as they are known before
+inference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hetero.errors import ArgumentTypeError, GraphError
+from hetero.messages import escaped
+from hetero.ov_any import RTMap
+from hetero.shape import PartialShape
+from hetero.static_shape import Shape
+from hetero.types import Type
+
+if TYPE_CHECKING:
+    from hetero.graph.node import Node
+
+
+class Port:
+    """What an Output and an Input have in common: a place at a node, and the type and shape of the value there."""
+
+    __slots__ = ("_index", "_node", "rt_info")
+
+    def __init__(self, node: Node, index: int) -> None:
+        self._node, self._index = node, index
+        self.rt_info = RTMap()
+
+    @property
+    def node(self) -> Node:
+        return self._node
+
+    @property
+    def index(self) -> int:
+        return self._index
+
+    @property
+    def element_type(self) -> Type:
+        # Typed as a Type for the many callers that read tensors only; a sequence or an optional value has a
+        # ContainerType, which has the same methods.
+        raise NotImplementedError
+
+    @property
+    def partial_shape(self) -> PartialShape:
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> Shape:
+        """The shape. Raises GraphError if it is not fully known."""
+        return self.partial_shape.to_shape()
+
+    def get_node(self) -> Node:
+        return self._node
+
+    def get_index(self) -> int:
+        return self._index
+
+    def get_element_type(self) -> Type:
+        return self.element_type
+
+    def get_partial_shape(self) -> PartialShape:
+        return self.partial_shape
+
+    def get_shape(self) -> Shape:
+        return self.shape
+
+    def get_rt_info(self) -> RTMap:
+        return self.rt_info
+
+    def set_rt_info(self, value: Any, key: str) -> None:
+        self.rt_info[key] = value
+
+
+class Output(Port):
+    """A value that a node computes."""
+
+    __slots__ = ("_partial_shape", "_targets", "element_type", "own_names", "value")
+    element_type: Type
+
+    def __init__(self, node: Node, index: int) -> None:
+        super().__init__(node, index)
+        self.element_type = Type.dynamic
+        self._partial_shape = PartialShape.dynamic()
+        self.own_names: set[str] = set()  # without the friendly name of a Parameter or Result
+        # The contents as far as they are known: None, or an array in which a Dimension stands for each unknown element
+        # of an integer tensor (see ops/values.py).
+        self.value: np.ndarray | None = None
+        self._targets: dict[Input, None] = {}
+
+    @property
+    def partial_shape(self) -> PartialShape:
+        """The shape; a copy, so that a caller who changes it does not change the graph."""
+        return self._partial_shape.copy()
+
+    @partial_shape.setter
+    def partial_shape(self, shape: PartialShape) -> None:
+        self._partial_shape = shape
+
+    @property
+    def shape(self) -> Shape:
+        return self._partial_shape.to_shape()
+
+    def admits(self, shape: tuple[int, ...]) -> bool:
+        """Return whether a concrete shape fits the shape of the value."""
+        return self._partial_shape.admits(shape)
+
+    @property
+    def tensor(self) -> Output:
+        """The description of the value: the output itself, which has names, type and shape."""
+        return self
+
+    def get_tensor(self) -> Output:
+        return self
+
+    @property
+    def size(self) -> int:
+        """The number of bytes. Raises GraphError if the shape is not fully known."""
+        return math.prod(self.shape) * self.element_type.size
+
+    @property
+    def names(self) -> set[str]:
+        """The names of the tensor; an input or output of a model without any has the friendly name of its node."""
+        if not self.own_names and self._node.names_its_value:
+            return {self._node.friendly_name}
+        return self.own_names
+
+    @names.setter
+    def names(self, names: set[str]) -> None:
+        self.own_names = names
+
+    @property
+    def any_name(self) -> str:
+        """One of the tensor's names. Raises GraphError if it has none."""
+        names = self.names
+        if not names:
+            raise GraphError(f"output {self._index} of {self._node.friendly_name} has no name")
+        return min(names)
+
+    def get_any_name(self) -> str:
+        return self.any_name
+
+    def get_names(self) -> set[str]:
+        return self.names
+
+    def set_names(self, names: Iterable[str]) -> None:
+        self.names = set(names)
+
+    def add_names(self, names: Iterable[str]) -> None:
+        self.own_names |= set(names)
+
+    def get_target_inputs(self) -> list[Input]:
+        """Return the inputs that read this value, in the order in which they were connected."""
+        return list(self._targets)
+
+    @property
+    def target_inputs(self) -> list[Input]:
+        return self.get_target_inputs()
+
+    def remove_target_input(self, target_input: Input) -> None:
+        """Remove an input from the readers, although it still reads this value: for nodes that are discarded."""
+        self._targets.pop(target_input, None)
+
+    def replace(self, replacement: Output) -> None:
+        """Make every reader of this value read another one, and add this value's names to it."""
+        for target in self.get_target_inputs():
+            target.replace_source_output(replacement)
+        replacement.own_names |= self.names
+
+    def __lt__(self, other: Output) -> bool:
+        """Order values by their nodes, older ones first, and then by index."""
+        return (self._node.get_instance_id(), self._index) < (other._node.get_instance_id(), other._index)
+
+    def __copy__(self) -> Output:
+        return self  # a value of a graph has no copies
+
+    def __deepcopy__(self, memo: dict) -> Output:
+        raise ArgumentTypeError("an Output cannot be copied without its node; copy the model")
+
+    def __repr__(self) -> str:
+        return escaped(f"<{type(self).__name__}: {self.description()}>")
+
+    def description(self) -> str:
+        """Return names, shape and type as text."""
+        return f"names[{', '.join(sorted(self.names))}] shape{self._partial_shape} type: {self.element_type}"
+
+
+class Input(Port):
+    """An argument of a node: reads the output of another node."""
+
+    __slots__ = ("_source",)
+
+    def __init__(self, node: Node, index: int, source: Output) -> None:
+        super().__init__(node, index)
+        self._source = source
+        source._targets[self] = None
+
+    @property
+    def element_type(self) -> Type:
+        return self._source.element_type
+
+    @property
+    def partial_shape(self) -> PartialShape:
+        return self._source.partial_shape
+
+    def get_source_output(self) -> Output:
+        return self._source
+
+    def replace_source_output(self, new_source_output: Output) -> None:
+        """Read another value. Types and shapes are not inferred again."""
+        self._source._targets.pop(self, None)
+        self._source = new_source_output
+        new_source_output._targets[self] = None
+
+    def __repr__(self) -> str:
+        return f"<Input: shape{self._source._partial_shape} type: {self.element_type}>"
+
+    def get_tensor(self) -> Output:
+        """Return the value that the input reads."""
+        return self._source

@@ -1,0 +1,21 @@
+"""What methods of nodes and models need from layers above this one: operation classes and numpy evaluation.
+
+The package states how to import them; nothing is imported before a method needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+_importers: dict[str, Callable[[], ModuleType]] = {}
+
+
+def provide(role: str, importer: Callable[[], ModuleType]) -> None:
+    """State how to import the module of a role: ``operations`` or ``evaluation``."""
+    _importers[role] = importer
+
+
+def need(role: str) -> ModuleType:
+    """Return the module of a role."""
+    return _importers[role]()
