@@ -99,13 +99,19 @@ def test_inference_programs(tmp_path, monkeypatch):
     assert names["model"].input().element_type is Type.u8
 
 
-def test_yaml_run(tmp_path):
-    (tmp_path / "line.png").write_bytes((ROOT / "configs" / "line.png").read_bytes())
-    (yaml,) = blocks("yaml", "docs/yaml.md")
-    (tmp_path / "run.yaml").write_text(yaml, encoding="utf-8")
-    report = run(load_config(tmp_path / "run.yaml", ["iterations=1"]))
+def test_yaml_runs(tmp_path, monkeypatch):
+    for name in ("line.png", "page.png"):
+        (tmp_path / name).write_bytes((ROOT / "configs" / name).read_bytes())
+    one, chain, including = (tmp_path / name for name in ("common.yaml", "chain.yaml", "including.yaml"))
+    for path, yaml in zip((one, chain, including), blocks("yaml", "docs/yaml.md"), strict=True):
+        path.write_text(yaml, encoding="utf-8")
+    (report,) = run(load_config(one, ["iterations=1"])).models
     assert report.outputs[1]["text"] == "Any device, one network: 2026"
     assert {s.device for s in report.placement.subgraphs} == {"GPU", "TEMPLATE"}
+    _, recognition = run(load_config(chain, ["device=OPENVINO.CPU"])).models
+    assert recognition.outputs[0]["text"] == "hetero runs one network on"
+    monkeypatch.setenv("DEVICE", "TEMPLATE")
+    assert (load_config(including).device, load_config(including).iterations) == ("TEMPLATE", 10)
 
 
 def test_plugin_class():

@@ -65,6 +65,14 @@ Settings = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
 
+def _print_schema(value: bool) -> None:
+    if value:
+        from hetero.run.config import json_schema
+
+        print(json.dumps(json_schema(), indent=2))
+        raise typer.Exit
+
+
 @app.command()
 def run(
     file: Annotated[Path, typer.Argument(help="The run, in YAML.", show_default=False)],
@@ -77,9 +85,15 @@ def run(
         Path | None,
         typer.Option(metavar="FILE", help="Write a trace of the run as JSON, for ui.perfetto.dev.", show_default=False),
     ] = None,
+    schema: Annotated[
+        bool,
+        typer.Option(
+            "--schema", help="Print the JSON Schema of runs, for editors.", is_eager=True, callback=_print_schema
+        ),
+    ] = False,
     debug: Debug = False,
 ) -> None:
-    """Run a model as a YAML file describes, and report placement, outputs and times."""
+    """Run one or several models as a YAML file describes, and report placement, outputs and times."""
     with _one_line_errors(debug):
         from hetero.run.config import load_config
         from hetero.run.display import progress_bar, show_run

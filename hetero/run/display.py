@@ -22,7 +22,7 @@ from hetero.run.calibrate import Calibration
 from hetero.run.comparison.differences import Difference
 from hetero.run.comparison.search import Comparison
 from hetero.run.devices import DeviceInfo, OperationQuery
-from hetero.run.runner import OperationTime, Placement, RunReport
+from hetero.run.runner import ModelReport, OperationTime, Placement, RunReport
 from hetero.run.runner import Progress as OnProgress
 from hetero.run.tune import Tuning
 
@@ -106,14 +106,20 @@ def show_query(console: Console, operations: Sequence[OperationQuery], everythin
 def show_run(console: Console, report: RunReport) -> None:
     """Print the report of a run. The outputs come last."""
     show_devices(console, report.devices, report.unavailable)
+    for model in report.models:
+        _show_model(console, model)
+    for model in report.models:
+        for output in model.outputs:
+            _SHOW_OUTPUT[output["kind"]](console, output)
+
+
+def _show_model(console: Console, report: ModelReport) -> None:
     _line(console, f"{Path(report.model).name}: {report.operations} operations on {report.device}")
     if report.placement:
         _show_placement(console, report.placement)
     if report.slowest:
         _show_slowest(console, report.slowest)
     _show_times(console, report)
-    for output in report.outputs:
-        _SHOW_OUTPUT[output["kind"]](console, output)
 
 
 def show_calibration(console: Console, calibration: Calibration) -> None:
@@ -226,11 +232,12 @@ def _show_slowest(console: Console, operations: Sequence[OperationTime]) -> None
     console.print(table)
 
 
-def _show_times(console: Console, report: RunReport) -> None:
+def _show_times(console: Console, report: ModelReport) -> None:
     count = len(report.milliseconds)
     line = f"read {report.read_seconds:.2f} s, compiled {report.compile_seconds:.2f} s, "
     if count == 1:
         line += f"ran {_ms(report.milliseconds[0])} ms"
+        line += f" in {report.inferences} inferences" if report.inferences != 1 else ""
     else:
         line += f"first run {_ms(report.first_milliseconds)} ms, then a median of {_ms(median(report.milliseconds))} ms"
         line += f" in {count} runs (min {_ms(min(report.milliseconds))}, max {_ms(max(report.milliseconds))})"
@@ -256,14 +263,29 @@ def _show_top_k(console: Console, output: Mapping[str, Any]) -> None:
 
 
 def _show_text(console: Console, output: Mapping[str, Any]) -> None:
-    _line(console, f"text: {output['text']}")
-    _line(console, f"confidence: {output['confidence']:.1%}")
+    _line(console, f"text: {output['text']} ({output['confidence']:.1%})")
+
+
+def _show_segments(console: Console, output: Mapping[str, Any]) -> None:
+    table = _table("from (s)", "to (s)", "highest value")
+    for row in output["rows"]:
+        table.add_row(f"{row['start']:.2f}", f"{row['end']:.2f}", f"{row['highest']:.4f}")
+    console.print(table)
+
+
+def _show_notes(console: Console, output: Mapping[str, Any]) -> None:
+    table = _table("note", "from (s)", "to (s)", "strength")
+    for row in output["rows"]:
+        table.add_row(row["name"], f"{row['start']:.2f}", f"{row['end']:.2f}", f"{row['strength']:.2f}")
+    console.print(table)
 
 
 _SHOW_OUTPUT: dict[str, Callable[[Console, Mapping[str, Any]], None]] = {
     "summary": _show_summary,
     "top_k": _show_top_k,
     "ctc": _show_text,
+    "segments": _show_segments,
+    "notes": _show_notes,
     "file": lambda console, output: _line(console, f"written: {output['file']}"),
 }
 

@@ -1,45 +1,140 @@
-"""Input arrays of a YAML run: pictures, files, random numbers and saved arrays."""
+"""Input arrays of a YAML run: pictures, sounds, files, random numbers, saved arrays and outputs of other models."""
 
 from __future__ import annotations
 
 import functools
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from hetero.errors import ConfigError
 from hetero.graph import Output, port_name
 from hetero.messages import suggest
 from hetero.run import array_files
-from hetero.run.config import BytesInput, ImageInput, InlineInput, NpyInput, NpzInput, RandomInput, RandomValues
+from hetero.run.config_inputs import (
+    BytesInput,
+    ImageInput,
+    InlineInput,
+    ModelInput,
+    NpyInput,
+    NpzInput,
+    PreviousInput,
+    RandomInput,
+    RandomValues,
+    SoundInput,
+    source_of,
+)
+from hetero.run.config_section import EntryError
+from hetero.run.pictures import read_crops, read_image
+from hetero.run.sounds import read_chunks
 from hetero.types import Type
 
 # Maximum size of one input. More is a mistake, or a small file with a forged header.
 MAX_BYTES = 4 << 30
 
 
-def make_inputs(ports: list[Output], specs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Return an array for each input of a model, in order, in its element type.
+@dataclass(frozen=True)
+class Results:
+    """The outputs of a model: its ports, and the arrays of each inference by the name of the port.
 
-    Raises ConfigError if one is missing or does not fit.
+    ``picture`` is the picture that the model was given, if there was one.
+    """
+
+    ports: Sequence[Output]
+    arrays: Mapping[str, Sequence[np.ndarray]]
+    picture: ImageInput | None = None
+
+    def find(self, name: str | None) -> Sequence[np.ndarray]:
+        """Return the arrays of an output, the first one for None. Raises ValueError."""
+        return self.arrays[port_name(find_output(self.ports, name))]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The arrays for each of ``count`` inferences, by the name of the input in the model's order.
+
+    An input with one array has it for all inferences. ``previous``: inputs that become outputs of the inference before.
+    """
+
+    arrays: dict[str, Sequence[np.ndarray]]
+    count: int
+    previous: dict[str, str] = field(default_factory=dict)
+
+    def for_inference(self, index: int, outputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        """Return the arrays in the order of the inputs. ``outputs`` are those of the inference before."""
+        return [
+            outputs[self.previous[name]] if index and name in self.previous else arrays[index if len(arrays) > 1 else 0]
+            for name, arrays in self.arrays.items()
+        ]
+
+
+def make_inputs(
+    ports: Sequence[Output],
+    specs: Mapping[str, Any],
+    outputs: Sequence[Output] = (),
+    earlier: Mapping[str, Results] | None = None,
+) -> Inputs:
+    """Return the arrays for a model's inputs ``ports``, in their element types.
+
+    ``outputs`` are the model's outputs, and ``earlier`` the results of other models by name. Raises EntryError if an
+    input is missing or does not fit.
     """
     by_name = {port_name(port): port for port in ports}
-    arrays = {}
+    arrays: dict[str, Sequence[np.ndarray]] = {}
+    previous = {}
     for name, spec in specs.items():
         try:
             port = find_by_name(ports, name, "input")
-            array = _READERS[type(spec)](spec, port)
-            check_size(port, array.shape, array.itemsize)
-            arrays[port_name(port)] = _as_type(array, port.element_type)
+            arrays[port_name(port)] = _fitting(_read(spec, port, earlier or {}), port)
+            if isinstance(spec, PreviousInput):
+                previous[port_name(port)] = port_name(find_by_name(outputs, spec.previous, "output"))
         except (ValueError, OSError, MemoryError, OverflowError) as error:
-            raise ConfigError(f"inputs.{name}: {str(error) or 'there is not enough memory'}") from error
+            raise EntryError(("inputs", name), str(error) or "there is not enough memory") from error
     missing = [name for name in by_name if name not in arrays]
     if missing:
-        raise ConfigError(f"inputs: missing the model's input {', '.join(missing)}")
-    return {name: arrays[name] for name in by_name}
+        raise EntryError(("inputs",), f"missing the model's input {', '.join(missing)}")
+    return Inputs({name: arrays[name] for name in by_name}, _count(arrays), previous)
+
+
+def _count(arrays: Mapping[str, Sequence[np.ndarray]]) -> int:
+    """Return the number of inferences, which all inputs with other than one array have to agree on."""
+    counts = {name: len(items) for name, items in arrays.items() if len(items) != 1}
+    if len(set(counts.values())) > 1:
+        found = " and ".join(f"{name} for {count}" for name, count in counts.items())
+        raise EntryError(("inputs",), f"all inputs must be for the same number of inferences, but there are {found}")
+    return next(iter(counts.values()), 1)
+
+
+def _read(spec: Any, port: Output, earlier: Mapping[str, Results]) -> Sequence[np.ndarray]:
+    """Return the arrays of an input, one for each inference. Raises ValueError, OSError and MemoryError."""
+    if source := source_of(spec):
+        model, output = source
+        arrays = earlier[model].find(output)
+        if isinstance(spec, ModelInput):
+            return arrays
+        if len(arrays) != 1:
+            raise ValueError(f"crops need a model that runs once, but {model} ran {len(arrays)} times")
+        picture = earlier[model].picture
+        assert picture  # checked when the run was read
+        return read_crops(spec, picture, arrays[0])
+    if isinstance(spec, SoundInput):
+        return read_chunks(spec)
+    return [_READERS[type(spec)](spec, port)]
+
+
+def _fitting(arrays: Sequence[np.ndarray], port: Output) -> list[np.ndarray]:
+    for array in arrays:
+        check_size(port, array.shape, array.itemsize)
+    return [_as_type(array, port.element_type) for array in arrays]
+
+
+def find_output(ports: Sequence[Output], name: str | None) -> Output:
+    """Return the output with this name, or the first one for None. Raises ValueError if there is none."""
+    if not ports:
+        raise ValueError("the model has no outputs")
+    return ports[0] if name is None else find_by_name(ports, name, "output")
 
 
 def find_by_name(ports: Sequence[Output], name: str, kind: str) -> Output:
@@ -74,54 +169,6 @@ def _as_type(array: np.ndarray, target: Type) -> np.ndarray:
     return converted
 
 
-def read_image(spec: ImageInput, port: Output) -> np.ndarray:
-    """Read a picture as (pixel / scale - mean) / std per color channel, in ``spec.layout``.
-
-    It is padded with zeros on the right to ``spec.min_width``.
-    """
-    from PIL import Image
-
-    channels = 1 if spec.color == "GRAY" else 3
-    for key, numbers in (("mean", spec.mean), ("std", spec.std)):
-        if len(numbers) not in (1, channels):
-            raise ValueError(f"{key} has {len(numbers)} numbers, but the picture has {channels} color channels")
-    try:
-        with warnings.catch_warnings(action="error", category=Image.DecompressionBombWarning):
-            file = Image.open(spec.image)
-    except (OSError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise ValueError(f"{spec.image} is not a picture that can be read: {error}") from error
-    with file:
-        width, height = _picture_size(spec, *file.size)
-        if width * height > (Image.MAX_IMAGE_PIXELS or math.inf):
-            raise ValueError(f"{spec.image} would have {width} x {height} pixels after scaling, which is too large")
-        padded = max(width, spec.min_width)
-        check_size(port, _arrange(np.broadcast_to(np.float32(), (height, padded, channels)), spec).shape, 4)
-        try:
-            picture = file.convert("L" if spec.color == "GRAY" else "RGB")
-        except (OSError, SyntaxError) as error:
-            raise ValueError(f"{spec.image} is a damaged picture: {error}") from error
-    if picture.size != (width, height):
-        picture = picture.resize((width, height), Image.Resampling.BILINEAR)
-    pixels = np.asarray(picture, np.float32).reshape(height, width, channels)
-    if spec.color == "BGR":
-        pixels = pixels[:, :, ::-1]
-    values = (pixels / np.float32(spec.scale) - np.array(spec.mean, np.float32)) / np.array(spec.std, np.float32)
-    return np.ascontiguousarray(_arrange(np.pad(values, ((0, 0), (0, padded - width), (0, 0))), spec))
-
-
-def _picture_size(spec: ImageInput, width: int, height: int) -> tuple[int, int]:
-    """Return width and height to which a picture of this size is scaled."""
-    new_height = spec.height or (max(1, round(height * spec.width / width)) if spec.width else height)
-    return spec.width or math.ceil(width * new_height / height), new_height
-
-
-def _arrange(values: np.ndarray, spec: ImageInput) -> np.ndarray:
-    """Transpose values [height, width, channels] to ``spec.layout``."""
-    if spec.layout in ("NCHW", "CHW"):
-        values = values.transpose(2, 0, 1)
-    return values[None] if spec.layout.startswith("N") else values
-
-
 def read_bytes(spec: BytesInput, port: Output) -> np.ndarray:
     """Return bytes of a file as [1, n]: all of them, or the first and last bytes with padding in between."""
     size = spec.file.stat().st_size
@@ -148,10 +195,7 @@ def read_bytes(spec: BytesInput, port: Output) -> np.ndarray:
 def random_array(spec: RandomInput, port: Output) -> np.ndarray:
     """Return random numbers from a seed, the same on every machine."""
     options: RandomValues = spec.random
-    if options.shape is None and port.partial_shape.is_dynamic:
-        raise ValueError(f"random needs a shape, because the model takes {port.partial_shape}")
-    shape = port.partial_shape.to_shape() if options.shape is None else tuple(options.shape)
-    check_size(port, shape, 8)
+    shape = _shape(options.shape, port, "random")
     generator = np.random.default_rng(options.seed)
     is_real = port.element_type.is_real() or port.element_type.is_dynamic()
     if options.low is not None and options.high is not None:
@@ -161,6 +205,20 @@ def random_array(spec: RandomInput, port: Output) -> np.ndarray:
     if is_real:
         return generator.standard_normal(shape, np.float32)
     return generator.integers(0, 2 if port.element_type is Type.boolean else 100, shape)
+
+
+def zeros(spec: PreviousInput, port: Output) -> np.ndarray:
+    """Return the first value of an input that later becomes an output of the inference before."""
+    return np.zeros(_shape(spec.shape, port, "previous"), port.element_type.to_dtype())
+
+
+def _shape(given: Sequence[int] | None, port: Output, key: str) -> Sequence[int]:
+    """Return the given shape, or the port's if it is static. Raises ValueError."""
+    if given is None and port.partial_shape.is_dynamic:
+        raise ValueError(f"{key} needs a shape, because the model takes {port.partial_shape}")
+    shape = port.partial_shape.to_shape() if given is None else given
+    check_size(port, shape, 8)
+    return shape
 
 
 def read_inline(spec: InlineInput, port: Output) -> np.ndarray:
@@ -175,9 +233,10 @@ def read_inline(spec: InlineInput, port: Output) -> np.ndarray:
 
 
 _READERS: dict[type, Callable[[Any, Output], np.ndarray]] = {
-    ImageInput: read_image,
+    ImageInput: lambda spec, port: read_image(spec, functools.partial(check_size, port)),
     BytesInput: read_bytes,
     RandomInput: random_array,
+    PreviousInput: zeros,
     NpyInput: lambda spec, port: array_files.read_npy(spec.npy, functools.partial(check_size, port)),
     NpzInput: lambda spec, port: array_files.read_npz(spec.npz, spec.key, functools.partial(check_size, port)),
     InlineInput: read_inline,

@@ -6,64 +6,128 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from hetero.errors import ConfigError
 from hetero.files import atomic_write
 from hetero.graph import Model, port_name
-from hetero.run.config import CtcAlphabet, CtcOutput, ImageOutput, NpyOutput, NpzOutput, TopKOutput, writes
-from hetero.run.inputs import find_by_name
+from hetero.run.config_outputs import (
+    CtcAlphabet,
+    CtcOutput,
+    ImageOutput,
+    Notes,
+    NotesOutput,
+    NpyOutput,
+    NpzOutput,
+    SegmentsOutput,
+    TopKOutput,
+    writes,
+)
+from hetero.run.config_section import EntryError
+from hetero.run.decoding import find_notes, find_segments, read_text
+from hetero.run.inputs import find_output
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-Presenter = Callable[[Mapping[str, np.ndarray]], list[dict[str, Any]]]
+
+# The arrays of all inferences by the name of the output.
+Arrays = Mapping[str, Sequence[np.ndarray]]
+Present = Callable[[Arrays], list[dict[str, Any]]]
+
+
+class Presenter(NamedTuple):
+    """A function that converts arrays to plain data, or writes a file."""
+
+    present: Present
+    writes: bool
 
 
 def make_presenters(specs: Sequence[Any], model: Model) -> list[Presenter]:
-    """Return a function for each entry of ``outputs`` that converts arrays by name to plain data, or writes them.
+    """Return a presenter for each entry of ``outputs``.
 
-    Labels and characters are read here, so that errors in them are raised before the model runs. Entries that write
-    files come last, so that nothing is written if another entry fails. Raises ConfigError.
+    Labels and characters are read here, so that errors in them are raised before the model runs. Presenters that write
+    files are to be called last, so that nothing is written if another one fails. Raises EntryError, as they do.
     """
     presenters = []
-    for index, spec in sorted(enumerate(specs), key=lambda entry: writes(entry[1])):
-        with _config_errors(index):
+    for index, spec in enumerate(specs):
+        with _entry_errors(index):
             # The context manager is also a decorator.
-            presenters.append(_config_errors(index)(_make_presenter(spec, model)))
+            presenters.append(Presenter(_entry_errors(index)(_make_presenter(spec, model)), writes(spec)))
     return presenters
 
 
 @contextmanager
-def _config_errors(index: int) -> Iterator[None]:
-    """Convert errors to ConfigError with the index of the entry."""
+def _entry_errors(index: int) -> Iterator[None]:
+    """Convert errors to EntryError with the index of the entry."""
     try:
         yield
     except (ValueError, OSError) as error:
-        raise ConfigError(f"outputs.{index}: {error}") from error
+        raise EntryError(("outputs", index), error) from error
 
 
-def _make_presenter(spec: Any, model: Model) -> Presenter:
+def _make_presenter(spec: Any, model: Model) -> Present:
     if spec == "summary":
-        return lambda arrays: [summarize(name, array) for name, array in arrays.items()]
+        return lambda arrays: [summarize(name, joined(items)) for name, items in arrays.items()]
     if isinstance(spec, NpzOutput):
-        return lambda arrays: [save(spec.npz, lambda file: np.savez(file, **arrays))]  # type: ignore[arg-type]  # for allow_pickle
-    port = model.outputs[0] if spec.output is None else find_by_name(model.outputs, spec.output, "output")
+        return lambda arrays: [save(spec.npz, lambda file: np.savez(file, **_joined_all(arrays)))]  # type: ignore[arg-type]  # for allow_pickle
+    if isinstance(spec, NotesOutput):
+        return _make_notes_presenter(spec.notes, model)
+    port = find_output(model.outputs, spec.output)
     name = port_name(port)
     if isinstance(spec, NpyOutput):
-        return lambda arrays: [save(spec.npy, lambda file: np.save(file, arrays[name], allow_pickle=False))]
+        return lambda arrays: [save(spec.npy, lambda file: np.save(file, joined(arrays[name]), allow_pickle=False))]
     if isinstance(spec, ImageOutput):
         kind = image_format(spec.image)
-        return lambda arrays: [save(spec.image, lambda file: make_image(arrays[name], spec).save(file, kind))]
+        return lambda arrays: [save(spec.image, lambda file: make_image(joined(arrays[name]), spec).save(file, kind))]
     if isinstance(spec, TopKOutput):
-        labels = read_labels(spec.labels, spec.key) if spec.labels else None
-        return lambda arrays: [{"kind": "top_k", "output": name, "rows": top_k(arrays[name], spec.top_k, labels)}]
+        labels = read_labels(spec.labels, spec.key) if isinstance(spec.labels, Path) else spec.labels
+        return lambda arrays: [
+            {"kind": "top_k", "output": name, "rows": top_k(joined(arrays[name]), spec.top_k, labels)}
+        ]
     if isinstance(spec, CtcOutput):
         characters = read_characters(spec.ctc, model)
-        return lambda arrays: [{"kind": "ctc", "output": name, **line} for line in read_text(arrays[name], characters)]
+        return lambda arrays: [
+            {"kind": "ctc", "output": name, **line} for array in arrays[name] for line in read_text(array, characters)
+        ]
+    if isinstance(spec, SegmentsOutput):
+        return lambda arrays: [
+            {"kind": "segments", "output": name, "rows": find_segments(joined(arrays[name]), spec.segments)}
+        ]
     raise ValueError(f"{spec!r} is not a kind of output")
+
+
+def _make_notes_presenter(spec: Notes, model: Model) -> Present:
+    names = [port_name(find_output(model.outputs, name)) for name in (spec.onsets, spec.activity)]
+
+    def present(arrays: Arrays) -> list[dict[str, Any]]:
+        onsets, activity = (without_margin(arrays[name], spec.margin) for name in names)
+        return [{"kind": "notes", "rows": find_notes(onsets, activity, spec)}]
+
+    return present
+
+
+def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the arrays of all inferences as one, joined along the first axis. Raises ValueError."""
+    if len(arrays) == 1:
+        return arrays[0]
+    if not arrays:
+        raise ValueError("there is nothing to show, because there were no inputs to run the model with")
+    shapes = [array.shape for array in arrays]
+    if not shapes[0] or len({shape[1:] for shape in shapes}) > 1:
+        found = f"{list(shapes[0])} and {list(next((shape for shape in shapes if shape != shapes[0]), shapes[0]))}"
+        raise ValueError(f"the results of {len(arrays)} inferences cannot be joined: they have the shapes {found}")
+    return np.concatenate(arrays)
+
+
+def without_margin(arrays: Sequence[np.ndarray], margin: int) -> np.ndarray:
+    """Return [1, steps, …] of overlapping inferences as one array [steps, …], without ``margin`` steps at both ends."""
+    return joined([array[0, margin : array.shape[1] - margin] for array in arrays if array.ndim > 1])
+
+
+def _joined_all(arrays: Arrays) -> dict[str, np.ndarray]:
+    return {name: joined(items) for name, items in arrays.items()}
 
 
 def summarize(name: str, array: np.ndarray) -> dict[str, Any]:
@@ -129,28 +193,6 @@ def read_characters(alphabet: CtcAlphabet, model: Model) -> list[str]:
         characters.append(" ")
     characters.insert(alphabet.blank, "")
     return characters
-
-
-def read_text(array: np.ndarray, characters: Sequence[str]) -> list[dict[str, Any]]:
-    """Decode probabilities [items, steps, classes] to one text per item, by greedy CTC decoding.
-
-    Takes the best class of each step, and removes repetitions and blanks (their character is empty). The confidence is
-    the mean probability of the remaining steps. Source: Graves et al., Connectionist Temporal Classification, 2006,
-    section 3.2.
-    """
-    if array.ndim != 3 or array.shape[2] != len(characters):
-        raise ValueError(
-            f"ctc needs an output of shape [items, steps, {len(characters)}], one class per character and blank, "
-            f"but this is {list(array.shape)}"
-        )
-    lines = []
-    for steps in array:
-        best = steps.argmax(axis=-1)
-        starts = np.append(True, best[1:] != best[:-1]) if len(best) else best.astype(bool)
-        kept = [step for step in np.flatnonzero(starts) if characters[best[step]]]
-        confidence = float(np.mean([steps[step, best[step]] for step in kept])) if kept else 0.0
-        lines.append({"text": "".join(characters[best[step]] for step in kept), "confidence": confidence})
-    return lines
 
 
 def image_format(path: Path) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+import numpy as np
 
 from hetero import properties as props
 from hetero.dispatch.affinity import is_placed
@@ -23,15 +25,19 @@ from hetero.frontend import ProgressReporterExtension
 from hetero.frontend.source import record_files
 from hetero.graph import Model, port_name
 from hetero.plugin import ProfilingInfo
-from hetero.run.config import RunConfig
+from hetero.run.config import ChainConfig, ModelConfig, RunConfig, picture_of
+from hetero.run.config_inputs import source_of
+from hetero.run.config_section import EntryError
 from hetero.run.devices import DeviceInfo, find_devices
-from hetero.run.inputs import make_inputs
-from hetero.run.outputs import make_presenters
+from hetero.run.inputs import Results, find_output, make_inputs
+from hetero.run.outputs import Presenter, make_presenters
 from hetero.run.sources import refuse_overwriting
 from hetero.runtime import CompiledModel, Core
 
 # Number of slowest operations in a report.
 SLOWEST = 10
+# Number of inferences at the end of a run, of which a report has the median times of subgraphs.
+PROFILES = 1000
 # Stages of a request that transfer inputs to the device and outputs from it.
 TRANSFERS = ("preprocess", "postprocess")
 Progress = Callable[[str, int, int], None]
@@ -80,11 +86,10 @@ class OperationTime:
 
 
 @dataclass(frozen=True)
-class RunReport:
-    """The report of a run. Times of inferences are in milliseconds."""
+class ModelReport:
+    """The report of a model. Times are in milliseconds for each iteration, which is ``inferences`` inferences."""
 
-    devices: list[DeviceInfo]
-    unavailable: dict[str, str]
+    name: str
     model: str
     device: str
     operations: int
@@ -93,62 +98,144 @@ class RunReport:
     outputs: list[dict[str, Any]]
     read_seconds: float
     compile_seconds: float
+    inferences: int
     first_milliseconds: float
     milliseconds: list[float]
     transfer_milliseconds: float | None
 
 
-def run(config: RunConfig, progress: Progress = lambda text, done, total: None) -> RunReport:
+@dataclass(frozen=True)
+class RunReport:
+    """The report of a run: the devices, and each model in the order of execution."""
+
+    devices: list[DeviceInfo]
+    unavailable: dict[str, str]
+    models: list[ModelReport]
+
+
+@dataclass
+class _ReadModel:
+    """A model that has been read."""
+
+    config: ModelConfig
+    core: Core
+    model: Model
+    presenters: list[Presenter]
+    read_seconds: float
+    files: list[Path]
+
+
+def run(config: RunConfig | ChainConfig, progress: Progress = lambda text, done, total: None) -> RunReport:
     """Execute a run. ``progress(text, done, total)`` is called before each step. Raises HeteroError.
 
-    If there are several ``iterations``, one more inference comes first as a warm-up and is reported separately.
+    If there are several ``iterations``, one more comes first as a warm-up and is reported separately. Nothing runs
+    before all models are read and checked, and no file is written if an output cannot be presented.
     """
+    models: dict[str, _ReadModel] = {}
+    for name, part in config.chain().items():
+        with _located_errors(config, name):
+            models[name] = _read(part, models, progress)
+    refuse_overwriting(config.files_written(), [file for read in models.values() for file in read.files])
+
+    reports: list[ModelReport] = []
+    results: dict[str, Results] = {}
+    for name, read in models.items():
+        with _located_errors(config, name):
+            report, results[name] = _run_model(name, read, results, config.iterations, progress)
+        reports.append(report)
+
+    for writing in (False, True):
+        for name, read, report in zip(models, models.values(), reports):
+            with _located_errors(config, name):
+                for presenter in read.presenters:
+                    if presenter.writes == writing:
+                        report.outputs.extend(presenter.present(results[name].arrays))
+    core = next(iter(models.values())).core
+    return RunReport(find_devices(core), core.unavailable_devices, reports)
+
+
+@contextmanager
+def _located_errors(config: RunConfig | ChainConfig, name: str) -> Iterator[None]:
+    """Add the place in the YAML file to errors in a model's section."""
+    try:
+        yield
+    except EntryError as error:
+        raise config.locate(name, error) from error
+
+
+def _read(config: ModelConfig, earlier: Mapping[str, _ReadModel], progress: Progress) -> _ReadModel:
+    """Read a model, and check the outputs of models that its inputs refer to."""
     core = Core()
-    total = config.iterations + 2
     started = time.perf_counter()
     with record_files() as files:
         model = read_model(core, config.model, config.extensions, progress)
-    refuse_overwriting(config.files_written(), map(Path, files))
-    read_seconds = time.perf_counter() - started
-    inputs = make_inputs(model.inputs, config.inputs)
-    presenters = make_presenters(config.outputs, model)
+    seconds = time.perf_counter() - started
+    for key, spec in config.inputs.items():
+        if source := source_of(spec):
+            try:
+                find_output(earlier[source.model].model.outputs, source.output)
+            except ValueError as error:
+                raise EntryError(("inputs", key), error) from error
+    return _ReadModel(config, core, model, make_presenters(config.outputs, model), seconds, [*map(Path, files)])
 
+
+def _run_model(
+    name: str, read: _ReadModel, earlier: Mapping[str, Results], iterations: int, progress: Progress
+) -> tuple[ModelReport, Results]:
+    """Compile a model and run it. The report has no outputs yet."""
+    config, model = read.config, read.model
+    inputs = make_inputs(model.inputs, config.inputs, model.outputs, earlier)
+    total = iterations * inputs.count + 2
     progress(f"Compiling for {config.device}", 1, total)
     started = time.perf_counter()
     properties = dict(config.properties)
     if config.affinities:
         properties[affinities] = config.affinities
     with placement_log_muted():
-        compiled = core.compile_model(model, config.device, properties)
+        compiled = read.core.compile_model(model, config.device, properties)
     compile_seconds = time.perf_counter() - started
 
     request = compiled.create_infer_request()
-    latencies, profiles = [], []
-    warm_up = config.iterations > 1
-    for index in range(config.iterations + warm_up):
-        progress(f"Running on {config.device}", 2 + max(0, index - warm_up), total)
-        results = request.infer(list(inputs.values()), share_inputs=True, share_outputs=True)
-        latencies.append(request.latency)
-        profiles.append(request.get_profiling_info())
+    names = [port_name(port) for port in compiled.outputs]
+    latencies: list[float] = []
+    profiles: deque[Sequence[ProfilingInfo]] = deque(maxlen=PROFILES)
+    warm_up = iterations > 1
+    for iteration in range(iterations + warm_up):
+        if iteration == warm_up:
+            profiles.clear()
+        arrays: dict[str, list[np.ndarray]] = {output: [] for output in names}
+        outputs: dict[str, np.ndarray] = {}
+        latencies.append(0.0)
+        for index in range(inputs.count):
+            done = max(0, iteration - warm_up) * inputs.count + index
+            progress(f"Running on {config.device}", 2 + done, total)
+            given = inputs.for_inference(index, outputs)
+            # Shared arrays are those of the last inference only.
+            found = request.infer(given, share_inputs=True, share_outputs=inputs.count == 1)
+            outputs = dict(zip(names, found.to_tuple()))
+            for output, array in outputs.items():
+                arrays[output].append(array)
+            latencies[-1] += request.latency
+            profiles.append(request.get_profiling_info())
     progress("Done", total, total)
 
-    arrays = dict(zip(map(port_name, compiled.outputs), results.to_tuple()))
-    counted = slice(int(warm_up), None)
-    return RunReport(
-        devices=find_devices(core),
-        unavailable=core.unavailable_devices,
+    transfers = _median([_transfers(profile) for profile in profiles])
+    report = ModelReport(
+        name=name,
         model=str(config.model),
         device=config.device,
         operations=sum(map(is_placed, model.get_ordered_ops())),
-        placement=placement_of(compiled, profiles[counted]),
-        slowest=slowest_operations(profiles[-1]),
-        outputs=[entry for present in presenters for entry in present(arrays)],
-        read_seconds=read_seconds,
+        placement=placement_of(compiled, profiles),
+        slowest=slowest_operations(profiles[-1]) if profiles else [],
+        outputs=[],
+        read_seconds=read.read_seconds,
         compile_seconds=compile_seconds,
+        inferences=inputs.count,
         first_milliseconds=latencies[0],
-        milliseconds=latencies[counted],
-        transfer_milliseconds=_median([_transfers(profile) for profile in profiles[counted]]),
+        milliseconds=latencies[int(warm_up) :],
+        transfer_milliseconds=None if transfers is None else transfers * inputs.count,
     )
+    return report, Results(model.outputs, arrays, picture_of(config))
 
 
 def read_model(core: Core, path: Path, extensions: Sequence[Path | str], progress: Progress) -> Model:

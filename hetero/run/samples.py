@@ -13,7 +13,8 @@ from hetero.errors import ConfigError
 from hetero.graph import Model, port_name
 from hetero.ops.work_estimate import Shape
 from hetero.run.calibrate import example_inputs
-from hetero.run.config import NpyInput, NpzInput, load_config
+from hetero.run.config import RunConfig, load_config
+from hetero.run.config_inputs import NpyInput, NpzInput
 from hetero.run.inputs import make_inputs
 from hetero.run.sources import existing_file
 
@@ -26,13 +27,14 @@ class Sample:
 
     name: str
     arrays: list[np.ndarray]
+    file: Path | None = None
 
 
 def load_samples(model: Model, source: str, shapes: Mapping[str, Shape], seed: int | None) -> list[Sample]:
     """Return the samples of a file or a folder, or one of random numbers if ``source`` is empty. Raises ConfigError.
 
     A file is an .npz file with an array for each input, an .npy file for the only input, or a YAML run, of which the
-    inputs are used. ``shapes`` and ``seed`` are those of random numbers.
+    inputs are used for a sample per inference. ``shapes`` and ``seed`` are those of random numbers.
     """
     if not source:
         return [Sample(f"random, seed {seed or 0}", example_inputs(model, shapes, seed or 0))]
@@ -42,10 +44,10 @@ def load_samples(model: Model, source: str, shapes: Mapping[str, Shape], seed: i
     files = sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES) if folder.is_dir() else None
     if files == []:
         raise ConfigError(f"the folder {folder} has no file with a suffix of {', '.join(SUFFIXES)}")
-    return [_read(model, file) for file in files or [existing_file(source, Path())]]
+    return [sample for file in files or [existing_file(source, Path())] for sample in _read(model, file)]
 
 
-def _read(model: Model, file: Path) -> Sample:
+def _read(model: Model, file: Path) -> list[Sample]:
     names = [port_name(port) for port in model.inputs]
     specs: Mapping[str, Any]
     if file.suffix == ".npz":
@@ -56,10 +58,19 @@ def _read(model: Model, file: Path) -> Sample:
             raise ConfigError(f"{file} has one array, but the model has the inputs {', '.join(names)}: use an npz file")
         specs = {names[0]: NpyInput.model_construct(npy=file)}
     elif file.suffix in SUFFIXES:
-        specs = load_config(file).inputs
+        config = load_config(file)
+        if not isinstance(config, RunConfig):
+            raise ConfigError(f"{file} runs several models: inputs come from a run of one model")
+        specs = config.inputs
     else:
         raise ConfigError(f"{file} has no suffix of {', '.join(SUFFIXES)}")
     try:
-        return Sample(str(file), list(make_inputs(model.inputs, specs).values()))
+        inputs = make_inputs(model.inputs, specs, model.outputs)
     except ConfigError as error:
         raise ConfigError(f"{file}: {error}") from error
+    # Without the outputs of an inference, there is no next one that reads them.
+    count = 1 if inputs.previous else inputs.count
+    return [
+        Sample(f"{file}, inference {index}" if count > 1 else str(file), inputs.for_inference(index, {}), file)
+        for index in range(count)
+    ]

@@ -6,35 +6,33 @@ from collections.abc import Sequence
 from typing import Any
 
 from hetero.errors import ConfigError
-from hetero.run.plain_yaml import parse_yaml
+from hetero.run.plain_yaml import Keys, parse_yaml
 
 
-class CommandLineText(str):
-    """A string from the command line. If it is a path, it is relative to the current folder."""
-
-
-def apply_setting(data: dict[str, Any], setting: str) -> None:
+def apply_setting(data: dict[str, Any], setting: str) -> Keys:
     """Apply ``a.b.0=value`` to a run: keys of mappings and indices of lists, then a YAML value. Raises ConfigError.
 
-    A key may contain dots if the run already has this key.
+    A key may contain dots if the run already has this key. Returns the path of the entry.
     """
     path, equals, text = setting.partition("=")
     if not equals or not path:
         raise ConfigError(f"--set {setting} is not of the form key=value")
     try:
-        value = _mark(parse_yaml(text))
+        value = parse_yaml(text).data
     except ValueError:
         raise ConfigError(f"--set {setting}: the value is not valid YAML; quote it if it is text") from None
     container: Any = data
-    parts = path.split(".")
+    parts, keys = path.split("."), []
     while True:
         key, parts = _next_key(container, parts, setting)
+        keys.append(str(key))
         if not parts:
             break
         if isinstance(container, dict) and not isinstance(container.get(key), (dict, list)):
             container[key] = {}
         container = container[key]
     container[key] = value
+    return tuple(keys)
 
 
 def parse_properties(texts: Sequence[str]) -> dict[str, str]:
@@ -59,14 +57,3 @@ def _next_key(container: Any, parts: list[str], setting: str) -> tuple[str | int
         if name in names:
             return names[name], parts[length:]
     return parts[0], parts[1:]
-
-
-def _mark(value: Any) -> Any:
-    """Replace all strings in plain data by CommandLineText."""
-    if isinstance(value, str):
-        return CommandLineText(value)
-    if isinstance(value, list):
-        return [_mark(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _mark(item) for key, item in value.items()}
-    return value

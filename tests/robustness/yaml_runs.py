@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import wave
 from pathlib import Path
 
 import numpy as np
@@ -24,13 +25,30 @@ INPUTS = [
     {"x": {"npy": "x.npy"}, "n": {"values": [[1, 2, 3]]}},
     {"x": {"npz": "x.npz", "key": "x"}, "n": {"file": "labels.txt", "beginning": 2, "end": 1, "strip": True}},
     {"x": {"random": {"shape": [1, 3, 4, 4], "low": 0, "high": 1}}, "n": {"random": {"shape": [1, 3]}}},
+    {"x": {"npy": "x.npy"}, "n": {"sound": "silence.wav", "chunk": 3, "step": 2, "before": 1}},
 ]  # fmt: skip
 OUTPUTS = [
     ["summary", {"npy": "out.npy", "output": "n_out"}],
     [{"top_k": 2, "labels": "labels.txt", "output": "n_out"}, {"npz": "out.npz"}],
     [{"image": "out.png", "layout": "NCHW", "output": "x_out"}],
     ["summary", {"ctc": {"characters": "labels.txt"}, "output": "n_out"}],
+    [{"npz": "out.npz"}, "summary"],
 ]
+CHAIN = {
+    "device": "TEMPLATE",
+    "models": {
+        "a": {"include": "one.yaml", "outputs": ["summary"]},
+        "b": {"model": "model.onnx", "inputs": {
+            "x": {"crops": {"from": "a.mean", "threshold": 0.1, "min_score": 0.2}, "height": 5, "min_width": 6},
+            "n": {"from": "a.n_out"},
+        }},
+    },
+}  # fmt: skip
+SINGLE = {
+    "model": "model.onnx",
+    "device": "${DEVICE_OF_A_RUN:-TEMPLATE}",
+    "inputs": {"x": {"image": "picture.png", "height": 16, "width": 16, "scale": 48}, "n": {"values": [[1, 2, 3]]}},
+}
 
 
 @functools.cache
@@ -40,16 +58,22 @@ def samples() -> list[Files]:
     x = np.ones((1, 3, 4, 4), np.float32)
     np.save(array, x)
     np.savez(arrays, x=x)
+    with wave.open(sound := io.BytesIO(), "wb") as file:
+        file.setnchannels(2)
+        file.setsampwidth(2)
+        file.setframerate(100)
+        file.writeframes(bytes(40))
     shared = {"model.onnx": _model(), "labels.txt": b"a\nb\nc\n", "picture.png": picture.getvalue(),
-              "x.npy": array.getvalue(), "x.npz": arrays.getvalue()}  # fmt: skip
+              "x.npy": array.getvalue(), "x.npz": arrays.getvalue(), "silence.wav": sound.getvalue(),
+              "one.yaml": yaml.safe_dump(SINGLE).encode()}  # fmt: skip
     runs = [
         {"model": "model.onnx", "device": device, "properties": {"PERF_COUNT": True}, "inputs": inputs,
-         "outputs": outputs, "affinities": {"x.*": "TEMPLATE"}, "iterations": 2}
-        for inputs, outputs, device in zip(INPUTS, OUTPUTS, ["TEMPLATE", "HETERO:TEMPLATE"] * 2)
+         "outputs": outputs, "affinities": {"rel*": "TEMPLATE"}, "iterations": 2}
+        for inputs, outputs, device in zip(INPUTS, OUTPUTS, ["TEMPLATE", "HETERO:TEMPLATE"] * 3)
     ]  # fmt: skip
     for run_on_one in runs[::2]:
         del run_on_one["affinities"]
-    return [shared | {NAME: yaml.safe_dump(content).encode()} for content in runs]
+    return [shared | {NAME: yaml.safe_dump(content).encode()} for content in [*runs, CHAIN]]
 
 
 def _model() -> bytes:
@@ -58,9 +82,11 @@ def _model() -> bytes:
         helper.make_tensor_value_info("n", TensorProto.INT32, ["rows", 3]),
     ]
     nodes = [helper.make_node("Relu", ["x"], ["x_out"], "relu")]
+    nodes += [helper.make_node("ReduceMean", ["x", "axis"], ["mean"], "mean")]
     nodes += [helper.make_node("Cast", ["n"], ["n_out"], "cast", to=TensorProto.FLOAT)]
-    outputs = [onnx.ValueInfoProto(name=f"{value.name}_out") for value in values]
-    graph = helper.make_graph(nodes, "graph", values, outputs)
+    outputs = [onnx.ValueInfoProto(name=name) for name in ("x_out", "n_out", "mean")]
+    axis = helper.make_tensor("axis", TensorProto.INT64, [1], [1])
+    graph = helper.make_graph(nodes, "graph", values, outputs, [axis])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10).SerializeToString()
 
 
@@ -73,6 +99,8 @@ MUTATORS = {
     "entry": on_file(NAME, change_yaml),
     "more entries": on_file(NAME, change_yaml),
     "bytes of the run": on_file(NAME),
+    "entry of an included file": on_file("one.yaml", change_yaml),
+    "bytes of a sound": on_file("silence.wav"),
     "bytes of a picture": on_file("picture.png"),
     "bytes of an array": on_file(".npy"),
     "bytes of arrays": on_file(".npz"),

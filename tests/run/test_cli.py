@@ -71,12 +71,13 @@ def test_run_reports_placement_and_reasons(folder):
 def test_run_as_json(folder):
     result = hetero("run", "run.yaml", "--json", "--set", "iterations=3")
     report = json.loads(result.stdout)
-    placement = report["placement"]
+    (model,) = report["models"]
+    placement = model["placement"]
     assert [s["device"] for s in placement["subgraphs"]] == ["PICKY", "TEMPLATE", "PICKY"]
     assert [s["operations"] for s in placement["subgraphs"]] == [1, 1, 1]
     assert placement["devices"] == {"PICKY": 2, "TEMPLATE": 1}
     assert placement["reasons"] == [{"device": "TEMPLATE", "reason": "PICKY: PICKY is picky", "types": {"Tanh": 1}}]
-    assert len(report["milliseconds"]) == 3
+    assert (len(model["milliseconds"]), model["inferences"]) == (3, 1)
     assert {"TEMPLATE", "PICKY"} <= {device["name"] for device in report["devices"]}
 
 
@@ -120,7 +121,7 @@ def test_missing_folder_of_a_trace_is_an_error_before_the_run(folder):
 
 def test_run_with_times_of_operations(folder):
     setting = ["--set", "properties.PERF_COUNT=YES"]
-    report = json.loads(hetero("run", "run.yaml", "--json", *setting).stdout)
+    (report,) = json.loads(hetero("run", "run.yaml", "--json", *setting).stdout)["models"]
     assert {(o["type_name"], o["execution"]) for o in report["slowest"]} == {
         ("Relu", "numpy"), ("Tanh", "numpy"), ("Sigmoid", "numpy"),
     }  # fmt: skip
@@ -130,21 +131,22 @@ def test_run_with_times_of_operations(folder):
         assert 0 <= subgraph["transfer_milliseconds"] <= subgraph["milliseconds"]
     text = hetero("run", "run.yaml", *setting).stdout
     assert "slowest operations" in text and "transfers (ms)" in text
-    untimed = json.loads(hetero("run", "run.yaml", "--json").stdout)["placement"]["subgraphs"]
+    (report,) = json.loads(hetero("run", "run.yaml", "--json").stdout)["models"]
+    untimed = report["placement"]["subgraphs"]
     assert all(subgraph["milliseconds"] is subgraph["transfer_milliseconds"] is None for subgraph in untimed)
     assert "transfers (ms)" not in (text := hetero("run", "run.yaml").stdout) and "subgraph   device" in text
 
 
 def test_run_with_affinities(folder):
     result = hetero("run", "run.yaml", "--json", "--set", "affinities.node0=TEMPLATE")
-    placement = json.loads(result.stdout)["placement"]
+    placement = json.loads(result.stdout)["models"][0]["placement"]
     assert placement["devices"] == {"TEMPLATE": 2, "PICKY": 1}
     assert {"device": "TEMPLATE", "reason": "pinned", "types": {"Relu": 1}} in placement["reasons"]
 
 
 def test_run_on_a_device_alone_has_no_placement(folder):
     result = hetero("run", "run.yaml", "--json", "--set", "device=TEMPLATE")
-    assert json.loads(result.stdout)["placement"] is None
+    assert json.loads(result.stdout)["models"][0]["placement"] is None
     assert hetero("run", "run.yaml", "--set", "device=TEMPLATE").exit_code == 0
 
 
@@ -276,15 +278,17 @@ def test_failed_write_keeps_the_old_file(folder, monkeypatch):
     (folder / "y.npy").write_bytes(b"old")
     monkeypatch.setattr(np, "save", lambda *a, **k: (_ for _ in ()).throw(OSError(28, "No space left")))
     result = hetero("run", "run.yaml")
-    assert (result.exit_code, result.stderr) == (2, "error: outputs.1: y.npy cannot be written: No space left\n")
+    assert result.exit_code == 2
+    assert result.stderr == "error: run.yaml:4:20: outputs.1: y.npy cannot be written: No space left\n"
     assert (folder / "y.npy").read_bytes() == b"old"
     assert not [file for file in folder.iterdir() if file.name.startswith(".")]
 
 
 def test_no_file_is_written_if_another_output_fails(folder):
-    result = hetero("run", "run.yaml", "--set", "outputs=[npy: y.npy, ctc: {characters: run.yaml}]")
+    setting = "outputs=[npy: y.npy, ctc: {characters: run.yaml}]"
+    result = hetero("run", "run.yaml", "--set", setting)
     assert result.exit_code == 2
-    assert result.stderr.startswith("error: outputs.1: ctc needs") and result.stderr.count("\n") == 1
+    assert result.stderr.startswith(f"error: --set {setting}: outputs.1: ctc needs") and result.stderr.count("\n") == 1
     assert not (folder / "y.npy").exists()
 
 

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import shlex
+import wave
 from pathlib import Path
 
 import numpy as np
@@ -208,6 +209,27 @@ def test_inputs_of_a_run(chain):
     chain.plant("d")
     code, report = compare("chain.xml", "--inputs", "run.yaml")
     assert code == 1 and report["outputs"][0]["expected"] == f"{-np.tanh(np.exp(np.float32(4))):.6g}"
+
+
+def test_inputs_of_a_run_of_several_inferences(chain):
+    """Each chunk of a sound is a sample."""
+    with wave.open("sound.wav", "wb") as sound:
+        sound.setparams((1, 2, 8000, 0, "NONE", ""))
+        sound.writeframes(np.array([0, 0, 0, 0, 0, 8192, 0, 0], np.int16).tobytes())
+    Path("run.yaml").write_text(
+        "model: chain.xml\ndevice: TEMPLATE\ninputs: {x: {sound: sound.wav, rate: 8000, chunk: 4}}\n"
+    )
+    chain.plant("a")
+    code, report = compare("chain.xml", "--inputs", "run.yaml")
+    assert (code, report["sample"]) == (1, "run.yaml, inference 1")
+
+
+def test_runs_of_several_models_are_refused(chain):
+    Path("run.yaml").write_text(
+        "models: {only: {model: chain.xml, device: TEMPLATE, inputs: {x: {values: [[1, 2, 3, 4]]}}}}"
+    )
+    result = hetero("compare", "chain.xml", "-d", "FAULTY", "--to", "TEMPLATE", "--inputs", "run.yaml")
+    assert result.exit_code == 2 and "run.yaml runs several models" in result.stderr
 
 
 def test_random_inputs(chain):

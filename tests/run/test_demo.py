@@ -18,13 +18,21 @@ from tests.interpreter import run_python
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 DEVICES = ["TEMPLATE", "HETERO:TEMPLATE", "HETERO:GPU,TEMPLATE"]
+FAST = ["OPENVINO.CPU", "HETERO:GPU,TEMPLATE"]
 
 
-def run(name, *settings):
+def run_chain(name, *settings):
+    """Return the reports of the models of a run."""
     arguments = [argument for setting in settings for argument in ("--set", setting)]
     result = CliRunner().invoke(app, ["run", str(CONFIGS / f"{name}.yaml"), "--json", *arguments])
     assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
+    return json.loads(result.stdout)["models"]
+
+
+def run(name, *settings):
+    """Return the report of a run of one model."""
+    (report,) = run_chain(name, *settings)
+    return report
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -91,3 +99,62 @@ def test_selfie_finds_the_person(device, tmp_path):
         pixels[:60, [*range(60), *range(196, 256)]],
     )
     assert face.min() > 250 and shoulders.min() > 250 and corners.max() < 5
+
+
+LINES = [
+    "hetero runs one network on",
+    "several devices at once.",
+    "Each device is a Python class",
+    "in a pip package: 12 lines",
+    "are enough for the first one.",
+    "Total: 3 paragraphs, 2026",
+]
+
+
+@pytest.mark.parametrize("device", ["OPENVINO.CPU", "HETERO:ONEDNN,TEMPLATE"])
+def test_page_is_read_line_by_line(device):
+    detection, recognition = run_chain("page", f"device={device}")
+    assert [line["text"] for line in recognition["outputs"]] == LINES
+    assert (detection["inferences"], recognition["inferences"]) == (1, len(LINES))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_voice_finds_two_phrases(device):
+    """The sound consists of silence, a phrase, silence, a phrase and silence, at the times below."""
+    report = run("voice", f"model={zoo.path('voice_activity')}", f"device={device}")
+    times = [time for row in report["outputs"][0]["rows"] for time in (row["start"], row["end"])]
+    np.testing.assert_allclose(times, [1, 2.4, 3.3, 4.6], atol=0.15)
+
+
+@pytest.mark.parametrize("device", FAST)
+def test_notes_of_a_melody(device):
+    """The sound was made of these notes; MIDI number 60 is C4."""
+    report = run("notes", f"model={zoo.path('basic_pitch')}", f"device={device}")
+    rows = report["outputs"][0]["rows"]
+    assert [row["name"] for row in rows] == ["C4", "E4", "G4", "C5", "G4", "G4", "C4"]
+    np.testing.assert_allclose([row["start"] for row in rows], [0.2, 0.6, 1, 1.4, 2.2, 2.5, 2.8], atol=0.05)
+    np.testing.assert_allclose([row["end"] for row in rows], [0.6, 1, 1.4, 2, 2.5, 2.8, 3.6], atol=0.05)
+
+
+@pytest.mark.parametrize("device", FAST)
+@pytest.mark.parametrize(("degrees", "label"), [(0, "upright"), (180, "upside down")])
+def test_direction_of_text(device, degrees, label, tmp_path):
+    Image.open(CONFIGS / "line.png").rotate(degrees).save(tmp_path / "line.png")
+    report = run("direction", f"device={device}", f"inputs.x.image={tmp_path / 'line.png'}")
+    best, other = report["outputs"][0]["rows"]
+    assert best["label"] == label and best["value"] > 0.9 > 0.1 > other["value"]
+
+
+def test_tilted_page(tmp_path):
+    page = Image.open(CONFIGS / "page.png").rotate(-8, Image.Resampling.BICUBIC, expand=True, fillcolor="white")
+    page.save(tmp_path / "page.png")
+    picture = f"models.detection.inputs.x.image={tmp_path / 'page.png'}"
+    _, recognition = run_chain("page", "device=OPENVINO.CPU", picture)
+    assert [line["text"] for line in recognition["outputs"]] == LINES
+
+
+def test_page_without_text(tmp_path):
+    Image.new("RGB", (320, 240), "white").save(tmp_path / "page.png")
+    picture = f"models.detection.inputs.x.image={tmp_path / 'page.png'}"
+    _, recognition = run_chain("page", "device=OPENVINO.CPU", picture)
+    assert (recognition["inferences"], recognition["outputs"]) == (0, [])

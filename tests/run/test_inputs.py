@@ -49,7 +49,7 @@ def folder(tmp_path):
 def make(folder, spec, element_type="f32", shape=(-1, -1)):
     data = {"model": "model.onnx", "device": "CPU", "inputs": {"x": spec}}
     config = RunConfig.model_validate(data, context={"folder": folder})
-    return make_inputs([Parameter(element_type, list(shape), name="x").output(0)], config.inputs)["x"]
+    return make_inputs([Parameter(element_type, list(shape), name="x").output(0)], config.inputs).arrays["x"][0]
 
 
 @pytest.mark.parametrize(

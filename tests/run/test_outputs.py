@@ -35,7 +35,7 @@ def present(folder, spec, array):
     model = Model([parameter.output(0)], [parameter], "m")
     model.rt_info["metadata"] = {"character": "a\nb"}
     (presenter,) = make_presenters(config.outputs, model)
-    return presenter({"scores": array})
+    return presenter.present({"scores": [array]})
 
 
 def test_summary(folder):

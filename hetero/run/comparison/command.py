@@ -49,7 +49,7 @@ def run_comparison(core: Core, model: Model, request: Request, progress: Progres
             raise ConfigError("--per-operation and --reproducer need a device: --to DEVICE")
         return compare_with_file(core, model, request.device, file, samples[0], request.tolerance, properties, progress)
     files = reproducer_files(request.reproducer or f"{Path(request.model).stem}-differs.xml")
-    read = [Path(request.model), *(Path(sample.name) for sample in samples if request.inputs)]
+    read = [Path(request.model), *(sample.file for sample in samples if sample.file)]
     refuse_overwriting(files, read)
     comparer = Comparer(core, model, request.device, request.reference, request.tolerance, properties, progress)
     report = comparer.compare(samples, request.per_operation)
