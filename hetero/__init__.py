@@ -19,12 +19,52 @@ from hetero.types import Type
 ConstOutput = Output
 
 __all__ = [
-    "AsyncInferQueue", "AxisSet", "AxisVector", "CompiledModel", "ConstOutput", "Constant", "Coordinate",
-    "CoordinateDiff", "Core", "Dimension", "DiscreteTypeInfo", "FrontEndManager", "HeteroError", "InferRequest",
-    "Input", "Layout", "Model", "Node", "OVAny", "Op", "OpExtension", "Output", "Parameter", "PartialShape",
-    "ProfilingInfo", "RTMap", "RemoteContext", "RemoteTensor", "Shape", "Strides", "Symbol", "Tensor", "TensorVector",
-    "Type", "convert_model", "get_batch", "layout_helpers", "ops", "preprocess", "properties", "save_model",
-    "serialize", "set_batch", "tensor_from_file",
+    "AsyncInferQueue",
+    "AxisSet",
+    "AxisVector",
+    "CompiledModel",
+    "ConstOutput",
+    "Constant",
+    "Coordinate",
+    "CoordinateDiff",
+    "Core",
+    "Dimension",
+    "DiscreteTypeInfo",
+    "Extension",
+    "FrontEndManager",
+    "HeteroError",
+    "InferRequest",
+    "Input",
+    "Layout",
+    "Model",
+    "Node",
+    "OVAny",
+    "Op",
+    "OpExtension",
+    "Output",
+    "Parameter",
+    "PartialShape",
+    "ProfilingInfo",
+    "RTMap",
+    "RemoteContext",
+    "RemoteTensor",
+    "Shape",
+    "Strides",
+    "Symbol",
+    "Tensor",
+    "TensorVector",
+    "Type",
+    "compile_model",
+    "convert_model",
+    "get_batch",
+    "layout_helpers",
+    "ops",
+    "preprocess",
+    "properties",
+    "save_model",
+    "serialize",
+    "set_batch",
+    "tensor_from_file",
 ]  # fmt: skip
 
 provide("operations", lambda: import_module("hetero.ops"))
@@ -34,17 +74,20 @@ globals().update(make_modules())
 
 if TYPE_CHECKING:
     from hetero import layout_helpers, ops, preprocess, properties
-    from hetero.frontend import OpExtension
+    from hetero.frontend import Extension, OpExtension
     from hetero.frontend.ir import save_model, serialize
     from hetero.plugin import ProfilingInfo, RemoteContext, RemoteTensor
-    from hetero.runtime import AsyncInferQueue, CompiledModel, Core, FrontEndManager, InferRequest
+    from hetero.runtime import AsyncInferQueue, CompiledModel, Core, FrontEndManager, InferRequest, compile_model
     from hetero.runtime.convert import convert_model
 
 
 _LAZY_ATTRIBUTES = {
-    **dict.fromkeys(("AsyncInferQueue", "CompiledModel", "Core", "FrontEndManager", "InferRequest"), "hetero.runtime"),
+    **dict.fromkeys(
+        ("AsyncInferQueue", "CompiledModel", "Core", "FrontEndManager", "InferRequest", "compile_model"),
+        "hetero.runtime",
+    ),
     **dict.fromkeys(("ProfilingInfo", "RemoteContext", "RemoteTensor"), "hetero.plugin"),
-    "OpExtension": "hetero.frontend",
+    **dict.fromkeys(("Extension", "OpExtension"), "hetero.frontend"),
     **dict.fromkeys(("Version", "get_version"), "hetero.runtime.version"),
     "convert_model": "hetero.runtime.convert",
     **dict.fromkeys(("save_model", "serialize"), "hetero.frontend.ir"),
