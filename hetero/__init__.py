@@ -69,7 +69,7 @@ __all__ = [
 
 provide("operations", lambda: import_module("hetero.ops"))
 provide("evaluation", lambda: import_module("hetero.reference.evaluation"))
-# Make hetero.opset1 … hetero.opset16 importable as modules.
+# Make hetero.opset1 … hetero.opset17 importable as modules.
 globals().update(make_modules())
 
 if TYPE_CHECKING:

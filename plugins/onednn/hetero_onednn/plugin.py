@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from hetero.errors import UnsupportedOperationError
-from hetero.graph import Node, port_name
+from hetero.graph import Node
 from hetero.passes import (
     align_prelu_slopes,
     eliminate_common_subexpressions,
@@ -82,9 +81,7 @@ class OneDnnPlugin(Plugin):
         return implementation.unsupported_reason(node) if implementation else "oneDNN has no primitive for it"
 
     def compile(self, prepared: PreparedModel) -> OneDnnCompiledModel:
-        for port in (*prepared.ports.inputs, *prepared.ports.outputs):
-            if port.element_type is Type.string:
-                raise UnsupportedOperationError(f"{self.name} has no strings, but '{port_name(port)}' consists of them")
+        prepared.refuse_strings()
         return OneDnnCompiledModel(prepared)
 
 

@@ -110,6 +110,7 @@ class OpenCLPlugin(Plugin):
         return variable_unsupported_reason(node) if isinstance(node, VariableOp) else unsupported_reason(node)
 
     def compile(self, prepared: PreparedModel) -> OpenCLCompiledModel:
+        prepared.refuse_strings()
         folder = prepared.properties.get(props.cache_dir)
         binaries = BinaryCache(Path(folder) if folder else default_folder(), prepared.sections)
         context = prepared.context
