@@ -12,8 +12,9 @@ ROOT = Path(__file__).parents[1] / "hetero"
 LAYERS = [
     "messages", "errors", "files", "mapped_file", "cache_folder", "fork", "allocation", "tracing", "types", "packing",
     "type_conversion", "static_shape", "ov_any", "dimension", "shape", "layout", "containers", "tensor", "properties",
-    "graph", "layout_helpers", "ops", "preprocess", "reference", "passes", "frontend", "plugin", "dispatch", "virtual",
-    "runtime", "run", "conformance",
+    "graph", "layout_helpers", "ops", "preprocess", "reference", "passes", "_offline_transformations",
+    "package_utils", "utils", "exceptions", "helpers", "op", "frontend", "plugin", "dispatch", "virtual", "runtime",
+    "run", "conformance",
 ]  # fmt: skip
 # These export names of several layers and belong to none.
 ABOVE_ALL = {"__init__", "builtin", "opset_modules"}

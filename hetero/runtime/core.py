@@ -395,6 +395,11 @@ def compile_model(
     return Core().compile_model(model, device_name, config)
 
 
+def shutdown() -> None:
+    """Forget the installed plugin packages, so that the next Core looks for them again. Existing Cores keep working."""
+    installed_plugins.cache_clear()
+
+
 def _configured(factory: Callable[[], Plugin], config: Mapping[str, Any]) -> Plugin:
     """Return a new plugin with its properties set."""
     plugin = factory()

@@ -13,13 +13,13 @@ from hetero.errors import FrontendError
 from hetero.files import atomic_write
 from hetero.frontend.ir.attributes import AttributeWriter
 from hetero.frontend.ir.bodies import write_bodies
-from hetero.frontend.ir.compression import compress_to_f16
 from hetero.frontend.ir.runtime_info import write_model_info, write_rt_info
 from hetero.frontend.ir.spelling import join_names, precision, type_name
 from hetero.frontend.ir.weights import WeightsWriter
 from hetero.graph import Constant, Model, Node, Op, Output, Result, is_execution_step
 from hetero.graph.execution import LAYER_TYPE
 from hetero.ops.control_flow import MultiSubGraphOp
+from hetero.passes.fp16_compression import compress_to_f16
 
 VERSION = "11"
 
