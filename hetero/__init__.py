@@ -38,7 +38,15 @@ if TYPE_CHECKING:
     from hetero.frontend import Extension, OpExtension
     from hetero.frontend.ir import save_model, serialize
     from hetero.plugin import ProfilingInfo, RemoteContext, RemoteTensor
-    from hetero.runtime import AsyncInferQueue, CompiledModel, Core, FrontEndManager, InferRequest, compile_model, shutdown
+    from hetero.runtime import (
+        AsyncInferQueue,
+        CompiledModel,
+        Core,
+        FrontEndManager,
+        InferRequest,
+        compile_model,
+        shutdown,
+    )
     from hetero.runtime.convert import convert_model
 
 
