@@ -55,14 +55,15 @@ class CompiledModel:
     def __call__(
         self,
         inputs: Inputs = None,
-        share_inputs: bool = True,
+        share_inputs: bool = False,
         share_outputs: bool = False,
         *,
         decode_strings: bool = True,
     ) -> Results:
         """Run once in a request that all calls share. Not thread-safe: create one request for each thread.
 
-        The arguments are those of ``InferRequest.infer``.
+        The arguments are those of ``InferRequest.infer``. OpenVINO shares inputs by default; here that costs more than
+        the copy of a small input, because devices bind the memory again.
         """
         return self._own_request.infer(inputs, share_inputs, share_outputs, decode_strings=decode_strings)
 
