@@ -168,6 +168,8 @@ class Model(Named):
         return self.get_output_op(index).get_output_shape(0)
 
     def _index_of(self, nodes: Sequence[Node], node: Node) -> int:
+        if not isinstance(node, Node):
+            raise ArgumentTypeError(f"a model consists of nodes, not of {node!r}")
         if node not in nodes:
             raise GraphError(f"'{node.friendly_name}' is not in model '{self.friendly_name}'")
         return nodes.index(node)
@@ -220,12 +222,9 @@ class Model(Named):
             raise GraphError(f"variable '{name}' cannot be removed from model '{self.friendly_name}'")
         self._variables.remove(variable)
 
-    def get_variable_by_id(self, variable_id: str) -> Variable:
-        """Return the variable of this name. Raise GraphError if there is none."""
-        for variable in self.variables:
-            if variable.info.variable_id == variable_id:
-                return variable
-        raise GraphError(f"model '{self.friendly_name}' has no variable {variable_id}")
+    def get_variable_by_id(self, variable_id: str) -> Variable | None:
+        """Return the variable of this name, None if there is none."""
+        return next((v for v in self.variables if v.info.variable_id == variable_id), None)
 
     @property
     def inputs(self) -> list[Output]:
@@ -403,6 +402,8 @@ class Model(Named):
 def _as_result(value: Node | Output) -> Result:
     if isinstance(value, Result):
         return value
+    if not isinstance(value, (Node, Output)):
+        raise ArgumentTypeError(f"the results of a model are nodes or their outputs, not {value!r}")
     source = value.output(0) if isinstance(value, Node) else value
     result = Result(source)
     result.friendly_name = f"{source.node.friendly_name}/result"

@@ -271,8 +271,11 @@ class Node(Named, Arithmetic):
         return iter(self._outputs)
 
     def __repr__(self) -> str:
-        outputs = ", ".join(f"{o.element_type}{o.partial_shape}" for o in self._outputs)
-        return escaped(f"<{self.type_info.version_id}::{self.type_info.name} '{self.friendly_name}' ({outputs})>")
+        return escaped(f"<{self.type_info.name}: '{self.friendly_name}' ({self.describe_outputs()})>")
+
+    def describe_outputs(self) -> str:
+        """Return the shapes of the outputs as text."""
+        return ", ".join(str(output._partial_shape) for output in self._outputs)
 
 
 def as_output(value: Output | Node) -> Output:

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hetero.errors import GraphError
+from hetero.errors import ArgumentListError, GraphError
 from hetero.graph.attributes import (
     REQUIRED,
     Attribute,
@@ -162,7 +162,7 @@ class Op(Node):
         try:
             bound = cls.signature().bind(*arguments, **keywords)
         except TypeError as error:
-            raise GraphError(f"{cls.type_info.name}: {error}") from None
+            raise ArgumentListError(f"{cls.type_info.name}: {error}") from None
         bound.apply_defaults()
         return cls._with_attributes_of_dict(bound.arguments) if cls.attributes_in else bound.arguments
 
@@ -348,7 +348,7 @@ def _as_argument(value: Any, cls: type[Op]) -> Output:
 
     array = np.asarray(value)
     if array.dtype == object:
-        raise GraphError(
+        raise ArgumentListError(
             f"{cls.type_info.name}: {value!r} cannot be an input: give a node, an output, an array or a number"
         )
     if not isinstance(value, np.ndarray) and array.dtype == np.float64:

@@ -70,6 +70,8 @@ _IRREGULAR = {
 _OLDER_FACTORIES = {"Interpolate": range(4, 10), "Range": range(4, 12)}
 # Additional names of factories.
 _ALIASES = {"Abs": "absolute", "Ceiling": "ceil", "CumSum": "cumsum"}
+# The element types that OpenVINO's factories make of Python's types.
+_PYTHON_TYPES: dict[Any, Type] = {float: Type.f32, int: Type.i32}
 # Operations whose factory is the class, which has the methods that connect bodies.
 _CLASS_FACTORIES = {"Assign", "If", "Loop", "TensorIterator"}
 
@@ -102,7 +104,7 @@ def members_of(opset: int) -> dict[str, Any]:
 
 def parameter(shape: PartialShapeLike, dtype: Any = np.float32, name: str | None = None) -> Parameter:
     """Create a Parameter with OpenVINO's argument order: the shape first; the type may be a numpy dtype."""
-    return Parameter(dtype, shape, name=name)
+    return Parameter(_PYTHON_TYPES.get(dtype, dtype), shape, name=name)
 
 
 def constant(
@@ -124,6 +126,7 @@ def constant(
             dtype, shared_memory = None, dtype
         shared_memory = shared_memory is not False
         value = value.data
+    dtype = _PYTHON_TYPES.get(dtype, dtype)
     if isinstance(dtype, Type) and dtype is not Type.string:
         array = np.asarray(value)
         same = array.dtype == dtype.to_dtype()
