@@ -399,6 +399,13 @@ class Model(Named):
         return describe_ports(escaped(f"Model: '{self.friendly_name}'"), self.inputs, self.outputs)
 
 
+def checked_model(value: Model) -> Model:
+    """Return a model. Raise ArgumentTypeError if the value is none."""
+    if not isinstance(value, Model):
+        raise ArgumentTypeError(f"a Model is needed here, not {value!r}")
+    return value
+
+
 def _as_result(value: Node | Output) -> Result:
     if isinstance(value, Result):
         return value

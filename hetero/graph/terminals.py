@@ -51,7 +51,8 @@ class Parameter(HasLayout, Op, opset=1):
         return self.element_type
 
     def describe_outputs(self) -> str:
-        return f"{self.partial_shape}, {self.element_type.cpp_name}"
+        kind = self.output(0).element_type
+        return f"{super().describe_outputs()}, {kind.cpp_name if isinstance(kind, Type) else kind}"
 
     def set_element_type(self, element_type: Type) -> None:
         self.element_type = element_type
