@@ -349,7 +349,7 @@ class Model(Named):
             return as_output(key)
         if isinstance(key, str):
             return self._value_named(key)
-        if not isinstance(key, tuple) or len(key) != 2:
+        if not isinstance(key, tuple) or len(key) != 2 or not isinstance(key[1], int):
             raise ArgumentTypeError(f"an output is added by port, tensor name or (node name, index), not {key!r}")
         for node in self.get_ordered_ops():
             if node.friendly_name == key[0]:

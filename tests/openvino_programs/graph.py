@@ -278,3 +278,13 @@ def program_types_of_python(ov):
     return [
         repr(kind) for kind in (*kinds, *(ops.constant([1], kind).get_element_type() for kind in (float, int, bool)))
     ]
+
+
+def program_unique_names(ov):
+    parameter, relu, _model = small_model(ov)
+    before = relu.get_name()
+    relu.set_friendly_name("changed")
+    return [
+        relu.get_name() == before, relu.name.startswith("Relu_"), relu.friendly_name, parameter.name == relu.name,
+        kind_of_error(lambda: setattr(relu, "name", "x")),
+    ]  # fmt: skip
