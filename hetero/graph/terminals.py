@@ -39,8 +39,8 @@ class Parameter(HasLayout, Op, opset=1):
     def infer_value(self) -> np.ndarray | None:
         return self.known_value
 
-    def set_partial_shape(self, shape: PartialShapeLike) -> None:
-        shape = PartialShape(shape)
+    def set_partial_shape(self, partial_shape: PartialShapeLike) -> None:
+        shape = PartialShape(partial_shape)
         self.check_layout(self.layout, shape)
         self.partial_shape = shape
 
