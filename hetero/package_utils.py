@@ -8,6 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 
+def get_cmake_path() -> str:
+    """Return "", because the package has no CMake files."""
+    return ""
+
+
 def deprecated(name: str | None = None, version: str = "", message: str = "", stacklevel: int = 2) -> Callable:
     """Return a decorator that warns at each call that a function will be removed in a version."""
 
@@ -27,8 +32,8 @@ def deprecated(name: str | None = None, version: str = "", message: str = "", st
 class classproperty:
     """A property of a class, which is read without an instance."""
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self._function = function.__func__ if isinstance(function, (classmethod, staticmethod)) else function
+    def __init__(self, func: Callable[[Any], Any]) -> None:
+        self._function = func.__func__ if isinstance(func, (classmethod, staticmethod)) else func
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self._function(type(instance) if owner is None else owner)
