@@ -8,6 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 
+def get_cmake_path() -> str:
+    """Return "", because the package has no CMake files."""
+    return ""
+
+
 def deprecated(name: str | None = None, version: str = "", message: str = "", stacklevel: int = 2) -> Callable:
     """Return a decorator that warns at each call that a function will be removed in a version."""
 

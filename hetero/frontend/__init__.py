@@ -46,7 +46,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # FrontEndManager needs the installed plugins, which are above this layer.
-    if name == "FrontEndManager":
-        return need("runtime").FrontEndManager
+    # These need the installed packages, which are above this layer.
+    if name in ("FrontEndManager", "get_version"):
+        return getattr(need("runtime"), name)
     raise AttributeError(f"module 'hetero.frontend' has no attribute '{name}'")

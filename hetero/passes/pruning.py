@@ -41,7 +41,7 @@ def _prune(convolution: ops.Convolution) -> bool:
                 removed = np.logical_and(removed, values == 0)
             if len(values) > 1:
                 operands.append(node.input(1 - reader.index))
-        elif not isinstance(node, _KEEP_ZERO):
+        elif not isinstance(node, _KEEP_ZERO) or reader.index:
             return False
         reader = only_reader(node)
     if reader is None or reader.index or not removed.any() or removed.all():

@@ -1,7 +1,7 @@
 """Properties of AUTO and MULTI, like ``openvino.properties.intel_auto``."""
 
-from hetero.properties.property import Property, PropertyEnum
-from hetero.properties.values import boolean, member_of
+from hetero.properties.property import EVERY_VALUE, Property, PropertyEnum
+from hetero.properties.values import boolean, mapping, member_of
 
 
 class SchedulePolicy(PropertyEnum):
@@ -14,6 +14,11 @@ class SchedulePolicy(PropertyEnum):
     DEVICE_PRIORITY = "DEVICE_PRIORITY", 1
     DEFAULT = "DEVICE_PRIORITY", 1
 
+
+# Hints without effect.
+devices_utilization_threshold = Property("DEVICES_UTILIZATION_THRESHOLD", mapping, {}, ignored=EVERY_VALUE)
+low_power_device = Property("LOW_POWER_DEVICE", str, "", ignored=EVERY_VALUE)
+perf_curve_table = Property("PERF_CURVE_TABLE", str, "", ignored=EVERY_VALUE)
 
 device_bind_buffer = Property("DEVICE_BIND_BUFFER", boolean, False)
 enable_startup_fallback = Property("ENABLE_STARTUP_FALLBACK", boolean, True)

@@ -5,5 +5,15 @@ from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.core import Core, compile_model, shutdown
 from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.infer_request import InferRequest
+from hetero.runtime.version import get_version
 
-__all__ = ["AsyncInferQueue", "CompiledModel", "Core", "FrontEndManager", "InferRequest", "compile_model", "shutdown"]
+__all__ = [
+    "AsyncInferQueue",
+    "CompiledModel",
+    "Core",
+    "FrontEndManager",
+    "InferRequest",
+    "compile_model",
+    "get_version",
+    "shutdown",
+]

@@ -292,3 +292,11 @@ def program_names_of_operations(ov):
         [callable(one) for one in (op.if_op, op.loop, op.tensor_iterator, op.assign, op.read_value, op.Result)],
         issubclass(import_module(f"{ov.__name__}.exceptions").UserInputError, Exception),
     ]  # fmt: skip
+
+
+def program_postponed_constants(ov):
+    ops = ov.opset13
+    data = ops.parameter([2, 2], ov.Type.f32)
+    constant = ov.utils.make_postponed_constant(ov.Type.f32, ov.Shape([2, 2]), lambda: ov.Tensor(DATA), "made")
+    model = ov.Model([ops.add(data, constant)], [data], "m")
+    return run(ov, model, DATA), constant.get_friendly_name()
