@@ -6,9 +6,11 @@ signatures, and from the docstrings of pybind11's functions, which begin with a 
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import importlib
 import inspect
+import pkgutil
 import re
 from collections.abc import Iterator
 from types import ModuleType
@@ -27,6 +29,9 @@ _OPERATORS = {
 
 def missing_names(theirs: ModuleType, ours: ModuleType) -> list[str]:
     """Return the public names of a package, of its submodules and of its classes that the other one lacks."""
+    for submodule in pkgutil.iter_modules(theirs.__path__):  # a package has only those that were imported
+        with contextlib.suppress(ImportError):  # openvino.torch needs torch
+            importlib.import_module(f"{theirs.__name__}.{submodule.name}")
     return list(_missing_in_module(theirs, ours, "", set()))
 
 
@@ -47,7 +52,7 @@ def _missing_in_module(theirs: ModuleType, ours: ModuleType, path: str, seen: se
         elif inspect.isclass(value):
             if value not in seen and value.__module__.startswith("openvino"):
                 seen.add(value)
-                yield from _missing_in_class(value, getattr(ours, name), where)
+                yield from _missing_in_class(value, getattr(ours, name), where, seen)
         elif callable(value):
             yield from _missing_parameters(value, getattr(ours, name), where)
 
@@ -69,16 +74,21 @@ def _submodule(module: ModuleType, name: str) -> ModuleType | None:
         return getattr(module, name, None)
 
 
-def _missing_in_class(theirs: type, ours: Any, path: str) -> Iterator[str]:
+def _missing_in_class(theirs: type, ours: Any, path: str, seen: set[Any]) -> Iterator[str]:
     yield from _missing_parameters(theirs.__init__, ours, path)
     for name in dir(theirs):
-        value = getattr(theirs, name)
+        try:
+            value = getattr(theirs, name)
+        except TypeError:  # a static property of pybind11 that fails
+            continue
         if name.startswith("_") and (name not in _OPERATORS or getattr(object, name, None) is value):
             continue
         if issubclass(theirs, enum.Enum) and hasattr(enum.Enum, name):
             continue
         if not _has_member(ours, name):
-            yield f"{path}.{name}"
+            if not any((base, name) in seen for base in theirs.__mro__):  # listed for a base
+                seen.add((theirs, name))
+                yield f"{path}.{name}"
         elif callable(value) and not name.startswith("_"):
             yield from _missing_parameters(value, getattr(ours, name, None), f"{path}.{name}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from hetero.errors import ArgumentTypeError, GraphError
+from hetero.errors import ArgumentTypeError, GraphError, PortIndexError
 from hetero.graph.node import Named, Node, as_output
 from hetero.graph.order import topological_order, walk_nested
 from hetero.graph.port import Output
@@ -168,6 +168,8 @@ class Model(Named):
         return self.get_output_op(index).get_output_shape(0)
 
     def _index_of(self, nodes: Sequence[Node], node: Node) -> int:
+        if not isinstance(node, Node):
+            raise ArgumentTypeError(f"a model consists of nodes, not of {node!r}")
         if node not in nodes:
             raise GraphError(f"'{node.friendly_name}' is not in model '{self.friendly_name}'")
         return nodes.index(node)
@@ -220,12 +222,9 @@ class Model(Named):
             raise GraphError(f"variable '{name}' cannot be removed from model '{self.friendly_name}'")
         self._variables.remove(variable)
 
-    def get_variable_by_id(self, variable_id: str) -> Variable:
-        """Return the variable of this name. Raise GraphError if there is none."""
-        for variable in self.variables:
-            if variable.info.variable_id == variable_id:
-                return variable
-        raise GraphError(f"model '{self.friendly_name}' has no variable {variable_id}")
+    def get_variable_by_id(self, variable_id: str) -> Variable | None:
+        """Return the variable of this name, None if there is none."""
+        return next((v for v in self.variables if v.info.variable_id == variable_id), None)
 
     @property
     def inputs(self) -> list[Output]:
@@ -240,7 +239,7 @@ class Model(Named):
     def input(self, index: PortKey | None = None, *, tensor_name: str | None = None) -> Output:
         """Return an input by index, name or port, or the only one. Raise GraphError if there is no such input."""
         key = tensor_name if index is None else index
-        return find_port(self.inputs, key, f"model '{self.friendly_name}' has no input")
+        return find_port(self.inputs, key, f"model '{self.friendly_name}' has no input", PortIndexError)
 
     def output(self, index: PortKey | None = None, *, tensor_name: str | None = None) -> Output:
         """Return an output by index, name or port, or the only one. Raise GraphError if there is no such output."""
@@ -249,7 +248,7 @@ class Model(Named):
             for result in self._results:  # a name that its value got after the Result was made
                 if key in result.input_value(0).names and key not in result.output(0).names:
                     return result.output(0)
-        return find_port(self.outputs, key, f"model '{self.friendly_name}' has no output")
+        return find_port(self.outputs, key, f"model '{self.friendly_name}' has no output", PortIndexError)
 
     def get_ordered_ops(self) -> list[Node]:
         """Return all nodes in topological order, Parameters first."""
@@ -350,7 +349,7 @@ class Model(Named):
             return as_output(key)
         if isinstance(key, str):
             return self._value_named(key)
-        if not isinstance(key, tuple) or len(key) != 2:
+        if not isinstance(key, tuple) or len(key) != 2 or not isinstance(key[1], int):
             raise ArgumentTypeError(f"an output is added by port, tensor name or (node name, index), not {key!r}")
         for node in self.get_ordered_ops():
             if node.friendly_name == key[0]:
@@ -400,9 +399,18 @@ class Model(Named):
         return describe_ports(escaped(f"Model: '{self.friendly_name}'"), self.inputs, self.outputs)
 
 
+def checked_model(value: Model) -> Model:
+    """Return a model. Raise ArgumentTypeError if the value is none."""
+    if not isinstance(value, Model):
+        raise ArgumentTypeError(f"a Model is needed here, not {value!r}")
+    return value
+
+
 def _as_result(value: Node | Output) -> Result:
     if isinstance(value, Result):
         return value
+    if not isinstance(value, (Node, Output)):
+        raise ArgumentTypeError(f"the results of a model are nodes or their outputs, not {value!r}")
     source = value.output(0) if isinstance(value, Node) else value
     result = Result(source)
     result.friendly_name = f"{source.node.friendly_name}/result"

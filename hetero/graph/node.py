@@ -88,12 +88,20 @@ class Node(Named, Arithmetic):
 
     def __init__(self, arguments: Sequence[Output | Node] = (), output_size: int = 1) -> None:
         self._instance_id = next(Node._counter)
-        self._friendly_name = f"{self.type_info.name}_{self._instance_id}"
+        self._friendly_name = self.name
         self.rt_info = RTMap()
         self._outputs = [Output(self, index) for index in range(output_size)]
         self._inputs = [Input(self, index, as_output(a)) for index, a in enumerate(arguments)]
         # The descriptions of inputs and outputs at the last inference.
         self._inferred: list[object] = []
+
+    @property
+    def name(self) -> str:
+        """A name that no other node of the process has, and that does not change, unlike the friendly name."""
+        return f"{self.type_info.name}_{self._instance_id}"
+
+    def get_name(self) -> str:
+        return self.name
 
     # Methods that a class of operations defines.
 
@@ -271,8 +279,11 @@ class Node(Named, Arithmetic):
         return iter(self._outputs)
 
     def __repr__(self) -> str:
-        outputs = ", ".join(f"{o.element_type}{o.partial_shape}" for o in self._outputs)
-        return escaped(f"<{self.type_info.version_id}::{self.type_info.name} '{self.friendly_name}' ({outputs})>")
+        return escaped(f"<{self.type_info.name}: '{self.friendly_name}' ({self.describe_outputs()})>")
+
+    def describe_outputs(self) -> str:
+        """Return the shapes of the outputs as text."""
+        return ", ".join(str(output._partial_shape) for output in self._outputs)
 
 
 def as_output(value: Output | Node) -> Output:

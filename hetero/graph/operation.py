@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hetero.errors import GraphError
+from hetero.errors import ArgumentListError, GraphError
 from hetero.graph.attributes import (
     REQUIRED,
     Attribute,
@@ -162,7 +162,7 @@ class Op(Node):
         try:
             bound = cls.signature().bind(*arguments, **keywords)
         except TypeError as error:
-            raise GraphError(f"{cls.type_info.name}: {error}") from None
+            raise ArgumentListError(f"{cls.type_info.name}: {error}") from None
         bound.apply_defaults()
         return cls._with_attributes_of_dict(bound.arguments) if cls.attributes_in else bound.arguments
 
@@ -178,6 +178,11 @@ class Op(Node):
         if attributes:
             raise GraphError(f"{cls.type_info.name}: {parameter} cannot have {', '.join(map(str, attributes))}")
         return arguments
+
+    @classmethod
+    def inputs_before(cls, name: str, given: Sequence[Output]) -> list[Output]:
+        """Return the optional inputs that are missing before a later one. By default raises GraphError."""
+        raise GraphError(f"{cls.type_info.name}: input {name} is given without the optional inputs before it")
 
     @classmethod
     def signature(cls) -> inspect.Signature:
@@ -334,9 +339,7 @@ def _flatten(cls: type[Op], bound: dict[str, Any]) -> list[Output]:
             arguments += [_as_argument(v, cls) for v in value]
         elif value is not None:
             if len(arguments) < cls.input_names.index(declared):
-                raise GraphError(
-                    f"{cls.type_info.name}: input {declared.strip('?')} is given without the optional inputs before it"
-                )
+                arguments += cls.inputs_before(declared.strip("?"), arguments)
             arguments.append(_as_argument(value, cls))
     return arguments
 
@@ -348,7 +351,7 @@ def _as_argument(value: Any, cls: type[Op]) -> Output:
 
     array = np.asarray(value)
     if array.dtype == object:
-        raise GraphError(
+        raise ArgumentListError(
             f"{cls.type_info.name}: {value!r} cannot be an input: give a node, an output, an array or a number"
         )
     if not isinstance(value, np.ndarray) and array.dtype == np.float64:

@@ -7,7 +7,7 @@ inference.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -148,11 +148,13 @@ class Output(Port):
     def get_names(self) -> set[str]:
         return self.names
 
-    def set_names(self, names: Iterable[str]) -> None:
-        self.names = set(names)
+    def set_names(self, names: Set[str]) -> None:
+        """Set the names of the tensor. Raise ArgumentTypeError if they are not a set of strings."""
+        self.names = _as_names(names)
 
-    def add_names(self, names: Iterable[str]) -> None:
-        self.own_names |= set(names)
+    def add_names(self, names: Set[str]) -> None:
+        """Add names of the tensor. Raise ArgumentTypeError if they are not a set of strings."""
+        self.own_names |= _as_names(names)
 
     def get_target_inputs(self) -> list[Input]:
         """Return the inputs that read this value, in the order in which they were connected."""
@@ -213,6 +215,8 @@ class Input(Port):
 
     def replace_source_output(self, new_source_output: Output) -> None:
         """Read another value. Types and shapes are not inferred again."""
+        if not isinstance(new_source_output, Output):
+            raise ArgumentTypeError(f"an input reads an Output, not {new_source_output!r}")
         self._source._targets.pop(self, None)
         self._source = new_source_output
         new_source_output._targets[self] = None
@@ -223,3 +227,9 @@ class Input(Port):
     def get_tensor(self) -> Output:
         """Return the value that the input reads."""
         return self._source
+
+
+def _as_names(names: Set[str]) -> set[str]:
+    if not isinstance(names, Set) or not all(isinstance(name, str) for name in names):
+        raise ArgumentTypeError(f"the names of a tensor are a set of strings, not {names!r}")
+    return set(names)

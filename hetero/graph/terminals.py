@@ -39,13 +39,20 @@ class Parameter(HasLayout, Op, opset=1):
     def infer_value(self) -> np.ndarray | None:
         return self.known_value
 
-    def set_partial_shape(self, shape: PartialShapeLike) -> None:
-        shape = PartialShape(shape)
+    def set_partial_shape(self, partial_shape: PartialShapeLike) -> None:
+        shape = PartialShape(partial_shape)
         self.check_layout(self.layout, shape)
         self.partial_shape = shape
 
     def get_partial_shape(self) -> PartialShape:
         return self.partial_shape
+
+    def get_element_type(self) -> Type:
+        return self.element_type
+
+    def describe_outputs(self) -> str:
+        kind = self.output(0).element_type
+        return f"{super().describe_outputs()}, {kind.cpp_name if isinstance(kind, Type) else kind}"
 
     def set_element_type(self, element_type: Type) -> None:
         self.element_type = element_type
@@ -57,6 +64,8 @@ class Constant(Op, opset=1):
     ``data`` is a read-only view of the array, which models and devices share. ``Constant(array)`` does not copy the
     array; ``Constant(array=array)`` does unless ``shared_memory`` is true, as in OpenVINO.
     """
+
+    data: np.ndarray
 
     def __init__(
         self,
@@ -109,7 +118,7 @@ class Constant(Op, opset=1):
 
     def get_value_strings(self) -> list[str]:
         """Return the elements as strings."""
-        return [f"{number}" for number in as_numbers(self.data).reshape(-1).tolist()]
+        return [_text_of(number) for number in as_numbers(self.data).reshape(-1).tolist()]
 
     @property
     def strides(self) -> Strides:
@@ -146,6 +155,13 @@ class Result(HasLayout, Op, opset=1):
 
     def infer_value(self) -> np.ndarray | None:
         return self.input_value(0).value
+
+
+def _text_of(value: Any) -> str:
+    """Return an element as OpenVINO prints it."""
+    if isinstance(value, float):
+        return f"{value:g}".replace("inf", "INFINITY").replace("nan", "NAN")
+    return f"{int(value)}" if isinstance(value, bool) else f"{value}"
 
 
 def filled(kind: Any, shape: Sequence[int], values: Any) -> np.ndarray:

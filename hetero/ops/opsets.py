@@ -1,4 +1,4 @@
-"""Contents of the modules hetero.opset1 … hetero.opset16, made from the operation classes.
+"""Contents of the modules hetero.opset1 … hetero.opset17, made from the operation classes.
 
 A module has the newest class of each operation as of its operation set, and a snake_case factory for each class, whose
 parameters are the inputs and attributes of the class: ``opset8.softmax(data, axis=1)``.
@@ -19,7 +19,7 @@ from hetero.tensor import Tensor
 from hetero.type_conversion import converted
 from hetero.types import Type
 
-OPSETS = range(1, 17)
+OPSETS = range(1, 18)
 
 
 def operation_classes() -> Iterator[type[Op]]:
@@ -54,11 +54,12 @@ def classes_in(opset: int) -> dict[str, type[Op]]:
 
 
 # Operations whose factories OpenVINO writes as one word.
-_ONE_WORD = {"Col2Im", "HSigmoid", "HSwish", "MatMul", "PRelu", "SoftPlus", "SoftSign", "TopK"}
+_ONE_WORD = {"Col2Im", "ErfInv", "HSigmoid", "HSwish", "MatMul", "PRelu", "SoftPlus", "SoftSign", "TopK"}
 
 # Factory names that do not follow from the operation's name by a rule; "if" is a Python keyword.
 _IRREGULAR = {
     "ExperimentalDetectronTopKROIs": "experimental_detectron_topk_rois",
+    "GroupedMatMul": "grouped_matmul",
     "I420toBGR": "i420_to_bgr",
     "I420toRGB": "i420_to_rgb",
     "NV12toBGR": "nv12_to_bgr",
@@ -70,6 +71,8 @@ _IRREGULAR = {
 _OLDER_FACTORIES = {"Interpolate": range(4, 10), "Range": range(4, 12)}
 # Additional names of factories.
 _ALIASES = {"Abs": "absolute", "Ceiling": "ceil", "CumSum": "cumsum"}
+# The element types that OpenVINO's factories make of Python's types.
+_PYTHON_TYPES: dict[Any, Type] = {float: Type.f32, int: Type.i32}
 # Operations whose factory is the class, which has the methods that connect bodies.
 _CLASS_FACTORIES = {"Assign", "If", "Loop", "TensorIterator"}
 
@@ -102,7 +105,7 @@ def members_of(opset: int) -> dict[str, Any]:
 
 def parameter(shape: PartialShapeLike, dtype: Any = np.float32, name: str | None = None) -> Parameter:
     """Create a Parameter with OpenVINO's argument order: the shape first; the type may be a numpy dtype."""
-    return Parameter(dtype, shape, name=name)
+    return Parameter(_PYTHON_TYPES.get(dtype, dtype), shape, name=name)
 
 
 def constant(
@@ -124,6 +127,7 @@ def constant(
             dtype, shared_memory = None, dtype
         shared_memory = shared_memory is not False
         value = value.data
+    dtype = _PYTHON_TYPES.get(dtype, dtype)
     if isinstance(dtype, Type) and dtype is not Type.string:
         array = np.asarray(value)
         same = array.dtype == dtype.to_dtype()

@@ -17,7 +17,7 @@ from hetero.plugin.host import Host
 from hetero.plugin.model_sections import models_in
 from hetero.plugin.prepared_model import Ports, PreparedModel
 from hetero.plugin.query import QueryResult, get_supported_nodes, is_terminal, unsupported
-from hetero.plugin.shared_properties import decide_streams, full_name, set_log_level
+from hetero.plugin.shared_properties import decide_streams, full_name, hint_properties, set_log_level
 from hetero.properties import Property, PropertyTable
 
 if TYPE_CHECKING:
@@ -222,11 +222,13 @@ class Plugin:
         device = self.device(options)
         own = self._options.get(device.id, {}) if device.id else {}
         values = {**self._options[""], **own, **options}
-        table = PropertyTable(self.properties_of(device, values), self.name)
+        table = PropertyTable((*hint_properties, *self.properties_of(device, values)), self.name)
         table.set(values)
+        if props.log.level in options:
+            set_log_level(self.log, table.get(props.log.level))
+        for key in table.ignored(options):
+            self.log.debug("%s has no use for %s=%s and ignores this hint", self.name, key, table.get(key))
         known = {props.available_devices: tuple(device.id for device in self.devices()), **device.properties()}
         table.set_internal({key: value for key, value in known.items() if key in table})
         decide_streams(table)
-        if props.log.level in options:
-            set_log_level(self.log, table.get(props.log.level))
         return table

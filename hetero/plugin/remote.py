@@ -190,19 +190,20 @@ class RemoteTensor(_DeviceTensor):
     """
 
     @overload
-    def __init__(self, remote_tensor: RemoteTensor, begin: Sequence[int], end: Sequence[int], /) -> None: ...
+    def __init__(self, remote_tensor: RemoteTensor, begin: Sequence[int], end: Sequence[int]) -> None: ...
     @overload
     def __init__(self, memory: RemoteMemory, type: ElementType, shape: Sequence[int], /) -> None: ...
 
-    def __init__(self, source: RemoteTensor | RemoteMemory, second: Any, third: Sequence[int], /) -> None:
-        self._is_region = isinstance(source, RemoteTensor)
-        if isinstance(source, RemoteTensor):
-            region = source.region.part(region_of(source.shape, second, third))
-            super().__init__(source.memory, source.element_type, region)
-        elif isinstance(source, RemoteMemory):
-            super().__init__(source, Type(second), Region.whole(_dtype_of(second), third))
+    def __init__(self, remote_tensor: RemoteTensor | RemoteMemory, begin: Any, end: Sequence[int]) -> None:
+        self._is_region = isinstance(remote_tensor, RemoteTensor)
+        if isinstance(remote_tensor, RemoteTensor):
+            region = remote_tensor.region.part(region_of(remote_tensor.shape, begin, end))
+            super().__init__(remote_tensor.memory, remote_tensor.element_type, region)
+        elif isinstance(remote_tensor, RemoteMemory):
+            kind, shape = begin, end
+            super().__init__(remote_tensor, Type(kind), Region.whole(_dtype_of(kind), shape))
         else:
-            raise TensorError(f"a remote tensor is made from another one, not from {type(source).__name__}")
+            raise TensorError(f"a remote tensor is made from another one, not from {type(remote_tensor).__name__}")
 
     def get_device_name(self) -> str:
         """Return the name of the device, such as ``GPU.0``."""

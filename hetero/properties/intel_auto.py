@@ -1,21 +1,24 @@
 """Properties of AUTO and MULTI, like ``openvino.properties.intel_auto``."""
 
-from enum import StrEnum
-
-from hetero.properties.property import Property
-from hetero.properties.values import boolean, member_of
+from hetero.properties.property import EVERY_VALUE, Property, PropertyEnum
+from hetero.properties.values import boolean, mapping, member_of
 
 
-class SchedulePolicy(StrEnum):
+class SchedulePolicy(PropertyEnum):
     """The device of an inference if several are idle.
 
     DEVICE_PRIORITY: the first in the list. ROUND_ROBIN: the one after the device of the inference before.
     """
 
-    ROUND_ROBIN = "ROUND_ROBIN"
-    DEVICE_PRIORITY = "DEVICE_PRIORITY"
-    DEFAULT = "DEVICE_PRIORITY"
+    ROUND_ROBIN = "ROUND_ROBIN", 0
+    DEVICE_PRIORITY = "DEVICE_PRIORITY", 1
+    DEFAULT = "DEVICE_PRIORITY", 1
 
+
+# Hints without effect.
+devices_utilization_threshold = Property("DEVICES_UTILIZATION_THRESHOLD", mapping, {}, ignored=EVERY_VALUE)
+low_power_device = Property("LOW_POWER_DEVICE", str, "", ignored=EVERY_VALUE)
+perf_curve_table = Property("PERF_CURVE_TABLE", str, "", ignored=EVERY_VALUE)
 
 device_bind_buffer = Property("DEVICE_BIND_BUFFER", boolean, False)
 enable_startup_fallback = Property("ENABLE_STARTUP_FALLBACK", boolean, True)

@@ -2,8 +2,18 @@
 
 from hetero.runtime.async_infer_queue import AsyncInferQueue
 from hetero.runtime.compiled_model import CompiledModel
-from hetero.runtime.core import Core
+from hetero.runtime.core import Core, compile_model, shutdown
 from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.infer_request import InferRequest
+from hetero.runtime.version import get_version
 
-__all__ = ["AsyncInferQueue", "CompiledModel", "Core", "FrontEndManager", "InferRequest"]
+__all__ = [
+    "AsyncInferQueue",
+    "CompiledModel",
+    "Core",
+    "FrontEndManager",
+    "InferRequest",
+    "compile_model",
+    "get_version",
+    "shutdown",
+]

@@ -27,6 +27,9 @@ _COMMON = (
     props.hint.execution_mode,
     intel_auto.device_bind_buffer,
     intel_auto.schedule_policy,
+    intel_auto.devices_utilization_threshold,
+    intel_auto.low_power_device,
+    intel_auto.perf_curve_table,
 )
 
 
