@@ -14,7 +14,6 @@ from hetero.errors import TensorError
 from hetero.graph import Output, find_port, port_name
 from hetero.graph.port_lookup import PortKey
 from hetero.tensor import Tensor, as_array
-from hetero.tracing import span
 from hetero.types import Type
 
 if TYPE_CHECKING:
@@ -218,7 +217,7 @@ class InferRequest:
         self._request.request.set_tensors(self._find_port(key), tensors)
 
     def _span(self, name: str) -> AbstractContextManager[object]:
-        return span(name, self._request.request.compiled_model.name, self._request.request.number)
+        return self._request.request.span(name)
 
     def _find_port(self, key: PortKey) -> Output:
         return find_port(self.model_inputs + self.model_outputs, key, "the infer request has no tensor")
