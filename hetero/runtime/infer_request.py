@@ -93,14 +93,18 @@ class InferRequest:
     def set_callback(self, callback: Callable[..., None], userdata: Any = None) -> None:
         """Call ``callback(userdata)`` after each asynchronous inference, successful or not.
 
-        It runs on a thread of the device. ``wait`` raises the exception of the callback. The callback may call
-        ``start_async``, but ``infer``, ``wait`` and ``wait_for`` of its own request raise RequestBusyError there.
+        It runs on a thread of this request, so that a slow one delays no other inference. ``wait`` raises the exception
+        of the callback. The callback may call ``start_async``, but ``infer``, ``wait`` and ``wait_for`` of its own
+        request raise RequestBusyError there.
         """
         self.on_end(lambda error: callback(userdata))
 
-    def on_end(self, callback: Callable[[Exception | None], None]) -> None:
-        """Call ``callback(error)`` after each asynchronous inference; ``error`` is None if it succeeded."""
-        self._request.set_callback(callback)
+    def on_end(self, callback: Callable[[Exception | None], None], on_own_thread: bool = True) -> None:
+        """Call ``callback(error)`` after each asynchronous inference; ``error`` is None if it succeeded.
+
+        ``on_own_thread=False`` saves the change to another thread, for a callback that takes no time.
+        """
+        self._request.set_callback(callback, on_own_thread)
 
     @property
     def latency(self) -> float:

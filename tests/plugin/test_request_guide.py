@@ -1,15 +1,17 @@
 """The plugin guide's pages on plugins, compiled models and infer requests: what their sections show."""
 
+import threading
 from datetime import timedelta
 
 import numpy as np
 import pytest
 
-from hetero import Core, Model, Parameter, Type, ops
+from hetero import AsyncInferQueue, Core, Model, Parameter, Type, ops
 from hetero.errors import PropertyError
 from hetero.tracing import Recorder
 from tests.devices import PickyPlugin, core_with
 
+PATIENCE = 20_000  # milliseconds
 X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
 
 
@@ -117,3 +119,47 @@ def test_infer_request_get_profiling_info_without_measuring():
     with Recorder():  # which has stages timed too
         request.infer(X)
     assert request.profiling_info == []
+
+
+@pytest.mark.parametrize("device", ["TEMPLATE", "GPU", "HETERO:GPU,TEMPLATE", "AUTO:TEMPLATE"])
+def test_compiled_model_callback_executor(device):
+    """A callback that does not end delays no other request, with a callback or without."""
+    compiled = Core().compile_model(model(), device, {"NUM_STREAMS": 1} if device != "AUTO:TEMPLATE" else {})
+    slow, quick, other = (compiled.create_infer_request() for _ in range(3))
+    entered, release, called = threading.Event(), threading.Event(), []
+
+    def block(_):
+        entered.set()
+        assert release.wait(PATIENCE / 1000)
+
+    slow.set_callback(block)
+    quick.set_callback(called.append, "quick")
+    slow.start_async(X)
+    try:
+        assert entered.wait(PATIENCE / 1000)
+        for request in (quick, other):
+            request.start_async(X)
+            assert request.wait_for(PATIENCE)
+        assert called == ["quick"] and not slow.wait_for(0)
+    finally:
+        release.set()
+    slow.wait()
+
+
+def test_async_infer_queue_callback_executor():
+    """A slow callback of a queue keeps its own request busy, and no other one."""
+    queue = AsyncInferQueue(Core().compile_model(model(), "TEMPLATE", {"NUM_STREAMS": 1}), 2)
+    ended, release = [], threading.Event()
+
+    def callback(request, number):
+        if number == 0:
+            assert release.wait(PATIENCE / 1000)
+        ended.append(number)
+        if number == 3:
+            release.set()
+
+    queue.set_callback(callback)
+    for number in range(4):
+        queue.start_async(X, number)
+    queue.wait_all()
+    assert ended == [1, 2, 3, 0]
