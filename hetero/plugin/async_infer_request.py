@@ -96,10 +96,13 @@ class AsyncInferRequest:
             self._done.result()
 
     def wait_for(self, timeout: float) -> bool:
-        """Wait at most ``timeout`` milliseconds. Return whether the inference has ended, or raise as ``wait`` does."""
+        """Wait at most ``timeout`` milliseconds. Return whether the inference has ended, or raise as ``wait`` does.
+
+        Returns False if the request has run none.
+        """
         self._check_outside_callback("wait_for")
         if self._done is None:
-            return True
+            return self._began > 0
         try:
             self._done.result(timeout / 1000)
         except TimeoutError:
