@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from hetero.errors import CancelledError, DeviceError, HeteroError, NotSupportedError, TensorError
-from hetero.graph import Output, port_name
+from hetero.graph import Output, get_layout, port_name
 from hetero.plugin.profiling import STAGE, ProfilingInfo, Timer
 from hetero.plugin.remote import RemoteTensor
 from hetero.plugin.variable_state import VariableState
@@ -207,12 +207,17 @@ class SyncInferRequest(ABC):
     def set_tensors(self, port: Output, tensors: Sequence[Tensor]) -> None:
         """Bind a batch of tensors to an input. They are joined along the first axis at the start of each inference.
 
-        Raises TensorError if they differ in other dimensions, or the joined tensor does not fit the port.
+        Raises TensorError if they differ in other dimensions, if the joined tensor does not fit the port, or if the
+        port has a layout whose first dimension is not N.
         """
         if port not in self.compiled_model.inputs:
             raise TensorError(f"'{port_name(port)}' is an output: only inputs take a batch of tensors")
         if len(tensors) == 0 or any(not tensor.shape for tensor in tensors):
             raise TensorError(f"'{port_name(port)}' takes one tensor or more, each with a batch dimension")
+        layout = get_layout(port)
+        if not layout.empty and layout.names(len(tensors[0].shape))[:1] != ("N",):
+            problem = f"has the layout {layout}, but a batch of tensors needs one that begins with N"
+            raise TensorError(f"'{port_name(port)}' {problem}")
         kinds = {(tensor.element_type, tensor.shape[1:]) for tensor in tensors}
         if len(kinds) > 1:
             found = ", ".join(f"{tensor.element_type}{list(tensor.shape)}" for tensor in tensors[:5])

@@ -1,4 +1,4 @@
-"""Asynchronous inference: waiting, callbacks and profiles."""
+"""Requests: waiting, callbacks, profiles, batches of tensors and errors."""
 
 import numpy as np
 
@@ -52,12 +52,26 @@ def program_callback_that_starts_again(ov):
     return [seen, request.results[0]]
 
 
+def program_batches_of_tensors(ov):
+    results = []
+    for layout in ("NC", "N...", "CN", "HW", "...N", "?N"):
+        x = ov.opset8.parameter([2, 2], ov.Type.f32)
+        x.set_layout(ov.Layout(layout))
+        model = ov.Model([ov.opset8.relu(x)], [x], "batch")
+        device = "CPU" if ov.__name__ == "openvino" else "TEMPLATE"
+        request = ov.Core().compile_model(model, device).create_infer_request()
+        rows = [ov.Tensor(np.float32([[1, 2]])), ov.Tensor(np.float32([[3, 4]]))]
+        error = kind_of_error(lambda request=request, rows=rows: request.set_input_tensors(rows))
+        results.append([error, None if error else request.infer()[0]])
+    return results
+
+
 def program_profiles(ov):
     results = []
     for device in ("CPU", "HETERO:CPU"):
         request = compiled(ov, device, PERF_COUNT=True).create_infer_request()
         request.infer([X])
-        infos = [info for info in request.profiling_info if info.node_type == "SoftMax" or info.node_type == "Softmax"]
+        infos = [info for info in request.profiling_info if info.node_type == "Softmax"]
         results.append([[info.status.name, info.cpu_time <= info.real_time] for info in infos])
     return results
 
