@@ -1,5 +1,6 @@
 """The properties that all devices share: their meaning, and bad values."""
 
+import functools
 import gc
 import logging
 import threading
@@ -238,22 +239,24 @@ def test_the_log_level_is_that_of_the_devices_logger(core, device, where, caplog
         logger.setLevel(logging.NOTSET)
 
 
-def order_of_ends(core, device, priorities, options) -> tuple[list[str], set[int]]:
-    """Start inferences of several models while one blocks its thread; return the order of ends and the threads."""
-    ended, threads, held, go = [], set(), threading.Event(), threading.Event()
+def order_of_starts(core, device, priorities, options) -> tuple[list[str], set[int]]:
+    """Start inferences of several models while one blocks its thread; return the order of starts and the threads."""
+    started, threads, held, go = [], set(), threading.Event(), threading.Event()
 
-    def end(name):
+    def start(name, original):
         if name == "first":
             held.set()
             assert go.wait(60)
-        ended.append(name)
+        started.append(name)
         threads.add(threading.get_ident())
+        original()
 
     requests = []
     for name in ("first", *priorities):
         priority = {} if name == "first" else {"MODEL_PRIORITY": name}
         request = core.compile_model(relu_model(name), device, {**options, **priority}).create_infer_request()
-        request.set_callback(end, name)
+        sync = request._request.request
+        sync.start = functools.partial(start, name, sync.start)
         request.start_async(X)
         requests.append(request)
         assert held.wait(60)
@@ -261,17 +264,17 @@ def order_of_ends(core, device, priorities, options) -> tuple[list[str], set[int
     for request in requests:
         request.wait()
         np.testing.assert_array_equal(request.results[0], X)
-    return ended, threads
+    return started, threads
 
 
 @pytest.mark.parametrize("device", [*DEVICES, "HETERO:GPU,TEMPLATE"])
 def test_exclusive_requests_run_one_after_the_other_by_the_priority_of_their_models(core, device):
-    ended, threads = order_of_ends(core, device, ["LOW", "MEDIUM", "HIGH"], {"EXCLUSIVE_ASYNC_REQUESTS": True})
-    assert ended == ["first", "HIGH", "MEDIUM", "LOW"] and len(threads) == 1
+    started, threads = order_of_starts(core, device, ["LOW", "MEDIUM", "HIGH"], {"EXCLUSIVE_ASYNC_REQUESTS": True})
+    assert started == ["first", "HIGH", "MEDIUM", "LOW"] and len(threads) == 1
 
 
 def test_other_requests_do_not_share_threads(core, device):
-    _, threads = order_of_ends(core, device, ["LOW", "HIGH"], {})
+    _, threads = order_of_starts(core, device, ["LOW", "HIGH"], {})
     assert len(threads) == 3
 
 
