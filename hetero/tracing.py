@@ -87,10 +87,12 @@ def is_traced() -> bool:
     return bool(_collectors)
 
 
-def traced(name: str, about: Callable[..., tuple[str, str]] = lambda *_: ("", "")) -> Callable[[Function], Function]:
+def traced(
+    name: str, about: Callable[..., tuple[str, str]] = lambda *_, **__: ("", "")
+) -> Callable[[Function], Function]:
     """Return a decorator that makes each call of a function a span of this name.
 
-    ``about`` returns the span's detail and device for the positional arguments of a call.
+    ``about`` returns the span's detail and device for the arguments of a call.
     """
 
     def decorate(function: Function) -> Function:
@@ -98,7 +100,7 @@ def traced(name: str, about: Callable[..., tuple[str, str]] = lambda *_: ("", ""
         def call(*arguments: Any, **options: Any) -> Any:
             if not _collectors:
                 return function(*arguments, **options)
-            detail, device = about(*arguments)
+            detail, device = about(*arguments, **options)
             with span(name, detail, device=device):
                 return function(*arguments, **options)
 
@@ -158,7 +160,7 @@ class IttCollector:
 
         self._itt = ittapi
         self._domain = ittapi.domain("hetero")
-        self._handle = functools.cache(ittapi.string_handle)
+        self._handle = functools.lru_cache(4096)(ittapi.string_handle)  # requests have numbers, so names do not end
 
     def begin(self, span: Span) -> None:
         request = "" if span.request is None else f"Req{span.request}"

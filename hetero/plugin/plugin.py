@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 _ONE_DEVICE = (Device(),)
 
 
-def _about_options(plugin: Plugin, model: Any, options: Mapping[str, Any], *context: Any) -> tuple[str, str]:
+def _about_options(
+    plugin: Plugin, model: Any = None, options: Mapping[str, Any] | None = None, *others: Any, **named: Any
+) -> tuple[str, str]:
     """Return the name of a model, "" for the sections of an import, and that of the device, for a span."""
-    return getattr(model, "friendly_name", ""), full_name(plugin.name, options.get(props.device.id, ""))
+    return getattr(model, "friendly_name", ""), full_name(plugin.name, (options or {}).get(props.device.id, ""))
 
 
 def _about_prepared(plugin: Plugin, prepared: PreparedModel) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from hetero.runtime.infer_request import InferRequest, Inputs, Results
 from hetero.tracing import traced
 
 
-def _about(compiled: CompiledModel, *arguments: Any) -> tuple[str, str]:
+def _about(compiled: CompiledModel, *arguments: Any, **options: Any) -> tuple[str, str]:
     return compiled._compiled.name, compiled._compiled.full_device_name
 
 
