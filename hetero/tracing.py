@@ -28,16 +28,18 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class Span:
     """A timed piece of work.
 
-    ``name``: the kind of work. ``detail``: the object of the work, such as a model's name. ``request``: the number of
-    the infer request, or None. ``start``, ``end``: nanoseconds of ``time.perf_counter_ns``. ``thread``: number of the
-    thread, counted from 0 in the order of their first spans. ``error``: ``repr`` of the exception that ended the work,
-    or "".
+    ``name``: the kind of work. ``detail``: the object of the work, usually a model's name. ``request``: the number of
+    the infer request, or None. ``device``: the name of the device, or "". ``start``, ``end``: nanoseconds of
+    ``time.perf_counter_ns``. ``thread``: number of the thread, counted from 0 in the order of their first spans.
+    ``error``: ``repr`` of the exception that ended the work, or "".
     """
 
-    __slots__ = ("_collectors", "detail", "end", "error", "name", "request", "start", "thread", "thread_name")
+    __slots__ = ("_collectors", "detail", "device", "end", "error", "name", "request", "start", "thread", "thread_name")
 
-    def __init__(self, name: str, detail: str, request: int | None, collectors: tuple[Collector, ...]) -> None:
-        self.name, self.detail, self.request = name, detail, request
+    def __init__(
+        self, name: str, detail: str, request: int | None, device: str, collectors: tuple[Collector, ...]
+    ) -> None:
+        self.name, self.detail, self.request, self.device = name, detail, request, device
         self.start = self.end = 0
         self.error = ""
         self._collectors = collectors
@@ -66,16 +68,18 @@ class Collector(Protocol):
 
 
 # The span that is used while there is no collector.
-_NO_SPAN = contextlib.nullcontext()
+NO_SPAN = contextlib.nullcontext()
 _collectors: tuple[Collector, ...] = ()
 _lock = threading.Lock()
 _thread_numbers = itertools.count()
 _of_thread = threading.local()
 
 
-def span(name: str, detail: str = "", request: int | None = None) -> Span | contextlib.nullcontext[None]:
-    """Return a context manager that times its block. ``detail``: the object of the work, such as a model's name."""
-    return Span(name, detail, request, _collectors) if _collectors else _NO_SPAN
+def span(
+    name: str, detail: str = "", request: int | None = None, device: str = ""
+) -> Span | contextlib.nullcontext[None]:
+    """Return a context manager that times its block. The arguments are attributes of a Span."""
+    return Span(name, detail, request, device, _collectors) if _collectors else NO_SPAN
 
 
 def is_traced() -> bool:
@@ -83,13 +87,21 @@ def is_traced() -> bool:
     return bool(_collectors)
 
 
-def traced(name: str) -> Callable[[Function], Function]:
-    """Return a decorator that makes each call of a function a span of this name."""
+def traced(
+    name: str, about: Callable[..., tuple[str, str]] = lambda *_, **__: ("", "")
+) -> Callable[[Function], Function]:
+    """Return a decorator that makes each call of a function a span of this name.
+
+    ``about`` returns the span's detail and device for the arguments of a call.
+    """
 
     def decorate(function: Function) -> Function:
         @functools.wraps(function)
         def call(*arguments: Any, **options: Any) -> Any:
-            with span(name):
+            if not _collectors:
+                return function(*arguments, **options)
+            detail, device = about(*arguments, **options)
+            with span(name, detail, device=device):
                 return function(*arguments, **options)
 
         return cast(Function, call)
@@ -138,17 +150,22 @@ class Recorder:
 
 
 class IttCollector:
-    """A collector that forwards spans to ITT, as tasks of the domain ``hetero``."""
+    """A collector that forwards spans to ITT, as tasks of the domain ``hetero``.
+
+    As in OpenVINO, the name of a task has all that a span has: ``GPU.0_resnet_Req3_start``.
+    """
 
     def __init__(self) -> None:
         import ittapi
 
         self._itt = ittapi
         self._domain = ittapi.domain("hetero")
-        self._handle = functools.cache(ittapi.string_handle)
+        self._handle = functools.lru_cache(4096)(ittapi.string_handle)  # requests have numbers, so names do not end
 
     def begin(self, span: Span) -> None:
-        self._itt.task_begin(self._domain, self._handle(span.name))
+        request = "" if span.request is None else f"Req{span.request}"
+        parts = (span.device, span.detail, request, span.name)
+        self._itt.task_begin(self._domain, self._handle("_".join(filter(None, parts))))
 
     def finish(self, span: Span) -> None:
         self._itt.task_end(self._domain)
@@ -175,7 +192,9 @@ def _thread_number() -> int:
 
 
 def _event(span: Span, process: int) -> dict[str, Any]:
-    arguments = {"on": span.detail or None, "request": span.request, "error": span.error or None}
+    arguments = {
+        "on": span.detail or None, "device": span.device or None, "request": span.request, "error": span.error or None,
+    }  # fmt: skip
     return {
         "ph": "X", "cat": "hetero", "name": span.name, "pid": process, "tid": span.thread,
         "ts": span.start / 1000, "dur": (span.end - span.start) / 1000,

@@ -139,8 +139,8 @@ def test_the_subgraphs_of_several_devices(in_background):
     core = core_with(A=PickyPlugin(lambda node: node.type_info.name != "Tanh"))
     recorder = record("HETERO:A,TEMPLATE", core, in_background)
     subgraphs = [s for s in recorder.spans if s.name.startswith("subgraph")]
-    assert [(s.name, s.detail) for s in subgraphs] == [
-        ("subgraph 0", "A"), ("subgraph 1", "TEMPLATE"), ("subgraph 2", "A"),
+    assert [(s.name, s.detail, s.device) for s in subgraphs] == [
+        ("subgraph 0", "small/0", "A"), ("subgraph 1", "small/1", "TEMPLATE"), ("subgraph 2", "small/2", "A"),
     ]  # fmt: skip
     if in_background:
         tasks = [s for s in recorder.spans if s.name == "task"]
@@ -150,8 +150,8 @@ def test_the_subgraphs_of_several_devices(in_background):
         [f"subgraph {i}"] for i in range(3)
     ]
     assert len({s.request for s in (*subgraphs, *starts)}) == 1
-    compiled = sorted(s.detail for s in recorder.spans if s.name == "compile")  # several threads compile them
-    assert compiled == ["small/0 on A", "small/1 on TEMPLATE", "small/2 on A"]
+    compiled = {(s.detail, s.device) for s in recorder.spans if s.name in ("Plugin::compile", "Plugin::compile_model")}
+    assert {("small/0", "A"), ("small/1", "TEMPLATE"), ("small/2", "A")} <= compiled
 
 
 ITT = """
@@ -164,12 +164,12 @@ itt.task_begin = lambda domain, handle: calls.append(("begin", domain, handle))
 itt.task_end = lambda domain: calls.append(("end", domain))
 sys.modules["ittapi"] = itt
 from hetero.tracing import span
-with span("outer"), span("inner"):
+with span("outer", "net", 3, "GPU.0"), span("inner"):
     pass
 print(calls)
 """
 NESTED = [
-    ("begin", "domain hetero", "handle outer"), ("begin", "domain hetero", "handle inner"),
+    ("begin", "domain hetero", "handle GPU.0_net_Req3_outer"), ("begin", "domain hetero", "handle inner"),
     ("end", "domain hetero"), ("end", "domain hetero"),
 ]  # fmt: skip
 

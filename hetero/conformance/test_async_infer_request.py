@@ -58,7 +58,10 @@ def test_start_and_wait(infer_request: InferRequest, sample: Sample) -> None:
         assert_close(infer_request.results[0], sample.expected(sample.array(seed)))
 
 
-def test_wait_before_anything_was_started_returns(infer_request: InferRequest) -> None:
+def test_wait_before_anything_was_started_returns(infer_request: InferRequest, sample: Sample) -> None:
+    infer_request.wait()
+    assert infer_request.wait_for(0) is False
+    infer_request.infer(sample.array())
     infer_request.wait()
     assert infer_request.wait_for(0) is True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import deque
 from collections.abc import Callable, Iterable
-from datetime import timedelta
+from dataclasses import replace
 
 from hetero.dispatch.bound_step import BoundStep
 from hetero.dispatch.boundaries import HOST, Boundary, context_of, is_plain, smallest_shape
@@ -17,6 +17,7 @@ from hetero.dispatch.step import StepPort, step_errors
 from hetero.dispatch.unwritten import MarkedOutput, UnmarkedOutput
 from hetero.graph import Output, port_name
 from hetero.plugin import ProfilingInfo, RemoteTensor, SharedTensor, SyncInferRequest, overlap
+from hetero.plugin.profiling import COPY, STAGE, SUBGRAPH
 from hetero.tensor import Tensor
 from hetero.tracing import is_traced
 from hetero.types import Type
@@ -297,15 +298,21 @@ class BoundPlan:
             step.request.cancel()
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
-        """Return the time of each subgraph, followed by its device's own profile; then the copies between subgraphs."""
+        """Return the time of each subgraph, followed by its device's own profile; then the copies between subgraphs.
+
+        The stages of a subgraph have its name before theirs, as in ``subgraph 0: start``.
+        """
         infos = []
         for bound in self.steps:
-            name, device = bound.step.name, bound.step.device
-            infos.append(ProfilingInfo(name, "Subgraph", device, timedelta(seconds=bound.seconds)))
-            infos += bound.request.get_profiling_info()
+            name, timer = bound.step.name, bound.timer
+            infos.append(ProfilingInfo(name, SUBGRAPH, bound.step.device, timer.real_time, timer.cpu_time))
+            for info in bound.request.get_profiling_info():
+                is_operation = info.node_type not in (STAGE, SUBGRAPH, COPY)
+                infos.append(info if is_operation else replace(info, node_name=f"{name}: {info.node_name}"))
         for bound in self.steps:
-            for value, seconds in bound.copy_seconds.items():
-                infos.append(ProfilingInfo(f"copy of '{port_name(value)}'", "Copy", "host", timedelta(seconds=seconds)))
+            for value, timer in bound.copy_timers.items():
+                name = f"copy of '{port_name(value)}'"
+                infos.append(ProfilingInfo(name, COPY, "host", timer.real_time, timer.cpu_time))
         return infos
 
 

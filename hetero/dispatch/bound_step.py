@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Mapping
 
 from hetero.dispatch.boundary_tensor import BoundaryTensor
@@ -12,9 +11,9 @@ from hetero.dispatch.step import Step, StepError, step_errors
 from hetero.dispatch.unwritten import PATTERNS, MarkedOutput, UnmarkedOutput
 from hetero.errors import DeviceError, TensorError, device_errors
 from hetero.graph import Output, port_name
-from hetero.plugin import SyncInferRequest
+from hetero.plugin import SyncInferRequest, Timer
 from hetero.tensor import Tensor
-from hetero.tracing import is_traced, span
+from hetero.tracing import is_traced
 
 # Minimum number of unchanged bytes that prove an output unwritten if the step cannot run again to confirm it: shorter
 # results may equal the pattern by chance.
@@ -46,9 +45,9 @@ class BoundStep:
         self.copies: list[tuple[Output, Tensor, Tensor]] = []
         #: Tensors that no later step reads.
         self.released: list[BoundaryTensor] = []
-        #: Seconds of the last inference that was profiled or traced, and of its copies.
-        self.seconds = 0.0
-        self.copy_seconds: dict[Output, float] = {}
+        #: The time of the last inference that was profiled or traced, and of its copies.
+        self.timer = Timer()
+        self.copy_timers: dict[Output, Timer] = {}
 
     def set_tensor(self, port: Output, tensor: Tensor) -> None:
         """Bind a tensor to a port. Raise TensorError if it does not fit, StepError if the device fails."""
@@ -66,11 +65,9 @@ class BoundStep:
             self.start()
             self.wait()
             return
-        started = time.perf_counter()
-        with span(self.step.name, self.step.device, self.request.number):
+        with self.request.span(self.step.name), self.timer:
             self.start(is_timed=True)
             self.wait(is_timed=True)
-        self.seconds = time.perf_counter() - started
         self.request.record_profile()
 
     def start(self, is_timed: bool = False) -> None:
@@ -140,13 +137,13 @@ class BoundStep:
 
     def _copy(self) -> None:
         for value, source, target in self.copies:
-            started = time.perf_counter()
+            timer = self.copy_timers.setdefault(value, Timer())
             with (
-                span("copy", port_name(value), self.request.number),
+                self.request.span(f"copy of '{port_name(value)}'"),
+                timer,
                 device_errors(f"{self.step.device} failed to copy '{port_name(value)}'"),
             ):
                 target.copy_from(source)
-            self.copy_seconds[value] = time.perf_counter() - started
 
     def restore(self) -> None:
         """Restore the variables to their snapshots. Raise StepError if the device fails."""

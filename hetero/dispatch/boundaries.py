@@ -171,6 +171,17 @@ def context_of(model: CompiledModel) -> RemoteContext | None:
         return None
 
 
+def shared_context(contexts: Mapping[str, RemoteContext]) -> RemoteContext:
+    """Return the context that all devices have, given by device name. Raises NotSupportedError if they have several."""
+    found = list(contexts.values())
+    if not found or any(context != found[0] for context in found):
+        raise NotSupportedError(
+            f"{' and '.join(contexts) or 'no device'} have no context in common: use tensors in host memory, or the "
+            "context of one device"
+        )
+    return found[0]
+
+
 def _held_by(memory: Memory, contexts: Sequence[RemoteContext | None]) -> list[bool]:
     """Return whether the device of each context computes in a memory; None computes in all that the host sees."""
     tensor = memory.create(Type.f32, [1])

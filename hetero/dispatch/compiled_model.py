@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hetero import properties as props
+from hetero.dispatch.boundaries import shared_context
 from hetero.dispatch.deployment import Deployer, Deployment
 from hetero.dispatch.failover import Errors, Fallback, device_timeout, runtime_fallback, variable_snapshots
 from hetero.dispatch.infer_request import HeteroAsyncInferRequest, HeteroInferRequest
@@ -16,7 +17,7 @@ from hetero.dispatch.report import NOTICE, PlacementReport, log
 from hetero.dispatch.runtime_model import join_runtime_models
 from hetero.dispatch.scheduler import Scheduler
 from hetero.graph import Model
-from hetero.plugin import AsyncInferRequest, CompiledModel, PreparedModel, Section
+from hetero.plugin import AsyncInferRequest, CompiledModel, PreparedModel, RemoteContext, Section
 from hetero.plugin.model_sections import ports_section
 from hetero.properties import Property
 
@@ -101,6 +102,17 @@ class HeteroCompiledModel(CompiledModel):
                 if key in step.compiled.properties:
                     return step.compiled.get_property(key)
         return super().get_property(key)
+
+    def set_property(self, values: Mapping[str, Any]) -> None:
+        super().set_property(values)
+        for step in self.plan.steps:
+            if props.enable_profiling in step.compiled.mutable_properties:
+                step.compiled.set_property({props.enable_profiling: self.is_profiled})
+
+    @property
+    def context(self) -> RemoteContext:
+        """The context that the devices of all subgraphs share. Raises NotSupportedError if they share none."""
+        return shared_context({step.device: step.compiled.context for step in self.plan.steps})
 
     def create_sync_infer_request(self) -> HeteroInferRequest:
         return HeteroInferRequest(self)

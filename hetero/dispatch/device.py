@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hetero import properties as props
 from hetero.errors import DeviceError, device_errors
 from hetero.graph import Model
-from hetero.plugin import CompiledModel, Plugin, PreparedModel, QueryResult
+from hetero.plugin import CompiledModel, Plugin, PreparedModel, QueryResult, RemoteContext
 from hetero.plugin.blob import read_blob
 from hetero.plugin.blob_import import import_blob
 from hetero.plugin.query import query_fault
-from hetero.tracing import span
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Device:
     def query(self, model: Model) -> QueryResult:
         """Return the operations that the device supports. Raise DeviceError if it fails or its answer is invalid."""
         problem = f"{self.name} failed to query model '{model.friendly_name}'"
-        with device_errors(problem), span("query", self.name):
+        with device_errors(problem):
             result = self.plugin.query_model(model, self.options)
         if fault := query_fault(result, model, self.plugin.name):
             raise DeviceError(f"{problem}: {fault}")
@@ -35,15 +35,19 @@ class Device:
     def compile(self, model: Model | PreparedModel) -> CompiledModel:
         """Compile a model. Raise DeviceError if the device fails or returns something else than a CompiledModel."""
         problem = f"{self.name} failed to compile '{model.friendly_name}'"
-        with device_errors(problem), span("compile", f"{model.friendly_name} on {self.name}"):
+        with device_errors(problem):
             if isinstance(model, PreparedModel):
                 return checked(self.plugin.compile(model), problem)
             return checked(self.plugin.compile_model(model, self.options), problem)
 
+    def default_context(self) -> RemoteContext:
+        """Return the device's default context. Raises NotSupportedError if it has none."""
+        device_id = self.options.get(props.device.id)
+        return self.plugin.get_default_context({props.device.id: device_id} if device_id else {})
+
     def import_blob(self, content: memoryview) -> CompiledModel:
         """Import a compiled subgraph from a blob that the device exported. Raise BlobError or DeviceError."""
-        with span("import", self.name):
-            compiled = import_blob(self.plugin, read_blob(content), self.options)
+        compiled = import_blob(self.plugin, read_blob(content), self.options)
         return checked(compiled, f"{self.name} failed to import a subgraph")
 
 

@@ -142,7 +142,8 @@ class HeteroInferRequest(SyncInferRequest):
         self.bound.cancel()
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
-        return [*super().get_profiling_info(), *self.bound.get_profiling_info()]
+        stages = super().get_profiling_info()
+        return [*stages, *self.bound.get_profiling_info()] if stages else []
 
 
 class HeteroAsyncInferRequest(AsyncInferRequest):

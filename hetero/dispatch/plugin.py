@@ -9,6 +9,7 @@ from typing import Any
 from hetero import plugin
 from hetero import properties as props
 from hetero.dispatch.affinity import Strategy, pin
+from hetero.dispatch.boundaries import shared_context
 from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
 from hetero.dispatch.cost.database import CostDatabase
 from hetero.dispatch.deployment import Deployer
@@ -167,9 +168,12 @@ class HeteroPlugin(Plugin):
         return table, {device.name: device for device in devices}
 
     def get_default_context(self, params: Mapping[str, Any]) -> RemoteContext:
-        raise NotSupportedError(f"{self.name} has no memory of its own: use the context of one of its devices")
+        """Return the default context of all devices, if they share one."""
+        _, devices = self._devices(params)
+        return shared_context({device.name: device.default_context() for device in devices})
 
-    create_context = get_default_context
+    def create_context(self, params: Mapping[str, Any]) -> RemoteContext:
+        raise NotSupportedError(f"{self.name} has no memory of its own: create a context of one of its devices")
 
     def _devices(self, options: Mapping[str, Any]) -> tuple[PropertyTable, list[Device]]:
         """Return the dispatcher's own properties, and the devices in order of priority with their options."""

@@ -10,7 +10,7 @@ from hetero.plugin.memory_plan import plan_memory
 from hetero.plugin.model_sections import model_sections, models_in
 from hetero.plugin.plugin import Plugin
 from hetero.plugin.prepared_model import PreparedModel
-from hetero.plugin.profiling import ExecutionTimes, ProfilingInfo
+from hetero.plugin.profiling import ExecutionTimes, ProfilingInfo, Timer
 from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
 from hetero.plugin.registry import Registry, installed_plugins
 from hetero.plugin.remote import Region, RemoteContext, RemoteMemory, RemoteTensor, SharedTensor, overlap
@@ -28,8 +28,8 @@ from hetero.plugin.variable_state import VariableState
 __all__ = [
     "STAGES", "AsyncInferRequest", "CompiledModel", "Device", "ExecutedStep", "ExecutionTimes", "Executor", "Executors",
     "Plugin", "PreparedModel", "ProfilingInfo", "QueryResult", "Rank", "Region", "Registry", "RemoteContext",
-    "RemoteMemory", "RemoteTensor", "Section", "SharedTensor", "SyncInferRequest", "VariableState", "check_shape",
-    "check_tensor", "common_properties", "full_name", "get_supported_nodes", "hint_properties", "hookimpl",
-    "inference_precision", "installed_plugins", "make_runtime_model", "model_sections", "models_in",
+    "RemoteMemory", "RemoteTensor", "Section", "SharedTensor", "SyncInferRequest", "Timer", "VariableState",
+    "check_shape", "check_tensor", "common_properties", "full_name", "get_supported_nodes", "hint_properties",
+    "hookimpl", "inference_precision", "installed_plugins", "make_runtime_model", "model_sections", "models_in",
     "overlap", "plan_memory", "scheduling_properties", "unsupported",
 ]  # fmt: skip

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
-from hetero.errors import CancelledError, RequestBusyError, as_exception
+from hetero.errors import CancelledError, DeviceError, RequestBusyError, as_exception
 from hetero.fork import renew_after_fork
 from hetero.plugin.executors import Executor
 from hetero.plugin.sync_infer_request import SyncInferRequest
@@ -43,6 +44,8 @@ class AsyncInferRequest:
         #: Seconds that the last inference took, from its start to its end.
         self.latency = 0.0
         self._callback: Callback | None = None
+        # The thread of the callback, so that a slow one does not hold up the device's threads.
+        self._callback_executor: Executor | None = None
         # The threads that are in the callback, by their idents.
         self._in_callback: set[int] = set()
         self._done: Completion | None = None
@@ -93,10 +96,13 @@ class AsyncInferRequest:
             self._done.result()
 
     def wait_for(self, timeout: float) -> bool:
-        """Wait at most ``timeout`` milliseconds. Return whether the inference has ended, or raise as ``wait`` does."""
+        """Wait at most ``timeout`` milliseconds. Return whether the inference has ended, or raise as ``wait`` does.
+
+        Returns False if the request has run none.
+        """
         self._check_outside_callback("wait_for")
         if self._done is None:
-            return True
+            return self._began > 0
         try:
             self._done.result(timeout / 1000)
         except TimeoutError:
@@ -111,10 +117,16 @@ class AsyncInferRequest:
             if self._busy:
                 self.request.cancel()
 
-    def set_callback(self, callback: Callback | None) -> None:
-        """Call ``callback(error)`` at the end of each inference in the background. Raises RequestBusyError."""
+    def set_callback(self, callback: Callback | None, on_own_thread: bool = True) -> None:
+        """Call ``callback(error)`` at the end of each inference in the background. Raises RequestBusyError.
+
+        ``on_own_thread``: on a thread of this request, as the callback may take long; else on one of the device.
+        """
         self.check_idle()
-        self._callback = callback
+        self._callback, self._callback_executor = callback, None
+        if callback is not None and on_own_thread:
+            compiled = self.request.compiled_model
+            self._callback_executor = Executor(f"{compiled.device_name} {compiled.name} callback")
 
     def check_idle(self) -> None:
         """Raise RequestBusyError if an inference is running."""
@@ -140,8 +152,11 @@ class AsyncInferRequest:
             self._began = time.perf_counter()
 
     def _set_idle(self) -> None:
-        self.latency = time.perf_counter() - self._began
+        self._note_latency()
         self._busy = False
+
+    def _note_latency(self) -> None:
+        self.latency = time.perf_counter() - self._began
 
     def _submit(self, index: int, done: Completion) -> None:
         executor, _ = self._pipeline[index]
@@ -160,18 +175,26 @@ class AsyncInferRequest:
             self.end(done, None)
 
     def end(self, done: Completion, error: BaseException | None) -> None:
-        """End an inference in the background, with an error or None: call the callback and wake the waiting threads."""
-        # Before the callback, which may start the next inference.
-        self._set_idle()
-        name = self.request.compiled_model.name
+        """End an inference in the background, with an error or None: wake the waiting threads, after the callback."""
+        self._note_latency()
+        compiled = self.request.compiled_model
         if error is not None:
-            error = as_exception(error, f"{self.request.compiled_model.device_name} failed in an inference of '{name}'")
+            error = as_exception(error, f"{compiled.device_name} failed in an inference of '{compiled.name}'")
+        if self._callback_executor is not None:
+            with contextlib.suppress(DeviceError):  # at the end of the program, when it takes no tasks
+                self._callback_executor.submit(self._complete, done, error)
+                return
+        self._complete(done, error)
+
+    def _complete(self, done: Completion, error: Exception | None) -> None:
+        self._busy = False  # before the callback, which may start the next inference
         if self._callback is not None:
             thread = threading.get_ident()
             self._in_callback.add(thread)
             try:
                 self._callback(error)
             except BaseException as raised:  # KeyboardInterrupt too: Ctrl-C reaches the main thread only
+                name = self.request.compiled_model.name
                 error = error or as_exception(raised, f"the callback of the infer request of '{name}' failed")
             finally:
                 self._in_callback.discard(thread)

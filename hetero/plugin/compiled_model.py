@@ -34,8 +34,8 @@ class CompiledModel(ABC):
     The properties of the compilation can be read but not set, except those in ``mutable_properties``.
     """
 
-    #: Properties that can be set after the compilation (optional).
-    mutable_properties: Collection[Property] = ()
+    #: Properties that can be set after the compilation, for later inferences (optional).
+    mutable_properties: Collection[Property] = (props.enable_profiling,)
 
     def __init__(self, prepared: PreparedModel) -> None:
         plugin, properties = prepared.plugin, prepared.properties
@@ -50,6 +50,8 @@ class CompiledModel(ABC):
         )
         plugin.log.info("'%s' is compiled, for %d streams", self.name, properties.value_of(props.num_streams))
         self._context = prepared.context
+        #: Whether PERF_COUNT is set.
+        self.is_profiled: bool = properties.value_of(props.enable_profiling)
         #: Filled by requests if PERF_COUNT is set.
         self.execution_times = ExecutionTimes()
 
@@ -57,6 +59,11 @@ class CompiledModel(ABC):
     def device_name(self) -> str:
         """The name under which the device is registered."""
         return self.plugin.name
+
+    @property
+    def full_device_name(self) -> str:
+        """The name with the id, such as ``GPU.1``."""
+        return full_name(self.plugin.name, self.device.id)
 
     @functools.cached_property
     def context(self) -> RemoteContext:
@@ -134,3 +141,4 @@ class CompiledModel(ABC):
     def set_property(self, values: Mapping[str, Any]) -> None:
         """Set properties (optional). Raises PropertyError for those that are not in ``mutable_properties``."""
         self.properties.set(values)
+        self.is_profiled = self.properties.value_of(props.enable_profiling)

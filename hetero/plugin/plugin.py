@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
@@ -19,6 +19,7 @@ from hetero.plugin.prepared_model import Ports, PreparedModel
 from hetero.plugin.query import QueryResult, get_supported_nodes, is_terminal, unsupported
 from hetero.plugin.shared_properties import decide_streams, full_name, hint_properties, set_log_level
 from hetero.properties import Property, PropertyTable
+from hetero.tracing import traced
 
 if TYPE_CHECKING:
     from hetero.plugin.compiled_model import CompiledModel
@@ -26,6 +27,26 @@ if TYPE_CHECKING:
 
 # The device of a plugin that does not say which there are.
 _ONE_DEVICE = (Device(),)
+
+
+def _about_options(
+    plugin: Plugin, model: Any = None, options: Mapping[str, Any] | None = None, *others: Any, **named: Any
+) -> tuple[str, str]:
+    """Return the name of a model, "" for the sections of an import, and that of the device, for a span."""
+    return getattr(model, "friendly_name", ""), full_name(plugin.name, (options or {}).get(props.device.id, ""))
+
+
+def _about_prepared(plugin: Plugin, prepared: PreparedModel) -> tuple[str, str]:
+    return prepared.friendly_name, full_name(plugin.name, prepared.device.id)
+
+
+# The methods whose calls are spans, in derived classes too.
+_TRACED: dict[str, Callable[..., tuple[str, str]]] = {
+    "query_model": _about_options,
+    "compile_model": _about_options,
+    "import_model": _about_options,
+    "compile": _about_prepared,
+}
 
 
 class Plugin:
@@ -38,6 +59,11 @@ class Plugin:
     supported_properties: Collection[Property] = ()
     #: Graph passes that the device applies to a model before it runs it, in order (optional).
     passes: Sequence[Pass] = ()
+
+    def __init_subclass__(cls) -> None:
+        for method, about in _TRACED.items():
+            if method in vars(cls):
+                setattr(cls, method, traced(f"Plugin::{method}", about)(vars(cls)[method]))
 
     def __init__(self) -> None:
         self.name = type(self).__name__
@@ -96,6 +122,7 @@ class Plugin:
 
     # The steps of OpenVINO's plugin API. The defaults build on the methods above.
 
+    @traced("Plugin::query_model", _about_options)
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
         """Return which operations of the model the device can run: friendly name to device name, such as "GPU.1".
 
@@ -112,6 +139,7 @@ class Plugin:
             result.prepared = PreparedModel(self, device, properties, Ports.of(model), transformed)
         return result
 
+    @traced("Plugin::compile_model", _about_options)
     def compile_model(
         self, model: Model, options: Mapping[str, Any], context: RemoteContext | None = None
     ) -> CompiledModel:
@@ -129,6 +157,7 @@ class Plugin:
             raise unsupported(self.name, refused)
         return self.compile(PreparedModel(self, device, properties, ports, transformed, context))
 
+    @traced("Plugin::import_model", _about_options)
     def import_model(
         self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
     ) -> CompiledModel:

@@ -1,16 +1,36 @@
-"""Times of inferences: ProfilingInfo of the last one, ExecutionTimes of all so far."""
+"""Times of inferences: Timer of a block, ProfilingInfo of the last inference, ExecutionTimes of all so far."""
 
 from __future__ import annotations
 
 import enum
 import threading
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
 from hetero.fork import renew_after_fork
 
-STAGE = "Stage"
+# The node types of what is no operation.
+STAGE, SUBGRAPH, COPY = "Stage", "Subgraph", "Copy"
+
+
+class Timer:
+    """Context manager that measures its block: the time that passes, and the processor time of the thread."""
+
+    __slots__ = ("_cpu", "_real", "cpu_time", "real_time")
+
+    def __init__(self) -> None:
+        self.real_time = self.cpu_time = timedelta(0)
+
+    def __enter__(self) -> Timer:
+        self._real, self._cpu = time.perf_counter(), time.thread_time()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        cpu = time.thread_time() - self._cpu
+        self.real_time = timedelta(seconds=time.perf_counter() - self._real)
+        self.cpu_time = min(timedelta(seconds=cpu), self.real_time)  # the two clocks differ by some nanoseconds
 
 
 class Status(enum.Enum):

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from datetime import timedelta
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from hetero import properties as props
 from hetero.errors import CancelledError, DeviceError, HeteroError, NotSupportedError, TensorError
-from hetero.graph import Output, port_name
-from hetero.plugin.profiling import STAGE, ProfilingInfo
+from hetero.graph import Output, get_layout, port_name
+from hetero.plugin.profiling import STAGE, ProfilingInfo, Timer
 from hetero.plugin.remote import RemoteTensor
 from hetero.plugin.variable_state import VariableState
 from hetero.shape import PartialShape
 from hetero.tensor import Tensor
-from hetero.tracing import is_traced, span
+from hetero.tracing import NO_SPAN, is_traced, span
 from hetero.types import Type
 
 if TYPE_CHECKING:
@@ -56,10 +54,8 @@ class SyncInferRequest(ABC):
         self._output_tensors: tuple[Tensor, ...] | None = None
         self._batches: dict[Output, list[Tensor]] = {}
         self.cancelled = False
-        #: Whether the model was compiled with PERF_COUNT.
-        self.is_profiled: bool = compiled_model.properties.value_of(props.enable_profiling)
-        #: Seconds of each stage of the last profiled or traced inference.
-        self.stage_times = dict.fromkeys(STAGES, 0.0)
+        #: The time of each stage of the last profiled or traced inference.
+        self.stage_times = {stage: Timer() for stage in STAGES}
 
     #: The stages of a subclass that start the computation, and those that wait for it, without those that do nothing.
     starting_stages: ClassVar[Sequence[str]]
@@ -70,6 +66,11 @@ class SyncInferRequest(ABC):
         does = [stage for stage in STAGES if getattr(cls, stage) not in _NOTHING_TO_DO]
         cls.starting_stages = tuple(stage for stage in does if stage in STAGES[:2])
         cls.waiting_stages = tuple(stage for stage in does if stage in STAGES[2:])
+
+    @property
+    def is_profiled(self) -> bool:
+        """Whether PERF_COUNT is set. It may change between inferences."""
+        return self.compiled_model.is_profiled
 
     def preprocess(self) -> None:
         """Prepare the inputs (optional)."""
@@ -130,10 +131,13 @@ class SyncInferRequest(ABC):
         return DeviceError(f"{where}: {type(error).__name__}: {error}")
 
     def _run_timed(self, stage: str) -> None:
-        started = time.perf_counter()
-        with span(stage, self.compiled_model.name, self.number):
+        with self.span(stage), self.stage_times[stage]:
             getattr(self, stage)()
-        self.stage_times[stage] = time.perf_counter() - started
+
+    def span(self, name: str) -> AbstractContextManager[object]:
+        """Return a span that a trace shows with this request, its model and its device."""
+        compiled = self.compiled_model
+        return span(name, compiled.name, self.number, compiled.full_device_name) if is_traced() else NO_SPAN
 
     def _finish(self) -> None:
         self.check_cancelled()
@@ -155,14 +159,18 @@ class SyncInferRequest(ABC):
             raise CancelledError(f"the inference of '{self.compiled_model.name}' was cancelled")
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
-        """Return the times of the last inference (optional): by default of its stages, nothing without PERF_COUNT.
+        """Return the times of the last inference (optional): by default of its stages.
 
-        A device appends its operations, by their names in ``get_runtime_model``.
+        It is empty without PERF_COUNT, and before the first inference. A device appends its operations, by their names
+        in ``get_runtime_model``.
         """
-        if not self.is_profiled:
+        if not (self.is_profiled and any(timer.real_time for timer in self.stage_times.values())):
             return []
         device = self.compiled_model.device_name
-        return [ProfilingInfo(stage, STAGE, device, timedelta(seconds=s)) for stage, s in self.stage_times.items()]
+        return [
+            ProfilingInfo(stage, STAGE, device, timer.real_time, timer.cpu_time)
+            for stage, timer in self.stage_times.items()
+        ]
 
     def query_state(self) -> list[VariableState]:
         """Return the state of each variable, which the request keeps between inferences (optional)."""
@@ -199,12 +207,17 @@ class SyncInferRequest(ABC):
     def set_tensors(self, port: Output, tensors: Sequence[Tensor]) -> None:
         """Bind a batch of tensors to an input. They are joined along the first axis at the start of each inference.
 
-        Raises TensorError if they differ in other dimensions, or the joined tensor does not fit the port.
+        Raises TensorError if they differ in other dimensions, if the joined tensor does not fit the port, or if the
+        port has a layout whose first dimension is not N.
         """
         if port not in self.compiled_model.inputs:
             raise TensorError(f"'{port_name(port)}' is an output: only inputs take a batch of tensors")
         if len(tensors) == 0 or any(not tensor.shape for tensor in tensors):
             raise TensorError(f"'{port_name(port)}' takes one tensor or more, each with a batch dimension")
+        layout = get_layout(port)
+        if not layout.empty and layout.names(len(tensors[0].shape))[:1] != ("N",):
+            problem = f"has the layout {layout}, but a batch of tensors needs one that begins with N"
+            raise TensorError(f"'{port_name(port)}' {problem}")
         kinds = {(tensor.element_type, tensor.shape[1:]) for tensor in tensors}
         if len(kinds) > 1:
             found = ", ".join(f"{tensor.element_type}{list(tensor.shape)}" for tensor in tensors[:5])

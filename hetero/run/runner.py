@@ -25,6 +25,7 @@ from hetero.frontend import ProgressReporterExtension
 from hetero.frontend.source import record_files
 from hetero.graph import Model, port_name
 from hetero.plugin import ProfilingInfo
+from hetero.plugin.profiling import STAGE, SUBGRAPH
 from hetero.run.config import ChainConfig, ModelConfig, RunConfig, picture_of
 from hetero.run.config_inputs import source_of
 from hetero.run.config_section import EntryError
@@ -287,14 +288,14 @@ def placement_of(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingI
 
 def split_by_subgraph(profile: Sequence[ProfilingInfo]) -> list[Sequence[ProfilingInfo]]:
     """Split a profile into one part per subgraph: first the entry of the subgraph, then those of its device."""
-    starts = [index for index, info in enumerate(profile) if info.node_type == "Subgraph"]
+    starts = [index for index, info in enumerate(profile) if info.node_type == SUBGRAPH]
     return [profile[start:end] for start, end in zip(starts, [*starts[1:], len(profile)])]
 
 
 def _transfers(profile: Sequence[ProfilingInfo]) -> float | None:
     """Return the milliseconds of all transfers to and from devices, or None without PERF_COUNT."""
-    first = next((index for index, info in enumerate(profile) if info.node_type == "Subgraph"), 0)
-    stages = [info for info in profile[first:] if info.node_type == "Stage" and info.node_name in TRANSFERS]
+    first = next((index for index, info in enumerate(profile) if info.node_type == SUBGRAPH), 0)
+    stages = [info for info in profile[first:] if info.node_type == STAGE and info.node_name.endswith(TRANSFERS)]
     return sum(map(_milliseconds, stages)) if stages else None
 
 
@@ -308,6 +309,6 @@ def _milliseconds(info: ProfilingInfo) -> float:
 
 
 def slowest_operations(profile: Sequence[ProfilingInfo]) -> list[OperationTime]:
-    operations = [info for info in profile if info.node_type not in ("Subgraph", "Stage")]
+    operations = [info for info in profile if info.node_type not in (SUBGRAPH, STAGE)]
     operations.sort(key=lambda info: info.real_time, reverse=True)
     return [OperationTime(i.node_name, i.node_type, i.exec_type, _milliseconds(i)) for i in operations[:SLOWEST]]

@@ -31,7 +31,7 @@ class AsyncInferQueue:
         # Idents of the threads that are executing the callback.
         self._in_callback: set[int] = set()
         for index, request in enumerate(self._requests):
-            request.on_end(functools.partial(self._on_end, index))
+            request.on_end(functools.partial(self._on_end, index), on_own_thread=False)
         self._set_idle()
         renew_after_fork(self, AsyncInferQueue._renew)
 
@@ -46,7 +46,12 @@ class AsyncInferQueue:
         self._set_idle()
 
     def set_callback(self, callback: Callable[[InferRequest, Any], None]) -> None:
-        """Call ``callback(request, userdata)`` after each inference. The request becomes idle when it returns."""
+        """Call ``callback(request, userdata)`` after each inference. The request becomes idle when it returns.
+
+        Raises RequestBusyError while an inference runs.
+        """
+        for index, request in enumerate(self._requests):
+            request.on_end(functools.partial(self._on_end, index))
         self._callback = callback
 
     def start_async(self, inputs: Inputs = None, userdata: Any = None, share_inputs: bool = False) -> None:

@@ -17,6 +17,10 @@ from hetero.runtime.infer_request import InferRequest, Inputs, Results
 from hetero.tracing import traced
 
 
+def _about(compiled: CompiledModel, *arguments: Any, **options: Any) -> tuple[str, str]:
+    return compiled._compiled.name, compiled._compiled.full_device_name
+
+
 class CompiledModel:
     """A model that is compiled for a device. Run it by calling it, or through ``create_infer_request()``."""
 
@@ -41,7 +45,7 @@ class CompiledModel:
         key = next((one for one in (key, index, tensor_name) if one is not None), None)
         return find_port(self._compiled.outputs, key, f"model '{self._compiled.name}' has no output")
 
-    @traced("CompiledModel::create_infer_request")
+    @traced("CompiledModel::create_infer_request", _about)
     def create_infer_request(self) -> InferRequest:
         """Create a request with its own input and output tensors."""
         compiled = self._compiled
@@ -102,7 +106,7 @@ class CompiledModel:
     @overload
     def export_model(self, model_stream: BinaryIO) -> None: ...
 
-    @traced("CompiledModel::export_model")
+    @traced("CompiledModel::export_model", _about)
     def export_model(self, model_stream: BinaryIO | None = None) -> io.BytesIO | None:
         """Write the compiled model for ``Core.import_model``, to a stream or to a new BytesIO, which is returned.
 
@@ -121,7 +125,7 @@ class CompiledModel:
             model_stream.seek(begin)
         return None
 
-    @traced("CompiledModel::get_runtime_model")
+    @traced("CompiledModel::get_runtime_model", _about)
     def get_runtime_model(self) -> Model:
         """Return the executed graph: ExecutionNodes with OpenVINO's keys in rt_info. ``serialize`` can write it.
 

@@ -15,7 +15,6 @@ from hetero.errors import ArgumentTypeError, GraphError, TensorError, TensorType
 from hetero.graph import Output, find_port, port_name
 from hetero.graph.port_lookup import PortKey
 from hetero.tensor import Tensor, as_array
-from hetero.tracing import span
 from hetero.types import Type
 
 if TYPE_CHECKING:
@@ -130,16 +129,19 @@ class InferRequest:
     def set_callback(self, callback: Callable[..., None], userdata: Any = None) -> None:
         """Call ``callback(userdata)`` after each asynchronous inference, successful or not.
 
-        ``start_async`` may give another ``userdata``. It runs on a thread of the device. ``wait`` raises the exception
-        of the callback. The callback may call ``start_async``, but ``infer``, ``wait`` and ``wait_for`` of its own
-        request raise RequestBusyError there.
+        ``start_async`` may give another ``userdata``. The callback runs on a thread of this request, so that a slow one
+        delays no other inference. ``wait`` raises its exception. It may call ``start_async``, but ``infer``, ``wait``
+        and ``wait_for`` of its own request raise RequestBusyError there.
         """
         self._userdata = userdata
         self.on_end(lambda error: callback(self._userdata))
 
-    def on_end(self, callback: Callable[[Exception | None], None]) -> None:
-        """Call ``callback(error)`` after each asynchronous inference; ``error`` is None if it succeeded."""
-        self._request.set_callback(callback)
+    def on_end(self, callback: Callable[[Exception | None], None], on_own_thread: bool = True) -> None:
+        """Call ``callback(error)`` after each asynchronous inference; ``error`` is None if it succeeded.
+
+        ``on_own_thread=False`` saves the change to another thread, for a callback that takes no time.
+        """
+        self._request.set_callback(callback, on_own_thread)
 
     @property
     def latency(self) -> float:
@@ -274,7 +276,7 @@ class InferRequest:
         self._request.request.set_tensors(self._find_port(key), tensors)
 
     def _span(self, name: str) -> AbstractContextManager[object]:
-        return span(name, self._request.request.compiled_model.name, self._request.request.number)
+        return self._request.request.span(name)
 
     def _find_port(self, key: PortKey) -> Output:
         return find_port(self.model_inputs + self.model_outputs, key, "the infer request has no tensor")

@@ -24,6 +24,9 @@ class AutoCompiledModel(CompiledModel):
     ``may_fall_back``: an inference whose device fails runs on another one.
     """
 
+    # The devices are compiled with the properties, some of them later.
+    mutable_properties = ()
+
     def __init__(
         self,
         prepared: PreparedModel,

@@ -111,7 +111,7 @@ def test_options_are_kept_unless_given_again():
     assert imported.get_property("DEVICE_PROPERTIES") == {"B": {"NUM_STREAMS": 3}}
     request = imported.create_infer_request()
     request.infer(X)
-    assert [info.node_type for info in request.profiling_info] == ["Subgraph"] * 3
+    assert request.profiling_info == []
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Constant, Core, Model, Parameter, PartialShape, RemoteTensor, Tensor, Type, ops
-from hetero.errors import NotSupportedError
+from hetero.errors import DeviceError, NotSupportedError
 from hetero.graph.rt_info import AFFINITY
 
 CORE = Core()
@@ -111,12 +111,24 @@ def test_outputs_that_no_step_writes(pair):
         np.testing.assert_allclose(host(tensor), expected, rtol=1e-6)
 
 
-def test_hetero_has_no_context(pair):
+def test_different_devices_have_no_context_in_common(pair):
     compiled = compiled_for(*pair)
-    for ask in (
-        compiled.get_context,
-        lambda: CORE.get_default_context("HETERO"),
-        lambda: CORE.create_context("HETERO"),
-    ):
-        with pytest.raises(NotSupportedError, match="HETERO has no memory of its own: use the context of one of its"):
+    for ask in (compiled.get_context, lambda: CORE.get_default_context(f"HETERO:{','.join(pair)}")):
+        with pytest.raises(NotSupportedError, match=f"^{pair[0]} and {pair[1]} have no context in common: use tensors"):
             ask()
+    with pytest.raises(NotSupportedError, match="HETERO has no memory of its own: create a context of one of its"):
+        CORE.create_context("HETERO:GPU")
+    with pytest.raises(DeviceError, match="is given no devices"):
+        CORE.get_default_context("HETERO")
+
+
+def test_the_context_of_the_only_device_in_use():
+    compiled = compiled_for("GPU", "GPU")
+    context = compiled.get_context()
+    assert context == CORE.get_default_context("GPU") == CORE.get_default_context("HETERO:GPU")
+    request = compiled.create_infer_request()
+    tensor = context.create_tensor(Type.f32, [2, 3])
+    request.set_input_tensor(tensor)
+    tensor.copy_from(X)
+    np.testing.assert_allclose(request.infer()[0], np.exp(np.maximum(X, 0)) + 1, rtol=1e-5)
+    assert id(tensor) in step_tensors(request)

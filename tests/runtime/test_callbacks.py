@@ -129,3 +129,24 @@ def test_queue_callback_must_not_wait_for_its_requests(compiled):
     assert len(errors) == 3 and "start_async() in the callback of a queue cannot wait" in errors[2]
     in_time(queue.wait_all)
     np.testing.assert_allclose(queue[0].results[0], expected(X), rtol=1e-5)
+
+
+def test_a_queue_takes_no_callback_while_an_inference_runs(compiled, monkeypatch):
+    """As in OpenVINO."""
+    release, start = threading.Event(), TemplateInferRequest.start
+
+    def wait_and_start(self):
+        assert release.wait(PATIENCE / 1000)
+        start(self)
+
+    monkeypatch.setattr(TemplateInferRequest, "start", wait_and_start)
+    queue, ended = AsyncInferQueue(compiled, 2), []
+    queue.start_async(X)
+    with pytest.raises(RequestBusyError, match="the infer request of 'small' is busy"):
+        queue.set_callback(lambda request, number: None)
+    release.set()
+    queue.wait_all()
+    queue.set_callback(lambda request, number: ended.append(number))
+    queue.start_async(X, 5)
+    queue.wait_all()
+    assert ended == [5]

@@ -7,13 +7,11 @@ shapes of its inputs are known.
 from __future__ import annotations
 
 import itertools
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 
 from hetero.graph import Node, Output, constant_array
-from hetero.plugin import ProfilingInfo, RemoteTensor
+from hetero.plugin import ProfilingInfo, RemoteTensor, Timer
 from hetero.tensor import Tensor
 from hetero_opencl.bound_program import BoundProgram
 from hetero_opencl.host_steps import HostStep
@@ -115,7 +113,7 @@ class _BoundSegment:
         self.segment, self._workspace = segment, workspace
         self.bound = BoundProgram(segment.program, workspace)
         self._host_steps = {node: self._host_step(node) for node in segment.part.host_steps}
-        self._times: dict[Node, timedelta] = {}
+        self._times: dict[Node, Timer] = {}
         model = segment.program.model
         # The program sees tensors only. Sequences and optionals stay on the host: a result is a parameter unchanged.
         self._parameters = [i for i, parameter in enumerate(model.parameters) if not is_container(parameter)]
@@ -169,19 +167,19 @@ class _BoundSegment:
         for node, step in self._host_steps.items():
             check()
             step.check = check
-            started = time.perf_counter()
-            tensors = [
-                values[value] if (data := constant_array(value)) is None else Tensor(data)
-                for value in node.input_values()
-            ]
-            values.update(zip(node.outputs(), host_step_of(node)(step, tensors)))
-            self._times[node] = timedelta(seconds=time.perf_counter() - started)
+            with self._times.setdefault(node, Timer()):
+                tensors = [
+                    values[value] if (data := constant_array(value)) is None else Tensor(data)
+                    for value in node.input_values()
+                ]
+                values.update(zip(node.outputs(), host_step_of(node)(step, tensors)))
         return [values[source] for source in sources]
 
     def profile(self) -> list[ProfilingInfo]:
         if not self._workspace.is_profiled:
             return []
         steps = [
-            ProfilingInfo(node.friendly_name, node.type_info.name, "host", spent) for node, spent in self._times.items()
+            ProfilingInfo(node.friendly_name, node.type_info.name, "host", timer.real_time, timer.cpu_time)
+            for node, timer in self._times.items()
         ]
         return [*self.bound.profile(), *steps]

@@ -175,30 +175,49 @@ class BoundProgram:
         return None if slot is None else self.arena.array(slot, shape, dtype)
 
     def launch(self, check: Callable[[], None]) -> None:
-        """Start all kernels, after the uploads. ``check`` is called before each launch and may raise to stop."""
-        self.launched, self._profile = [], []
-        enqueue, queue, launched = cl.enqueue_nd_range_kernel, self.queue, self.launched
-        copies = self._sets[0].bindings.copies_after
-        with opencl_errors(lambda: f"starting {launch.operation} on {self.program.device.full_name}"):
+        """Start the kernels, after the uploads; of a program that runs long only the first two slices.
+
+        ``check`` is called before each launch, also before those of ``launch_rest``, and may raise to stop.
+        """
+        self.launched, self._profile, self._check = [], [], check
+        self._launch_until(self.program.slice_ends[:2][-1])
+
+    def launch_rest(self) -> None:
+        """Start the kernels that ``launch`` left, each slice when the one before the last has ended."""
+        ends = self.program.slice_ends
+        for ended, end in zip(ends, ends[2:]):
+            with self._errors_of_kernels():
+                self.launched[ended - 1][1].wait()
+            self._launch_until(end)
+
+    def _launch_until(self, end: int) -> None:
+        enqueue, queue, launched, check = cl.enqueue_nd_range_kernel, self.queue, self.launched, self._check
+        program, begin = self.program, len(self.launched)
+        with opencl_errors(lambda: f"starting {launch.operation} on {program.device.full_name}"):
             try:
-                for launch, bound in zip(self.program.commands, self._sets[0].launches):
+                for launch, bound in zip(program.commands[begin:end], self._sets[0].launches[begin:end]):
                     check()
                     launched.append((launch, enqueue(queue, *bound)))
             finally:
                 self._workspace.last_command[:] = [event for _, event in launched[-1:]]
-        with opencl_errors(lambda: f"running {self._failed_operation()} on {self.program.device.full_name}"):
+        copies = self._sets[0].bindings.copies_after if end == len(program.commands) else ()
+        with self._errors_of_kernels():
             for buffer, target in copies:
                 self._copy_to_region(target, buffer)
             if copies:
                 self._workspace.mark()
             queue.flush()
 
+    def _errors_of_kernels(self) -> opencl_errors:
+        return opencl_errors(lambda: f"running {self._failed_operation()} on {self.program.device.full_name}")
+
     def _copy_to_region(self, target: DeviceRegion, buffer: Buffer) -> None:
         copy_region(self.queue, target.buffer, target.region_in_buffer(), self.memory(buffer), target.dense())
 
     def finish(self) -> None:
-        """Wait until the kernels have run, and read the output shapes that depend on data."""
-        with opencl_errors(lambda: f"running {self._failed_operation()} on {self.program.device.full_name}"):
+        """Wait until all kernels have run, and read the output shapes that depend on data."""
+        self.launch_rest()
+        with self._errors_of_kernels():
             self.queue.finish()
             if self.launched and (status := execution_status(self.launched[-1][1])) < COMPLETE:
                 name = self._failed_operation()

@@ -57,7 +57,6 @@ class OpenCLCompiledModel(CompiledModel):
         super().__init__(prepared)
         self.context = context
         self._model, self.device, self._binaries = prepared.model, context.device, binaries
-        self._is_profiled = self.properties.value_of(props.enable_profiling)
         self._tuning = Tuning.load(self.device, self.properties.value_of(props.tuning_file))
         # Only the copy gets decompressed weights, so the exported model stays small.
         self._decompressed = prepared.model.clone()
@@ -65,6 +64,7 @@ class OpenCLCompiledModel(CompiledModel):
         self.variables = [variable.info for variable in prepared.model.variables]
         self._constants = Constants(self.device)
         self._lowered: weakref.WeakSet[Program] = weakref.WeakSet()
+        # By PERF_COUNT, as launches that are measured are not merged, followed by which variables are set.
         self._stateful: dict[tuple[bool, ...], StatefulPrograms] = {}
         self._lock = threading.Lock()
         self._feeding = Executor(f"{self.device_name} {self.name} feeding")
@@ -74,17 +74,17 @@ class OpenCLCompiledModel(CompiledModel):
 
     def programs_for(self, are_set: Sequence[bool]) -> StatefulPrograms:
         """Return the programs for requests in which the variables are set or not as ``are_set`` says."""
-        key = tuple(are_set)
+        key = (self.is_profiled, *are_set)
         with self._lock:
             if key not in self._stateful:
-                model, read, written = expose_variables(self._decompressed, key)
-                programs = ProgramCache(model, self._lower, self._lowered)
+                model, read, written = expose_variables(self._decompressed, key[1:])
+                programs = ProgramCache(model, partial(self._lower, is_profiled=key[0]), self._lowered)
                 self._stateful[key] = StatefulPrograms(programs, read, written)
             self._last_used = self._stateful[key].programs
             return self._stateful[key]
 
-    def _lower(self, model: Model) -> Program:
-        return lower_model(model, self.device, self._constants, self._binaries, self._tuning, self._is_profiled)
+    def _lower(self, model: Model, is_profiled: bool) -> Program:
+        return lower_model(model, self.device, self._constants, self._binaries, self._tuning, is_profiled)
 
     def export_sections(self) -> dict[str, Section]:
         """Return the transformed model, and the binaries of the kernels built so far."""

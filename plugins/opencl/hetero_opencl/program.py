@@ -5,6 +5,7 @@ A ``Program`` is made once per model and input shapes; each request has its own 
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import sys
@@ -26,6 +27,11 @@ from hetero_opencl.pyopencl_cache import make_kernel
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering_report import LoweringReport
+
+
+# Estimated seconds of the commands between two points at which a canceled inference can end. Two such slices are queued
+# at a time, so that the device never waits for the host.
+SLICE_SECONDS = 0.1
 
 
 @dataclass(eq=False)
@@ -150,6 +156,18 @@ class Program:
         self._parts = [buffer for buffer in (*self.uses, *self.outputs) if buffer.whole is not None]
         #: Buffers that share memory with others, so that they are in the arena.
         self.shared = {*self._parts, *(part.whole for part in self._parts)}
+
+    @functools.cached_property
+    def slice_ends(self) -> list[int]:
+        """The indices in ``commands`` behind slices of about SLICE_SECONDS; ordinary programs are one slice."""
+        launches_of = Counter(launch.node_name for launch in self.launches)  # ``seconds`` is the sum of all of them
+        ends, seconds = [], 0.0
+        for end, command in enumerate(self.commands, 1):
+            seconds += sum(one.seconds / launches_of[one.node_name] for one in command.parts or [command])
+            if seconds > SLICE_SECONDS:
+                ends.append(end)
+                seconds = 0.0
+        return ends if ends[-1:] == [len(self.commands)] else [*ends, len(self.commands)]
 
     def make_kernels(self) -> list[cl.Kernel]:
         """Return a new kernel for each command, with the arguments set that are constants and numbers."""

@@ -97,6 +97,7 @@ def _seconds(bound: BoundProgram) -> float:
         started = time.perf_counter()
         for _ in range(count):
             bound.launch(lambda: None)
+            bound.launch_rest()
         bound.finish()
         return (time.perf_counter() - started) / count
 

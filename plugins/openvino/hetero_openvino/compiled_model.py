@@ -25,6 +25,9 @@ BLOB, VERSION, _VARIABLES = "openvino", "openvino_version", "variables"
 
 
 class OpenVinoCompiledModel(CompiledModel):
+    # OpenVINO's compiled models change no property.
+    mutable_properties = ()
+
     def __init__(self, prepared: PreparedModel, engine: openvino.CompiledModel) -> None:
         # OpenVINO's decisions, such as the number of streams.
         chosen, supported = prepared.properties.explicit(), engine.get_property(props.supported_properties)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hetero import properties as props
 from hetero.graph import Model
@@ -44,6 +44,10 @@ class RayCompiledModel(CompiledModel):
 
     def export_sections(self) -> dict[str, Section]:
         return {"ports": ports_section(self), **self._sections}
+
+    def set_property(self, values: Mapping[str, Any]) -> None:
+        super().set_property(values)
+        self.client.call("set_property", self.number, dict(values))
 
     def get_runtime_model(self) -> Model:
         return model_of(self.client.call("runtime_model", self.number), self.name)

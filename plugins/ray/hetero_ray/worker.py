@@ -153,6 +153,9 @@ class Worker:
     def reset_state(self, number: int, request_number: int, name: str) -> None:
         self._state(number, request_number, name).reset()
 
+    def set_property(self, number: int, values: Mapping[str, Any]) -> None:
+        self._models[number].compiled.set_property(values)
+
     def runtime_model(self, number: int) -> list[PlainNode]:
         return plain_nodes(self._models[number].compiled.get_runtime_model())
 

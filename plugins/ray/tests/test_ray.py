@@ -106,6 +106,10 @@ def test_properties_are_those_of_the_nodes_device(core):
         np.testing.assert_allclose(request.infer(X)[0], compute(X), rtol=1e-4, atol=1e-5)
         names = {info.node_name for info in request.profiling_info if info.exec_type == "numpy"}
         assert {"m0", "m3"} <= names
+        for value in (False, True):
+            compiled.set_property({"PERF_COUNT": value})
+            request.infer(X)
+            assert ("m0" in {info.node_name for info in request.profiling_info}) == value
     with pytest.raises(PropertyError, match="INFERENCE_NUM_THREADS of RAY cannot be 'many'"):
         core.compile_model(model, "RAY.0", {"INFERENCE_NUM_THREADS": "many"})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -16,11 +17,20 @@ from hetero_template.infer_request import TemplateInferRequest
 
 
 class TemplateCompiledModel(CompiledModel):
+    mutable_properties = (*CompiledModel.mutable_properties, props.inference_num_threads)
+
     def __init__(self, prepared: PreparedModel) -> None:
         super().__init__(prepared)
         self.transformed = prepared.model
         self.program = Program(prepared.model)
         self.variables = [variable.info for variable in prepared.model.variables]
+        self._limit_threads()
+
+    def set_property(self, values: Mapping[str, Any]) -> None:
+        super().set_property(values)
+        self._limit_threads()
+
+    def _limit_threads(self) -> None:
         threads, streams = self.properties.get(props.inference_num_threads), self.properties.get(props.num_streams)
         if not threads and streams > 1:
             # With more threads than cores, the library's threads spend more time waiting for each other than computing.

@@ -26,9 +26,7 @@ class TemplateInferRequest(SyncInferRequest):
         self.variables: VariableValues = {}
 
     def start(self) -> None:
-        observe = None
-        if self.is_profiled:
-            self._profile, observe = [], self._record_time
+        self._profile, observe = [], self._record_time if self.is_profiled else None
         results = self.compiled_model.run(map(_view_of, self.input_tensors()), self, observe)
         taken: set[int] = set()
         for index, array in enumerate(results):
