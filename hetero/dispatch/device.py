@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,10 +41,13 @@ class Device:
                 return checked(self.plugin.compile(model), problem)
             return checked(self.plugin.compile_model(model, self.options), problem)
 
-    def import_blob(self, content: memoryview) -> CompiledModel:
-        """Import a compiled subgraph from a blob that the device exported. Raise BlobError or DeviceError."""
+    def import_blob(self, content: memoryview, more: Mapping[str, Any]) -> CompiledModel:
+        """Import a compiled subgraph from a blob that the device exported, with ``more`` options.
+
+        Raise BlobError or DeviceError.
+        """
         with span("import", self.name):
-            compiled = import_blob(self.plugin, read_blob(content), self.options)
+            compiled = import_blob(self.plugin, read_blob(content), {**self.options, **more})
         return checked(compiled, f"{self.name} failed to import a subgraph")
 
 

@@ -68,7 +68,6 @@ class HeteroPlugin(Plugin):
         placement_strategy,
         costs_dir,
         costs_state,
-        props.caching_properties,
         props.hint.model_distribution_policy,
         runtime_fallback,
         device_timeout,
@@ -93,6 +92,7 @@ class HeteroPlugin(Plugin):
 
     def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
         table = super().property_table(options)
+        table.set_internal({props.execution_devices: table.get(props.device.priorities) or (self.name,)})
         if _chosen_placement(table) is not PlacementStrategy.GREEDY:
             table.set_internal({costs_state: CostDatabase(table.get(costs_dir)).state()})
         return table
@@ -136,8 +136,11 @@ class HeteroPlugin(Plugin):
     def import_model(
         self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
     ) -> HeteroCompiledModel:
-        table, devices = self._devices_for(devices_of_plan(sections), options)
-        plan, report = plan_in(sections, lambda name, blob: devices[name].import_blob(blob))
+        given = dict(options)
+        cached: dict[str, Any] = {props.loaded_from_cache: given.pop(props.loaded_from_cache, False)}
+        table, devices = self._devices_for(devices_of_plan(sections), given)
+        plan, report = plan_in(sections, lambda name, blob: devices[name].import_blob(blob, cached))
+        table.add(props.loaded_from_cache, cached[props.loaded_from_cache])
         prepared = PreparedModel(self, self.device(options), table, ports_in(sections), Model([], []))
         return HeteroCompiledModel(
             prepared, plan, report, make_deployer=lambda model: self._deployer(model, table, list(devices.values()))

@@ -10,6 +10,8 @@ from hetero.properties.log import Level
 from hetero.properties.values import element_type
 from hetero.types import Type
 
+#: Properties of every device, with values from ``Plugin.property_table``. CACHING_PROPERTIES may be declared with more.
+every_device = (props.execution_devices, props.caching_properties)
 #: Properties that the classes of the plugin API implement.
 scheduling_properties = (
     props.range_for_async_infer_requests,

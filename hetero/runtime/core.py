@@ -221,7 +221,7 @@ class Core:
         listed = [name for name in options.get(props.device.priorities, ()) if not name.startswith("-")]
         for name in (kind, *(split_number(name)[0] for name in listed)):
             plugin, _ = self.resolve_device(name)
-            versions[name] = Version.parse(self._registry.packages.get(plugin.name, type(plugin).__module__))
+            versions[name] = Version.parse(plugin.package or type(plugin).__module__)
         return versions
 
     def unload_plugin(self, device_name: str) -> None:
@@ -277,8 +277,8 @@ class Core:
         kind, options = parse_device_name(device_name)
         plugin = self.get_plugin(kind)
         requested = options.get(props.device.id)
-        if requested is not None and requested not in (ids := [device.id for device in plugin.devices()]):
-            known = ", ".join(full_name(kind, device_id) for device_id in ids)
+        if requested is not None and not any(device.is_named(requested) for device in plugin.devices()):
+            known = ", ".join(full_name(kind, device.id) for device in plugin.devices())
             raise DeviceError(f"there is no device {kind}.{requested}; there is {known or 'none of this kind'}")
         return plugin, options
 
@@ -295,7 +295,7 @@ class Core:
         folder = cache_folder(path) if path and exports_models(plugin, options) else None
         if folder is None:
             return None
-        return ModelCache(folder, plugin, options, context, self._registry.packages.get(plugin.name, ""))
+        return ModelCache(folder, plugin, options, context)
 
     def _resolve_cache_dir(self, plugin: Plugin, options: dict[str, Any]) -> str:
         """Return CACHE_DIR from the options, the device or Core, and update the options.
