@@ -63,9 +63,13 @@ class Core:
         added or, without one, all extensions and classes of operations that it defines. If several extensions convert
         one operator, the last one is used and a warning is logged.
 
-        Raises GraphError for another type of extension, FrontendError for a file that is missing or fails.
+        Raises GraphError for another type of extension, FrontendError for a file that is missing or fails, and for an
+        extension of a framework that has no frontend.
         """
-        add_extensions(self._extensions, as_extensions(extension))
+        extensions = as_extensions(extension)
+        for framework in {one.framework for one in extensions if one.framework}:
+            FrontEndManager().load_by_framework(framework)
+        add_extensions(self._extensions, extensions)
 
     @functools.cached_property
     def _extensions(self) -> list[Extension]:
