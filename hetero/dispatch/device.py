@@ -23,6 +23,14 @@ class Device:
     plugin: Plugin
     options: dict[str, Any]
 
+    def is_named(self, name: str) -> bool:
+        """Return whether a name is one of the device: as in the list, or another one, as GPU and GPU.0 may be one."""
+        kind, _, device_id = name.partition(".")
+        if name == self.name or kind != self.plugin.name:
+            return name == self.name
+        device = self.plugin.device(self.options)
+        return device.is_named(device_id) if device_id else device is self.plugin.device({})
+
     def query(self, model: Model) -> QueryResult:
         """Return the operations that the device supports. Raise DeviceError if it fails or its answer is invalid."""
         problem = f"{self.name} failed to query model '{model.friendly_name}'"

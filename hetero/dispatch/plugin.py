@@ -101,7 +101,7 @@ class HeteroPlugin(Plugin):
         table, devices = self._devices(options)
         copy = model.clone()
         make_names_unique(copy)
-        pin(copy, table.get(affinities))
+        pin(copy, table.get(affinities), devices)
         support, placement = Support().place(copy, devices, _strategy(table, devices))
         result = QueryResult()
         for supported in reversed([*support.queries.values()]):
@@ -130,7 +130,7 @@ class HeteroPlugin(Plugin):
 
     def _deployer(self, model: Model, table: PropertyTable, devices: Sequence[Device]) -> Deployer:
         make_names_unique(model)
-        pin(model, table.get(affinities))
+        pin(model, table.get(affinities), devices)
         return Deployer(model, devices, _strategy(table, devices))
 
     def import_model(

@@ -37,8 +37,25 @@ class TestDeviceId:
         assert core.query_model(relu_model(), "TEMPLATE.0")["relu"] == "TEMPLATE.0"
         model = relu_model()
         model.get_ordered_ops()[1].rt_info["affinity"] = "TEMPLATE.0"
-        compiled = core.compile_model(model, "HETERO:GPU,TEMPLATE.0")
-        assert compiled.get_property("EXECUTION_DEVICES") == ("TEMPLATE.0",)
+        for name in ("TEMPLATE", "TEMPLATE.0"):
+            compiled = core.compile_model(model, f"HETERO:GPU,{name}")
+            assert compiled.get_property("EXECUTION_DEVICES") == (name,)
+
+    def test_the_result_of_query_model_is_an_affinity(self):
+        """query_model names GPU.0, which is GPU in the list of HETERO."""
+        core = Core()
+        for kind in ("GPU", "TEMPLATE", "ONEDNN"):
+            (name,) = set(core.query_model(relu_model(), kind).values())
+            for pinned in (kind, f"{kind}.0", name):
+                model = relu_model()
+                model.get_ordered_ops()[1].rt_info["affinity"] = pinned
+                for listed in (kind, f"{kind}.0"):
+                    first = "TEMPLATE" if kind == "GPU" else "GPU"
+                    compiled = core.compile_model(model, f"HETERO:{first},{listed}")
+                    assert compiled.get_property("EXECUTION_DEVICES") == (listed,)
+        model.get_ordered_ops()[1].rt_info["affinity"] = "GPU.7"
+        with pytest.raises(DeviceError, match="'relu' is pinned to GPU.7, which is not among the devices"):
+            core.compile_model(model, "HETERO:GPU,TEMPLATE")
 
     def test_set_property(self):
         core = Core()
