@@ -130,9 +130,9 @@ class Dimension:
             raise GraphError(f"the length of the dimension {self} is not known")
         return self._min
 
-    def compatible(self, other: DimensionLike) -> bool:
+    def compatible(self, dim: DimensionLike) -> bool:
         """Return whether some length fits both."""
-        other = Dimension.of(other)
+        other = Dimension.of(dim)
         low, high = max(self._min, other._min), _smaller(self._max, other._max)
         return high is None or low <= high
 
@@ -164,18 +164,18 @@ class Dimension:
             return self
         return Dimension.interval(min(self._min, other._min), _apply(max, self._max, other._max))
 
-    def refines(self, other: DimensionLike) -> bool:
+    def refines(self, dim: DimensionLike) -> bool:
         """Return whether every length that fits this one fits the other."""
-        other = Dimension.of(other)
+        other = Dimension.of(dim)
         return other._min <= self._min and (other._max is None or (self._max is not None and self._max <= other._max))
 
-    def relaxes(self, other: DimensionLike) -> bool:
+    def relaxes(self, dim: DimensionLike) -> bool:
         """Return whether every length that fits the other fits this one."""
-        return Dimension.of(other).refines(self)
+        return Dimension.of(dim).refines(self)
 
-    def same_scheme(self, other: DimensionLike) -> bool:
+    def same_scheme(self, dim: DimensionLike) -> bool:
         """Return whether both are the same static length, or both are dynamic."""
-        other = Dimension.of(other)
+        other = Dimension.of(dim)
         return self == other if self.is_static else other.is_dynamic
 
     def __add__(self, other: DimensionLike) -> Dimension:

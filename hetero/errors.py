@@ -28,6 +28,14 @@ class GraphError(HeteroError):
     """An invalid graph: a wrong number of inputs, incompatible types or shapes, or a cycle."""
 
 
+class ArgumentListError(GraphError, TypeError):
+    """Arguments that an operation does not take; a TypeError, as for any function."""
+
+
+class PortIndexError(GraphError, IndexError):
+    """An index that no input or output of a model has; an IndexError, as in OpenVINO."""
+
+
 class ArgumentError(HeteroError, TypeError):
     """An argument of a type that a function does not take."""
 

@@ -19,6 +19,7 @@ class OpsetModule(ModuleType):
     def __init__(self, opset: int) -> None:
         super().__init__(f"hetero.opset{opset}", f"The operations of opset{opset}, as classes and as factories.")
         self._opset = opset
+        self.ops = self  # in OpenVINO, the module of the factories
 
     def __getattr__(self, name: str) -> Any:
         # Called for missing attributes: any name before the module is filled, only unknown names after that.
@@ -45,5 +46,5 @@ def make_modules() -> dict[str, OpsetModule]:
     modules = {}
     for opset in range(1, NEWEST + 1):
         module = OpsetModule(opset)
-        modules[f"opset{opset}"] = sys.modules[module.__name__] = module
+        modules[f"opset{opset}"] = sys.modules[module.__name__] = sys.modules[f"{module.__name__}.ops"] = module
     return modules

@@ -86,20 +86,20 @@ class PartialShape:
         """Return the largest lengths, MAX_LENGTH if unbounded; no dimensions if the rank is unknown."""
         return Shape([MAX_LENGTH if d._max is None else d._max for d in self._dimensions or ()])
 
-    def refines(self, other: PartialShapeLike) -> bool:
+    def refines(self, shape: PartialShapeLike) -> bool:
         """Return whether every shape that fits this one fits the other."""
-        other = PartialShape(other)
+        other = PartialShape(shape)
         if self._dimensions is None or other._dimensions is None:
             return other._dimensions is None
         return len(self) == len(other) and all(a.refines(b) for a, b in zip(self, other))
 
-    def relaxes(self, other: PartialShapeLike) -> bool:
+    def relaxes(self, shape: PartialShapeLike) -> bool:
         """Return whether every shape that fits the other fits this one."""
-        return PartialShape(other).refines(self)
+        return PartialShape(shape).refines(self)
 
-    def same_scheme(self, other: PartialShapeLike) -> bool:
+    def same_scheme(self, shape: PartialShapeLike) -> bool:
         """Return whether both have the same rank, the same static lengths, and dynamic dimensions on the same axes."""
-        other = PartialShape(other)
+        other = PartialShape(shape)
         if self._dimensions is None or other._dimensions is None:
             return self._dimensions is other._dimensions
         return len(self) == len(other) and all(a.same_scheme(b) for a, b in zip(self, other))
@@ -116,9 +116,9 @@ class PartialShape:
         self.last_admitted = tuple(shape)
         return True
 
-    def compatible(self, other: PartialShapeLike) -> bool:
+    def compatible(self, shape: PartialShapeLike) -> bool:
         """Return whether some concrete shape fits both."""
-        other = PartialShape(other)
+        other = PartialShape(shape)
         if self._dimensions is None or other._dimensions is None:
             return True
         return len(self) == len(other) and all(a.compatible(b) for a, b in zip(self, other))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, overload
+from typing import Any, Protocol, SupportsIndex, overload
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from hetero.allocation import check_allocation
 from hetero.containers import ContainerType, ElementType
 from hetero.errors import ArgumentTypeError, TensorError
 from hetero.packing import is_packed, unpack
+from hetero.shape import PartialShape
 from hetero.static_shape import Shape, Strides
 from hetero.types import Type
 
@@ -32,8 +33,18 @@ class SupportsDLPack(Protocol):
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
 
+class HasPartialShape(Protocol):
+    """A port of a node or of a model."""
+
+    def get_element_type(self) -> ElementType: ...
+
+    def get_partial_shape(self) -> PartialShape: ...
+
+
 class Tensor:
     """An array in host memory: ``Tensor(array)``, ``Tensor(Type.f32, [1, 3])`` or a region of another tensor.
+
+    ``Tensor(port)`` has the element type and shape of a port; ``Tensor(port, array)`` also uses the array's memory.
 
     An array, or any object with ``__dlpack__`` whose memory is on the host, is copied unless ``shared_memory`` is
     true: then the tensor uses the array's memory, and writing to one changes the other.
@@ -48,6 +59,12 @@ class Tensor:
     def __init__(self, type: ElementType, shape: Sequence[int] | None = None) -> None: ...
     @overload
     def __init__(self, other: Tensor, begin: Sequence[int], end: Sequence[int]) -> None: ...
+    @overload
+    def __init__(self, port: HasPartialShape, array: np.ndarray | None = None) -> None: ...
+    @overload
+    def __init__(self, *, list: Sequence) -> None: ...
+    @overload
+    def __init__(self, *, image: Any) -> None: ...
 
     def __init__(  # type: ignore[misc]  # the names of the arguments depend on the type of the first, as in OpenVINO
         self,
@@ -60,8 +77,15 @@ class Tensor:
         array: Any = None,
         type: Any = None,
         other: Any = None,
+        port: Any = None,
+        list: Any = None,
+        image: Any = None,
     ) -> None:
-        given = [value for value in (source, array, other) if value is not None]
+        port = source if port is None else port
+        if hasattr(port, "get_partial_shape"):
+            source, array = _of_port(port, shape if array is None else array), None
+            shape, shared_memory = None, True
+        given = [value for value in (source, array, other, list, image) if value is not None]
         if isinstance(shape, bool):
             shape, shared_memory = None, shape
         if isinstance(end, Type):  # Tensor(array, shape, type)
@@ -82,8 +106,8 @@ class Tensor:
             self._data = source.empty()
         elif isinstance(source, Type) or shape is not None:
             if shape is None:
-                raise TensorError("a tensor made from an element type needs a shape: Tensor(Type.f32, [1, 3])")
-            self._data = _allocate(np.zeros, shape, Type(source).to_dtype())
+                raise ArgumentTypeError("a tensor made from an element type needs a shape: Tensor(Type.f32, [1, 3])")
+            self._data = _allocate(np.zeros, shape, _dtype_of(source))
         else:
             array = as_array(source)
             if array.dtype.kind == "S":
@@ -210,6 +234,7 @@ class Tensor:
         shape = tuple(shape)
         if shape == self.lengths:
             return
+        shape = _checked(shape)
         if self._whole is not None:
             self._region = smaller_region(self._region, shape)
             return
@@ -222,23 +247,40 @@ class Tensor:
             held = f"shared memory of {self._memory.size} elements"
             raise TensorError(f"a tensor over {held} cannot take the shape {list(shape)}")
 
-    def copy_to(self, target: Tensor | np.ndarray) -> None:
+    def copy_to(self, target_tensor: Tensor | np.ndarray) -> None:
         """Copy the elements into another tensor, which takes on this one's shape, or into an array of this shape.
 
         Raises TensorError if the target cannot take on the shape, or its device does not support the element type.
         """
-        if isinstance(target, Tensor):
-            target.copy_from(self)
+        if isinstance(target_tensor, Tensor):
+            target_tensor.copy_from(self)
             return
-        if target.shape != self.shape:
-            raise TensorError(f"a tensor of {list(self.shape)} cannot be copied to an array of {list(target.shape)}")
-        self.read(target)
+        if target_tensor.shape != self.shape:
+            shapes = f"a tensor of {list(self.shape)} cannot be copied to an array of {list(target_tensor.shape)}"
+            raise TensorError(shapes)
+        self.read(target_tensor)
 
-    def copy_from(self, source: Tensor | np.ndarray | list) -> None:
-        """Copy the elements of a tensor or an array into this one, which takes on its shape. Raises as ``copy_to``."""
-        if isinstance(source, list):
+    def copy_from(
+        self, source: Tensor | np.ndarray | list | None = None, *, source_tensor: Tensor | None = None
+    ) -> None:
+        """Copy the elements of a tensor or an array into this one, which takes on its shape.
+
+        Raises TensorError if the element type differs, or the memory cannot take the shape.
+        """
+        source = source_tensor if source is None else source
+        if isinstance(source, (list, np.generic)):
             source = np.asarray(source)
+        if not isinstance(source, (Tensor, np.ndarray)):
+            raise ArgumentTypeError(f"a tensor takes elements from a tensor, an array or a list, not from {source!r}")
+        if isinstance(self.element_type, Type):
+            kind = source.element_type if isinstance(source, Tensor) else Type(source.dtype)
+            if kind is not self.element_type:
+                raise TensorError(f"a tensor of {self.element_type} cannot be filled with {kind} elements")
         self.set_shape(source.shape)
+        self.write(source)
+
+    def write(self, source: Tensor | np.ndarray) -> None:
+        """Copy the elements of a tensor or an array of the same shape and element type."""
         if isinstance(source, Tensor):
             source.read(self.data)
         else:
@@ -297,23 +339,65 @@ class TensorVector(list[Tensor]):
     """A list of tensors. Raises ArgumentTypeError if an element is none."""
 
     def __init__(self, tensors: Iterable[Tensor] = ()) -> None:
-        super().__init__(tensors)
-        for tensor in self:
-            if not isinstance(tensor, Tensor):
-                raise ArgumentTypeError(f"a TensorVector consists of tensors, not of {type(tensor).__name__}")
+        super().__init__(map(_as_tensor, tensors))
+
+    def append(self, x: Tensor) -> None:
+        super().append(_as_tensor(x))
+
+    def extend(self, L: Iterable[Tensor]) -> None:  # OpenVINO's name
+        super().extend(map(_as_tensor, L))
+
+    def insert(self, i: SupportsIndex, x: Tensor) -> None:
+        super().insert(i, _as_tensor(x))
+
+    def pop(self, i: SupportsIndex = -1) -> Tensor:
+        return super().pop(i)
 
     def __repr__(self) -> str:
         return f"<TensorVector: {list(self)}>"
 
 
+def _checked(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return a shape as a tuple. Raise ArgumentTypeError if it has a negative length, or one that is no integer."""
+    return tuple(Shape(shape))
+
+
+def _as_tensor(value: Tensor) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise ArgumentTypeError(f"a TensorVector consists of tensors, not of {type(value).__name__}")
+    return value
+
+
+def _dtype_of(kind: Any) -> np.dtype:
+    if Type(kind) is Type.dynamic:
+        raise TensorError("a tensor cannot have the dynamic type")
+    return Type(kind).to_dtype()
+
+
 def _allocate(make: Callable[..., np.ndarray], shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """Return ``make(shape, dtype)``. Raises TensorError if the shape is invalid or memory does not suffice."""
-    shape = tuple(shape)
+    shape = _checked(shape)
     try:
         check_allocation(math.prod(shape) * dtype.itemsize, "it")
         return make(shape, dtype)
     except (MemoryError, ValueError) as error:
         raise TensorError(f"a tensor of {Type(dtype)}{list(shape)} cannot be allocated: {error}") from error
+
+
+def _of_port(port: HasPartialShape, array: np.ndarray | None) -> np.ndarray:
+    """Return the memory of a tensor for a port: a part of an array or a new array, without elements if it is dynamic.
+
+    Raises TensorError if the array is too small or has elements of another size.
+    """
+    partial_shape, kind = port.get_partial_shape(), port.get_element_type()
+    shape = tuple(partial_shape.to_shape()) if partial_shape.is_static else (0,)
+    dtype, count = _dtype_of(kind), math.prod(shape)
+    if array is None:
+        return _allocate(np.zeros, shape, dtype)
+    if array.size < count or array.dtype.itemsize != dtype.itemsize or not array.flags.c_contiguous:
+        given = f"an array of {array.dtype}{[*array.shape]}"
+        raise TensorError(f"{given} cannot be the memory of a tensor of {kind}{[*shape]}")
+    return array.reshape(-1)[:count].view(dtype).reshape(shape)
 
 
 def _shares_bytes(kind: ElementType) -> bool:

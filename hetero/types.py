@@ -180,6 +180,11 @@ class Type(enum.Enum):
             return None
         return other if self is Type.dynamic else self
 
+    @property
+    def cpp_name(self) -> str:
+        """The name of the type in C++, as OpenVINO prints a Parameter."""
+        return {"f32": "float", "f64": "double"}.get(self.value) or _LONG_NAMES.get(self.value, self.value)
+
     def __repr__(self) -> str:
         """Return OpenVINO's text: ``<Type: 'float32'>``."""
         return f"<Type: '{_LONG_NAMES.get(self.value, self.value)}'>"

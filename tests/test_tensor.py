@@ -82,7 +82,7 @@ def test_copies_between_tensors():
 
 
 def test_a_type_needs_a_shape():
-    with pytest.raises(TensorError, match="needs a shape"):
+    with pytest.raises(TypeError, match="needs a shape"):
         Tensor(Type.f32)
 
 

@@ -37,6 +37,8 @@ class Model(Named):
     name: ``Model(results, sinks, parameters, variables, name)``. ``Model(model)`` is a copy.
     """
 
+    rt_info: RTMap
+
     def __init__(
         self,
         results: Sequence[Node | Output] | Node | Output | Model | None = None,
@@ -76,7 +78,7 @@ class Model(Named):
                 raise ArgumentTypeError(f"the parameters of a model are Parameters, not {node!r}")
         self._variables: list[Variable] = list(variables)
         self._friendly_name = "Model" if name is None else name
-        self.rt_info: RTMap = info
+        self.rt_info = info
         self._check()
 
     def get_rt_info(self, path: InfoPath | None = None) -> Any:
@@ -112,12 +114,13 @@ class Model(Named):
         """Remove a Parameter from the inputs. Raise GraphError if it is none of them."""
         self._parameters.pop(self._index_of(self._parameters, parameter))
 
-    def replace_parameter(self, index: int, parameter: Parameter) -> None:
-        """Replace an input by another Parameter, also for all nodes that read it."""
-        old = self._parameters[index]
-        for target in old.output(0).get_target_inputs():
+    def replace_parameter(self, parameter_index: int, parameter: Parameter) -> None:
+        """Replace an input by another Parameter, also for all nodes that read it. Raise GraphError if there is none."""
+        if not 0 <= parameter_index < len(self._parameters):
+            raise GraphError(f"model '{self.friendly_name}' has {len(self._parameters)} inputs, not {parameter_index}")
+        for target in self._parameters[parameter_index].output(0).get_target_inputs():
             target.replace_source_output(parameter.output(0))
-        self._parameters[index] = parameter
+        self._parameters[parameter_index] = parameter
 
     def get_parameter_index(self, parameter: Parameter) -> int:
         """Return the index of a Parameter among the inputs, -1 if it is none of them."""
@@ -139,10 +142,13 @@ class Model(Named):
     def result(self) -> Result:
         return self.get_result()
 
-    def get_result_index(self, value: Output | Result) -> int:
+    def get_result_index(self, value: Output | Result | None = None, *, result: Result | None = None) -> int:
         """Return the index of a Result, or of the Result of a value, among the outputs; -1 if there is none."""
-        for index, result in enumerate(self._results):
-            if value is result or value in (result.output(0), result.input_value(0)):
+        value = result if value is None else value
+        if not isinstance(value, (Output, Result)):
+            raise ArgumentTypeError(f"get_result_index takes a Result or a value, not {value!r}")
+        for index, node in enumerate(self._results):
+            if value is node or value in (node.output(0), node.input_value(0)):
                 return index
         return -1
 
@@ -150,18 +156,20 @@ class Model(Named):
         return len(self._results)
 
     def get_output_op(self, index: int) -> Result:
-        return self._results[index]
+        return cast(Result, self.output(index).node)
 
     def get_output_element_type(self, index: int) -> Type:
-        return self._results[index].get_output_element_type(0)
+        return self.get_output_op(index).get_output_element_type(0)
 
     def get_output_partial_shape(self, index: int) -> PartialShape:
-        return self._results[index].get_output_partial_shape(0)
+        return self.get_output_op(index).get_output_partial_shape(0)
 
     def get_output_shape(self, index: int) -> Shape:
-        return self._results[index].get_output_shape(0)
+        return self.get_output_op(index).get_output_shape(0)
 
     def _index_of(self, nodes: Sequence[Node], node: Node) -> int:
+        if not isinstance(node, Node):
+            raise ArgumentTypeError(f"a model consists of nodes, not of {node!r}")
         if node not in nodes:
             raise GraphError(f"'{node.friendly_name}' is not in model '{self.friendly_name}'")
         return nodes.index(node)
@@ -174,8 +182,11 @@ class Model(Named):
     def get_sinks(self) -> list[Node]:
         return self.sinks
 
-    def get_sink_index(self, sink: Node | Output) -> int:
-        """Return the index of a sink, -1 if it is none of them."""
+    def get_sink_index(self, sink: Node | Output | None = None, *, value: Output | None = None) -> int:
+        """Return the index of a sink, given as a node or its output; -1 if it is none of them."""
+        sink = value if sink is None else sink
+        if not isinstance(sink, (Node, Output)):
+            raise ArgumentTypeError(f"get_sink_index takes a node or its output, not {sink!r}")
         node = sink.node if isinstance(sink, Output) else sink
         return self._sinks.index(node) if node in self._sinks else -1
 
@@ -211,12 +222,9 @@ class Model(Named):
             raise GraphError(f"variable '{name}' cannot be removed from model '{self.friendly_name}'")
         self._variables.remove(variable)
 
-    def get_variable_by_id(self, variable_id: str) -> Variable:
-        """Return the variable of this name. Raise GraphError if there is none."""
-        for variable in self.variables:
-            if variable.info.variable_id == variable_id:
-                return variable
-        raise GraphError(f"model '{self.friendly_name}' has no variable {variable_id}")
+    def get_variable_by_id(self, variable_id: str) -> Variable | None:
+        """Return the variable of this name, None if there is none."""
+        return next((v for v in self.variables if v.info.variable_id == variable_id), None)
 
     @property
     def inputs(self) -> list[Output]:
@@ -228,12 +236,14 @@ class Model(Named):
         """The outputs of the Results."""
         return [result.output(0) for result in self._results]
 
-    def input(self, key: PortKey | None = None) -> Output:
+    def input(self, index: PortKey | None = None, *, tensor_name: str | None = None) -> Output:
         """Return an input by index, name or port, or the only one. Raise GraphError if there is no such input."""
+        key = tensor_name if index is None else index
         return find_port(self.inputs, key, f"model '{self.friendly_name}' has no input")
 
-    def output(self, key: PortKey | None = None) -> Output:
+    def output(self, index: PortKey | None = None, *, tensor_name: str | None = None) -> Output:
         """Return an output by index, name or port, or the only one. Raise GraphError if there is no such output."""
+        key = tensor_name if index is None else index
         if isinstance(key, str):
             for result in self._results:  # a name that its value got after the Result was made
                 if key in result.input_value(0).names and key not in result.output(0).names:
@@ -392,6 +402,8 @@ class Model(Named):
 def _as_result(value: Node | Output) -> Result:
     if isinstance(value, Result):
         return value
+    if not isinstance(value, (Node, Output)):
+        raise ArgumentTypeError(f"the results of a model are nodes or their outputs, not {value!r}")
     source = value.output(0) if isinstance(value, Node) else value
     result = Result(source)
     result.friendly_name = f"{source.node.friendly_name}/result"

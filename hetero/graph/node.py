@@ -83,6 +83,7 @@ class Node(Named, Arithmetic):
     bodies: Sequence[Model] = ()
     # Whether the friendly name is the name of the tensor if that has no other, as for inputs and outputs of models.
     names_its_value = False
+    rt_info: RTMap
     _counter = itertools.count()
 
     def __init__(self, arguments: Sequence[Output | Node] = (), output_size: int = 1) -> None:
@@ -175,20 +176,26 @@ class Node(Named, Arithmetic):
         """Raise GraphError with a message that begins with the type and the name of this node."""
         raise GraphError(f"{self.type_info.name} '{self.friendly_name}': {problem}")
 
-    def input(self, index: int) -> Input:
-        return self._inputs[index]
+    def input(self, input_index: int) -> Input:
+        try:
+            return self._inputs[input_index]
+        except IndexError:
+            self.fail(f"it has {len(self._inputs)} inputs, so there is no input {input_index}")
 
     def inputs(self) -> list[Input]:
         return list(self._inputs)
 
     def input_value(self, index: int) -> Output:
-        return self._inputs[index].get_source_output()
+        return self.input(index).get_source_output()
 
     def input_values(self) -> list[Output]:
         return [i.get_source_output() for i in self._inputs]
 
-    def output(self, index: int) -> Output:
-        return self._outputs[index]
+    def output(self, output_index: int) -> Output:
+        try:
+            return self._outputs[output_index]
+        except IndexError:
+            self.fail(f"it has {len(self._outputs)} outputs, so there is no output {output_index}")
 
     def outputs(self) -> list[Output]:
         return list(self._outputs)
@@ -200,22 +207,22 @@ class Node(Named, Arithmetic):
         return len(self._outputs)
 
     def get_input_element_type(self, index: int) -> Type:
-        return self._inputs[index].element_type
+        return self.input(index).element_type
 
     def get_input_partial_shape(self, index: int) -> PartialShape:
-        return self._inputs[index].partial_shape
+        return self.input(index).partial_shape
 
     def get_input_shape(self, index: int) -> Shape:
-        return self._inputs[index].shape
+        return self.input(index).shape
 
     def get_output_element_type(self, index: int) -> Type:
-        return self._outputs[index].element_type
+        return self.output(index).element_type
 
     def get_output_partial_shape(self, index: int) -> PartialShape:
-        return self._outputs[index].partial_shape
+        return self.output(index).partial_shape
 
     def get_output_shape(self, index: int) -> Shape:
-        return self._outputs[index].shape
+        return self.output(index).shape
 
     def get_element_type(self) -> Type:
         return self._only_output().element_type
@@ -264,8 +271,11 @@ class Node(Named, Arithmetic):
         return iter(self._outputs)
 
     def __repr__(self) -> str:
-        outputs = ", ".join(f"{o.element_type}{o.partial_shape}" for o in self._outputs)
-        return escaped(f"<{self.type_info.version_id}::{self.type_info.name} '{self.friendly_name}' ({outputs})>")
+        return escaped(f"<{self.type_info.name}: '{self.friendly_name}' ({self.describe_outputs()})>")
+
+    def describe_outputs(self) -> str:
+        """Return the shapes of the outputs as text."""
+        return ", ".join(str(output._partial_shape) for output in self._outputs)
 
 
 def as_output(value: Output | Node) -> Output:

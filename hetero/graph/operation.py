@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hetero.errors import GraphError
+from hetero.errors import ArgumentListError, GraphError
 from hetero.graph.attributes import (
     REQUIRED,
     Attribute,
@@ -162,7 +162,7 @@ class Op(Node):
         try:
             bound = cls.signature().bind(*arguments, **keywords)
         except TypeError as error:
-            raise GraphError(f"{cls.type_info.name}: {error}") from None
+            raise ArgumentListError(f"{cls.type_info.name}: {error}") from None
         bound.apply_defaults()
         return cls._with_attributes_of_dict(bound.arguments) if cls.attributes_in else bound.arguments
 
@@ -253,7 +253,10 @@ class Op(Node):
         return type(self).evaluate is not Op.evaluate
 
     def evaluate(
-        self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], evaluation_context: RTMap | None = None
+        self,
+        output_values: Sequence[Tensor],
+        input_values: Sequence[Tensor],
+        evaluationContext: RTMap | None = None,  # OpenVINO's name
     ) -> bool:
         """Compute the outputs: write to their ``data``, or copy tensors to them (optional). Return True on success.
 
@@ -261,7 +264,7 @@ class Op(Node):
         Inputs are read-only. Several threads may call it at the same time. By default, hetero's own evaluation of the
         operation. Raises TensorError if tensors do not fit, UnsupportedOperationError if hetero cannot compute it.
         """
-        return need("evaluation").evaluate_node(self, outputs, inputs)
+        return need("evaluation").evaluate_node(self, output_values, input_values)
 
     def clone_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
         clone = self.copy_unconnected()
@@ -345,7 +348,7 @@ def _as_argument(value: Any, cls: type[Op]) -> Output:
 
     array = np.asarray(value)
     if array.dtype == object:
-        raise GraphError(
+        raise ArgumentListError(
             f"{cls.type_info.name}: {value!r} cannot be an input: give a node, an output, an array or a number"
         )
     if not isinstance(value, np.ndarray) and array.dtype == np.float64:

@@ -7,12 +7,12 @@ inference.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hetero.errors import GraphError
+from hetero.errors import ArgumentTypeError, GraphError
 from hetero.messages import escaped
 from hetero.ov_any import RTMap
 from hetero.shape import PartialShape
@@ -148,11 +148,13 @@ class Output(Port):
     def get_names(self) -> set[str]:
         return self.names
 
-    def set_names(self, names: Iterable[str]) -> None:
-        self.names = set(names)
+    def set_names(self, names: Set[str]) -> None:
+        """Set the names of the tensor. Raise ArgumentTypeError if they are not a set of strings."""
+        self.names = _as_names(names)
 
-    def add_names(self, names: Iterable[str]) -> None:
-        self.own_names |= set(names)
+    def add_names(self, names: Set[str]) -> None:
+        """Add names of the tensor. Raise ArgumentTypeError if they are not a set of strings."""
+        self.own_names |= _as_names(names)
 
     def get_target_inputs(self) -> list[Input]:
         """Return the inputs that read this value, in the order in which they were connected."""
@@ -162,15 +164,25 @@ class Output(Port):
     def target_inputs(self) -> list[Input]:
         return self.get_target_inputs()
 
-    def remove_target_input(self, target: Input) -> None:
+    def remove_target_input(self, target_input: Input) -> None:
         """Remove an input from the readers, although it still reads this value: for nodes that are discarded."""
-        self._targets.pop(target, None)
+        self._targets.pop(target_input, None)
 
-    def replace(self, other: Output) -> None:
+    def replace(self, replacement: Output) -> None:
         """Make every reader of this value read another one, and add this value's names to it."""
         for target in self.get_target_inputs():
-            target.replace_source_output(other)
-        other.own_names |= self.own_names
+            target.replace_source_output(replacement)
+        replacement.own_names |= self.names
+
+    def __lt__(self, other: Output) -> bool:
+        """Order values by their nodes, older ones first, and then by index."""
+        return (self._node.get_instance_id(), self._index) < (other._node.get_instance_id(), other._index)
+
+    def __copy__(self) -> Output:
+        return self  # a value of a graph has no copies
+
+    def __deepcopy__(self, memo: dict) -> Output:
+        raise ArgumentTypeError("an Output cannot be copied without its node; copy the model")
 
     def __repr__(self) -> str:
         return escaped(f"<{type(self).__name__}: {self.description()}>")
@@ -201,11 +213,13 @@ class Input(Port):
     def get_source_output(self) -> Output:
         return self._source
 
-    def replace_source_output(self, source: Output) -> None:
+    def replace_source_output(self, new_source_output: Output) -> None:
         """Read another value. Types and shapes are not inferred again."""
+        if not isinstance(new_source_output, Output):
+            raise ArgumentTypeError(f"an input reads an Output, not {new_source_output!r}")
         self._source._targets.pop(self, None)
-        self._source = source
-        source._targets[self] = None
+        self._source = new_source_output
+        new_source_output._targets[self] = None
 
     def __repr__(self) -> str:
         return f"<Input: shape{self._source._partial_shape} type: {self.element_type}>"
@@ -213,3 +227,9 @@ class Input(Port):
     def get_tensor(self) -> Output:
         """Return the value that the input reads."""
         return self._source
+
+
+def _as_names(names: Set[str]) -> set[str]:
+    if not isinstance(names, Set) or not all(isinstance(name, str) for name in names):
+        raise ArgumentTypeError(f"the names of a tensor are a set of strings, not {names!r}")
+    return set(names)

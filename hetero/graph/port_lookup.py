@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.errors import GraphError
+from hetero.errors import GraphError, PortIndexError
 from hetero.graph.port import Output
 from hetero.messages import escaped
 
@@ -43,7 +43,8 @@ def find_port(ports: Sequence[Output], key: PortKey | None, problem: str) -> Out
             if key in port.names or key == port.node.friendly_name:
                 return port
     known = ", ".join(port_name(port) for port in ports)
-    raise GraphError(f"{problem} {key}: it has {known or 'none'}")
+    error = PortIndexError if isinstance(key, int) else GraphError
+    raise error(f"{problem} {key}: it has {known or 'none'}")
 
 
 def port_name(port: Output) -> str:

@@ -47,6 +47,12 @@ class Parameter(HasLayout, Op, opset=1):
     def get_partial_shape(self) -> PartialShape:
         return self.partial_shape
 
+    def get_element_type(self) -> Type:
+        return self.element_type
+
+    def describe_outputs(self) -> str:
+        return f"{self.partial_shape}, {self.element_type.cpp_name}"
+
     def set_element_type(self, element_type: Type) -> None:
         self.element_type = element_type
 
@@ -109,7 +115,7 @@ class Constant(Op, opset=1):
 
     def get_value_strings(self) -> list[str]:
         """Return the elements as strings."""
-        return [f"{number}" for number in as_numbers(self.data).reshape(-1).tolist()]
+        return [_text_of(number) for number in as_numbers(self.data).reshape(-1).tolist()]
 
     @property
     def strides(self) -> Strides:
@@ -146,6 +152,13 @@ class Result(HasLayout, Op, opset=1):
 
     def infer_value(self) -> np.ndarray | None:
         return self.input_value(0).value
+
+
+def _text_of(value: Any) -> str:
+    """Return an element as OpenVINO prints it."""
+    if isinstance(value, float):
+        return f"{value:g}".replace("inf", "INFINITY").replace("nan", "NAN")
+    return f"{int(value)}" if isinstance(value, bool) else f"{value}"
 
 
 def filled(kind: Any, shape: Sequence[int], values: Any) -> np.ndarray:

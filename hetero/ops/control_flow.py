@@ -49,9 +49,9 @@ class If(MultiSubGraphOp, opset=8):
     def get_else_body(self) -> Model:
         return self.bodies[1]
 
-    def set_function(self, index: int, body: Model) -> None:
+    def set_function(self, index: int, func: Model) -> None:
         """Set a body: 0 runs if the condition is true, 1 if it is false."""
-        self.bodies[index] = body
+        self.bodies[index] = func
 
     def get_function(self, index: int) -> Model:
         return self.bodies[index]
@@ -134,8 +134,8 @@ class SubGraphOp(MultiSubGraphOp):
     # twice, and the innermost of n levels would be inferred 2**n times.
     _last_inference: tuple[list, list] = ([], [])
 
-    def set_function(self, body: Model) -> None:
-        self.bodies[0] = body
+    def set_function(self, func: Model) -> None:
+        self.bodies[0] = func
 
     def get_function(self) -> Model:
         return self.bodies[0]
@@ -356,8 +356,11 @@ class Loop(SubGraphOp, opset=5):
 class TensorIterator(SubGraphOp, opset=1):
     """Run the body once for each slice of the sliced inputs, which must have the same number of slices."""
 
-    set_body = SubGraphOp.set_function
-    get_body = SubGraphOp.get_function
+    def set_body(self, body: Model) -> None:
+        self.set_function(body)
+
+    def get_body(self) -> Model:
+        return self.get_function()
 
     def get_num_iterations(self) -> int:
         iterations = -1

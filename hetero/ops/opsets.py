@@ -6,6 +6,7 @@ parameters are the inputs and attributes of the class: ``opset8.softmax(data, ax
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -69,6 +70,10 @@ _IRREGULAR = {
 _OLDER_FACTORIES = {"Interpolate": range(4, 10), "Range": range(4, 12)}
 # Additional names of factories.
 _ALIASES = {"Abs": "absolute", "Ceiling": "ceil", "CumSum": "cumsum"}
+# The element types that OpenVINO's factories make of Python's types.
+_PYTHON_TYPES: dict[Any, Type] = {float: Type.f32, int: Type.i32}
+# Operations whose factory is the class, which has the methods that connect bodies.
+_CLASS_FACTORIES = {"Assign", "If", "Loop", "TensorIterator"}
 
 
 def snake_case(name: str) -> str:
@@ -85,7 +90,10 @@ def members_of(opset: int) -> dict[str, Any]:
     members: dict[str, Any] = {"parameter": parameter, "constant": constant}
     for name, cls in classes_in(opset).items():
         older = _OLDER_FACTORIES.get(name, range(0))
-        factory = _factory(classes_in(older.start - 1)[name] if opset in older else cls)
+        if opset in older:
+            factory = _factory(classes_in(older.start - 1)[name])
+        else:
+            factory = cls if name in _CLASS_FACTORIES else _factory(cls)
         members[name] = cls
         # Keeps the factories `parameter` and `constant` from above.
         members.setdefault(snake_case(name), factory)
@@ -96,16 +104,29 @@ def members_of(opset: int) -> dict[str, Any]:
 
 def parameter(shape: PartialShapeLike, dtype: Any = np.float32, name: str | None = None) -> Parameter:
     """Create a Parameter with OpenVINO's argument order: the shape first; the type may be a numpy dtype."""
-    return Parameter(dtype, shape, name=name)
+    return Parameter(_PYTHON_TYPES.get(dtype, dtype), shape, name=name)
 
 
-def constant(value: Any, dtype: Any = None, shared_memory: bool = False, name: str | None = None) -> Constant:
+def constant(
+    value: Any = None,
+    dtype: Any = None,
+    name: str | None = None,
+    *,
+    shared_memory: bool | None = None,
+    tensor: Tensor | None = None,
+) -> Constant:
     """Create a Constant from a copy of the value, or from the array itself if ``shared_memory`` is true.
 
-    Numbers are converted to ``dtype``, an element type or a numpy dtype.
+    Numbers are converted to ``dtype``, an element type or a numpy dtype. ``constant(tensor, shared_memory)`` shares
+    the memory of a Tensor by default.
     """
+    value = value if tensor is None else tensor
     if isinstance(value, Tensor):
+        if isinstance(dtype, bool):
+            dtype, shared_memory = None, dtype
+        shared_memory = shared_memory is not False
         value = value.data
+    dtype = _PYTHON_TYPES.get(dtype, dtype)
     if isinstance(dtype, Type) and dtype is not Type.string:
         array = np.asarray(value)
         same = array.dtype == dtype.to_dtype()
@@ -117,15 +138,17 @@ def constant(value: Any, dtype: Any = None, shared_memory: bool = False, name: s
 
 def _factory(cls: type[Op]) -> Callable[..., Op]:
     # As in OpenVINO, the name may be given by position, after all other arguments.
-    positions = [p for p in cls.signature().parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    parameters = list(cls.signature().parameters.values())
+    position = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+    parameters.insert(position, inspect.Parameter("name", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None))
 
     def create(*arguments: Any, name: str | None = None, **keywords: Any) -> Op:
-        if len(arguments) == len(positions) + 1:
+        if len(arguments) == position + 1:
             *arguments, name = arguments  # type: ignore[assignment]  # a list serves as well
         return cls(*arguments, name=name, **keywords)
 
     factory: Any = create
     factory.__name__ = factory.__qualname__ = snake_case(cls.type_info.name)
     factory.__doc__ = cls.__doc__
-    factory.__signature__ = cls.signature()
+    factory.__signature__ = inspect.Signature(parameters)
     return factory

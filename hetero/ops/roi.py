@@ -59,7 +59,7 @@ class ROIPooling(_RegionPooling, opset=2):
     @classmethod
     def signature(cls) -> inspect.Signature:
         signature = super().signature()
-        other = inspect.Parameter("output_size", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
+        other = inspect.Parameter("output_size", inspect.Parameter.KEYWORD_ONLY, default=None)
         return signature.replace(parameters=[*signature.parameters.values(), other])
 
     @classmethod

@@ -145,19 +145,20 @@ class RemoteTensor(_DeviceTensor):
     """
 
     @overload
-    def __init__(self, remote_tensor: RemoteTensor, begin: Sequence[int], end: Sequence[int], /) -> None: ...
+    def __init__(self, remote_tensor: RemoteTensor, begin: Sequence[int], end: Sequence[int]) -> None: ...
     @overload
     def __init__(self, memory: RemoteMemory, type: ElementType, shape: Sequence[int], /) -> None: ...
 
-    def __init__(self, source: RemoteTensor | RemoteMemory, second: Any, third: Sequence[int], /) -> None:
-        self._is_region = isinstance(source, RemoteTensor)
-        if isinstance(source, RemoteTensor):
-            region = source.region.part(region_of(source.shape, second, third))
-            super().__init__(source.memory, source.element_type, region)
-        elif isinstance(source, RemoteMemory):
-            super().__init__(source, Type(second), Region.whole(_dtype_of(second), third))
+    def __init__(self, remote_tensor: RemoteTensor | RemoteMemory, begin: Any, end: Sequence[int]) -> None:
+        self._is_region = isinstance(remote_tensor, RemoteTensor)
+        if isinstance(remote_tensor, RemoteTensor):
+            region = remote_tensor.region.part(region_of(remote_tensor.shape, begin, end))
+            super().__init__(remote_tensor.memory, remote_tensor.element_type, region)
+        elif isinstance(remote_tensor, RemoteMemory):
+            kind, shape = begin, end
+            super().__init__(remote_tensor, Type(kind), Region.whole(_dtype_of(kind), shape))
         else:
-            raise TensorError(f"a remote tensor is made from another one, not from {type(source).__name__}")
+            raise TensorError(f"a remote tensor is made from another one, not from {type(remote_tensor).__name__}")
 
     def get_device_name(self) -> str:
         """Return the name of the device, such as ``GPU.0``."""
@@ -220,17 +221,8 @@ class RemoteTensor(_DeviceTensor):
         else:
             super().set_shape(shape)
 
-    def copy_from(self, source: Tensor | np.ndarray | list) -> None:
-        """Set shape and elements to those of a tensor, remote or not, or an array.
-
-        Raises TensorError if the element type differs, or the memory cannot take the shape.
-        """
-        if isinstance(source, list):
-            source = np.asarray(source)
-        found = source.element_type if isinstance(source, Tensor) else Type(source.dtype)
-        if found is not self.element_type:
-            raise TensorError(f"a remote tensor of {self.element_type} cannot be filled with {found} elements")
-        self.set_shape(source.shape)
+    def write(self, source: Tensor | np.ndarray) -> None:
+        """Copy the elements of a tensor, remote or not, or of an array of the same shape and element type."""
         if isinstance(source, RemoteTensor):
             self.memory.copy(self.region, source.memory, source.region)
         else:

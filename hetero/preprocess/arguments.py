@@ -25,11 +25,11 @@ def as_layout(value: Layout | str, what: str) -> Layout:
     return Layout(value) if isinstance(value, str) else expect(value, Layout, what)
 
 
-def as_integers(values: Sequence[int], what: str) -> list[int]:
+def as_integers(values: Sequence[int] | None, what: str) -> list[int]:
     if isinstance(values, (str, bytes)):
         raise ArgumentError(f"{what} takes integers, not {values!r}")
     try:
-        return [operator.index(value) for value in values]
+        return [operator.index(value) for value in values]  # type: ignore[union-attr]  # None has no elements
     except TypeError:
         raise ArgumentError(f"{what} takes a list of integers, not {values!r}") from None
 
@@ -41,7 +41,7 @@ def as_length(value: int, what: str) -> int:
     return length
 
 
-def as_floats(values: float | Sequence[float], what: str) -> list[float]:
+def as_floats(values: float | Sequence[float] | None, what: str) -> list[float]:
     """Return the numbers of one number or a sequence, rounded to 32-bit floats."""
     try:
         numbers = np.asarray(values)

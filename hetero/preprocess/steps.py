@@ -44,12 +44,15 @@ class _Steps:
         """Convert to an element type; by default that of the model's input, or of the output tensor."""
         return self._add(conversion_of_type(expect(type, Type, "the element type")))
 
-    def convert_layout(self, dst_layout: Layout | str | Sequence[int]) -> Self:
+    def convert_layout(
+        self, dst_layout: Layout | str | Sequence[int] | None = None, *, dims: Sequence[int] | None = None
+    ) -> Self:
         """Transpose to a layout, or to an order of dimensions: ``[0, 3, 1, 2]`` converts NHWC to NCHW."""
         if isinstance(dst_layout, (Layout, str)):
             layout = as_layout(dst_layout, "the layout")
             return self._add(conversion_of_layout(layout, self._convert_layout))
-        order = [as_length(index, "convert_layout") for index in as_integers(dst_layout, "convert_layout")]
+        given = dims if dst_layout is None else dst_layout
+        order = [as_length(index, "convert_layout") for index in as_integers(given, "convert_layout")]
         if not order:
             return self
         name = f"convert layout ({_listed(order)})"
@@ -76,13 +79,13 @@ class PreProcessSteps(_Steps):
 
     _convert_layout = staticmethod(operations.convert_layout_of_image)
 
-    def mean(self, value: float | Sequence[float]) -> Self:
+    def mean(self, value: float | Sequence[float] | None = None, *, values: Sequence[float] | None = None) -> Self:
         """Subtract a number, or one for each channel."""
-        return self._add(_of_numbers("mean", as_floats(value, "mean")))
+        return self._add(_of_numbers("mean", as_floats(values if value is None else value, "mean")))
 
-    def scale(self, value: float | Sequence[float]) -> Self:
+    def scale(self, value: float | Sequence[float] | None = None, *, values: Sequence[float] | None = None) -> Self:
         """Divide by a number, or by one for each channel."""
-        return self._add(_of_numbers("scale", as_floats(value, "scale")))
+        return self._add(_of_numbers("scale", as_floats(values if value is None else value, "scale")))
 
     def convert_color(self, dst_format: ColorFormat) -> Self:
         """Convert from the color format of the user's tensor."""

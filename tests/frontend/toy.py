@@ -55,7 +55,7 @@ class ToyFrontEnd(FrontEnd):
             name_new_nodes(outputs, host.unique.take(node.name), host.named, host.unique)
             for name, output in zip(_flat(described["outputs"]), outputs, strict=True):
                 values[name] = output
-                output.add_names([name])
+                output.add_names({name})
             self.report_progress(len(written["nodes"]), index + 1)
         return Model([values[name] for name in written["outputs"]], parameters, "toy")
 

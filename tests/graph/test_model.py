@@ -96,7 +96,7 @@ def test_a_clone_shares_only_arrays():
     constants = [(a, b) for a, b in pairs if isinstance(a, Constant)]
     assert constants and all(np.shares_memory(a.data, b.data) for a, b in constants)
     clone.reshape([1, 4])
-    clone.output(0).add_names(["mine"])
+    clone.output(0).add_names({"mine"})
     assert model.is_dynamic() and "mine" not in model.output(0).names
 
 

@@ -164,3 +164,73 @@ def program_constants(ov):
         constant.get_byte_size(), repr(constant.get_strides()), constant.data.flags.writeable,
         ov.opset13.constant(ov.Tensor(shared)).data, ov.opset13.constant([1.7, -1.7], ov.Type.i8).data,
     ]  # fmt: skip
+
+
+def program_arguments_by_name(ov):
+    parameter, relu, model = small_model(ov)
+    other = ov.opset13.parameter([1, 2], np.float32, name="other")
+    found = [
+        model.input(index=0).any_name, model.input(tensor_name="p").any_name, model.output(index=0).get_index(),
+        relu.input(input_index=0).get_index(), relu.output(output_index=0).get_index(),
+        model.get_result_index(result=model.get_result()), model.get_result_index(value=relu.output(0)),
+    ]  # fmt: skip
+    model.replace_parameter(parameter_index=0, parameter=other)
+    relu.input(0).replace_source_output(new_source_output=other.output(0))
+    parameter.output(0).replace(replacement=other.output(0))
+    one, two = ov.opset13.split(other, 1, num_splits=2, name="halves").outputs()
+    return [
+        *found, model.input().any_name, one < two, two < one, copy.copy(one) == one,
+        kind_of_error(lambda: copy.deepcopy(one)), kind_of_error(lambda: relu.input(7)),
+        kind_of_error(lambda: relu.output(7)), kind_of_error(lambda: relu.input_value(7)),
+        kind_of_error(lambda: relu.get_input_shape(7)), kind_of_error(lambda: relu.get_output_element_type(7)),
+        kind_of_error(lambda: model.input(7)), kind_of_error(lambda: model.output(7)),
+        kind_of_error(lambda: model.input("no")), kind_of_error(lambda: model.get_result_index(5)),
+        kind_of_error(lambda: model.get_sink_index(5)), kind_of_error(lambda: model.replace_parameter(7, other)),
+        kind_of_error(lambda: model.get_output_shape(7)), kind_of_error(lambda: model.get_output_op(7)),
+        ov.PartialShape([1, -1]).compatible(shape=ov.PartialShape([1, 2])),
+        ov.Dimension(3).compatible(dim=ov.Dimension(3)),
+        ov.PartialShape([1]).refines(shape=ov.PartialShape([-1])), ov.Dimension(3).relaxes(dim=ov.Dimension(3)),
+    ]  # fmt: skip
+
+
+def program_sub_graphs(ov):
+    ops = ov.opset13
+    x, state, piece = (ops.parameter(shape, np.float32) for shape in ([4, 2], [1, 2], [1, 2]))
+    total = ops.add(state, piece)
+    iterator = ov.opset1.tensor_iterator()
+    iterator.set_body(ov.Model([total], [state, piece], "sum"))
+    iterator.set_sliced_input(piece, x.output(0), 0, 1, 1, -1, 0)
+    iterator.set_merged_input(state, ops.constant(np.zeros([1, 2], np.float32)).output(0), total.output(0))
+    last, every = (
+        iterator.get_iter_value(total.output(0), -1),
+        iterator.get_concatenated_slices(total.output(0), 0, 1, 1, -1, 0),
+    )
+    model = ov.Model([last, every], [x], "running sum")
+    device = "TEMPLATE" if ov.__name__ == "hetero" else "CPU"
+    results = ov.Core().compile_model(model, device)(np.arange(8, dtype=np.float32).reshape(4, 2)).values()
+    condition = ops.parameter([], bool)
+    then_input, else_input = (ops.parameter([4, 2], np.float32) for _ in range(2))
+    then_result, else_result = ops.result(ops.relu(then_input)), ops.result(ops.negative(else_input))
+    branch = ov.opset8.if_op(condition.output(0))
+    branch.set_then_body(ov.Model([then_result], [then_input], "then"))
+    branch.set_else_body(ov.Model([else_result], [else_input], "else"))
+    branch.set_input(x.output(0), then_input, else_input)
+    return [
+        list(results), iterator.get_num_iterations(), str(last.get_partial_shape()),
+        iterator.get_body().get_friendly_name(), iterator.get_function().get_friendly_name(),
+        str(branch.set_output(then_result, else_result).get_partial_shape()), branch.get_type_name(),
+        branch.get_then_body().get_friendly_name(), branch.get_function(1).get_friendly_name(),
+        ops.assign(ops.read_value(x, "v"), "v").get_variable_id(),
+    ]  # fmt: skip
+
+
+def program_names_of_nodes(ov):
+    ops = ov.opset13
+    x = ops.parameter([2, 2], np.float32, "x")
+    return [
+        node.get_friendly_name()
+        for node in (
+            ops.relu(x, name="a"), ops.add(x, x, name="b"), ops.constant([1], np.float32, name="c"),
+            ops.softmax(x, 1, name="e"), ops.topk(x, 1, 1, "max", "value", name="f"), ops.ops.result(x, name="g"),
+        )
+    ]  # fmt: skip

@@ -3,6 +3,7 @@
 import copy
 
 import numpy as np
+from PIL import Image
 
 from tests.openvino_programs._errors import kind_of_error
 
@@ -55,4 +56,36 @@ def program_regions_and_copies(ov):
     return [
         region.data, str(region.shape), region.is_continuous(), region.size, shared.data, deep.data, target.data,
         ov.Tensor(other=whole, begin=[0, 0], end=[1, 2]).data, kind_of_error(lambda: ov.Tensor(whole, [0, 0], [9, 9])),
+    ]  # fmt: skip
+
+
+def program_tensors_of_ports(ov):
+    parameter = ov.opset13.parameter([1, 2], np.float32, name="p")
+    dynamic = ov.opset13.parameter([-1, 2], np.float32, name="d")
+    model = ov.Model([ov.opset13.relu(parameter), ov.opset13.relu(dynamic)], [parameter, dynamic], "m")
+    array = np.array([[1, 2]], np.float32)
+    shared, by_name = ov.Tensor(parameter.output(0), array), ov.Tensor(port=model.output(0), array=array)
+    array[0, 0] = 9
+    return [
+        repr(ov.Tensor(parameter.output(0))), repr(ov.Tensor(port=model.input(1))), shared.data, by_name.data,
+        repr(ov.Tensor(dynamic.output(0), array)),
+        kind_of_error(lambda: ov.Tensor(parameter.output(0), np.zeros([1], np.float32))),
+    ]  # fmt: skip
+
+
+def program_tensors_by_keyword(ov):
+    target = ov.Tensor(list=[0, 0])
+    target.copy_from(source_tensor=ov.Tensor([1, 2]))
+    target.copy_to(target_tensor=ov.Tensor([3, 4]))
+    vector = ov.TensorVector([target])
+    vector.append(x=target)
+    vector.insert(i=0, x=target)
+    vector.extend(L=[target])
+    return [
+        target.data, ov.Tensor(list=[1.5]).data, ov.Tensor(image=Image.new("RGB", (3, 2), 7)).data, len(vector),
+        vector.pop(i=0).data,
+        kind_of_error(lambda: vector.append(1)), kind_of_error(lambda: target.copy_from(ov.Tensor([1.5]))),
+        kind_of_error(lambda: target.copy_from(np.array([1.5]))), kind_of_error(lambda: target.set_shape([-1])),
+        kind_of_error(lambda: ov.Tensor([1.5]).copy_to(target)), kind_of_error(lambda: ov.Tensor(ov.Type.dynamic, [1])),
+        kind_of_error(lambda: ov.Tensor(ov.Type.f32)), kind_of_error(lambda: ov.Tensor(None)),
     ]  # fmt: skip

@@ -49,7 +49,7 @@ def check(model, *arrays, **tolerance):
     """Sink Transposes, check that results and named values stay the same, and return whether the model changed."""
     for node in model.get_ordered_ops():
         for output in node.outputs():
-            output.add_names([f"{node.friendly_name}:{output.index}"])
+            output.add_names({f"{node.friendly_name}:{output.index}"})
     everything, names = named_values(model)
     before = dict(zip([name for (name,) in names], run(everything, *arrays)))
     # A shape that is known may become a Constant.

@@ -91,9 +91,9 @@ def test_copies_between_all_kinds(context):
 def test_copies_of_another_type_are_refused(context, other):
     tensor = context.create_tensor(Type.f32, [3])
     other = context.create_tensor(Type.f64, [3]) if isinstance(other, str) else other
-    with pytest.raises(TensorError, match="a remote tensor of f32 cannot be filled with f64 elements"):
+    with pytest.raises(TensorError, match="a tensor of f32 cannot be filled with f64 elements"):
         tensor.copy_from(other)
-    with pytest.raises(TensorError, match=r"remote tensor of f(32|64) cannot be"):
+    with pytest.raises(TensorError, match=r"tensor of f(32|64) cannot be"):
         tensor.copy_to(other)
     with pytest.raises(TensorError, match=r"\[3\] cannot be copied to an array of \[4\]"):
         tensor.copy_to(np.zeros(4, np.float32))

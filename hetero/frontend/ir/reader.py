@@ -42,12 +42,12 @@ def read_net(
 def _name_by_nodes(model: Model) -> None:
     """Add node names to the tensor names of inputs and outputs: files of version 10 have no tensor names."""
     for parameter in model.parameters:
-        parameter.output(0).add_names([parameter.friendly_name])
+        parameter.output(0).add_names({parameter.friendly_name})
     for result in model.results:
         source = result.input_value(0)
         number = f".{source.index}" if source.node.get_output_size() > 1 else ""
         for output in (source, result.output(0)):
-            output.add_names([f"{source.node.friendly_name}{number}"])
+            output.add_names({f"{source.node.friendly_name}{number}"})
 
 
 class Operations(dict):

@@ -131,7 +131,7 @@ class GraphBuilder:
             output.partial_shape = narrow_shape(output.partial_shape, declared, dynamic_inputs)
         # The value names of an inlined graph are local to it: a value of the outer graph may have the same name.
         if output is not None and not self._prefix:
-            output.add_names([name])
+            output.add_names({name})
 
     def results_of(self, graph: GraphProto) -> list[Result]:
         """Translate a graph whose inputs are defined already, and return its Results."""

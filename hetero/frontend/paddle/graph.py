@@ -58,7 +58,7 @@ def _add_parameter(variable: str, name: str, program: DecodedProgram, builder: G
         raise FrontendError(f"input '{name}' is {kind}")
     parameter = builder.scope.name(Parameter(declared.element_type, declared.partial_shape), name)
     builder.define(variable, parameter.output(0))
-    parameter.output(0).add_names([name])
+    parameter.output(0).add_names({name})
     return parameter
 
 
@@ -141,7 +141,7 @@ class GraphBuilder:
         for name, value in self._values.items():
             # The name of an input stays with its Parameter, also if the program sets the variable.
             if name not in inputs:
-                value.add_names([name])
+                value.add_names({name})
 
     def translate(
         self, report_progress: Callable[[int, int], None] = lambda total_steps, completed_steps: None

@@ -66,7 +66,7 @@ def _add_parameter(program: DecodedProgram, name: str, builder: GraphBuilder) ->
     tensor = program.graph.tensors.get(name)
     parameter = Parameter(tensor.element_type, tensor.partial_shape) if tensor else Parameter(Type.i64, [])
     builder.define(name, builder.scope.name(parameter, name).output(0))
-    parameter.output(0).add_names([name])
+    parameter.output(0).add_names({name})
     return parameter
 
 

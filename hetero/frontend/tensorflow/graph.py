@@ -67,7 +67,7 @@ def _build(context: ModelContext, changed: set[str]) -> tuple[Model, set[str]]:
     parameters = [_add_parameter(graph.nodes[name], builder) for name in graph.inputs]
     builder.translate()
     for parameter, name in zip(parameters, decoded.input_names):
-        parameter.output(0).add_names([name])
+        parameter.output(0).add_names({name})
     results: list[Result] = []
     for position, reference in enumerate(graph.outputs):
         values = builder.values_of(reference)
@@ -223,7 +223,7 @@ class GraphBuilder:
         if not self._prefix and len(self.callers) == 1:
             for index, value in enumerate(values):
                 if isinstance(value, Output):
-                    value.add_names(_tensor_names(Reference(name, index)))
+                    value.add_names({*_tensor_names(Reference(name, index))})
 
     def is_read(self, name: str, index: int) -> bool:
         """Return whether a node or an output of the graph reads an output of a node."""

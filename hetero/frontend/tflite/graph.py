@@ -124,7 +124,7 @@ class GraphBuilder:
         self._values[index] = output
         # The tensor names of an inlined graph may collide with those of the graph around it.
         if output is not None and not self._prefix and self.graph.tensors[index].name:
-            output.add_names([self.graph.tensors[index].name])
+            output.add_names({self.graph.tensors[index].name})
 
     def results(self) -> list[Result]:
         """Translate the graph, whose inputs must be defined, and return its Results."""
@@ -248,7 +248,7 @@ def _add_names(signature: Mapping[str, int], values: Mapping[int, Output]) -> No
     taken = {name for value in values.values() for name in value.names}
     for name, index in signature.items():
         if name not in taken and index in values:
-            values[index].add_names([name])
+            values[index].add_names({name})
 
 
 def _name_of(operator: DecodedOperator, tensors: Sequence[DecodedTensor]) -> str:
