@@ -137,10 +137,10 @@ class HeteroPlugin(Plugin):
         self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
     ) -> HeteroCompiledModel:
         given = dict(options)
-        cached: dict[str, Any] = {props.loaded_from_cache: given.pop(props.loaded_from_cache, False)}
+        cached: dict[str, Any] = {props.loaded_from_cache: True} if given.pop(props.loaded_from_cache, False) else {}
         table, devices = self._devices_for(devices_of_plan(sections), given)
         plan, report = plan_in(sections, lambda name, blob: devices[name].import_blob(blob, cached))
-        table.add(props.loaded_from_cache, cached[props.loaded_from_cache])
+        table.add(props.loaded_from_cache, bool(cached))
         prepared = PreparedModel(self, self.device(options), table, ports_in(sections), Model([], []))
         return HeteroCompiledModel(
             prepared, plan, report, make_deployer=lambda model: self._deployer(model, table, list(devices.values()))

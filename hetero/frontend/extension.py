@@ -91,7 +91,8 @@ class ConversionExtension(Extension):
             count = node.get_output_size()
             # The outputs of one operation may be more than the node uses.
             if len(outputs) > count and node.has_all_outputs and len({output.node for output in outputs}) > 1:
-                raise FrontendError(f"it returns {len(outputs)} values, but {self.op_type} has {count} outputs")
+                surplus = f"it returns {len(outputs)} values"
+                raise FrontendError(f"{surplus}, but {self.op_type} has {count} output{'s' * (count != 1)}")
             return outputs
         except Exception as error:
             raise FrontendError(f"{self!r}: {reason_of(error)}") from error

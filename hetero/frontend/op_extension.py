@@ -159,7 +159,6 @@ _KINDS: dict[tuple[type, ...], tuple[str, ...]] = {
     (list, tuple): ("in_names_vec", "out_names_vec"),
     (Mapping, type(None)): ("attr_names_map", "attr_values_map"),
 }
-_INTEGERS = (int, np.integer)
 _ANY_KIND = tuple(kind for kinds in _KINDS for kind in kinds)
 
 
@@ -259,6 +258,9 @@ class _ExactSetter(AttributeSetter):
         if name not in self._declared:
             raise GraphError(f"{self._operation}: attribute {name} is missing: map it to an attribute, or give a value")
         return value
+
+
+_INTEGERS = (int, np.integer)
 
 
 def _is_same(given: Any, converted: Any) -> bool:
