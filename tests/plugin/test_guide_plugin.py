@@ -76,6 +76,8 @@ class TestDeviceId:
             core.compile_model(relu_model(), "TEMPLATE.1")
         with pytest.raises(PropertyError, match="property DEVICE_ID of TEMPLATE cannot be '1': it takes 0"):
             core.compile_model(relu_model(), "TEMPLATE", {"DEVICE_ID": "1"})
+        with pytest.raises(PropertyError, match="property DEVICE_ID of TEMPLATE cannot be '1': it takes 0"):
+            core.create_context("TEMPLATE", {"DEVICE_ID": "1"})
         with pytest.raises(DeviceError, match="cannot use TEMPLATE and TEMPLATE.0, which are one device"):
             core.compile_model(relu_model(), "HETERO:TEMPLATE,TEMPLATE.0")
 
