@@ -20,31 +20,46 @@ ConstOutput = Output
 
 __all__ = [
     "AsyncInferQueue", "AxisSet", "AxisVector", "CompiledModel", "ConstOutput", "Constant", "Coordinate",
-    "CoordinateDiff", "Core", "Dimension", "DiscreteTypeInfo", "FrontEndManager", "HeteroError", "InferRequest",
-    "Input", "Layout", "Model", "Node", "OVAny", "Op", "OpExtension", "Output", "Parameter", "PartialShape",
-    "ProfilingInfo", "RTMap", "RemoteContext", "RemoteTensor", "Shape", "Strides", "Symbol", "Tensor", "TensorVector",
-    "Type", "convert_model", "get_batch", "layout_helpers", "ops", "preprocess", "properties", "save_model",
-    "serialize", "set_batch", "tensor_from_file",
+    "CoordinateDiff", "Core", "Dimension", "DiscreteTypeInfo", "Extension", "FrontEndManager", "HeteroError",
+    "InferRequest", "Input", "Layout", "Model", "Node", "OVAny", "Op", "OpExtension", "Output", "Parameter",
+    "PartialShape", "ProfilingInfo", "RTMap", "RemoteContext", "RemoteTensor", "Shape", "Strides", "Symbol", "Tensor",
+    "TensorVector", "Type", "compile_model", "convert_model", "get_batch", "layout_helpers", "ops", "preprocess",
+    "properties", "save_model", "serialize", "set_batch", "shutdown", "tensor_from_file",
 ]  # fmt: skip
 
 provide("operations", lambda: import_module("hetero.ops"))
 provide("evaluation", lambda: import_module("hetero.reference.evaluation"))
-# Make hetero.opset1 … hetero.opset16 importable as modules.
+provide("runtime", lambda: import_module("hetero.runtime"))
+provide("writers", lambda: import_module("hetero.frontend.ir"))
+# Make hetero.opset1 … hetero.opset17 importable as modules.
 globals().update(make_modules())
 
 if TYPE_CHECKING:
     from hetero import layout_helpers, ops, preprocess, properties
-    from hetero.frontend import OpExtension
+    from hetero.frontend import Extension, OpExtension
     from hetero.frontend.ir import save_model, serialize
     from hetero.plugin import ProfilingInfo, RemoteContext, RemoteTensor
-    from hetero.runtime import AsyncInferQueue, CompiledModel, Core, FrontEndManager, InferRequest
+    from hetero.runtime import (
+        AsyncInferQueue,
+        CompiledModel,
+        Core,
+        FrontEndManager,
+        InferRequest,
+        compile_model,
+        shutdown,
+    )
     from hetero.runtime.convert import convert_model
 
 
+_LAZY_MODULES = {
+    "exceptions", "frontend", "helpers", "layout_helpers", "op", "ops", "package_utils", "passes", "preprocess",
+    "properties", "utils",
+}  # fmt: skip
 _LAZY_ATTRIBUTES = {
-    **dict.fromkeys(("AsyncInferQueue", "CompiledModel", "Core", "FrontEndManager", "InferRequest"), "hetero.runtime"),
+    **dict.fromkeys(("AsyncInferQueue", "CompiledModel", "Core", "FrontEndManager"), "hetero.runtime"),
+    **dict.fromkeys(("InferRequest", "compile_model", "shutdown"), "hetero.runtime"),
     **dict.fromkeys(("ProfilingInfo", "RemoteContext", "RemoteTensor"), "hetero.plugin"),
-    "OpExtension": "hetero.frontend",
+    **dict.fromkeys(("Extension", "OpExtension"), "hetero.frontend"),
     **dict.fromkeys(("Version", "get_version"), "hetero.runtime.version"),
     "convert_model": "hetero.runtime.convert",
     **dict.fromkeys(("save_model", "serialize"), "hetero.frontend.ir"),
@@ -55,7 +70,7 @@ def __getattr__(name: str) -> object:
     """Import operations, runtime and writers on first use, so that ``import hetero`` stays fast."""
     if name == "__version__":
         return import_module("hetero.runtime.version").get_version()
-    if name in ("layout_helpers", "ops", "preprocess", "properties"):
+    if name in _LAZY_MODULES:
         return import_module(f"hetero.{name}")
     if name not in _LAZY_ATTRIBUTES:
         raise AttributeError(f"module 'hetero' has no attribute '{name}'")

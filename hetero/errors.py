@@ -13,7 +13,7 @@ class HeteroError(RuntimeError):
     """
 
     def __str__(self) -> str:
-        return escaped(super().__str__())
+        return escaped(Exception.__str__(self))
 
 
 class ArgumentTypeError(HeteroError, TypeError):
@@ -62,6 +62,14 @@ class PropertyError(HeteroError):
 
 class TensorError(HeteroError):
     """A tensor with the wrong element type, shape, memory or name."""
+
+
+class TensorTypeError(TensorError, TypeError):
+    """A value whose elements a tensor cannot have; also a TypeError, as in OpenVINO."""
+
+
+class UnknownOutputError(TensorError, KeyError):
+    """An output that the results of an inference do not have; a KeyError, as in OpenVINO."""
 
 
 class RequestBusyError(HeteroError):

@@ -1,4 +1,4 @@
-"""The modules hetero.opset1 … hetero.opset16, filled on first access.
+"""The modules hetero.opset1 … hetero.opset17, filled on first access.
 
 They are lazy because importing the operations takes longer than the rest of ``import hetero``.
 """
@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 # The newest operation set.
-NEWEST = 16
+NEWEST = 17
 
 
 class OpsetModule(ModuleType):

@@ -125,4 +125,6 @@ def _text(value: Any) -> str:
         return "YES" if value else "NO"
     if isinstance(value, Mapping):
         return f"{{{','.join(f'{key}:{_text(plain(item))}' for key, item in value.items())}}}"
-    return " ".join(map(_text, value)) if isinstance(value, (list, tuple)) else f"{value}"
+    if isinstance(value, str):
+        return str.__str__(value)  # the text of a property's value, which is an enumeration
+    return " ".join(map(_text, value)) if isinstance(value, (list, tuple, set)) else f"{value}"

@@ -19,8 +19,9 @@ from hetero.frontend.extension import Extension, is_part_of_hetero
 from hetero.frontend.op_extension import OpExtension, framework_maps
 from hetero.graph import Op
 
+_NATIVE_SUFFIXES = {".so", ".dll", ".dylib", ".pyd"}
 # Suffixes of file names that would otherwise look like dotted module names.
-_FILE_SUFFIXES = {".py", ".so", ".dll", ".dylib", ".pyd"}
+_FILE_SUFFIXES = {".py", *_NATIVE_SUFFIXES}
 
 
 def as_extensions(source: Any) -> list[Extension]:
@@ -48,18 +49,24 @@ def is_module_name(text: str) -> bool:
     return re.fullmatch(r"\w+(\.\w+)*", text) is not None and Path(text).suffix not in _FILE_SUFFIXES
 
 
-def load_module(source: str | os.PathLike[str]) -> ModuleType:
-    """Import a module by its dotted name, or execute a Python file as a new module. Raises FrontendError."""
+def load_module(source: str | os.PathLike[str], content: str = "extensions") -> ModuleType:
+    """Import a module by its dotted name, or execute a Python file as a new module.
+
+    ``content`` says in messages what the module holds. Raises FrontendError, also for a native library.
+    """
     text = os.fspath(source)
     is_name, path = isinstance(source, str) and is_module_name(text), Path(text)
     if not is_name and path.suffix != ".py":
-        raise FrontendError(f"{path} cannot hold extensions: give a Python file, or the dotted name of a module")
+        is_native = path.suffix in _NATIVE_SUFFIXES
+        reason = ", as it is a native library, which hetero does not load" if is_native else ""
+        accepted = "give a Python file, or the dotted name of a module"
+        raise FrontendError(f"{path} cannot hold {content}{reason}: {accepted}")
     if not is_name and not path.is_file():
-        raise FrontendError(f"there is no file of extensions {path}")
+        raise FrontendError(f"there is no file of {content} {path}")
     try:
         return importlib.import_module(text) if is_name else _run_file(path)
     except Exception as error:
-        problem = f"the extensions of {text} cannot be loaded{_error_location(error)}"
+        problem = f"the {content} of {text} cannot be loaded{_error_location(error)}"
         raise FrontendError(f"{problem}: {reason_of(error)}") from error
 
 

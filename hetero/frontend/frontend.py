@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
 from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension
 from hetero.frontend.extension_loader import as_extensions
+from hetero.frontend.input_model import InputModel
 from hetero.frontend.reading_extensions import DecoderTransformationExtension, ProgressReporterExtension
 from hetero.graph import Model
 
@@ -23,6 +25,12 @@ class FrontEnd(ABC):
     name: str
     extensions: Sequence[Extension] = ()
 
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        # So that authors of frontends need not know of models that are loaded already.
+        super().__init_subclass__(**arguments)
+        if "convert" in cls.__dict__:
+            cls.convert = _taking_loaded_models(cls.__dict__["convert"])  # type: ignore[method-assign]
+
     def get_name(self) -> str:
         return self.name
 
@@ -35,19 +43,37 @@ class FrontEnd(ABC):
         self.extensions = (*self.extensions, *added)
 
     @abstractmethod
-    def supported(self, source: ModelSource) -> bool:
-        """Return whether the source is of this format, judged by its content alone (required).
+    def supported(self, model: ModelSource) -> bool:
+        """Return whether a source is of this format, judged by its content alone (required).
 
         True also for a damaged file of the format. Returns False, without an error, for a source that is missing or
         cannot be read. The position of an open file stays the same.
         """
 
     @abstractmethod
-    def convert(self, source: ModelSource, weights: ModelSource | None = None) -> Model:
-        """Read the source and return its model (required). Raises FrontendError if it cannot be read or translated.
+    def convert(self, model: ModelSource, weights: ModelSource | None = None) -> Model:
+        """Read a source and return its model (required). Raises FrontendError if it cannot be read or translated.
 
         ``weights``: the source of the weights, for formats that keep them in a separate file.
         """
+
+    def load(self, path: ModelSource, enable_mmap: bool = True) -> InputModel:
+        """Read a model, which can be changed before ``convert`` returns it.
+
+        ``enable_mmap`` is a hint without effect, as files are always mapped. Raises the errors of ``convert``.
+        """
+        return InputModel(self.convert(path))
+
+    def convert_partially(self, model: ModelSource) -> Model:
+        """Return the model as ``convert`` does, which leaves no operations untranslated."""
+        return self.convert(model)
+
+    def decode(self, model: ModelSource) -> Model:
+        """Return the model as ``convert`` does, as files are decoded and translated in one step."""
+        return self.convert(model)
+
+    def normalize(self, model: Model) -> None:  # noqa: B027  # subclasses need not override it
+        """Leave a model of ``decode`` as it is, because it is translated."""
 
     def transform_decoded(self, decoded: Any) -> None:
         """Apply the DecoderTransformationExtensions to a decoded model. Raises FrontendError for any error in them."""
@@ -63,3 +89,15 @@ class FrontEnd(ABC):
         for extension in self.extensions:
             if isinstance(extension, ProgressReporterExtension):
                 extension.report_progress(completed_steps / total_steps, total_steps, completed_steps)
+
+
+def _taking_loaded_models(convert: Callable[..., Model]) -> Callable[..., Model]:
+    """Return a ``convert`` that returns models that were loaded or converted before as they are."""
+
+    @functools.wraps(convert)
+    def convert_any(self: FrontEnd, model: Any, *arguments: Any, **keywords: Any) -> Model:
+        if isinstance(model, InputModel):
+            return model.model
+        return model if isinstance(model, Model) else convert(self, model, *arguments, **keywords)
+
+    return convert_any

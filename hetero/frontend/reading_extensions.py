@@ -22,6 +22,32 @@ class ProgressReporterExtension(Extension):
         self._callback(progress, total_steps, completed_steps)
 
 
+class TelemetryExtension(Extension):
+    """Three callbacks that a program calls through this object: for events, errors and stack traces.
+
+    The frontends themselves report nothing: nothing about a model leaves the process.
+    """
+
+    def __init__(
+        self,
+        event_category: str,
+        send_event: Callable[[str, str, str, int], None],
+        send_error: Callable[[str, str], None],
+        send_stack_trace: Callable[[str, str], None],
+    ) -> None:
+        self._category = event_category
+        self._callbacks = send_event, send_error, send_stack_trace
+
+    def send_event(self, event_action: str, event_label: str, event_value: int = 1) -> None:
+        self._callbacks[0](self._category, event_action, event_label, event_value)
+
+    def send_error(self, error_message: str) -> None:
+        self._callbacks[1](self._category, error_message)
+
+    def send_stack_trace(self, error_info: str) -> None:
+        self._callbacks[2](self._category, error_info)
+
+
 class DecoderTransformationExtension(Extension):
     """A function that changes a decoded model before its operators are translated.
 

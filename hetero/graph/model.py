@@ -349,7 +349,7 @@ class Model(Named):
             return as_output(key)
         if isinstance(key, str):
             return self._value_named(key)
-        if not isinstance(key, tuple) or len(key) != 2:
+        if not isinstance(key, tuple) or len(key) != 2 or not isinstance(key[1], int):
             raise ArgumentTypeError(f"an output is added by port, tensor name or (node name, index), not {key!r}")
         for node in self.get_ordered_ops():
             if node.friendly_name == key[0]:
@@ -397,6 +397,13 @@ class Model(Named):
 
     def __repr__(self) -> str:
         return describe_ports(escaped(f"Model: '{self.friendly_name}'"), self.inputs, self.outputs)
+
+
+def checked_model(value: Model) -> Model:
+    """Return a model. Raise ArgumentTypeError if the value is none."""
+    if not isinstance(value, Model):
+        raise ArgumentTypeError(f"a Model is needed here, not {value!r}")
+    return value
 
 
 def _as_result(value: Node | Output) -> Result:

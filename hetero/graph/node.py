@@ -88,12 +88,20 @@ class Node(Named, Arithmetic):
 
     def __init__(self, arguments: Sequence[Output | Node] = (), output_size: int = 1) -> None:
         self._instance_id = next(Node._counter)
-        self._friendly_name = f"{self.type_info.name}_{self._instance_id}"
+        self._friendly_name = self.name
         self.rt_info = RTMap()
         self._outputs = [Output(self, index) for index in range(output_size)]
         self._inputs = [Input(self, index, as_output(a)) for index, a in enumerate(arguments)]
         # The descriptions of inputs and outputs at the last inference.
         self._inferred: list[object] = []
+
+    @property
+    def name(self) -> str:
+        """A name that no other node of the process has, and that does not change, unlike the friendly name."""
+        return f"{self.type_info.name}_{self._instance_id}"
+
+    def get_name(self) -> str:
+        return self.name
 
     # Methods that a class of operations defines.
 

@@ -180,6 +180,11 @@ class Op(Node):
         return arguments
 
     @classmethod
+    def inputs_before(cls, name: str, given: Sequence[Output]) -> list[Output]:
+        """Return the optional inputs that are missing before a later one. By default raises GraphError."""
+        raise GraphError(f"{cls.type_info.name}: input {name} is given without the optional inputs before it")
+
+    @classmethod
     def signature(cls) -> inspect.Signature:
         """Return the signature of the constructor and the factory: inputs, then attributes."""
         if "_signature" not in cls.__dict__:
@@ -334,9 +339,7 @@ def _flatten(cls: type[Op], bound: dict[str, Any]) -> list[Output]:
             arguments += [_as_argument(v, cls) for v in value]
         elif value is not None:
             if len(arguments) < cls.input_names.index(declared):
-                raise GraphError(
-                    f"{cls.type_info.name}: input {declared.strip('?')} is given without the optional inputs before it"
-                )
+                arguments += cls.inputs_before(declared.strip("?"), arguments)
             arguments.append(_as_argument(value, cls))
     return arguments
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hetero.errors import GraphError
+from hetero.errors import ArgumentTypeError, GraphError
 from hetero.graph.node import Node
 from hetero.ov_any import OVAny, plain
 
@@ -24,7 +24,11 @@ class RuntimeAttribute(dict):
 
 
 def _keys(path: InfoPath) -> list[str]:
-    return [path] if isinstance(path, str) else list(path)
+    """Return the keys of a path. Raise ArgumentTypeError if it is neither a string nor a list of strings."""
+    keys = [path] if isinstance(path, str) else path
+    if not isinstance(keys, Sequence) or not keys or not all(isinstance(key, str) for key in keys):
+        raise ArgumentTypeError(f"rt_info is addressed by a string or a list of strings, not by {path!r}")
+    return list(keys)
 
 
 def _find(info: Any, path: InfoPath) -> Any:

@@ -39,8 +39,8 @@ class Parameter(HasLayout, Op, opset=1):
     def infer_value(self) -> np.ndarray | None:
         return self.known_value
 
-    def set_partial_shape(self, shape: PartialShapeLike) -> None:
-        shape = PartialShape(shape)
+    def set_partial_shape(self, partial_shape: PartialShapeLike) -> None:
+        shape = PartialShape(partial_shape)
         self.check_layout(self.layout, shape)
         self.partial_shape = shape
 
@@ -51,7 +51,8 @@ class Parameter(HasLayout, Op, opset=1):
         return self.element_type
 
     def describe_outputs(self) -> str:
-        return f"{self.partial_shape}, {self.element_type.cpp_name}"
+        kind = self.output(0).element_type
+        return f"{super().describe_outputs()}, {kind.cpp_name if isinstance(kind, Type) else kind}"
 
     def set_element_type(self, element_type: Type) -> None:
         self.element_type = element_type

@@ -1,4 +1,4 @@
-"""What methods of nodes and models need from layers above this one: operation classes and numpy evaluation.
+"""What lower layers need from higher ones: operation classes, numpy evaluation, writers and frontends.
 
 The package states how to import them; nothing is imported before a method needs it.
 """
@@ -12,7 +12,7 @@ _importers: dict[str, Callable[[], ModuleType]] = {}
 
 
 def provide(role: str, importer: Callable[[], ModuleType]) -> None:
-    """State how to import the module of a role: ``operations`` or ``evaluation``."""
+    """State how to import the module of a role: ``operations``, ``evaluation``, ``writers`` or ``runtime``."""
     _importers[role] = importer
 
 

@@ -31,5 +31,5 @@ class Variable:
     def get_info(self) -> VariableInfo:
         return self.info
 
-    def update(self, info: VariableInfo) -> None:
-        self.info = info
+    def update(self, variable_info: VariableInfo) -> None:
+        self.info = variable_info

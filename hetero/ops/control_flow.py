@@ -10,6 +10,7 @@ from typing import Any
 
 from hetero.containers import enclosing_type
 from hetero.graph import Model, Node, Output, Parameter, Result
+from hetero.graph.model import checked_model
 from hetero.ops.bodies import MultiSubGraphOp, widen, widen_type
 from hetero.ops.checks import check_scalar_or_one, normalize_axis
 from hetero.ops.port_maps import (
@@ -38,10 +39,10 @@ class If(MultiSubGraphOp, opset=8):
     min_inputs = 1
 
     def set_then_body(self, body: Model) -> None:
-        self.bodies[0] = body
+        self.set_function(0, body)
 
     def set_else_body(self, body: Model) -> None:
-        self.bodies[1] = body
+        self.set_function(1, body)
 
     def get_then_body(self) -> Model:
         return self.bodies[0]
@@ -51,10 +52,16 @@ class If(MultiSubGraphOp, opset=8):
 
     def set_function(self, index: int, func: Model) -> None:
         """Set a body: 0 runs if the condition is true, 1 if it is false."""
-        self.bodies[index] = func
+        self._check_body_index(index)
+        self.bodies[index] = checked_model(func)
 
     def get_function(self, index: int) -> Model:
+        self._check_body_index(index)
         return self.bodies[index]
+
+    def _check_body_index(self, index: int) -> None:
+        if index not in (0, 1):
+            self.fail(f"it has the bodies 0 and 1, not {index}")
 
     def get_input_descriptions(self, index: int) -> list[InputDescription]:
         return self.input_descriptions[index]
@@ -135,7 +142,7 @@ class SubGraphOp(MultiSubGraphOp):
     _last_inference: tuple[list, list] = ([], [])
 
     def set_function(self, func: Model) -> None:
-        self.bodies[0] = func
+        self.bodies[0] = checked_model(func)
 
     def get_function(self) -> Model:
         return self.bodies[0]

@@ -75,6 +75,10 @@ class Erf(Unary, opset=1):
     """The error function: 2/√π times the integral of exp(-t²) from 0 to x."""
 
 
+class ErfInv(RealUnary, opset=17):
+    """The inverse of the error function: infinite at -1 and 1, NaN beyond."""
+
+
 class Exp(Unary, opset=1):
     """e to the power of x."""
 

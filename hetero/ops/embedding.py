@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from hetero.graph import Attribute, Op, choice
+from collections.abc import Sequence
+
+import numpy as np
+
+from hetero.graph import Attribute, Constant, Op, Output, choice
 from hetero.ops.checks import (
     check_scalar,
     check_scalar_or_one,
@@ -65,6 +69,11 @@ class EmbeddingBagOffsets(EmbeddingBagOffsetsSum, opset=15):
     """
 
     reduction = Attribute(choice("sum", "mean"), "sum")
+
+    @classmethod
+    def inputs_before(cls, name: str, given: Sequence[Output]) -> list[Output]:
+        """Return -1 as the default index of weighted bags, as OpenVINO's factory does."""
+        return [Constant(np.array(-1, given[1].element_type.to_dtype())).output(0)]
 
 
 class EmbeddingBagPackedSum(_Embedding, opset=3):

@@ -1,10 +1,10 @@
-"""Linear algebra: MatMul, Eye, Inverse and Det."""
+"""Linear algebra: MatMul, GroupedMatMul, Eye, Inverse and Det."""
 
 from __future__ import annotations
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_scalar_or_one, check_type, common_type
+from hetero.ops.checks import check_scalar_or_one, check_type, common_type, shape_of_rank
 from hetero.ops.values import exact_length, exact_number, shape_of_value
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
@@ -48,6 +48,36 @@ class MatMul(Op, opset=1):
     def _transposed(self) -> str:
         sides = [name for name in ("transpose_a", "transpose_b") if getattr(self, name)]
         return f" with {' and '.join(sides)}" if sides else ""
+
+
+class GroupedMatMul(Op, opset=17):
+    """Matrix products with one matrix of weights ``[G, N, K]`` for each group of rows, which is transposed.
+
+    With ``mat_a [rows, K]``, ``offsets [G]`` holds where the rows of each group end; rows after the last group give
+    zeros. With ``mat_a [G, M, K]`` the groups are the matrices, and offsets are not read.
+    """
+
+    input_names = ("mat_a", "mat_b", "offsets?")
+
+    def validate_and_infer_types(self) -> None:
+        a, b = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
+        element_type = common_type(self, (0, 1))
+        if self.has_input("offsets"):
+            check_type(self, [2], lambda kind: kind in (Type.i32, Type.i64), "i32 or i64")
+            shape_of_rank(self, 2, 1)
+        if not (a.has_rank and b.has_rank):
+            self.set_output_type(0, element_type, PartialShape.dynamic())
+            return
+        if len(a) not in (2, 3) or len(b) != 3:
+            self.fail(f"it multiplies [rows, K] or [G, M, K] by [G, N, K], not {a} by {b}")
+        if len(a) == 2 and not self.has_input("offsets"):
+            self.fail("offsets must be given, as the rows of all groups are in one matrix")
+        try:
+            Dimension.of(a[-1]).merge(b[-1])
+            groups = [a[0].merge(b[0])] if len(a) == 3 else []
+        except GraphError:
+            self.fail(f"shapes {a} and {b} cannot be multiplied")
+        self.set_output_type(0, element_type, concatenate(groups, [a[-2], b[-2]]))
 
 
 class Eye(Op, opset=9):

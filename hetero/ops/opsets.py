@@ -1,4 +1,4 @@
-"""Contents of the modules hetero.opset1 … hetero.opset16, made from the operation classes.
+"""Contents of the modules hetero.opset1 … hetero.opset17, made from the operation classes.
 
 A module has the newest class of each operation as of its operation set, and a snake_case factory for each class, whose
 parameters are the inputs and attributes of the class: ``opset8.softmax(data, axis=1)``.
@@ -19,7 +19,7 @@ from hetero.tensor import Tensor
 from hetero.type_conversion import converted
 from hetero.types import Type
 
-OPSETS = range(1, 17)
+OPSETS = range(1, 18)
 
 
 def operation_classes() -> Iterator[type[Op]]:
@@ -54,11 +54,12 @@ def classes_in(opset: int) -> dict[str, type[Op]]:
 
 
 # Operations whose factories OpenVINO writes as one word.
-_ONE_WORD = {"Col2Im", "HSigmoid", "HSwish", "MatMul", "PRelu", "SoftPlus", "SoftSign", "TopK"}
+_ONE_WORD = {"Col2Im", "ErfInv", "HSigmoid", "HSwish", "MatMul", "PRelu", "SoftPlus", "SoftSign", "TopK"}
 
 # Factory names that do not follow from the operation's name by a rule; "if" is a Python keyword.
 _IRREGULAR = {
     "ExperimentalDetectronTopKROIs": "experimental_detectron_topk_rois",
+    "GroupedMatMul": "grouped_matmul",
     "I420toBGR": "i420_to_bgr",
     "I420toRGB": "i420_to_rgb",
     "NV12toBGR": "nv12_to_bgr",

@@ -6,18 +6,34 @@ fields and defaults are OpenVINO's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
+
+from hetero.graph.node import DiscreteTypeInfo
 
 
-@dataclass
-class InputDescription:
+class _Description:
+    """What all connections have in common."""
+
+    def get_type_info(self) -> DiscreteTypeInfo:
+        return DiscreteTypeInfo(type(self).__name__, "util")
+
+    def copy(self) -> Self:
+        return replace(self)  # type: ignore[type-var]  # every subclass is a dataclass
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+@dataclass(repr=False)
+class InputDescription(_Description):
     """Connection of an input of the operation to a Parameter of the body."""
 
-    input_index: int
-    body_parameter_index: int
+    input_index: int = 0
+    body_parameter_index: int = 0
 
 
-@dataclass
+@dataclass(repr=False)
 class SliceInputDescription(InputDescription):
     """Each iteration receives the next slice of the input.
 
@@ -25,45 +41,45 @@ class SliceInputDescription(InputDescription):
     inclusive. Negative positions count from the end of the axis (-1 is the last). A negative stride goes backwards.
     """
 
-    start: int
-    stride: int
-    part_size: int
-    end: int
-    axis: int
+    start: int = 0
+    stride: int = 0
+    part_size: int = 0
+    end: int = 0
+    axis: int = 0
 
 
-@dataclass
+@dataclass(repr=False)
 class MergedInputDescription(InputDescription):
     """The first iteration receives the input, each later one the body's Result of the previous iteration."""
 
-    body_value_index: int
+    body_value_index: int = 0
 
 
-@dataclass
+@dataclass(repr=False)
 class InvariantInputDescription(InputDescription):
     """Every iteration receives the whole input."""
 
 
-@dataclass
-class _OutputDescription:
+@dataclass(repr=False)
+class _OutputDescription(_Description):
     """Connection of a Result of the body to an output of the operation."""
 
-    body_value_index: int
-    output_index: int
+    body_value_index: int = 0
+    output_index: int = 0
 
 
-@dataclass
+@dataclass(repr=False)
 class ConcatOutputDescription(_OutputDescription):
     """The Results of all iterations concatenated along ``axis``, in reverse order if the stride is negative."""
 
-    start: int
-    stride: int
-    part_size: int
-    end: int
-    axis: int
+    start: int = 0
+    stride: int = 0
+    part_size: int = 0
+    end: int = 0
+    axis: int = 0
 
 
-@dataclass
+@dataclass(repr=False)
 class BodyOutputDescription(_OutputDescription):
     """The Result of one iteration, -1 for the last."""
 

@@ -63,6 +63,10 @@ class ReadValue(VariableOp, opset=6):
             bound |= {"variable_type": info.data_type, "variable_shape": info.data_shape}
         return bound
 
+    def get_attributes(self) -> dict[str, Any]:
+        unset = {"variable_type": "dynamic", "variable_shape": []}
+        return super().get_attributes() | {name: plain for name, plain in unset.items() if getattr(self, name) is None}
+
     def validate_and_infer_types(self) -> None:
         if not self.variable_id:
             self.fail("it must name a variable by variable_id")

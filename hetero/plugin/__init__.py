@@ -15,7 +15,13 @@ from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
 from hetero.plugin.registry import Registry, installed_plugins
 from hetero.plugin.remote import Region, RemoteContext, RemoteMemory, RemoteTensor, SharedTensor, overlap
 from hetero.plugin.runtime_model import ExecutedStep, make_runtime_model
-from hetero.plugin.shared_properties import common_properties, full_name, scheduling_properties
+from hetero.plugin.shared_properties import (
+    common_properties,
+    full_name,
+    hint_properties,
+    inference_precision,
+    scheduling_properties,
+)
 from hetero.plugin.sync_infer_request import STAGES, SyncInferRequest, check_shape, check_tensor
 from hetero.plugin.variable_state import VariableState
 
@@ -23,7 +29,7 @@ __all__ = [
     "STAGES", "AsyncInferRequest", "CompiledModel", "Device", "ExecutedStep", "ExecutionTimes", "Executor", "Executors",
     "Plugin", "PreparedModel", "ProfilingInfo", "QueryResult", "Rank", "Region", "Registry", "RemoteContext",
     "RemoteMemory", "RemoteTensor", "Section", "SharedTensor", "SyncInferRequest", "VariableState", "check_shape",
-    "check_tensor", "common_properties", "full_name", "get_supported_nodes", "hookimpl", "installed_plugins",
-    "make_runtime_model", "model_sections", "models_in", "overlap", "plan_memory", "scheduling_properties",
-    "unsupported",
+    "check_tensor", "common_properties", "full_name", "get_supported_nodes", "hint_properties", "hookimpl",
+    "inference_precision", "installed_plugins", "make_runtime_model", "model_sections", "models_in",
+    "overlap", "plan_memory", "scheduling_properties", "unsupported",
 ]  # fmt: skip

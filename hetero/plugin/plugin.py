@@ -18,7 +18,7 @@ from hetero.plugin.model_sections import models_in
 from hetero.plugin.prepared_model import Ports, PreparedModel
 from hetero.plugin.query import QueryResult, get_supported_nodes, is_terminal, unsupported
 from hetero.plugin.registry import installed_plugins
-from hetero.plugin.shared_properties import decide_streams, every_device, full_name, set_log_level
+from hetero.plugin.shared_properties import decide_streams, every_device, full_name, hint_properties, set_log_level
 from hetero.properties import Property, PropertyTable
 
 if TYPE_CHECKING:
@@ -238,8 +238,12 @@ class Plugin:
         device = self.device(options)
         own = self._options.get(device.id, {}) if device.id else {}
         values = {**self._options[""], **own, **options}
-        table = PropertyTable((*every_device, *self.properties_of(device, values)), self.name)
+        table = PropertyTable((*every_device, *hint_properties, *self.properties_of(device, values)), self.name)
         table.set(values)
+        if props.log.level in options:
+            set_log_level(self.log, table.get(props.log.level))
+        for key in table.ignored(options):
+            self.log.debug("%s has no use for %s=%s and ignores this hint", self.name, key, table.get(key))
         known = {props.available_devices: tuple(device.id for device in self.devices()), **device.properties()}
         known[props.execution_devices] = (full_name(self.name, table.value_of(props.device.id)),)
         of_device = known.get(props.caching_properties, table.value_of(props.caching_properties))
@@ -247,6 +251,4 @@ class Plugin:
         known[props.caching_properties] = {str(key): props.Mutability.RO.value for key in caching if key in table}
         table.set_internal({key: value for key, value in known.items() if key in table})
         decide_streams(table)
-        if props.log.level in options:
-            set_log_level(self.log, table.get(props.log.level))
         return table

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from hetero.graph import Model, Node, Output, Parameter, Result, get_layout, set_layout
+from hetero.errors import UnsupportedOperationError
+from hetero.graph import Model, Node, Output, Parameter, Result, get_layout, port_name, set_layout
 from hetero.plugin.device import Device
 from hetero.properties import PropertyTable
+from hetero.types import Type
 
 if TYPE_CHECKING:
     from hetero.plugin.plugin import Plugin
@@ -58,6 +60,13 @@ class PreparedModel:
     def friendly_name(self) -> str:
         """The name of the user's model."""
         return self.ports.name
+
+    def refuse_strings(self) -> None:
+        """Raise UnsupportedOperationError for an input or output of strings, for a device that has none."""
+        for port in (*self.ports.inputs, *self.ports.outputs):
+            if port.element_type is Type.string:
+                problem = f"'{port_name(port)}' of '{self.friendly_name}' consists of strings"
+                raise UnsupportedOperationError(f"{self.plugin.name} has no strings, but {problem}")
 
     def named(self, name: str) -> PreparedModel:
         """Return the same model under another name."""

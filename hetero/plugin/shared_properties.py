@@ -10,6 +10,19 @@ from hetero.properties.log import Level
 from hetero.properties.values import element_type
 from hetero.types import Type
 
+_REDUCED = (Type.f16, Type.bf16)
+
+
+def inference_precision(*reduced: Type) -> Property:
+    """Return INFERENCE_PRECISION_HINT of a device that computes f32 models in these types too, f16 or bf16.
+
+    The other one of them is accepted as a hint without effect.
+    """
+    accepted = element_type(Type.f32, *_REDUCED, Type.dynamic)
+    ignored = tuple(one for one in _REDUCED if one not in reduced)
+    return Property(props.hint.inference_precision, accepted, Type.dynamic, ignored=ignored)
+
+
 #: Properties of every device, with values from ``Plugin.property_table``. CACHING_PROPERTIES may be declared with more.
 every_device = (props.execution_devices, props.caching_properties)
 #: Properties that the classes of the plugin API implement.
@@ -34,10 +47,34 @@ common_properties = (
     props.device.capabilities,
     props.device.id,
     *scheduling_properties,
-    Property(props.hint.inference_precision, element_type(Type.f32, Type.dynamic), Type.dynamic),
+    inference_precision(),
     props.hint.execution_mode,
     props.disabled_passes,
     props.disable_transformations,
+)
+#: Hints of OpenVINO that every device accepts. They have no effect on a device that does not list them itself.
+hint_properties = (
+    props.hint.enable_cpu_pinning,
+    props.hint.enable_cpu_reservation,
+    props.hint.enable_hyper_threading,
+    props.hint.scheduling_core_type,
+    props.hint.kv_cache_precision,
+    props.hint.dynamic_quantization_group_size,
+    props.hint.activations_scale_factor,
+    props.cache_mode,
+    props.compilation_num_threads,
+    props.enable_mmap,
+    props.enable_weightless,
+    props.force_tbb_terminate,
+    props.key_cache_precision,
+    props.key_cache_group_size,
+    props.value_cache_precision,
+    props.value_cache_group_size,
+    props.weights_path,
+    props.workload_type,
+    props.intel_cpu.denormals_optimization,
+    props.intel_cpu.sparse_weights_decompression_rate,
+    props.intel_cpu.tbb_partitioner,
 )
 
 _LOG_LEVELS = {

@@ -158,7 +158,7 @@ class InputInfo:
             or self._steps.steps
         ):
             return
-        names = self._parameter.output(0).own_names
+        names = self._parameter.output(0).names
         text.append(f'Input "{min(names)}"' if names else "Input ")
         if context.color_format is not ColorFormat.UNDEFINED:
             text.append(f" (color {context.color_format.description})")
@@ -228,7 +228,7 @@ class InputInfo:
         parameter = Parameter(element_type, shape)
         if plane < len(tensor.sub_names):
             suffix = f"/{tensor.sub_names[plane]}"
-            names = {f"{name}{suffix}" for name in old.output(0).own_names}
+            names = {f"{name}{suffix}" for name in old.output(0).names}
             for name in names & _tensor_names(self._graph):
                 raise GraphError(f"the model already has a tensor {name}; choose another sub-name in set_color_format")
             parameter.output(0).own_names = names

@@ -62,7 +62,7 @@ class OutputInfo:
             or self._steps.steps
         ):
             return
-        text.append(f'Output "{", ".join(sorted(port.own_names))}":\n' if port.own_names else "Output :\n")
+        text.append(f'Output "{", ".join(sorted(port.names))}":\n')
         source = describe(port.partial_shape, context.layout, port.element_type)
         text.append(f"    Model's data tensor: {source}\n")
         if self._steps.steps:

@@ -77,9 +77,9 @@ def _find(infos: Sequence[Info], ports: Sequence[Output], key: str | int | None,
     if isinstance(key, int) and key < len(infos):
         return infos[key]
     for info, port in zip(infos, ports):
-        if key in port.own_names:
+        if key in port.names:
             return info
-    named = ", ".join(f"{index}: {'/'.join(sorted(port.own_names)) or 'no name'}" for index, port in enumerate(ports))
+    named = ", ".join(f"{index}: {'/'.join(sorted(port.names)) or 'no name'}" for index, port in enumerate(ports))
     problem = f"has no {kind} {key}" if key is not None else f"has {len(infos)} {kind}s, choose one by index or name"
     raise GraphError(f"model '{model.friendly_name}' {problem}: {named or 'none'}")
 

@@ -2,15 +2,15 @@
 
 from enum import StrEnum
 
-from hetero.properties.property import Mutability, Property
+from hetero.properties.property import Mutability, Property, PropertyEnum
 from hetero.properties.values import by_device, mapping, member_of, names
 
 
-class Type(StrEnum):
+class Type(PropertyEnum):
     """Kind of a device's memory. INTEGRATED: the host's memory. DISCRETE: memory of its own."""
 
-    INTEGRATED = "integrated"
-    DISCRETE = "discrete"
+    INTEGRATED = "integrated", 0
+    DISCRETE = "discrete", 1
 
 
 class Capability(StrEnum):
@@ -32,6 +32,12 @@ type = Property("DEVICE_TYPE", member_of(Type), Type.INTEGRATED, Mutability.RO)
 capabilities = Property("OPTIMIZATION_CAPABILITIES", names, (), Mutability.RO)
 # Further facts about the device for `hetero devices`: description by name.
 details = Property("DEVICE_DETAILS", mapping, {}, Mutability.RO)
+# Read-only descriptions for devices that know them.
+gops = Property("DEVICE_GOPS", mapping, {}, Mutability.RO)
+luid = Property("DEVICE_LUID", str, "", Mutability.RO)
+pci_info = Property("DEVICE_PCI_INFO", str, "", Mutability.RO)
+thermal = Property("DEVICE_THERMAL", str, "", Mutability.RO)
+uuid = Property("DEVICE_UUID", str, "", Mutability.RO)
 id = Property("DEVICE_ID", str, "")
 priorities = Property("MULTI_DEVICE_PRIORITIES", names, ())
 properties = Property("DEVICE_PROPERTIES", by_device, {})

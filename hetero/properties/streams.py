@@ -9,19 +9,20 @@ from hetero.properties.values import count
 
 
 class Num(int):
-    """A number of streams. AUTO: the device chooses the number."""
+    """A number of streams. AUTO: the device chooses the number. NUMA: the same, as hetero knows no NUMA nodes."""
 
     AUTO: ClassVar[Num]
+    NUMA: ClassVar[Num]
 
     def to_integer(self) -> int:
         return int(self)
 
 
-Num.AUTO = Num(-1)
+Num.AUTO, Num.NUMA = Num(-1), Num(-2)
 
 
 def _number(value: Any) -> Num:
-    if value == Num.AUTO or str(value).upper() == "AUTO":
+    if value in (Num.AUTO, Num.NUMA) or str(value).upper() in ("AUTO", "NUMA"):
         return Num.AUTO
     if count(value) == 0:
         raise ValueError

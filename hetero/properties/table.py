@@ -76,8 +76,12 @@ class PropertyTable:
         self._values[property] = value
 
     def explicit(self) -> dict[str, Any]:
-        """Return the properties that a user set, without defaults and values set by ``set_internal``."""
-        return {key: self._values[key] for key in self._explicit}
+        """Return the properties that a user set, without defaults, hints without effect, and internal values."""
+        return {key: self._values[key] for key in self._explicit - {*self.ignored(self._explicit)}}
+
+    def ignored(self, keys: Iterable[str]) -> list[str]:
+        """Return those of the keys whose values are hints without effect."""
+        return [str(key) for key in keys if self._values[str(key)] in self._properties[str(key)].ignored]
 
     def with_values(self) -> list[Property]:
         """Return the properties, each with its value as the default."""

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from hetero.properties.property import PropertyEnum
 from hetero.types import Type
 
 Converter = TypeVar("Converter", bound=Callable[[Any], Any])
@@ -39,26 +40,26 @@ def boolean(value: Any) -> bool:
     return _BOOLEANS[str(value).upper()]
 
 
-def member_of(kind: type[enum.StrEnum]) -> Callable[[Any], enum.StrEnum]:
-    """Return a converter to a member of the enumeration, from the member, its value or its name in any case."""
+def member_of(kind: type[PropertyEnum | enum.StrEnum]) -> Callable[[Any], Any]:
+    """Return a converter to a member of the enumeration, from the member, its text or its name in any case."""
     by_name = {name.upper(): member for name, member in kind.__members__.items()}
-    by_name |= {member.value.upper(): member for member in kind}
+    by_name |= {member.upper(): member for member in kind}
 
     @accepting(f"one of {', '.join(kind)}")
-    def convert(value: Any) -> enum.StrEnum:
-        if str(value).upper() not in by_name:
+    def convert(value: Any) -> Any:
+        if not isinstance(value, str) or value.upper() not in by_name:
             raise ValueError
-        return by_name[str(value).upper()]
+        return by_name[value.upper()]
 
     return convert
 
 
-def set_of(kind: type[enum.StrEnum]) -> Callable[[Any], set[enum.StrEnum]]:
+def set_of(kind: type[PropertyEnum]) -> Callable[[Any], set[PropertyEnum]]:
     """Return a converter to a set of members, from a sequence or from a string with commas."""
     convert_one = member_of(kind)
 
     @accepting(f"any of {', '.join(kind)}")
-    def convert(value: Any) -> set[enum.StrEnum]:
+    def convert(value: Any) -> set[PropertyEnum]:
         return {convert_one(name) for name in names(value)}
 
     return convert
@@ -85,11 +86,19 @@ def count(value: Any) -> int:
     return int(value)
 
 
+@accepting("a number")
+def number(value: Any) -> float:
+    """Convert a number, or the text of one."""
+    if isinstance(value, bool):
+        raise ValueError
+    return float(value)
+
+
 @accepting("names separated by commas")
 def names(value: Any) -> tuple[str, ...]:
     """Convert a sequence of strings, or one string with commas, to a tuple without empty strings."""
     parts = value.split(",") if isinstance(value, str) else value
-    return tuple(str(part).strip() for part in parts if str(part).strip())
+    return tuple(text for part in parts if (text := f"{part}".strip()))
 
 
 @accepting("a mapping")

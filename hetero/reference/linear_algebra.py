@@ -19,6 +19,19 @@ def matmul(node: ops.MatMul, a: Array, b: Array) -> Array:
     return to_element_type(_product(a.astype(work, copy=False), b.astype(work, copy=False)), element_type)
 
 
+@evaluates(ops.GroupedMatMul, in_f32=True)
+def grouped_matmul(node: ops.GroupedMatMul, a: Array, b: Array, offsets: Array | None = None) -> Array:
+    work, element_type = accumulation_type(a, b, a.shape[-1]), a.dtype
+    left, right = a.astype(work, copy=False), b.astype(work, copy=False).swapaxes(-1, -2)
+    if offsets is None or a.ndim == 3:
+        return to_element_type(left @ right, element_type)
+    result = np.zeros((len(a), right.shape[-1]), work)
+    ends = [0, *offsets.tolist()]
+    for begin, end, matrix in zip(ends, ends[1:], right):
+        result[begin:end] = left[begin:end] @ matrix
+    return to_element_type(result, element_type)
+
+
 def _product(a: Array, b: Array) -> Array:
     if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:
         # One gemm over all rows instead of one per matrix.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -26,6 +25,7 @@ class AsyncInferQueue:
 
     def __init__(self, model: CompiledModel, jobs: int = 0) -> None:
         self._requests = [model.create_infer_request() for _ in range(jobs or _optimal_number(model))]
+        self._userdata: list[Any] = [None] * len(self._requests)
         self._callback: Callable[[InferRequest, Any], None] | None = None
         self._errors: deque[Exception] = deque()
         # Idents of the threads that are executing the callback.
@@ -36,12 +36,11 @@ class AsyncInferQueue:
         renew_after_fork(self, AsyncInferQueue._renew)
 
     def _set_idle(self) -> None:
-        self._idle: queue.SimpleQueue[int] = queue.SimpleQueue()
-        for index in range(len(self._requests)):
-            self._idle.put(index)
+        self._idle = deque(range(len(self._requests)))
+        self._changed = threading.Condition()
 
     def _renew(self) -> None:
-        if self._idle.qsize() < len(self._requests):
+        if len(self._idle) < len(self._requests):
             self._errors.append(CancelledError(f"an inference of the queue {LOST_IN_FORK}"))
         self._in_callback = set()
         self._set_idle()
@@ -56,23 +55,36 @@ class AsyncInferQueue:
         Raises TensorError for inputs that do not fit. Raises the first error of earlier inferences, once, instead of
         starting this one. Raises RequestBusyError if it is called in the callback while all requests are busy.
         """
-        try:
-            index = self._idle.get(block=not self._is_in_callback())
-        except queue.Empty:
-            raise RequestBusyError(
-                f"start_async() in the callback of a queue cannot wait, and all {len(self)} requests are busy: "
-                "check is_ready() first"
-            ) from None
+        with self._changed:
+            self._wait_for_idle("start_async")
+            index = self._idle.popleft()
         try:
             self._raise_first_error()
-            self._requests[index].start_async(inputs, userdata, share_inputs)
+            self._userdata[index] = userdata
+            self._requests[index].start_async(inputs, share_inputs=share_inputs)
         except BaseException:
-            self._idle.put(index)
+            self._add_idle(index)
             raise
+
+    def get_idle_request_id(self) -> int:
+        """Return the index of the request that ``start_async`` will use next, after waiting for one if all are busy.
+
+        Raises the errors of ``start_async``.
+        """
+        with self._changed:
+            self._wait_for_idle("get_idle_request_id")
+            index = self._idle[0]
+        self._raise_first_error()
+        return index
+
+    @property
+    def userdata(self) -> list[Any]:
+        """The ``userdata`` of the last inference of each request."""
+        return list(self._userdata)
 
     def is_ready(self) -> bool:
         """Return whether a request is idle, so that start_async() would not wait."""
-        return not self._idle.empty()
+        return bool(self._idle)
 
     def wait_all(self) -> None:
         """Wait for all inferences. Raises the first error of an inference, unless start_async() has raised it.
@@ -86,6 +98,19 @@ class AsyncInferQueue:
                 request.wait()
         self._raise_first_error()
 
+    def _wait_for_idle(self, caller: str) -> None:
+        if not self._idle and self._is_in_callback():
+            raise RequestBusyError(
+                f"{caller}() in the callback of a queue cannot wait, and all {len(self)} requests are busy: "
+                "check is_ready() first"
+            )
+        self._changed.wait_for(lambda: self._idle)
+
+    def _add_idle(self, index: int) -> None:
+        with self._changed:
+            self._idle.append(index)
+            self._changed.notify_all()
+
     def _is_in_callback(self) -> bool:
         return threading.get_ident() in self._in_callback
 
@@ -96,12 +121,12 @@ class AsyncInferQueue:
             if error is not None:
                 self._errors.append(error)
             if self._callback is not None:
-                self._callback(request, request.userdata)
+                self._callback(request, self._userdata[index])
         except BaseException as callback_error:
             self._errors.append(as_exception(callback_error, "the callback of the queue failed"))
         finally:
             self._in_callback.discard(thread)
-            self._idle.put(index)
+            self._add_idle(index)
 
     def _raise_first_error(self) -> None:
         if self._errors:

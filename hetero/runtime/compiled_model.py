@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, overload
 
@@ -12,6 +12,7 @@ from hetero import plugin
 from hetero.errors import device_errors
 from hetero.graph import Model, Output, find_port
 from hetero.graph.port_lookup import PortKey, describe_ports
+from hetero.runtime.core_properties import Properties, as_mapping
 from hetero.runtime.infer_request import InferRequest, Inputs, Results
 from hetero.tracing import traced
 
@@ -19,8 +20,8 @@ from hetero.tracing import traced
 class CompiledModel:
     """A model that is compiled for a device. Run it by calling it, or through ``create_infer_request()``."""
 
-    def __init__(self, compiled: plugin.CompiledModel) -> None:
-        self._compiled = compiled
+    def __init__(self, other: plugin.CompiledModel | CompiledModel) -> None:
+        self._compiled: plugin.CompiledModel = other._compiled if isinstance(other, CompiledModel) else other
 
     @property
     def inputs(self) -> list[Output]:
@@ -30,12 +31,14 @@ class CompiledModel:
     def outputs(self) -> list[Output]:
         return list(self._compiled.outputs)
 
-    def input(self, key: PortKey | None = None) -> Output:
+    def input(self, key: PortKey | None = None, *, index: int | None = None, tensor_name: str | None = None) -> Output:
         """Return an input by index or name, or the only input. Raises GraphError if there is no such input."""
+        key = next((one for one in (key, index, tensor_name) if one is not None), None)
         return find_port(self._compiled.inputs, key, f"model '{self._compiled.name}' has no input")
 
-    def output(self, key: PortKey | None = None) -> Output:
+    def output(self, key: PortKey | None = None, *, index: int | None = None, tensor_name: str | None = None) -> Output:
         """Return an output by index or name, or the only output. Raises GraphError if there is no such output."""
+        key = next((one for one in (key, index, tensor_name) if one is not None), None)
         return find_port(self._compiled.outputs, key, f"model '{self._compiled.name}' has no output")
 
     @traced("CompiledModel::create_infer_request")
@@ -49,9 +52,20 @@ class CompiledModel:
         """Run once in a new request."""
         return self.create_infer_request().infer(inputs)
 
-    def __call__(self, inputs: Inputs = None) -> Results:
-        """Run once in a request that all calls share. Not thread-safe: create one request for each thread."""
-        return self._own_request.infer(inputs)
+    def __call__(
+        self,
+        inputs: Inputs = None,
+        share_inputs: bool = False,
+        share_outputs: bool = False,
+        *,
+        decode_strings: bool = True,
+    ) -> Results:
+        """Run once in a request that all calls share. Not thread-safe: create one request for each thread.
+
+        The arguments are those of ``InferRequest.infer``. OpenVINO shares inputs by default; here that costs more than
+        the copy of a small input, because devices bind the memory again.
+        """
+        return self._own_request.infer(inputs, share_inputs, share_outputs, decode_strings=decode_strings)
 
     @functools.cached_property
     def _own_request(self) -> InferRequest:
@@ -64,6 +78,11 @@ class CompiledModel:
     def reset_state(self) -> None:
         """Reset these variables to their initial values."""
         self._own_request.reset_state()
+
+    def release_memory(self) -> None:
+        """Free the request that calls of the compiled model share, unless it has variables. The next call makes one."""
+        if "_own_request" in self.__dict__ and not self._own_request.query_state():
+            del self._own_request
 
     def get_context(self) -> plugin.RemoteContext:
         """Return the context in which remote tensors are created. Raises NotSupportedError if the device has none."""
@@ -117,9 +136,12 @@ class CompiledModel:
         """Return a property of the compiled model. Raises PropertyError for an unknown key."""
         return self._compiled.get_property(property)
 
-    def set_property(self, properties: Mapping[str, Any]) -> None:
-        """Set properties of the compiled model. Raises PropertyError for an unknown key or a bad value."""
-        self._compiled.set_property(properties)
+    def set_property(self, properties: Properties | None = None, *, property: tuple[str, Any] | None = None) -> None:
+        """Set properties of the compiled model, given as a mapping or as a pair of key and value.
+
+        Raises PropertyError for an unknown key or a bad value.
+        """
+        self._compiled.set_property(as_mapping(properties if property is None else property))
 
     def __repr__(self) -> str:
         return describe_ports("CompiledModel:", self.inputs, self.outputs)

@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hetero import plugin as plugin_api
 from hetero import properties as props
 from hetero.cache_folder import cache_folder
-from hetero.errors import DeviceError, PropertyError, device_errors, reason_of
+from hetero.errors import ArgumentTypeError, DeviceError, device_errors, reason_of
 from hetero.fork import renew_after_fork
 from hetero.frontend.extension import Extension, add_extensions
 from hetero.frontend.extension_loader import as_extensions
@@ -24,23 +26,26 @@ from hetero.plugin.blob import BlobSource, read_blob
 from hetero.plugin.blob_import import device_table, exports_models, import_blob
 from hetero.plugin.package_code import package_code
 from hetero.plugin.registry import Registry, check_device_name
+from hetero.properties import PropertyTable
 from hetero.runtime.compiled_model import CompiledModel
-from hetero.runtime.core_properties import CoreProperties
+from hetero.runtime.core_properties import CoreProperties, Properties, as_mapping
 from hetero.runtime.device_name import parse_device_name
 from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.model_cache import ModelCache
+from hetero.runtime.plugin_list import plugin_of_module, read_plugin_list
 from hetero.runtime.version import Version
+from hetero.tensor import Tensor
 from hetero.tracing import traced
 from hetero.virtual.device_names import split_number
 
-Properties = Mapping[str, Any] | tuple[str, Any]
 Extensions = Extension | type[Op] | str | os.PathLike[str]
 
 
 class Core:
     """Reads models, and compiles them for the devices of the installed plugin packages."""
 
-    def __init__(self) -> None:
+    def __init__(self, xml_config_file: str | os.PathLike[str] = "") -> None:
+        """Find the installed devices, and add those of an XML file as ``register_plugins`` does."""
         self._registry: Registry = installed_plugins()
         self._factories: dict[str, Callable[[], Plugin]] = dict(self._registry.devices)
         self._plugins: dict[str, Plugin] = {}
@@ -50,26 +55,41 @@ class Core:
         self._inherited: dict[str, Plugin] = {}
         self._lock = threading.RLock()
         renew_after_fork(self, Core._renew)
+        if os.fspath(xml_config_file):
+            self.register_plugins(xml_config_file)
 
     def _renew(self) -> None:
         self._lock = threading.RLock()
         self._inherited |= self._plugins
         self._plugins = {}
 
-    def add_extension(self, extension: Extensions | Sequence[Extensions]) -> None:
+    def __repr__(self) -> str:
+        return f"<Core: available plugins[{', '.join(self._factories)}]>"
+
+    def add_extension(
+        self,
+        extension: Extensions | Sequence[Extensions] | None = None,
+        *,
+        library_path: str | os.PathLike[str] | None = None,
+        extensions: Sequence[Extensions] | None = None,
+        custom_op: type[Op] | None = None,
+    ) -> None:
         """Add extensions to the frontends of this Core: extensions, classes of operations or Python files.
 
         A file is a path or the dotted name of an installed module, and is executed. Its variable ``extensions`` is
         added or, without one, all extensions and classes of operations that it defines. If several extensions convert
-        one operator, the last one is used and a warning is logged.
+        one operator, the last one is used and a warning is logged. Other arguments are OpenVINO's names of the same.
 
-        Raises GraphError for another type of extension, FrontendError for a file that is missing or fails, and for an
-        extension of a framework that has no frontend.
+        Raises GraphError for another type of extension, FrontendError for a file that is missing, fails or is a native
+        library, and for an extension of a framework that has no frontend.
         """
-        extensions = as_extensions(extension)
-        for framework in {one.framework for one in extensions if one.framework}:
+        given = [one for one in (extension, library_path, extensions, custom_op) if one is not None]
+        if not given:
+            raise ArgumentTypeError("there is no extension to add: give an extension, a class or a Python file")
+        added = as_extensions(given)
+        for framework in {one.framework for one in added if one.framework}:
             FrontEndManager().load_by_framework(framework)
-        add_extensions(self._extensions, extensions)
+        add_extensions(self._extensions, added)
 
     @functools.cached_property
     def _extensions(self) -> list[Extension]:
@@ -77,39 +97,56 @@ class Core:
         return list(self._registry.loaded_extensions)
 
     @traced("Core::read_model")
-    def read_model(self, model: ModelSource, weights: str | os.PathLike[str] | bytes | None = None) -> Model:
+    def read_model(
+        self,
+        model: ModelSource,
+        weights: ModelSource | Tensor | None = None,
+        config: Mapping[str, Any] | None = None,
+    ) -> Model:
         """Read a model from a path, bytes, a binary file, an onnx.ModelProto or a torch.export.ExportedProgram.
 
-        ``weights``: for OpenVINO IR, the path or bytes of the weights if they are not next to the XML file. The format
-        is detected from the content. Raises FrontendError if no frontend can read the model.
+        ``weights``: for OpenVINO IR, the path, the bytes or a tensor of the weights if they are not next to the XML
+        file; the model may then be the XML text. The format is detected from the content. ``config``: ENABLE_MMAP, a
+        hint: weights are always mapped. Raises FrontendError if no frontend can read the model.
         """
+        PropertyTable([props.cache_dir, props.enable_mmap], "read_model").set(config or {})
+        if isinstance(model, str) and model.lstrip().startswith("<"):
+            model = model.encode()
+        if isinstance(weights, Tensor):
+            weights = np.ascontiguousarray(weights.data).reshape(-1).view(np.uint8).data
         frontend = FrontEndManager().load_by_model(model)
         frontend.add_extension(self._extensions)
-        return frontend.convert(model) if weights in (None, "") else frontend.convert(model, weights)
+        return frontend.convert(model) if not weights else frontend.convert(model, weights)
 
     @traced("Core::compile_model")
     def compile_model(
-        self, model: Model | ModelSource, device_name: str | RemoteContext, config: Mapping[str, Any] | None = None
+        self,
+        model: Model | ModelSource,
+        device_name: str | RemoteContext | None = None,
+        config: Mapping[str, Any] | None = None,
+        *,
+        weights: ModelSource | Tensor | None = None,
     ) -> CompiledModel:
-        """Compile a model for a device. The model is not modified. ``config`` takes precedence over set_property().
+        """Compile a model for a device, by default AUTO. The model is not modified.
 
-        If ``device_name`` is a RemoteContext, the model is compiled for the context's device, and its requests accept
+        ``config`` takes precedence over set_property(). ``weights``: those of a model in IR, as for ``read_model``. If
+        ``device_name`` is a RemoteContext, the model is compiled for the context's device, and its requests accept
         remote tensors of that context.
 
         Raises DeviceError if the device is unknown, unavailable or fails, UnsupportedOperationError if it does not
         support an operation, PropertyError for a bad property.
         """
-        context, name = _context_and_name(device_name)
+        context, name = _context_and_name("AUTO" if device_name is None else device_name)
         plugin, options = self.resolve_device(name)
         options.update(config or {})
         cache = self._model_cache(plugin, options, context)
         # With extensions, the same file may be converted to another model, so the file alone is no cache key.
-        if cache and isinstance(model, (str, os.PathLike)) and not self._extensions:
+        if cache and isinstance(model, (str, os.PathLike)) and weights is None and not self._extensions:
             path = Path(model)
             with device_errors(f"{name} failed to compile model '{path}'"):
                 return CompiledModel(cache.compile_file(path, lambda: self.read_model(path)))
         if not isinstance(model, Model):
-            model = self.read_model(model)
+            model = self.read_model(model, weights)
         return CompiledModel(_compile(name, plugin, model, options, cache, context))
 
     def compile_on(self, device_name: str, model: Model, options: Mapping[str, Any]) -> plugin_api.CompiledModel:
@@ -120,9 +157,12 @@ class Core:
 
     @traced("Core::import_model")
     def import_model(
-        self, model_stream: BlobSource, device_name: str | RemoteContext, config: Mapping[str, Any] | None = None
+        self,
+        model_stream: BlobSource | Tensor,
+        device_name: str | RemoteContext,
+        config: Mapping[str, Any] | None = None,
     ) -> CompiledModel:
-        """Import a compiled model that ``export_model`` wrote, from bytes, a path or a binary stream.
+        """Import a compiled model that ``export_model`` wrote, from bytes, a path, a binary stream or a tensor.
 
         Files are memory-mapped. ``config`` takes precedence over the options of the compilation. A blob may contain
         machine code: import only blobs that you would also run as programs.
@@ -134,16 +174,18 @@ class Core:
         plugin, options = self.resolve_device(name)
         options.update(config or {})
         self._resolve_cache_dir(plugin, options)
+        if isinstance(model_stream, Tensor):
+            model_stream = model_stream.data.tobytes()
         return CompiledModel(import_blob(plugin, read_blob(model_stream), options, context))
 
-    def create_context(self, device_name: str, params: Mapping[str, Any] | None = None) -> RemoteContext:
-        """Create a context for tensors in a device's memory. ``params`` may contain handles of an existing context.
+    def create_context(self, device_name: str, properties: Mapping[str, Any] | None = None) -> RemoteContext:
+        """Create a context for tensors in a device's memory. ``properties`` may contain handles of an existing context.
 
         Raises DeviceError, NotSupportedError for a device without remote tensors, PropertyError for a bad key or value.
         """
         plugin, options = self.resolve_device(device_name)
         with device_errors(f"{device_name} failed to create a context"):
-            return plugin.create_context({**options, **(params or {})})
+            return plugin.create_context({**options, **(properties or {})})
 
     def get_default_context(self, device_name: str) -> RemoteContext:
         """Return the context that models are compiled for by default. Raises the errors of create_context()."""
@@ -187,19 +229,35 @@ class Core:
                 reasons[plugin.name] = f"it failed to list its unavailable devices: {reason_of(error)}"
         return {**self._registry.failures, **self._unavailable, **reasons}
 
-    def get_property(self, device_name: str, property: str | None = None) -> Any:
+    def get_property(
+        self,
+        device_name: str = "",
+        property: str | None = None,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        name: str | None = None,
+    ) -> Any:
         """Return a property of a device: ``get_property("GPU", key)``; or of Core: ``get_property(key)``.
 
-        Core returns its own properties and those that were set for all devices.
+        ``arguments`` are properties with which the device is asked, such as DEVICE_ID; ``name`` is another name of
+        ``property``, as in OpenVINO. Core returns its own properties and those that were set for all devices.
         Raises PropertyError for an unknown key, DeviceError for an unknown device.
         """
-        if property is None:
-            return self._properties.get(device_name)
+        property = name if property is None else property
+        if property is None or not device_name:
+            return self._properties.get(device_name or property or "")
         plugin, options = self.resolve_device(device_name)
+        options.update(arguments or {})
         with device_errors(f"{device_name} failed to get property {property}"):
             return plugin.get_property(property, options)
 
-    def set_property(self, device_name: str | Properties, properties: Properties | None = None) -> None:
+    def set_property(
+        self,
+        device_name: str | Properties | None = None,
+        properties: Properties | None = None,
+        *,
+        property: tuple[str, Any] | None = None,
+    ) -> None:
         """Set properties of a device, ``set_property("GPU", {…})``, or of Core and all devices, ``set_property({…})``.
 
         They apply to later compilations. ``properties`` is a mapping, or a pair such as
@@ -208,12 +266,14 @@ class Core:
 
         Raises PropertyError for an unknown or read-only key or a bad value; no property is set then.
         """
+        properties = property if properties is None else properties
         if not isinstance(device_name, str):
-            self._properties.set(_mapping(device_name), self._available_plugins)
+            values = as_mapping(properties if device_name is None else device_name)
+            self._properties.set(values, self._available_plugins)
             return
         plugin, options = self.resolve_device(device_name)
         with device_errors(f"{device_name} failed to set properties"):
-            plugin.set_property(_mapping(properties), options)
+            plugin.set_property(as_mapping(properties), options)
 
     def get_versions(self, device_name: str) -> dict[str, Version]:
         """Return the package version of a device, and of the devices after its colon, by device name.
@@ -240,15 +300,30 @@ class Core:
                 raise DeviceError(f"device {kind} is not loaded; loaded devices: {', '.join(self._plugins) or 'none'}")
             plugin.close()
 
-    def register_plugin(self, plugin: Callable[[], Plugin], device_name: str) -> None:
+    def register_plugin(
+        self,
+        plugin: Callable[[], Plugin] | str | os.PathLike[str],
+        device_name: str,
+        config: Mapping[str, Any] | None = None,
+    ) -> None:
         """Add a device to this Core. ``plugin()`` is called on first use and returns the Plugin.
 
-        Raises DeviceError if the name is taken or invalid, such as "NPU.1".
+        ``plugin`` may also be a Python file or the dotted name of a module that defines one class of Plugin. ``config``
+        are properties that the new device gets. Raises DeviceError if the name is taken or invalid, such as "NPU.1".
         """
         check_device_name(device_name)
         if device_name in self._factories:
             raise DeviceError(f"device {device_name} is registered already")
-        self._factories[device_name] = plugin
+        factory = plugin if callable(plugin) else functools.partial(plugin_of_module, plugin)
+        self._factories[device_name] = functools.partial(_configured, factory, config) if config else factory
+
+    def register_plugins(self, xml_config_file: str | os.PathLike[str]) -> None:
+        """Add the devices of an XML file in OpenVINO's format, whose locations are as in ``register_plugin``.
+
+        Raises ConfigError for a file that is missing or of another format, DeviceError as ``register_plugin``.
+        """
+        for entry in read_plugin_list(xml_config_file):
+            self.register_plugin(entry.location, entry.name, entry.properties)
 
     def get_plugin(self, kind: str) -> Plugin:
         """Return the plugin of a kind of device, created on first use. Raises DeviceError if it is unavailable."""
@@ -316,6 +391,25 @@ class Core:
         return props.cache_dir.checked(folder, plugin.name)
 
 
+def compile_model(
+    model: Model | ModelSource, device_name: str | None = "AUTO", config: Mapping[str, Any] | None = None
+) -> CompiledModel:
+    """Compile a model or a model file with a Core of its own, see ``Core.compile_model``."""
+    return Core().compile_model(model, device_name, config)
+
+
+def shutdown() -> None:
+    """Forget the installed plugin packages, so that the next Core looks for them again. Existing Cores keep working."""
+    installed_plugins.cache_clear()
+
+
+def _configured(factory: Callable[[], Plugin], config: Mapping[str, Any]) -> Plugin:
+    """Return a new plugin with its properties set."""
+    plugin = factory()
+    plugin.set_property(config, {})
+    return plugin
+
+
 def _compile(
     name: str,
     plugin: Plugin,
@@ -326,12 +420,6 @@ def _compile(
 ) -> plugin_api.CompiledModel:
     with device_errors(f"{name} failed to compile model '{model.friendly_name}'"):
         return cache.compile_model(model) if cache else plugin.compile_model(model.clone(), options, context)
-
-
-def _mapping(properties: Properties | None) -> Mapping[str, Any]:
-    if properties is None:
-        raise PropertyError("there are no properties to set: give a mapping, or a pair of key and value")
-    return properties if isinstance(properties, Mapping) else dict([properties])
 
 
 def _context_and_name(device: str | RemoteContext) -> tuple[RemoteContext | None, str]:

@@ -8,17 +8,18 @@ from typing import Any
 from hetero import properties as props
 from hetero.errors import PropertyError
 from hetero.messages import get_logger
-from hetero.plugin import Plugin
+from hetero.plugin import Plugin, hint_properties
 from hetero.properties import PropertyTable
 
 log = get_logger("hetero.runtime")
+Properties = Mapping[str, Any] | tuple[str, Any]
 
 
 class CoreProperties:
     """Core's own properties, and values that each device with the property gets when it is created."""
 
     def __init__(self) -> None:
-        self._own = PropertyTable([props.cache_dir], "Core")
+        self._own = PropertyTable([props.cache_dir, *hint_properties], "Core")
         self._for_devices: dict[str, Any] = {}
 
     def get(self, key: str) -> Any:
@@ -59,3 +60,10 @@ class CoreProperties:
 
 def _supported(plugin: Plugin, values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key in plugin.supported_properties}
+
+
+def as_mapping(properties: Properties | None) -> Mapping[str, Any]:
+    """Return properties given as a mapping or as a pair of key and value. Raises PropertyError for None."""
+    if properties is None:
+        raise PropertyError("there are no properties to set: give a mapping, or a pair of key and value")
+    return properties if isinstance(properties, Mapping) else dict([properties])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from hetero import plugin
 from hetero.containers import ContainerType, as_container, unbox
-from hetero.errors import TensorError
+from hetero.errors import ArgumentTypeError, GraphError, TensorError, TensorTypeError, UnknownOutputError
 from hetero.graph import Output, find_port, port_name
 from hetero.graph.port_lookup import PortKey
 from hetero.tensor import Tensor, as_array
@@ -31,13 +32,26 @@ class Results(Mapping[PortKey, np.ndarray]):
         self._arrays = dict(zip(self._ports, arrays))
 
     def __getitem__(self, key: PortKey) -> np.ndarray:
-        return self._arrays[find_port(self._ports, key, "the results have no output")]
+        if not isinstance(key, (int, str, Output)):
+            raise ArgumentTypeError(f"an output is found by port, index or name, not by {type(key).__name__}")
+        try:
+            return self._arrays[find_port(self._ports, key, "the results have no output")]
+        except GraphError as error:
+            raise UnknownOutputError(str(error)) from None
 
     def __iter__(self) -> Iterator[Output]:
         return iter(self._ports)
 
     def __len__(self) -> int:
         return len(self._ports)
+
+    def names(self) -> tuple[set[str], ...]:
+        """Return the tensor names of each output."""
+        return tuple(set(port.names) for port in self._ports)
+
+    def to_dict(self) -> dict[Output, np.ndarray]:
+        """Return a dictionary from ports to arrays, which has no names and indices."""
+        return dict(self._arrays)
 
     def to_tuple(self) -> tuple[np.ndarray, ...]:
         return tuple(self._arrays.values())
@@ -49,17 +63,37 @@ class Results(Mapping[PortKey, np.ndarray]):
 class InferRequest:
     """Runs one inference at a time, synchronously by ``infer`` or asynchronously by ``start_async`` and ``wait``."""
 
-    def __init__(self, compiled_model: CompiledModel, request: plugin.AsyncInferRequest) -> None:
-        self._compiled_model = compiled_model
-        self._request = request
-        self.userdata: Any = None
+    def __init__(self, other: InferRequest | CompiledModel, request: plugin.AsyncInferRequest | None = None) -> None:
+        """Create a handle of the same request as another, or of a request of a compiled model."""
+        if isinstance(other, InferRequest):
+            compiled_model, request = other._compiled_model, other._request
+        else:
+            compiled_model = other
+        if request is None:
+            raise ArgumentTypeError("a request is made by CompiledModel.create_infer_request, or from another request")
+        self._compiled_model: CompiledModel = compiled_model
+        self._request: plugin.AsyncInferRequest = request
+        self._userdata: Any = None
 
-    def infer(self, inputs: Inputs = None, share_inputs: bool = False, share_outputs: bool = False) -> Results:
+    @property
+    def userdata(self) -> Any:
+        """The object that was given to ``start_async`` or, if that was given none, to ``set_callback``."""
+        return self._userdata
+
+    def infer(
+        self,
+        inputs: Inputs = None,
+        share_inputs: bool = False,
+        share_outputs: bool = False,
+        *,
+        decode_strings: bool = True,
+    ) -> Results:
         """Run one inference on this thread and return the outputs.
 
         ``inputs``: a dictionary by index, name or port; a list in order; or the only input itself. Omitted inputs keep
-        their tensors. ``share_inputs``: use arrays of the model's element type without a copy. ``share_outputs``:
-        return the request's own arrays, which the next inference overwrites.
+        their tensors. Numbers of another type are converted. ``share_inputs``: use arrays of the model's element type
+        without a copy. ``share_outputs``: return the request's own arrays, which the next inference overwrites.
+        ``decode_strings``: return strings as text, not as UTF-8.
 
         Raises TensorError for an input that does not fit, RequestBusyError, and errors of the device.
         """
@@ -67,14 +101,16 @@ class InferRequest:
             self._request.check_idle()
             self._set_inputs(inputs, share_inputs)
             self._request.infer()
-            return Results(self.model_outputs, [_value_of(tensor, share_outputs) for tensor in self.output_tensors])
+            arrays = [_value_of(tensor, share_outputs, decode_strings) for tensor in self.output_tensors]
+            return Results(self.model_outputs, arrays)
 
     def start_async(self, inputs: Inputs = None, userdata: Any = None, share_inputs: bool = False) -> None:
         """Start an asynchronous inference; inputs as in ``infer``. Raises RequestBusyError if one is running."""
         with self._span("InferRequest::start_async"):
             self._request.check_idle()
             self._set_inputs(inputs, share_inputs)
-            self.userdata = userdata
+            if userdata is not None:
+                self._userdata = userdata
             self._request.start_async()
 
     def wait(self) -> None:
@@ -94,10 +130,12 @@ class InferRequest:
     def set_callback(self, callback: Callable[..., None], userdata: Any = None) -> None:
         """Call ``callback(userdata)`` after each asynchronous inference, successful or not.
 
-        It runs on a thread of the device. ``wait`` raises the exception of the callback. The callback may call
-        ``start_async``, but ``infer``, ``wait`` and ``wait_for`` of its own request raise RequestBusyError there.
+        ``start_async`` may give another ``userdata``. It runs on a thread of the device. ``wait`` raises the exception
+        of the callback. The callback may call ``start_async``, but ``infer``, ``wait`` and ``wait_for`` of its own
+        request raise RequestBusyError there.
         """
-        self.on_end(lambda error: callback(userdata))
+        self._userdata = userdata
+        self.on_end(lambda error: callback(self._userdata))
 
     def on_end(self, callback: Callable[[Exception | None], None]) -> None:
         """Call ``callback(error)`` after each asynchronous inference; ``error`` is None if it succeeded."""
@@ -129,14 +167,21 @@ class InferRequest:
         """The outputs of the last inference, without a copy."""
         return Results(self.model_outputs, [_value_of(tensor, True) for tensor in self.output_tensors])
 
-    def get_tensor(self, key: PortKey) -> Tensor:
+    def get_tensor(self, key: PortKey | None = None, *, name: str | None = None, port: Output | None = None) -> Tensor:
         """Return the tensor of an input or output, by name or port. Raises GraphError for an unknown one."""
         self._request.check_idle()
-        return self._request.request.get_tensor(self._find_port(key))
+        return self._request.request.get_tensor(self._find_port(_only(key, name, port)))
 
-    def set_tensor(self, key: PortKey, tensor: Tensor) -> None:
+    def set_tensor(
+        self,
+        key: PortKey | None = None,
+        tensor: Tensor | None = None,
+        *,
+        name: str | None = None,
+        port: Output | None = None,
+    ) -> None:
         """Use a tensor for an input or output, by name or port. Raises TensorError if it does not fit."""
-        self._set_tensor(self._find_port(key), tensor)
+        self._set_tensor(self._find_port(_only(key, name, port)), tensor)
 
     def get_input_tensor(self, index: int | None = None) -> Tensor:
         return self.get_tensor(self._compiled_model.input(index))
@@ -144,13 +189,18 @@ class InferRequest:
     def get_output_tensor(self, index: int | None = None) -> Tensor:
         return self.get_tensor(self._compiled_model.output(index))
 
-    def set_input_tensor(self, index: int | Tensor, tensor: Tensor | None = None) -> None:
+    def set_input_tensor(self, index: int | Tensor | None = None, tensor: Tensor | None = None) -> None:
         """Use a tensor for an input: ``set_input_tensor(index, tensor)``, or ``(tensor)`` for the only input."""
         key, value = _key_and_value(index, tensor)
         self._set_tensor(self._compiled_model.input(key), value)
 
     def set_tensors(
-        self, inputs: Mapping[PortKey, Tensor] | str | Output, tensors: Sequence[Tensor] | None = None
+        self,
+        inputs: Mapping[PortKey, Tensor] | str | Output | None = None,
+        tensors: Sequence[Tensor] | None = None,
+        *,
+        tensor_name: str | None = None,
+        port: Output | None = None,
     ) -> None:
         """Use tensors for inputs and outputs: a dictionary by name, port or index of an input.
 
@@ -161,10 +211,14 @@ class InferRequest:
             for key, tensor in inputs.items():
                 self.set_tensor(self._compiled_model.input(key) if isinstance(key, int) else key, tensor)
         else:
-            self._set_batch(inputs, tensors or ())
+            self._set_batch(_only(inputs, tensor_name, port), tensors or ())
 
     def set_input_tensors(
-        self, inputs: Mapping[PortKey, Tensor] | int | Sequence[Tensor], tensors: Sequence[Tensor] | None = None
+        self,
+        inputs: Mapping[PortKey, Tensor] | int | Sequence[Tensor] | None = None,
+        tensors: Sequence[Tensor] | None = None,
+        *,
+        idx: int | None = None,
     ) -> None:
         """Use tensors for inputs: a dictionary by index, name or port.
 
@@ -174,15 +228,15 @@ class InferRequest:
             for key, tensor in inputs.items():
                 self._set_tensor(self._compiled_model.input(key), tensor)
         else:
-            key, batch = _key_and_value(inputs, tensors)
-            self._set_batch(self._compiled_model.input(key), batch)
+            index, batch = (idx, tensors or ()) if inputs is None else _key_and_value(inputs, tensors)
+            self._set_batch(self._compiled_model.input(index), batch)
 
-    def set_output_tensors(self, tensors: Mapping[PortKey, Tensor]) -> None:
+    def set_output_tensors(self, outputs: Mapping[PortKey, Tensor]) -> None:
         """Use tensors for outputs: a dictionary by index, name or port."""
-        for key, tensor in tensors.items():
+        for key, tensor in outputs.items():
             self._set_tensor(self._compiled_model.output(key), tensor)
 
-    def set_output_tensor(self, index: int | Tensor, tensor: Tensor | None = None) -> None:
+    def set_output_tensor(self, index: int | Tensor | None = None, tensor: Tensor | None = None) -> None:
         """Use a tensor for an output: ``set_output_tensor(index, tensor)``, or ``(tensor)`` for the only output."""
         key, value = _key_and_value(index, tensor)
         self._set_tensor(self._compiled_model.output(key), value)
@@ -209,7 +263,9 @@ class InferRequest:
     def get_compiled_model(self) -> CompiledModel:
         return self._compiled_model
 
-    def _set_tensor(self, port: Output, tensor: Tensor) -> None:
+    def _set_tensor(self, port: Output, tensor: Tensor | None) -> None:
+        if not isinstance(tensor, Tensor):
+            raise ArgumentTypeError(f"the tensor of '{port_name(port)}' is a Tensor, not {type(tensor).__name__}")
         self._request.check_idle()
         self._request.request.set_tensor(port, tensor)
 
@@ -223,12 +279,17 @@ class InferRequest:
     def _find_port(self, key: PortKey) -> Output:
         return find_port(self.model_inputs + self.model_outputs, key, "the infer request has no tensor")
 
+    def _find_input(self, key: PortKey) -> Output:
+        if not isinstance(key, (int, str, Output)):
+            raise ArgumentTypeError(f"an input is found by port, index or name, not by {type(key).__name__} {key}")
+        return self._compiled_model.input(key)
+
     def _set_inputs(self, inputs: Inputs, share: bool) -> None:
         if inputs is None:
             return
         if isinstance(inputs, Mapping):
-            pairs = [(self._compiled_model.input(key), value) for key, value in inputs.items()]
-        elif isinstance(inputs, (list, tuple)):
+            pairs = [(self._find_input(key), value) for key, value in inputs.items()]
+        elif isinstance(inputs, (list, tuple)) and not (len(self.model_inputs) == 1 and _is_data(inputs)):
             if len(inputs) > len(self.model_inputs):
                 raise TensorError(f"the model has {len(self.model_inputs)} inputs, but {len(inputs)} are given")
             pairs = list(zip(self.model_inputs, inputs))
@@ -254,7 +315,21 @@ def _key_and_value(key: Any, value: Any) -> tuple[Any, Any]:
     return (None, key) if value is None else (key, value)
 
 
-def _value_of(tensor: Tensor, share: bool) -> Any:
+def _only(*keys: Any) -> Any:
+    """Return the key that is given, of the names that an argument has. Raises ArgumentTypeError unless it is one."""
+    given = [key for key in keys if key is not None]
+    if len(given) != 1:
+        raise ArgumentTypeError(f"a tensor is found by one name or port, not by {len(given)}")
+    return given[0]
+
+
+def _is_data(values: Sequence[Any]) -> bool:
+    """Return whether a list consists of numbers and texts, at most two lists deep: then it is one input."""
+    rows = [row if isinstance(row, list) else [row] for row in values]
+    return isinstance(values, list) and all(isinstance(item, (int, float, str, bytes)) for row in rows for item in row)
+
+
+def _value_of(tensor: Tensor, share: bool, decode_strings: bool = True) -> Any:
     """Convert an output tensor to the value for the user.
 
     That is an array, a list of arrays for a sequence, None or the value of an optional, or a RemoteTensor itself.
@@ -262,14 +337,25 @@ def _value_of(tensor: Tensor, share: bool) -> Any:
     """
     if isinstance(tensor, plugin.RemoteTensor):
         return tensor
+    if not decode_strings and tensor.element_type is Type.string:
+        return tensor.bytes_data
     if isinstance(tensor.element_type, ContainerType):
         return unbox(tensor.data)
     return tensor.data if share else tensor.data.copy()
 
 
+def _as_shape(number: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+    """Return a number as an array of this shape, if that has one element."""
+    return number.reshape(shape) if math.prod(shape) == 1 else number
+
+
 def _as_strings(port: Output, array: np.ndarray) -> np.ndarray:
     """Return a copy of the array with elements of type str. Raises TensorError for other elements."""
-    if array.dtype.kind not in "UT" and not all(isinstance(item, str) for item in array.reshape(-1).tolist()):
+    if array.dtype.kind == "O" and all(isinstance(item, (str, bytes)) for item in array.reshape(-1).tolist()):
+        array = array.astype(np.bytes_ if array.size and isinstance(array.flat[0], bytes) else np.str_)
+    if array.dtype.kind == "S":
+        return np.char.decode(array, "utf-8")
+    if array.dtype.kind not in "UT":
         raise TensorError(f"input '{port_name(port)}' takes strings, but the array has {array.dtype}")
     return array.astype(np.str_)
 
@@ -286,15 +372,15 @@ def _as_input(port: Output, value: Any, share: bool) -> Tensor | np.ndarray:
         tensor.take(as_container(value, port.element_type))
         return tensor
     array = as_array(value)
+    if not array.ndim and port.partial_shape.is_static:
+        array = _as_shape(array, port.shape)
     if port.element_type is Type.string:
         return Tensor(_as_strings(port, array), shared_memory=True)
     dtype = port.element_type.to_dtype() if port.element_type.is_static() else array.dtype
     if array.dtype != dtype:
-        is_number = not hasattr(value, "__dlpack__")  # Python numbers are converted to the model's type
-        if not (np.can_cast(array.dtype, dtype, "same_kind") or is_number) or array.dtype.kind not in "biuf":
-            raise TensorError(
-                f"input '{port_name(port)}' takes {port.element_type} elements, but the array has {array.dtype}"
-            )
+        if array.dtype.kind not in "biuf":
+            problem = f"takes {port.element_type} elements, but the array has {array.dtype}"
+            raise TensorTypeError(f"input '{port_name(port)}' {problem}")
         array = array.astype(dtype)
     if port.element_type.is_dynamic():
         return Tensor(array, shared_memory=share)

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Version:
     """A version: three numbers, the whole text as ``build_number``, and the package's name as ``description``."""
 

@@ -234,3 +234,57 @@ def program_names_of_nodes(ov):
             ops.softmax(x, 1, name="e"), ops.topk(x, 1, 1, "max", "value", name="f"), ops.ops.result(x, name="g"),
         )
     ]  # fmt: skip
+
+
+def program_printing(ov):
+    ops = ov.opset13
+    x = ops.parameter([-1, 2], np.int64, name="x")
+    halves = ops.split(x, 1, 2, name="halves")
+    constant = ops.constant([1.5, 0.1, 1e10, -np.inf, np.nan], np.float32, name="c")
+    loop = ops.loop(ops.constant(3), ops.constant(True))
+    body_input = ops.parameter([1], np.float32)
+    loop.set_function(ov.Model([ops.relu(body_input)], [body_input], "body"))
+    loop.set_invariant_input(body_input, constant.output(0))
+    (description,) = loop.get_input_descriptions()
+    x.set_element_type(ov.Type.bf16)
+    return [
+        repr(x), repr(halves), str(constant), constant.get_value_strings(), ops.constant(True).get_value_strings(),
+        repr(description), repr(description.get_type_info()), repr(x.get_element_type()),
+        ops.read_value(x, "v").get_attributes(),
+    ]  # fmt: skip
+
+
+def program_wrong_arguments(ov):
+    ops = ov.opset13
+    parameter, relu, model = small_model(ov)
+    branch = ops.if_op(ops.constant(True))
+    return [
+        kind_of_error(call)
+        for call in (
+            lambda: ops.relu(), lambda: ops.relu(parameter, no=1), lambda: ops.relu({}),
+            lambda: branch.set_then_body(5),
+            lambda: relu.output(0).set_names(["a"]), lambda: relu.output(0).add_names({1}),
+            lambda: relu.input(0).replace_source_output(parameter), lambda: model.remove_result(5),
+            lambda: ov.Model([5], [parameter]), lambda: ov.save_model(5, "model.xml"),
+            lambda: ov.serialize(5, "model.xml"),
+            lambda: model.get_variable_by_id("none"),
+        )
+    ]  # fmt: skip
+
+
+def program_types_of_python(ov):
+    ops = ov.opset13
+    kinds = [ops.parameter([1], kind).get_element_type() for kind in (float, int, bool)]
+    return [
+        repr(kind) for kind in (*kinds, *(ops.constant([1], kind).get_element_type() for kind in (float, int, bool)))
+    ]
+
+
+def program_unique_names(ov):
+    parameter, relu, _model = small_model(ov)
+    before = relu.get_name()
+    relu.set_friendly_name("changed")
+    return [
+        relu.get_name() == before, relu.name.startswith("Relu_"), relu.friendly_name, parameter.name == relu.name,
+        kind_of_error(lambda: setattr(relu, "name", "x")),
+    ]  # fmt: skip

@@ -326,3 +326,11 @@ def program_enumerations(ov):
         found += [(str(m), repr(m), m.name, m.value, int(m), name, m == m.value) for name, m in members.items()]
         found += [kind(2) == kind(2), kind(2) != kind(0), len({kind(2): 1, kind(0): 2})]
     return found
+
+
+def program_ports_by_the_names_of_their_nodes(ov):
+    parameter = ov.opset13.parameter([1, 2], np.float32, name="p")
+    model = ov.Model([ov.opset13.relu(parameter)], [parameter], "m")
+    processor = ov.preprocess.PrePostProcessor(model)
+    processor.input("p").tensor().set_element_type(ov.Type.u8)
+    return [str(processor), repr(processor.build().input("p"))]

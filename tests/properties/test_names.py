@@ -2,17 +2,20 @@
 
 import enum
 import json
+from operator import attrgetter
 
 import numpy as np
 import openvino
 import openvino.properties as theirs
+import openvino.properties.intel_gpu.hint
 import pytest
 
+import hetero
 from hetero import properties as ours
 from hetero.errors import PropertyError
 from hetero.properties import Property, hint
 
-MODULES = ["", "hint", "device", "streams", "log"]
+MODULES = ["", "hint", "device", "streams", "log", "intel_auto", "intel_cpu", "intel_gpu", "intel_gpu.hint"]
 # Properties that OpenVINO has in C++ only, and those of hetero.
 NOT_IN_PYTHON = {
     "caching_properties", "details", "disable_transformations", "disabled_passes", "exclusive_async_requests",
@@ -21,7 +24,7 @@ NOT_IN_PYTHON = {
 
 
 def module_of(package, name):
-    return getattr(package, name) if name else package
+    return attrgetter(name)(package) if name else package
 
 
 PROPERTIES = [
@@ -47,11 +50,23 @@ def test_keys(ours, module, name):
 
 @pytest.mark.parametrize(("ours", "theirs"), ENUMS)
 def test_values_of_enumerations(ours, theirs):
-    members = {name: getattr(theirs, name) for name in dir(theirs) if name.isupper()}
+    names = [name for name in dir(theirs) if not name.startswith("_") and name not in ("name", "value")]
+    members = {name: getattr(theirs, name) for name in names}
     # For some enumerations OpenVINO converts only sets to text.
     wrapped = {name: {m} if ours is hint.ModelDistributionPolicy else m for name, m in members.items()}
     texts = {name: m if isinstance(m, str) else openvino.OVAny(m).astype(str) for name, m in wrapped.items()}
-    assert {name: str(member) for name, member in ours.__members__.items()} == texts
+    assert {name: hetero.OVAny(member).astype(str) for name, member in ours.__members__.items()} == texts
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [one for one in ENUMS if hasattr(one.values[1], "__members__")])
+def test_names_and_numbers_of_enumerations(ours, theirs):
+    def facts(kind):
+        return {
+            name: (member.name, member.value, int(member), str(member), repr(member), f"{member}")
+            for name, member in kind.__members__.items()
+        }
+
+    assert facts(ours) == facts(theirs)
 
 
 @pytest.mark.parametrize(
@@ -78,9 +93,9 @@ def test_pairs_of_key_and_value(pair, expected):
     key, value = pair
     theirs = expected[1].value
     if isinstance(theirs, (bool, int, str)):
-        assert (key, value) == (expected[0], theirs)
+        assert (key, value.value) == (expected[0], theirs)
     else:
-        assert (key, f"{value}") == (expected[0], expected[1].astype(str))
+        assert (key, value.astype(str)) == (expected[0], expected[1].astype(str))
 
 
 @pytest.mark.parametrize("value", ["pipeline_parallel", {"PIPELINE_PARALLEL"}, ["PIPELINE_PARALLEL"]])

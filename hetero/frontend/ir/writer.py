@@ -13,13 +13,14 @@ from hetero.errors import FrontendError
 from hetero.files import atomic_write
 from hetero.frontend.ir.attributes import AttributeWriter
 from hetero.frontend.ir.bodies import write_bodies
-from hetero.frontend.ir.compression import compress_to_f16
 from hetero.frontend.ir.runtime_info import write_model_info, write_rt_info
 from hetero.frontend.ir.spelling import join_names, precision, type_name
 from hetero.frontend.ir.weights import WeightsWriter
 from hetero.graph import Constant, Model, Node, Op, Output, Result, is_execution_step
 from hetero.graph.execution import LAYER_TYPE
+from hetero.graph.model import checked_model
 from hetero.ops.control_flow import MultiSubGraphOp
+from hetero.passes.fp16_compression import compress_to_f16
 
 VERSION = "11"
 
@@ -32,7 +33,7 @@ def save_model(model: Model, output_model: str | os.PathLike, compress_to_fp16: 
     With ``compress_to_fp16``, f32 and f64 constants are stored as f16 if they fit; see ``compress_to_f16``.
     Raises FrontendError if the files cannot be written; no half-written file is left.
     """
-    serialize(compress_to_f16(model) if compress_to_fp16 else model, output_model)
+    serialize(compress_to_f16(checked_model(model)) if compress_to_fp16 else model, output_model)
 
 
 def serialize(
@@ -42,6 +43,7 @@ def serialize(
 
     ``bin_path`` is by default the .bin file beside the XML. Raises FrontendError like ``save_model``.
     """
+    checked_model(model)
     if version not in ("UNSPECIFIED", "IR_V11"):
         raise FrontendError(f"IR files of version {version} cannot be written, only IR_V11")
     xml = Path(xml_path)

@@ -1,5 +1,7 @@
 """The PyTorch frontend: programs that ``torch.export.save`` writes, read without torch."""
 
+from hetero.frontend.extension import ConversionExtension
+from hetero.frontend.op_extension import OpExtension
 from hetero.frontend.pytorch.frontend import PytorchFrontEnd
 
-__all__ = ["PytorchFrontEnd"]
+__all__ = ["ConversionExtension", "OpExtension", "PytorchFrontEnd"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from hetero import properties as props
 from hetero.graph import Node
 from hetero.passes import (
     align_prelu_slopes,
@@ -23,9 +22,7 @@ from hetero.passes import (
     split_batch_norm,
     upgrade_opset,
 )
-from hetero.plugin import Device, Plugin, PreparedModel, Rank, common_properties
-from hetero.properties import Property
-from hetero.properties.values import element_type
+from hetero.plugin import Device, Plugin, PreparedModel, Rank, common_properties, inference_precision
 from hetero.types import Type
 from hetero_onednn.api import effective_isa
 from hetero_onednn.compiled_model import OneDnnCompiledModel
@@ -36,16 +33,12 @@ from hetero_onednn.shape_arithmetic import follows_from_shapes
 
 #: Bits of dnnl_cpu_isa_t that a processor has which computes in bf16: those of avx512_core_bf16.
 _BF16_ISA = 0xE7
-# What f32 models are computed in.
-_INFERENCE_PRECISION = Property(
-    props.hint.inference_precision, element_type(Type.f32, Type.bf16, Type.dynamic), Type.dynamic
-)
 
 
 class OneDnnPlugin(Plugin):
     """The processor, with the primitives of oneDNN. Raises DeviceError if the library is missing."""
 
-    supported_properties = (*common_properties, _INFERENCE_PRECISION)
+    supported_properties = (*common_properties, inference_precision(Type.bf16))
     passes = (
         fold_constant_if,
         upgrade_opset,
@@ -88,6 +81,7 @@ class OneDnnPlugin(Plugin):
         return implementation.unsupported_reason(node) if implementation else "oneDNN has no primitive for it"
 
     def compile(self, prepared: PreparedModel) -> OneDnnCompiledModel:
+        prepared.refuse_strings()
         return OneDnnCompiledModel(prepared)
 
 

@@ -30,9 +30,8 @@ from hetero.passes import (
     split_batch_norm,
     upgrade_opset,
 )
-from hetero.plugin import Device, Plugin, PreparedModel, common_properties, full_name
-from hetero.properties import Property, PropertyTable
-from hetero.properties.values import element_type
+from hetero.plugin import Device, Plugin, PreparedModel, common_properties, full_name, inference_precision
+from hetero.properties import PropertyTable
 from hetero.types import Type
 from hetero_opencl.binary_cache import BinaryCache, default_folder
 from hetero_opencl.compiled_model import OpenCLCompiledModel
@@ -45,10 +44,12 @@ from hetero_opencl.memory import memory_statistics, model_memory
 from hetero_opencl.remote import OpenCLContext, create_context
 from hetero_opencl.variable_ports import variable_unsupported_reason
 
-# What f32 models are computed in; the other types of a model stay as they are.
-inference_precision = Property(
-    props.hint.inference_precision, element_type(Type.f32, Type.f16, Type.dynamic), Type.dynamic
-)
+_HINTS = (
+    props.intel_gpu.enable_loop_unrolling, props.intel_gpu.disable_winograd_convolution,
+    props.intel_gpu.hint.queue_priority, props.intel_gpu.hint.queue_throttle, props.intel_gpu.hint.host_task_priority,
+    props.intel_gpu.hint.available_device_mem, props.intel_gpu.hint.enable_large_allocations,
+    props.intel_gpu.hint.enable_lora_operation,
+)  # fmt: skip
 
 
 class OpenCLPlugin(Plugin):
@@ -56,7 +57,8 @@ class OpenCLPlugin(Plugin):
 
     supported_properties = (
         *common_properties, props.cache_dir, driver_version, total_memory,
-        memory_statistics, model_memory, inference_precision, props.tuning_file, props.device.details,
+        memory_statistics, model_memory, inference_precision(Type.f16), props.tuning_file, props.device.details,
+        *_HINTS,
     )  # fmt: skip
     passes = (
         fold_constant_if,
@@ -108,6 +110,7 @@ class OpenCLPlugin(Plugin):
         return variable_unsupported_reason(node) if isinstance(node, VariableOp) else unsupported_reason(node)
 
     def compile(self, prepared: PreparedModel) -> OpenCLCompiledModel:
+        prepared.refuse_strings()
         folder = prepared.properties.get(props.cache_dir)
         binaries = BinaryCache(Path(folder) if folder else default_folder(), prepared.sections)
         context = prepared.context

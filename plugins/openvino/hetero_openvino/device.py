@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -54,7 +53,7 @@ def describe(core: openvino.Core, name: str) -> OpenVinoDevice:
     """
     supported = core.get_property(name, props.supported_properties)
     if supported.get(props.hint.execution_mode) == Mutability.RW:
-        core.set_property(name, {props.hint.execution_mode: str(props.hint.ExecutionMode.ACCURACY)})
+        core.set_property(name, {props.hint.execution_mode: props.hint.ExecutionMode.ACCURACY.text})
     found = {key: made for key, kind in supported.items() if (made := _property(core, name, key, kind))}
 
     def default(known: Property) -> Any:
@@ -88,7 +87,9 @@ def to_openvino(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, (enum.Enum, props.streams.Num)):
+    if isinstance(value, props.PropertyEnum):
+        return value.text
+    if isinstance(value, (Type, props.streams.Num)):
         return "AUTO" if value == props.streams.Num.AUTO else str(value.value if isinstance(value, Type) else value)
     return [_plain(item) for item in value] if isinstance(value, (set, tuple)) else value
 

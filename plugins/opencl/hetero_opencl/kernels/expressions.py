@@ -178,6 +178,7 @@ _REAL: dict[type[Node], Expression] = {
     ops.Acos: _call("acos"), ops.Acosh: _call("acosh"), ops.Asin: _call("asin"), ops.Asinh: _call("asinh"),
     ops.Atan: _call("atan"), ops.Atanh: _call("atanh"), ops.Cos: _call("cos"), ops.Cosh: _call("cosh"),
     ops.Erf: lambda node, kind, x: f"{_erf_name(kind)}({x})",
+    ops.ErfInv: lambda node, kind, x: f"inverse_erf_{kind}({x})",
     ops.Exp: _call("exp"), ops.Log: _call("log"), ops.Sin: _call("sin"), ops.Sinh: _call("sinh"),
     ops.Sqrt: _call("sqrt"), ops.Tan: _call("tan"), ops.Tanh: _call("tanh"),
     ops.Sigmoid: _numbers("(1.0# / (1.0# + exp(-({x}))))"), ops.Elu: _elu,

@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 
 
-def _horner(coefficients: Sequence[float]) -> str:
-    text = f"{coefficients[-1]!r}f"
-    for coefficient in reversed(coefficients[:-1]):
-        text = f"({text} * s + {coefficient!r}f)"
-    return text
+def _horner(coefficients: Sequence[float], kind: str = "") -> str:
+    """Return the value of a polynomial at ``s``, with coefficients in f32, or cast by ``kind``."""
+    last, *others = (f"{kind}{number!r}" if kind else f"{number!r}f" for number in reversed(coefficients))
+    for coefficient in others:
+        last = f"({last} * s + {coefficient})"
+    return last
 
 
 # erf(x) is approximated by x · P(x²) / Q(x²) up to the point where it is 1 in f32. The coefficients are our own
@@ -96,6 +97,51 @@ K fake_quantize_K(const K x, const K input_low, const K input_high, const K outp
 }
 """,
 }
+
+# Rational functions of the quantile of the normal distribution: M. Wichura, "Algorithm AS 241", Applied Statistics 37,
+# 1988. The center is |x| <= 0.85, the others are tails.
+_QUANTILES = {
+    "center": (
+        (3.387132872796366608, 133.14166789178437745, 1971.5909503065514427, 13731.693765509461125,
+         45921.953931549871457, 67265.770927008700853, 33430.575583588128105, 2509.0809287301226727),
+        (1.0, 42.313330701600911252, 687.1870074920579083, 5394.1960214247511077, 21213.794301586595867,
+         39307.89580009271061, 28729.085735721942674, 5226.495278852545925),
+    ),
+    "near": (
+        (1.42343711074968357734, 4.6303378461565452959, 5.7694972214606914055, 3.64784832476320460504,
+         1.27045825245236838258, 0.24178072517745061177, 0.0227238449892691845833, 7.7454501427834140764e-4),
+        (1.0, 2.05319162663775882187, 1.6763848301838038494, 0.68976733498510000455, 0.14810397642748007459,
+         0.0151986665636164571966, 5.475938084995344946e-4, 1.05075007164441684324e-9),
+    ),
+    "far": (
+        (6.6579046435011037772, 5.4637849111641143699, 1.7848265399172913358, 0.29656057182850489123,
+         0.026532189526576123093, 0.0012426609473880784386, 2.71155556874348757815e-5, 2.01033439929228813265e-7),
+        (1.0, 0.59983220655588793769, 0.13692988092273580531, 0.0148753612908506148525, 7.868691311456132591e-4,
+         1.8463183175100546818e-5, 1.4215117583164458887e-7, 2.04426310338993978564e-15),
+    ),
+}  # fmt: skip
+
+
+def _quantile(part: str) -> str:
+    over, under = (_horner(one, "(K)") for one in _QUANTILES[part])
+    return f"{over} / {under}"
+
+
+_REAL_FUNCTIONS["inverse_erf"] = f"""\
+K inverse_erf_K(const K x)
+{{
+    const K root = (K)0.7071067811865476;
+    K s = (K)0.180625 - x * x / 4;
+    if (fabs(x) <= (K)0.85)
+        return root * x / 2 * {_quantile("center")};
+    const K tail = sqrt(-log((1 - fabs(x)) / 2));
+    if (isinf(tail))
+        return copysign(tail, x);
+    s = tail - (tail <= 5 ? (K)1.6 : 5);
+    const K size = tail <= 5 ? {_quantile("near")} : {_quantile("far")};
+    return copysign(root * size, x);
+}}
+"""
 
 # K is an integer type, U the unsigned type that wraps around instead of overflowing. CPUs trap on a division by 0, and
 # on that of the lowest number by -1.

@@ -1,4 +1,4 @@
-"""Inverse and Det. Singular matrices give infinities or NaN."""
+"""Inverse, Det and GroupedMatMul. Singular matrices give infinities or NaN."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import source, unsupported_non_float
+from hetero_opencl.kernels.sources import source, unsupported_non_float, unsupported_types
 from hetero_opencl.kernels.sums import wide_type
 from hetero_opencl.lowering import Lowering
 
@@ -27,3 +27,15 @@ def linear_algebra(lowering: Lowering, node: Node) -> None:
     adjoint = int(getattr(node, "adjoint", False))
     text = source("linear_algebra", {"DATA": data.element_type}, GROUP=group, ADJOINT=adjoint)
     lowering.launch(text, kernel, [data, scratch, node.output(0), size], [count * group], [group])
+
+
+@lowers(ops.GroupedMatMul, unsupported=unsupported_types)
+def grouped_matmul(lowering: Lowering, node: ops.GroupedMatMul) -> None:
+    (*_, rows, inner), (groups, columns, _) = node.get_input_shape(0), node.get_input_shape(1)
+    has_offsets = len(node.get_input_shape(0)) == 2
+    offsets = node.input_value(2) if has_offsets else node.input_value(0)
+    text = source("grouped_matmul", {"DATA": node.get_element_type(), "INDEX": offsets.element_type})
+    count = math.prod(node.shape)
+    arguments = [node.input_value(0), node.input_value(1), offsets, node.output(0)]
+    sizes = [groups, rows, columns, inner, has_offsets]
+    lowering.launch_flat(text, "grouped_matmul", [*arguments, *sizes], count)

@@ -29,16 +29,17 @@ def compress_to_f16(model: Model) -> Model:
     would become zero, and short ones that determine shapes, because rounding could change a shape.
     """
     compressed = model.clone()
-    _compress(compressed)
+    compress_model(compressed)
     return compressed
 
 
-def _compress(model: Model) -> None:
+def compress_model(model: Model) -> None:
+    """Compress the constants of a model in place, see ``compress_to_f16``."""
     shape_nodes = shape_deciding_nodes(model)
     for node in model.get_ordered_ops():
         for body in node.bodies:
             if body is not None:
-                _compress(body)
+                compress_model(body)
         if not isinstance(node, Constant) or node.get_element_type() not in (Type.f32, Type.f64):
             continue
         if (node in shape_nodes and node.data.size <= MAX_VALUE_SIZE) or not _fits(node.data):
