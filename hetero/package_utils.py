@@ -27,8 +27,8 @@ def deprecated(name: str | None = None, version: str = "", message: str = "", st
 class classproperty:
     """A property of a class, which is read without an instance."""
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self._function = function.__func__ if isinstance(function, (classmethod, staticmethod)) else function
+    def __init__(self, func: Callable[[Any], Any]) -> None:
+        self._function = func.__func__ if isinstance(func, (classmethod, staticmethod)) else func
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self._function(type(instance) if owner is None else owner)

@@ -125,7 +125,7 @@ class NodeContext(ABC):
         return _converted(self.read_attribute(name), dtype, f"attribute {name}")
 
     def get_values_from_const_input(
-        self, index: int | str, default_value: Any = REQUIRED, dtype: DataType | None = None
+        self, idx: int | str, default_value: Any = REQUIRED, dtype: DataType | None = None
     ) -> Any:
         """Return the contents of a constant input: a Python value for a scalar, else a flat list of values.
 
@@ -134,13 +134,13 @@ class NodeContext(ABC):
         """
         from hetero.ops.values import exact_value
 
-        if default_value is not REQUIRED and not self.has_input(index):
+        if default_value is not REQUIRED and not self.has_input(idx):
             return default_value
-        value = exact_value(self.get_input(index))
+        value = exact_value(self.get_input(idx))
         if value is None:
-            raise FrontendError(f"input {index} must be constant")
+            raise FrontendError(f"input {idx} must be constant")
         values = value.item() if value.ndim == 0 else value.reshape(-1).tolist()
-        return _converted(values, dtype, f"input {index}")
+        return _converted(values, dtype, f"input {idx}")
 
     def get_subgraph_size(self) -> int:
         """Return the number of subgraphs: branches and bodies of control flow."""

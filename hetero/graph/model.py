@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from hetero.errors import ArgumentTypeError, GraphError
+from hetero.errors import ArgumentTypeError, GraphError, PortIndexError
 from hetero.graph.node import Named, Node, as_output
 from hetero.graph.order import topological_order, walk_nested
 from hetero.graph.port import Output
@@ -239,7 +239,7 @@ class Model(Named):
     def input(self, index: PortKey | None = None, *, tensor_name: str | None = None) -> Output:
         """Return an input by index, name or port, or the only one. Raise GraphError if there is no such input."""
         key = tensor_name if index is None else index
-        return find_port(self.inputs, key, f"model '{self.friendly_name}' has no input")
+        return find_port(self.inputs, key, f"model '{self.friendly_name}' has no input", PortIndexError)
 
     def output(self, index: PortKey | None = None, *, tensor_name: str | None = None) -> Output:
         """Return an output by index, name or port, or the only one. Raise GraphError if there is no such output."""
@@ -248,7 +248,7 @@ class Model(Named):
             for result in self._results:  # a name that its value got after the Result was made
                 if key in result.input_value(0).names and key not in result.output(0).names:
                     return result.output(0)
-        return find_port(self.outputs, key, f"model '{self.friendly_name}' has no output")
+        return find_port(self.outputs, key, f"model '{self.friendly_name}' has no output", PortIndexError)
 
     def get_ordered_ops(self) -> list[Node]:
         """Return all nodes in topological order, Parameters first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.errors import GraphError, PortIndexError
+from hetero.errors import GraphError
 from hetero.graph.port import Output
 from hetero.messages import escaped
 
@@ -19,10 +19,12 @@ def describe_ports(title: str, inputs: Sequence[Output], outputs: Sequence[Outpu
     return f"<{title}\ninputs[\n{read}\n]\noutputs[\n{computed}\n]>"
 
 
-def find_port(ports: Sequence[Output], key: PortKey | None, problem: str) -> Output:
+def find_port(
+    ports: Sequence[Output], key: PortKey | None, problem: str, index_error: type[GraphError] = GraphError
+) -> Output:
     """Return a port by index, name or port, or the only one.
 
-    Raises GraphError with a message that begins with ``problem`` if there is no such port.
+    Raises GraphError, or ``index_error`` for an index, with a message that begins with ``problem`` if there is none.
     """
     if key is None:
         if len(ports) == 1:
@@ -43,7 +45,7 @@ def find_port(ports: Sequence[Output], key: PortKey | None, problem: str) -> Out
             if key in port.names or key == port.node.friendly_name:
                 return port
     known = ", ".join(port_name(port) for port in ports)
-    error = PortIndexError if isinstance(key, int) else GraphError
+    error = index_error if isinstance(key, int) else GraphError
     raise error(f"{problem} {key}: it has {known or 'none'}")
 
 

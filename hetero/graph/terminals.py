@@ -65,6 +65,8 @@ class Constant(Op, opset=1):
     array; ``Constant(array=array)`` does unless ``shared_memory`` is true, as in OpenVINO.
     """
 
+    data: np.ndarray
+
     def __init__(
         self,
         value: Any = None,

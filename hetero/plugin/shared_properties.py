@@ -70,7 +70,6 @@ hint_properties = (
     props.key_cache_group_size,
     props.value_cache_precision,
     props.value_cache_group_size,
-    props.weights_path,
     props.workload_type,
     props.intel_cpu.denormals_optimization,
     props.intel_cpu.sparse_weights_decompression_rate,

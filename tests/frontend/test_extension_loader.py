@@ -129,7 +129,10 @@ def test_invalid_files(file, text, message):
     ("given", "message"),
     [
         ("nowhere.py", "there is no file of extensions nowhere.py"),
-        ("libmy_ops.so", "libmy_ops.so cannot hold extensions: give a Python file, or the dotted name of a module"),
+        (
+            "libmy_ops.so",
+            "libmy_ops.so cannot hold extensions, as it is a native library, .*: give a Python file, or the",
+        ),
         ("folder/my_ops", "folder/my_ops cannot hold extensions"),
         ("acme_missing.ops", "the extensions of acme_missing.ops cannot be loaded: ModuleNotFoundError: "),
     ],
