@@ -173,9 +173,9 @@ class Tensor:
         return self.data.nbytes
 
     @property
-    def strides(self) -> tuple[int, ...]:
-        """Bytes from one element to the next along each axis."""
-        return Strides(self.data.strides)
+    def strides(self) -> Strides:
+        """Bytes from one element to the next along each axis. Raises TensorError for elements smaller than a byte."""
+        return strides_in_bytes(self.element_type, self.data.strides)
 
     @property
     def str_data(self) -> np.ndarray:
@@ -223,7 +223,7 @@ class Tensor:
     def get_byte_size(self) -> int:
         return self.byte_size
 
-    def get_strides(self) -> tuple[int, ...]:
+    def get_strides(self) -> Strides:
         return self.strides
 
     def set_shape(self, shape: Sequence[int]) -> None:
@@ -442,6 +442,13 @@ def region_of(shape: Sequence[int], begin: Sequence[int], end: Sequence[int]) ->
     if not fits or not all(0 <= first <= last <= length for first, last, length in zip(begin, end, shape)):
         raise TensorError(f"there is no region from {begin} to {end} in a tensor of the shape {list(shape)}")
     return tuple(slice(int(first), int(last)) for first, last in zip(begin, end))
+
+
+def strides_in_bytes(kind: ElementType, strides: Sequence[int]) -> Strides:
+    """Return the strides of a tensor. Raises TensorError if its elements are smaller than a byte, as OpenVINO does."""
+    if isinstance(kind, Type) and 0 < kind.bitwidth < 8:
+        raise TensorError(f"a tensor of {kind} has no strides: its elements are smaller than a byte")
+    return Strides(strides)
 
 
 def smaller_region(region: Sequence[slice], shape: Sequence[int]) -> tuple[slice, ...]:

@@ -8,8 +8,9 @@ import pytest
 
 from hetero import Core
 from hetero import properties as props
-from hetero.conformance.samples import Sample, assert_close
+from hetero.conformance.samples import Sample, assert_close, used_devices
 from hetero.plugin import SyncInferRequest
+from hetero.runtime.device_name import parse_device_name
 
 HINT, STREAMS, REQUESTS = (
     props.hint.performance_mode, props.num_streams, props.optimal_number_of_infer_requests,
@@ -36,6 +37,13 @@ def test_streams_follow_the_performance_hint(core: Core, device: str, sample: Sa
         compiled = core.compile_model(sample.model(), device, options)
         assert compiled.get_property(STREAMS) in expected, options
         assert compiled.get_property(REQUESTS) >= compiled.get_property(STREAMS)
+
+
+def test_execution_devices_and_caching_properties(core: Core, device: str) -> None:
+    supported = core.get_property(device, props.supported_properties)
+    assert core.get_property(device, props.caching_properties).items() <= supported.items()
+    kinds = {parse_device_name(name).kind for name in core.get_property(device, props.execution_devices)}
+    assert kinds and kinds <= {parse_device_name(name).kind for name in used_devices(core, device)}
 
 
 def test_properties_are_those_of_the_compilation(core: Core, device: str, sample: Sample) -> None:

@@ -57,9 +57,10 @@ def is_placed(node: Node) -> bool:
     return not isinstance(node, (Parameter, Constant, Result))
 
 
-def pin(model: Model, patterns: Mapping[str, str]) -> None:
+def pin(model: Model, patterns: Mapping[str, str], devices: Sequence[Device]) -> None:
     """Write the devices of name patterns into rt_info["affinity"]; the last pattern that matches a name wins.
 
+    Another name of a device, such as ``GPU.0`` from ``query_model`` for ``GPU`` in the list, becomes that of the list.
     Raises DeviceError for a pattern that matches no operation.
     """
     nodes = [node for node in model.get_ordered_ops() if is_placed(node)]
@@ -71,6 +72,10 @@ def pin(model: Model, patterns: Mapping[str, str]) -> None:
             raise DeviceError(f"the affinity '{pattern}' matches no operation of model '{model.friendly_name}'{hint}")
         for node in matching:
             node.rt_info[AFFINITY] = device
+    for node in walk_nested(nodes):
+        wanted = node.rt_info.get(AFFINITY)
+        if isinstance(wanted, str):
+            node.rt_info[AFFINITY] = next((device.name for device in devices if device.is_named(wanted)), wanted)
 
 
 def _matches(node: Node, pattern: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,14 @@ class Device:
     name: str
     plugin: Plugin
     options: dict[str, Any]
+
+    def is_named(self, name: str) -> bool:
+        """Return whether a name is one of the device: as in the list, or another one, as GPU and GPU.0 may be one."""
+        kind, _, device_id = name.partition(".")
+        if name == self.name or kind != self.plugin.name:
+            return name == self.name
+        device = self.plugin.device(self.options)
+        return device.is_named(device_id) if device_id else device is self.plugin.device({})
 
     def query(self, model: Model) -> QueryResult:
         """Return the operations that the device supports. Raise DeviceError if it fails or its answer is invalid."""
@@ -45,9 +54,12 @@ class Device:
         device_id = self.options.get(props.device.id)
         return self.plugin.get_default_context({props.device.id: device_id} if device_id else {})
 
-    def import_blob(self, content: memoryview) -> CompiledModel:
-        """Import a compiled subgraph from a blob that the device exported. Raise BlobError or DeviceError."""
-        compiled = import_blob(self.plugin, read_blob(content), self.options)
+    def import_blob(self, content: memoryview, more: Mapping[str, Any]) -> CompiledModel:
+        """Import a compiled subgraph from a blob that the device exported, with ``more`` options.
+
+        Raise BlobError or DeviceError.
+        """
+        compiled = import_blob(self.plugin, read_blob(content), {**self.options, **more})
         return checked(compiled, f"{self.name} failed to import a subgraph")
 
 

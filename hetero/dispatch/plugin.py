@@ -69,7 +69,6 @@ class HeteroPlugin(Plugin):
         placement_strategy,
         costs_dir,
         costs_state,
-        props.caching_properties,
         props.hint.model_distribution_policy,
         runtime_fallback,
         device_timeout,
@@ -94,6 +93,7 @@ class HeteroPlugin(Plugin):
 
     def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
         table = super().property_table(options)
+        table.set_internal({props.execution_devices: table.get(props.device.priorities) or (self.name,)})
         if _chosen_placement(table) is not PlacementStrategy.GREEDY:
             table.set_internal({costs_state: CostDatabase(table.get(costs_dir)).state()})
         return table
@@ -102,7 +102,7 @@ class HeteroPlugin(Plugin):
         table, devices = self._devices(options)
         copy = model.clone()
         make_names_unique(copy)
-        pin(copy, table.get(affinities))
+        pin(copy, table.get(affinities), devices)
         support, placement = Support().place(copy, devices, _strategy(table, devices))
         result = QueryResult()
         for supported in reversed([*support.queries.values()]):
@@ -131,14 +131,17 @@ class HeteroPlugin(Plugin):
 
     def _deployer(self, model: Model, table: PropertyTable, devices: Sequence[Device]) -> Deployer:
         make_names_unique(model)
-        pin(model, table.get(affinities))
+        pin(model, table.get(affinities), devices)
         return Deployer(model, devices, _strategy(table, devices))
 
     def import_model(
         self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
     ) -> HeteroCompiledModel:
-        table, devices = self._devices_for(devices_of_plan(sections), options)
-        plan, report = plan_in(sections, lambda name, blob: devices[name].import_blob(blob))
+        given = dict(options)
+        cached: dict[str, Any] = {props.loaded_from_cache: True} if given.pop(props.loaded_from_cache, False) else {}
+        table, devices = self._devices_for(devices_of_plan(sections), given)
+        plan, report = plan_in(sections, lambda name, blob: devices[name].import_blob(blob, cached))
+        table.add(props.loaded_from_cache, bool(cached))
         prepared = PreparedModel(self, self.device(options), table, ports_in(sections), Model([], []))
         return HeteroCompiledModel(
             prepared, plan, report, make_deployer=lambda model: self._deployer(model, table, list(devices.values()))

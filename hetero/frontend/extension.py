@@ -87,7 +87,13 @@ class ConversionExtension(Extension):
 
     def _convert(self, node: NodeContext) -> list[Output]:
         try:
-            return outputs_of(self._converter(node), node)
+            outputs = outputs_of(self._converter(node), node)
+            count = node.get_output_size()
+            # The outputs of one operation may be more than the node uses.
+            if len(outputs) > count and node.has_all_outputs and len({output.node for output in outputs}) > 1:
+                surplus = f"it returns {len(outputs)} values"
+                raise FrontendError(f"{surplus}, but {self.op_type} has {count} output{'s' * (count != 1)}")
+            return outputs
         except Exception as error:
             raise FrontendError(f"{self!r}: {reason_of(error)}") from error
 

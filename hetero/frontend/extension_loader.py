@@ -29,6 +29,8 @@ def as_extensions(source: Any) -> list[Extension]:
 
     Raises GraphError for any other object, FrontendError for a module that cannot be loaded.
     """
+    if isinstance(source, OpExtension):
+        return [*source.attached()]
     if isinstance(source, Extension):
         return [source]
     if isinstance(source, type) and issubclass(source, Op):

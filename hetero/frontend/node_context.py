@@ -26,6 +26,9 @@ class NodeContext(ABC):
     Each format has a subclass that reads attributes and, if the format has them, named ports, versions and subgraphs.
     """
 
+    #: False if the file does not say how many outputs the node has, but only which ones are read.
+    has_all_outputs = True
+
     def __init__(self, op_type: str, name: str, inputs: Sequence[Output | None], output_size: int) -> None:
         self._op_type, self._name, self._inputs, self._output_size = op_type, name, inputs, output_size
 

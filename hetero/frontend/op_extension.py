@@ -6,11 +6,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from hetero.errors import FrontendError, GraphError
 from hetero.frontend.extension import ConversionExtension
 from hetero.frontend.node_context import NodeContext
 from hetero.frontend.translation import ConversionResult
-from hetero.graph import Node, Op, Output
+from hetero.graph import Attribute, Node, Op, Output
+from hetero.graph.attributes import REQUIRED, AttributeCollector, AttributeSetter
 
 Operation = TypeVar("Operation", bound=type[Op])
 # The attribute of an operation class that holds the extensions of its framework_map decorators.
@@ -31,12 +34,14 @@ class OpExtension(ConversionExtension):
 
     Attributes are named as the factory's parameters or as in IR files, if the two differ (``min_value`` and ``min`` of
     Clamp). The value of an attribute comes from ``attr_values_map``, else from the operator's attribute that
-    ``attr_names_map`` names (by default the one of the same name), else it is the operation's default. A number in
-    ``attr_names_map`` is the index of a constant input that holds the value; the operation's inputs are then only those
-    before the first such input.
+    ``attr_names_map`` names (by default the one of the same name), else it is the default that the operation declares.
+    A number in ``attr_names_map`` is the index of a constant input that holds the value; the operation's inputs are
+    then only those before the first such input. Values are taken as they are: one that the operation could only round
+    or convert is an error, and so is a missing one without a default.
 
     ``domain``, ``framework``: as in ConversionExtension. Raises GraphError if there is no such operation, if a map
-    names an attribute that the operation does not have, and for any other invalid argument.
+    names an attribute that the operation does not have, if both maps have an attribute of a class, and for any other
+    invalid argument.
     """
 
     def __init__(self, *arguments: Any, domain: str | None = None, framework: str = "", **keywords: Any) -> None:
@@ -48,15 +53,24 @@ class OpExtension(ConversionExtension):
         super().__init__(mapping.fw_type_name or self.operation.type_info.name, self._make, domain, framework)
         self._known_names = self._attribute_names()
         self._check_attributes(self._known_names)
+        self._has_arguments = bool(len(arguments) + len(keywords) > 1 or domain or framework)
         indices = [source for source in mapping.attr_names_map.values() if isinstance(source, int)]
         self._end_of_inputs = min(indices, default=None)
+
+    def attached(self) -> list[OpExtension]:
+        """Return the extensions of the class's framework_map decorators; itself if it has none, or more arguments."""
+        return [self] if self._has_arguments else framework_maps(self.operation) or [self]
 
     def is_for(self, framework: str) -> bool:
         # An IR file contains the operation itself, whichever framework the model came from.
         return framework == "ir" or super().is_for(framework)
 
     def _attribute_names(self) -> set[str] | None:
-        """Return the attribute names; None if the class has visit_attributes, so that only an instance knows them."""
+        """Return the attribute names; None if only a complete instance knows them."""
+        if not self.operation.is_declared():
+            collector = AttributeCollector()
+            self.operation.unconnected().visit_attributes(collector)
+            return {*collector.values} or None  # without attributes of its own, a class takes any
         bases = self.operation.__mro__[: self.operation.__mro__.index(Op)]
         if any("visit_attributes" in vars(base) for base in bases):
             return None
@@ -75,12 +89,15 @@ class OpExtension(ConversionExtension):
                 raise GraphError(
                     f"{self!r}: attribute {name} is taken from {names[name]!r}, not from a name or an index"
                 )
+            # For the name of an operation, OpenVINO lets the value take precedence over the node's attribute.
+            if name in names and name in values and not isinstance(self._mapping.operation, str):
+                raise GraphError(f"{self!r}: attribute {name} is in both maps: give its name or its value")
             if isinstance(names.get(name), int) and name in values:
                 raise GraphError(f"{self!r}: attribute {name} is both an input and a value: give one of them")
 
     def _make(self, node: NodeContext) -> ConversionResult:
         attributes = _Attributes(node, self._mapping, self.operation)
-        operation = self.operation.of(self._inputs_of(node), attributes)
+        operation = self.operation.of(self._inputs_of(node), _ExactSetter(attributes, self.operation))
         if self._known_names is None:
             self._check_attributes(attributes.requested)
         names = self._mapping.out_names_vec
@@ -217,6 +234,49 @@ class _Attributes(Mapping):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+class _ExactSetter(AttributeSetter):
+    """Sets the attributes of an operation to values as they are. Raises GraphError for one that must be converted.
+
+    Also raises GraphError if there is no value for an attribute that the class shows to visitors without a default.
+    """
+
+    def __init__(self, values: Mapping[str, Any], operation: type[Op]) -> None:
+        super().__init__(values, operation.type_info.name)
+        self._declared = {attribute.name for attribute in operation.attributes_declared}
+
+    def visit(self, attribute: Attribute, value: Any) -> Any:
+        name = attribute.name
+        given = self._values.get(name, REQUIRED)
+        if given is not REQUIRED:
+            converted = attribute.converted(given, self._operation)
+            if not _is_same(given, converted):
+                problem = f"attribute {name} cannot be {given!r}, it takes {attribute.accepts}"
+                raise GraphError(f"{self._operation}: {problem}")
+            return converted
+        if name not in self._declared:
+            raise GraphError(f"{self._operation}: attribute {name} is missing: map it to an attribute, or give a value")
+        return value
+
+
+_INTEGERS = (int, np.integer)
+
+
+def _is_same(given: Any, converted: Any) -> bool:
+    """Return whether a conversion kept a number, a string or a sequence of them.
+
+    An integer is accepted as a float, and 0 and 1 as booleans, as ONNX has none.
+    """
+    if isinstance(converted, tuple):
+        items = given.tolist() if isinstance(given, np.ndarray) else given
+        return isinstance(items, (list, tuple)) and all(map(_is_same, items, converted))
+    if isinstance(converted, bool):
+        return isinstance(given, (bool, np.bool_)) or (isinstance(given, _INTEGERS) and given in (0, 1))
+    for kind, accepted in ((int, _INTEGERS), (float, (*_INTEGERS, float, np.floating)), (str, str)):
+        if isinstance(converted, kind):
+            return isinstance(given, accepted) and not isinstance(given, bool)
+    return True
 
 
 def _inputs_by_names(node: NodeContext, names: Sequence[str]) -> list[Output]:

@@ -2,8 +2,8 @@
 
 A blob begins with a little-endian prefix: the magic bytes (8), the format version (u32), the CRC-32 of everything
 after it (u32), the size of the whole blob (u64) and that of the header (u64). The header is JSON: the device's name and
-architecture, hetero's version, the options of the compilation, and the name and size of each section. The sections
-follow in order, each at the next multiple of ``ALIGNMENT`` bytes.
+architecture, the versions of hetero and of the device's package, the options of the compilation, and the name and size
+of each section. The sections follow in order, each at the next multiple of ``ALIGNMENT`` bytes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Section = bytes | memoryview | Sequence[bytes | memoryview]
 BlobSource = bytes | bytearray | memoryview | str | os.PathLike | BinaryIO
 
 MAGIC = b"\x89HETERO\n"
-FORMAT = 1
+FORMAT = 2
 ALIGNMENT = 64
 _PREFIX = struct.Struct("<8sIIQQ")
 _CHECKED_FROM = 16  # offset of the first byte that the checksum covers
@@ -45,18 +45,21 @@ class Blob:
     device: str
     architecture: str
     version: str
+    package: str
     options: dict[str, Any]
     sections: dict[str, memoryview]
     label: str = _LABEL
 
-    def check_fits(self, device: str, architecture: str) -> None:
-        """Raise BlobError unless the blob is for this device, this architecture and this version of hetero."""
+    def check_fits(self, device: str, architecture: str, package: str) -> None:
+        """Raise BlobError unless the blob is for this device, architecture, version of hetero and device package."""
         if self.device != device:
             raise BlobError(f"{self.label} is for device {self.device}, not for {device}: import it there")
         if self.architecture != architecture:
             problem = f"is for the architecture '{self.architecture}', but {device} is '{architecture}'"
         elif self.version != hetero_version():
             problem = f"was exported by hetero {self.version}, but this is hetero {hetero_version()}"
+        elif self.package != package:
+            problem = f"was exported by {self.package}, but {device} is from {package}"
         else:
             return
         raise BlobError(f"{self.label} {problem}: compile and export the model again")
@@ -69,17 +72,20 @@ def hetero_version() -> str:
 
 
 def pack_blob(
-    device: str, architecture: str, options: Mapping[str, Any], sections: Mapping[str, Section]
+    device: str, architecture: str, package: str, options: Mapping[str, Any], sections: Mapping[str, Section]
 ) -> list[bytes | memoryview]:
-    """Return the pieces of a blob, to be concatenated. The contents of sections are not copied."""
+    """Return the pieces of a blob, to be concatenated. ``package``: name and version of the device's package.
+
+    The contents of sections are not copied.
+    """
     parts = {
         name: [section] if isinstance(section, (bytes, memoryview)) else [*section]
         for name, section in sections.items()
     }
     sizes = {name: sum(memoryview(piece).nbytes for piece in pieces) for name, pieces in parts.items()}
     fields = {
-        "device": device, "architecture": architecture, "hetero": hetero_version(), "options": dict(options),
-        "sections": list(sizes.items()),
+        "device": device, "architecture": architecture, "hetero": hetero_version(), "package": package,
+        "options": dict(options), "sections": list(sizes.items()),
     }  # fmt: skip
     header = json.dumps(fields, default=_plain).encode()
     body: list[bytes | memoryview] = [header]
@@ -182,7 +188,9 @@ def _read_content(content: memoryview, header_size: int, label: str) -> Blob:
     sections: dict[str, memoryview] = {}
     try:
         fields = json.loads(content[_PREFIX.size : end].tobytes())
-        device, architecture, version = (_typed(fields[key], str) for key in ("device", "architecture", "hetero"))
+        device, architecture, version, package = (
+            _typed(fields[key], str) for key in ("device", "architecture", "hetero", "package")
+        )
         options = _typed(fields["options"], dict)
         for name, size in fields["sections"]:
             begin = end + -end % ALIGNMENT
@@ -194,7 +202,7 @@ def _read_content(content: memoryview, header_size: int, label: str) -> Blob:
             raise ValueError(f"its sections have {end} bytes of {len(content)}")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BlobError(f"the header of {label} cannot be understood: {error!r}") from error
-    return Blob(device, architecture, version, options, sections, label)
+    return Blob(device, architecture, version, package, options, sections, label)
 
 
 def _plain(value: Any) -> Any:

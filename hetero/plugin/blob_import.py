@@ -21,7 +21,8 @@ def import_blob(
 
     Raises BlobError if the blob belongs to another device or is damaged, DeviceError if the import fails.
     """
-    blob.check_fits(device.name, device_table(device, options).value_of(props.device.architecture))
+    architecture = device_table(device, options).value_of(props.device.architecture)
+    blob.check_fits(device.name, architecture, device.package)
     try:
         device.property_table(blob.options)
     except PropertyError as error:

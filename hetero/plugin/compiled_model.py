@@ -41,13 +41,10 @@ class CompiledModel(ABC):
         plugin, properties = prepared.plugin, prepared.properties
         self.name, self.inputs, self.outputs = prepared.ports
         self.plugin, self.device = plugin, prepared.device
-        own = (props.model_name, props.execution_devices, props.loaded_from_cache)
+        own = (props.model_name, props.loaded_from_cache)
         owner = f"compiled model '{self.name}' of {plugin.name}"
         self.properties = properties.read_only_copy(owner, own, self.mutable_properties)
-        device_id = properties.value_of(props.device.id)
-        self.properties.set_internal(
-            {props.model_name: self.name, props.execution_devices: (full_name(plugin.name, device_id),)}
-        )
+        self.properties.set_internal({props.model_name: self.name})
         plugin.log.info("'%s' is compiled, for %d streams", self.name, properties.value_of(props.num_streams))
         self._context = prepared.context
         #: Whether PERF_COUNT is set.
@@ -113,7 +110,7 @@ class CompiledModel(ABC):
         """Return the exported model as pieces to be concatenated: a header and the sections."""
         options = {key: value for key, value in self.properties.explicit().items() if key not in _MACHINE_OPTIONS}
         architecture = self.properties.value_of(props.device.architecture)
-        return pack_blob(self.device_name, architecture, options, self.export_sections())
+        return pack_blob(self.device_name, architecture, self.plugin.package, options, self.export_sections())
 
     def tune(self, file: str | Path = "", progress: Callable[[str, int, int], None] | None = None) -> Path:
         """Measure how the device runs the model's operations fastest, for later compilations (optional).

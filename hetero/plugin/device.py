@@ -21,7 +21,7 @@ class Rank(IntEnum):
 class Device:
     """One device of a kind, and the properties that describe it. A plugin may derive its own class."""
 
-    #: The id in DEVICE_ID and in ``GPU.1``; empty if the kind has one device.
+    #: The id in DEVICE_ID and in ``GPU.1``; empty if the kind has one device, which DEVICE_ID 0 names too.
     id: str = ""
     full_name: str = ""
     architecture: str = ""
@@ -37,6 +37,10 @@ class Device:
     #: Whether a model compiles much faster than on devices that generate code. AUTO runs the first inferences on such a
     #: device while another one compiles.
     compiles_fast: bool = False
+
+    def is_named(self, device_id: str) -> bool:
+        """Return whether a DEVICE_ID is that of this device."""
+        return device_id == (self.id or "0")
 
     def properties(self) -> dict[str, Any]:
         """Return the values of read-only properties by key. A derived class adds its own (optional)."""

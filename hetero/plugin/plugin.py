@@ -17,7 +17,8 @@ from hetero.plugin.host import Host
 from hetero.plugin.model_sections import models_in
 from hetero.plugin.prepared_model import Ports, PreparedModel
 from hetero.plugin.query import QueryResult, get_supported_nodes, is_terminal, unsupported
-from hetero.plugin.shared_properties import decide_streams, full_name, hint_properties, set_log_level
+from hetero.plugin.registry import installed_plugins
+from hetero.plugin.shared_properties import decide_streams, every_device, full_name, hint_properties, set_log_level
 from hetero.properties import Property, PropertyTable
 from hetero.tracing import traced
 
@@ -75,6 +76,11 @@ class Plugin:
     def attach(self, name: str, host: Host) -> None:
         """Set the name that the device is registered under, and the host. Core calls this before anything else."""
         self.name, self._host = name, host
+
+    @property
+    def package(self) -> str:
+        """Name and version of the package that registered the device; "" if none did."""
+        return installed_plugins().packages.get(self.name, "")
 
     def close(self) -> None:
         """Release what the plugin holds (optional). Compiled models go on working. By default there is nothing."""
@@ -134,7 +140,8 @@ class Plugin:
         device = self.device(properties.explicit())
         transformed = self.transform_model(model.clone(), properties)
         refused = self.unsupported_nodes(transformed, properties, device)
-        result = get_supported_nodes(model, transformed, refused.get, full_name(self.name, device.id))
+        name = full_name(self.name, device.id or properties.value_of(props.device.id))
+        result = get_supported_nodes(model, transformed, refused.get, name)
         if not result.refused and type(self).compile_model is Plugin.compile_model:
             result.prepared = PreparedModel(self, device, properties, Ports.of(model), transformed)
         return result
@@ -163,10 +170,11 @@ class Plugin:
     ) -> CompiledModel:
         """Restore a compiled model from the sections that its ``export_sections`` returned.
 
-        By default the model in sections made by ``model_sections`` is handed to ``compile``.
+        ``options`` have LOADED_FROM_CACHE if the sections come from the model cache. By default the model in sections
+        made by ``model_sections`` is handed to ``compile``.
         """
         ports, transformed = models_in(sections)
-        properties = self.property_table(options)
+        properties = self.import_properties(options)
         device = self.device(properties.explicit())
         return self.compile(PreparedModel(self, device, properties, ports, transformed, context, sections))
 
@@ -187,14 +195,13 @@ class Plugin:
     def cache_key(self, options: Mapping[str, Any]) -> tuple:
         """Return everything that a compilation depends on besides the model and the software (optional).
 
-        It is part of the key of the model cache: by default the device's name and architecture, CACHING_PROPERTIES and
-        all writable properties except DEVICE_ID and CACHE_DIR.
+        It is part of the key of the model cache: by default CACHING_PROPERTIES, which include the device's name and
+        architecture, and all writable properties except DEVICE_ID and CACHE_DIR.
         """
         table = self.property_table(options)
         mutable = [key for key, kind in table.get(props.supported_properties).items() if kind == props.Mutability.RW]
-        fixed = [props.device.architecture, props.device.full_name, *table.value_of(props.caching_properties)]
-        keys = sorted({*mutable, *fixed} - {str(props.device.id), str(props.cache_dir)})
-        return (self.name, *((key, f"{table.get(key)}") for key in keys if key in table))
+        keys = sorted({*mutable, *table.get(props.caching_properties)} - {str(props.device.id), str(props.cache_dir)})
+        return (self.name, *((key, f"{table.get(key)}") for key in keys))
 
     def create_context(self, params: Mapping[str, Any]) -> RemoteContext:
         """Return a context for tensors in device memory (optional). By default raises NotSupportedError."""
@@ -218,9 +225,9 @@ class Plugin:
         """
         devices = self.devices()
         wanted = str(options.get(props.device.id) or self._options[""].get(props.device.id, ""))
-        found = next((device for device in devices if device.id == wanted or not wanted), None)
+        found = next((device for device in devices if not wanted or device.is_named(wanted)), None)
         if found is None:
-            ids = ", ".join(device.id for device in devices if device.id) or "none, as there is one device"
+            ids = ", ".join(device.id or "0" for device in devices)
             raise PropertyError(f"property {props.device.id} of {self.name} cannot be '{wanted}': it takes {ids}")
         return found
 
@@ -230,6 +237,14 @@ class Plugin:
         ``values`` are those that the user set.
         """
         return self.supported_properties
+
+    def import_properties(self, options: Mapping[str, Any]) -> PropertyTable:
+        """Return the properties of an imported model: ``property_table``, and LOADED_FROM_CACHE from the options."""
+        given = dict(options)
+        loaded_from_cache = given.pop(props.loaded_from_cache, False)
+        table = self.property_table(given)
+        table.add(props.loaded_from_cache, props.loaded_from_cache.checked(loaded_from_cache, self.name))
+        return table
 
     def get_property(self, key: str, options: Mapping[str, Any]) -> Any:
         """Return the value of a property; ``options`` may hold DEVICE_ID. Raises PropertyError for an unknown key."""
@@ -241,7 +256,8 @@ class Plugin:
         Raises PropertyError for an unknown or read-only key or an invalid value; then no property is set.
         """
         self.property_table({**values, **options})
-        self._options.setdefault(options.get(props.device.id, ""), {}).update(values)
+        device_id = self.device(options).id if props.device.id in options else ""
+        self._options.setdefault(device_id, {}).update(values)
 
     def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
         """Return the device's properties: values that were set, overridden by ``options``.
@@ -251,13 +267,17 @@ class Plugin:
         device = self.device(options)
         own = self._options.get(device.id, {}) if device.id else {}
         values = {**self._options[""], **own, **options}
-        table = PropertyTable((*hint_properties, *self.properties_of(device, values)), self.name)
+        table = PropertyTable((*every_device, *hint_properties, *self.properties_of(device, values)), self.name)
         table.set(values)
         if props.log.level in options:
             set_log_level(self.log, table.get(props.log.level))
         for key in table.ignored(options):
             self.log.debug("%s has no use for %s=%s and ignores this hint", self.name, key, table.get(key))
         known = {props.available_devices: tuple(device.id for device in self.devices()), **device.properties()}
+        known[props.execution_devices] = (full_name(self.name, table.value_of(props.device.id)),)
+        of_device = known.get(props.caching_properties, table.value_of(props.caching_properties))
+        caching = (props.device.architecture, props.device.full_name, *of_device)
+        known[props.caching_properties] = {str(key): props.Mutability.RO.value for key in caching if key in table}
         table.set_internal({key: value for key, value in known.items() if key in table})
         decide_streams(table)
         return table

@@ -16,7 +16,8 @@ import numpy as np
 
 from hetero.containers import ContainerType, ElementType
 from hetero.errors import TensorError
-from hetero.tensor import Tensor, region_of, smaller_region
+from hetero.static_shape import Strides
+from hetero.tensor import Tensor, region_of, smaller_region, strides_in_bytes
 from hetero.types import Type
 
 
@@ -32,7 +33,8 @@ class Region:
     @classmethod
     def whole(cls, dtype: np.dtype, shape: Sequence[int]) -> Region:
         """Return a dense row-major region at the start of the memory."""
-        strides = [dtype.itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+        dense = dtype.itemsize if all(shape[-1:]) else 0  # as in OpenVINO
+        strides = [dense * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
         return cls(0, dtype, tuple(shape), tuple(strides))
 
     @property
@@ -96,56 +98,9 @@ class RemoteMemory(ABC):
             f"a tensor over {self.byte_size} bytes of {self.context.get_device_name()} cannot grow to {byte_size} bytes"
         )
 
-    def get_params(self) -> dict[str, Any]:
-        """Return the native handles by the device's keys (optional)."""
+    def get_properties(self) -> dict[str, Any]:
+        """Return the native handles by the device's keys (optional): the parameters of remote tensors."""
         return {}
-
-
-class RemoteContext(ABC):
-    """An allocator of device memory. Two equal contexts share their memory."""
-
-    def __init__(self, device_name: str) -> None:
-        self._device_name = device_name
-
-    @abstractmethod
-    def create_memory(self, byte_size: int, properties: Mapping[str, Any]) -> RemoteMemory:
-        """Return memory of at least ``byte_size`` bytes (required): new, or the memory that ``properties`` name.
-
-        Raises PropertyError for keys that the device does not know.
-        """
-
-    def get_device_name(self) -> str:
-        """Return the name of the device, such as ``GPU.0``."""
-        return self._device_name
-
-    def get_params(self) -> dict[str, Any]:
-        """Return the native handles by the device's keys (optional)."""
-        return {}
-
-    def create_tensor(
-        self, type: ElementType, shape: Sequence[int], properties: Mapping[str, Any] | None = None
-    ) -> RemoteTensor:
-        """Return a tensor in device memory: in new memory, or in the memory that ``properties`` names.
-
-        Raises TensorError for a type that device memory cannot hold, and if the memory named is too small or belongs to
-        another context; PropertyError for a bad key or value.
-        """
-        byte_size = math.prod(shape) * _dtype_of(type).itemsize
-        return RemoteTensor(self.create_memory(byte_size, properties or {}), type, shape)
-
-    def create_host_tensor(self, type: Type, shape: Sequence[int]) -> Tensor:
-        """Return a tensor in the host memory that the device copies from fastest (optional).
-
-        If the device computes in host-visible memory, this is a SharedTensor.
-        """
-        return Tensor(type, shape)
-
-    def holds(self, tensor: Tensor) -> bool:
-        """Return whether the device can use the memory of a tensor without a copy (optional).
-
-        By default it can for remote and shared tensors of an equal context.
-        """
-        return isinstance(tensor, _DeviceTensor) and (tensor.context is self or tensor.context == self)
 
 
 class _DeviceTensor(Tensor):
@@ -211,7 +166,7 @@ class RemoteTensor(_DeviceTensor):
 
     def get_params(self) -> dict[str, Any]:
         """Return the native handles by the device's keys."""
-        return self.memory.get_params()
+        return self.memory.get_properties()
 
     @staticmethod
     def type_check(tensor: Tensor, type_info: Mapping[str, Any] | None = None) -> None:
@@ -227,7 +182,7 @@ class RemoteTensor(_DeviceTensor):
             if key not in params:
                 raise TensorError(f"the remote tensor has no parameter {key}; it has {', '.join(sorted(params))}")
             accepted = list(wanted) if isinstance(wanted, (list, tuple)) else [] if wanted is None else [wanted]
-            if accepted and not any(params[key] == value for value in accepted):
+            if accepted and not any(_is_same(params[key], value) for value in accepted):
                 options = " or ".join(str(value) for value in accepted)
                 raise TensorError(f"the remote tensor has {key} {params[key]}, but {options} is wanted")
 
@@ -249,9 +204,9 @@ class RemoteTensor(_DeviceTensor):
         return self.region.byte_size
 
     @property
-    def strides(self) -> tuple[int, ...]:
-        """Bytes from one element to the next along each axis."""
-        return self.region.strides
+    def strides(self) -> Strides:
+        """Bytes from one element to the next along each axis. Raises TensorError for elements smaller than a byte."""
+        return strides_in_bytes(self.element_type, self.region.strides)
 
     def is_continuous(self) -> bool:
         return self.region.is_continuous()
@@ -294,6 +249,56 @@ class SharedTensor(_DeviceTensor):
         return self.memory.array(self.region)
 
 
+class RemoteContext(ABC):
+    """An allocator of device memory. Two equal contexts share their memory."""
+
+    #: The class of its remote tensors (optional), which may have accessors of the device's own.
+    tensor_class: type[RemoteTensor] = RemoteTensor
+
+    def __init__(self, device_name: str) -> None:
+        self._device_name = device_name
+
+    @abstractmethod
+    def create_memory(self, byte_size: int, properties: Mapping[str, Any]) -> RemoteMemory:
+        """Return memory of at least ``byte_size`` bytes (required): new, or the memory that ``properties`` name.
+
+        Raises PropertyError for keys that the device does not know.
+        """
+
+    def get_device_name(self) -> str:
+        """Return the name of the device, such as ``GPU.0``."""
+        return self._device_name
+
+    def get_params(self) -> dict[str, Any]:
+        """Return the native handles by the device's keys (optional)."""
+        return {}
+
+    def create_tensor(
+        self, type: ElementType, shape: Sequence[int], properties: Mapping[str, Any] | None = None
+    ) -> RemoteTensor:
+        """Return a tensor in device memory: in new memory, or in the memory that ``properties`` names.
+
+        Raises TensorError for a type that device memory cannot hold, and if the memory named is too small or belongs to
+        another context; PropertyError for a bad key or value.
+        """
+        byte_size = math.prod(shape) * _dtype_of(type).itemsize
+        return self.tensor_class(self.create_memory(byte_size, properties or {}), type, shape)
+
+    def create_host_tensor(self, type: Type, shape: Sequence[int]) -> Tensor:
+        """Return a tensor in the host memory that the device copies from fastest (optional).
+
+        If the device computes in host-visible memory, this is a SharedTensor.
+        """
+        return Tensor(type, shape)
+
+    def holds(self, tensor: Tensor) -> bool:
+        """Return whether the device can use the memory of a tensor without a copy (optional).
+
+        By default it can for remote and shared tensors of an equal context.
+        """
+        return isinstance(tensor, _DeviceTensor) and (tensor.context is self or tensor.context == self)
+
+
 def overlap(one: Tensor, other: Tensor) -> bool:
     """Return whether two tensors may share memory."""
     if one is other:
@@ -303,6 +308,11 @@ def overlap(one: Tensor, other: Tensor) -> bool:
     if isinstance(one, RemoteTensor) or isinstance(other, RemoteTensor):
         return False
     return np.may_share_memory(one.data, other.data)
+
+
+def _is_same(found: Any, wanted: Any) -> bool:
+    # For arrays == compares the elements.
+    return found is wanted or (not isinstance(found, np.ndarray) and bool(found == wanted))
 
 
 def _dtype_of(kind: ElementType) -> np.dtype:

@@ -23,6 +23,8 @@ def inference_precision(*reduced: Type) -> Property:
     return Property(props.hint.inference_precision, accepted, Type.dynamic, ignored=ignored)
 
 
+#: Properties of every device, with values from ``Plugin.property_table``. CACHING_PROPERTIES may be declared with more.
+every_device = (props.execution_devices, props.caching_properties)
 #: Properties that the classes of the plugin API implement.
 scheduling_properties = (
     props.range_for_async_infer_requests,

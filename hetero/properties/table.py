@@ -70,6 +70,11 @@ class PropertyTable:
         for key, value in values.items():
             self._values[str(self._find(key))] = value
 
+    def add(self, property: Property, value: Any) -> None:
+        """Add a property with a value of its type."""
+        self._properties[property] = property
+        self._values[property] = value
+
     def explicit(self) -> dict[str, Any]:
         """Return the properties that a user set, without defaults, hints without effect, and internal values."""
         return {key: self._values[key] for key in self._explicit - {*self.ignored(self._explicit)}}

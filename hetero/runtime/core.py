@@ -81,12 +81,15 @@ class Core:
         one operator, the last one is used and a warning is logged. Other arguments are OpenVINO's names of the same.
 
         Raises GraphError for another type of extension, FrontendError for a file that is missing, fails or is a native
-        library.
+        library, and for an extension of a framework that has no frontend.
         """
         given = [one for one in (extension, library_path, extensions, custom_op) if one is not None]
         if not given:
             raise ArgumentTypeError("there is no extension to add: give an extension, a class or a Python file")
-        add_extensions(self._extensions, as_extensions(given))
+        added = as_extensions(given)
+        for framework in {one.framework for one in added if one.framework}:
+            FrontEndManager().load_by_framework(framework)
+        add_extensions(self._extensions, added)
 
     @functools.cached_property
     def _extensions(self) -> list[Extension]:
@@ -282,7 +285,7 @@ class Core:
         listed = [name for name in options.get(props.device.priorities, ()) if not name.startswith("-")]
         for name in (kind, *(split_number(name)[0] for name in listed)):
             plugin, _ = self.resolve_device(name)
-            versions[name] = Version.parse(self._registry.packages.get(plugin.name, type(plugin).__module__))
+            versions[name] = Version.parse(plugin.package or type(plugin).__module__)
         return versions
 
     def unload_plugin(self, device_name: str) -> None:
@@ -353,8 +356,8 @@ class Core:
         kind, options = parse_device_name(device_name)
         plugin = self.get_plugin(kind)
         requested = options.get(props.device.id)
-        if requested is not None and requested not in (ids := [device.id for device in plugin.devices()]):
-            known = ", ".join(full_name(kind, device_id) for device_id in ids)
+        if requested is not None and not any(device.is_named(requested) for device in plugin.devices()):
+            known = ", ".join(full_name(kind, device.id) for device in plugin.devices())
             raise DeviceError(f"there is no device {kind}.{requested}; there is {known or 'none of this kind'}")
         return plugin, options
 
@@ -371,7 +374,7 @@ class Core:
         folder = cache_folder(path) if path and exports_models(plugin, options) else None
         if folder is None:
             return None
-        return ModelCache(folder, plugin, options, context, self._registry.packages.get(plugin.name, ""))
+        return ModelCache(folder, plugin, options, context)
 
     def _resolve_cache_dir(self, plugin: Plugin, options: dict[str, Any]) -> str:
         """Return CACHE_DIR from the options, the device or Core, and update the options.

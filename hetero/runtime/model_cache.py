@@ -33,16 +33,14 @@ log = get_logger("hetero.runtime")
 
 
 class ModelCache:
-    """The cache of one device with its options. ``package``: name and version of the device's package.
+    """The cache of one device with its options.
 
     If a file cannot be read or written, this is logged and the model is compiled.
     """
 
-    def __init__(
-        self, folder: Path, device: Plugin, options: Mapping[str, Any], context: RemoteContext | None, package: str
-    ) -> None:
+    def __init__(self, folder: Path, device: Plugin, options: Mapping[str, Any], context: RemoteContext | None) -> None:
         self._folder, self._device, self._options, self._context = folder, device, options, context
-        self._key = _digest(FORMAT, hetero_version(), package, device.cache_key(options))
+        self._key = _digest(FORMAT, hetero_version(), device.package, device.cache_key(options))
 
     def compile_file(self, path: Path, read_model: Callable[[], Model]) -> plugin.CompiledModel:
         """Return the compiled model of a model file. ``read_model()`` is called only if it must be read."""
@@ -85,13 +83,13 @@ class ModelCache:
             return None
         try:
             with span("ModelCache::load", label):
-                cached = import_blob(self._device, read_blob(file), self._options, self._context)
+                options = {**self._options, props.loaded_from_cache: True}
+                cached = import_blob(self._device, read_blob(file), options, self._context)
         except HeteroError as error:
             log.warning("'%s' is compiled again, because the cached blob cannot be used: %s", label, error)
             with contextlib.suppress(OSError):
                 file.unlink()
             return None
-        cached.properties.set_internal({props.loaded_from_cache: True})
         cached.set_original(original)
         return cached
 

@@ -70,7 +70,10 @@ class VirtualPlugin(Plugin):
         return result
 
     def get_property(self, key: str, options: Mapping[str, Any]) -> Any:
-        """Return a property; OPTIMIZATION_CAPABILITIES are those of all devices."""
+        """Return a property; EXECUTION_DEVICES and OPTIMIZATION_CAPABILITIES are those of all devices."""
+        if key == props.execution_devices:
+            table = self.property_table(own_options(self, options))
+            return tuple(split_number(name)[0] for name in self.device_list(table)) or table.get(key)
         if key != props.device.capabilities:
             return super().get_property(key, options)
         _, devices, _ = self.resolve(options)

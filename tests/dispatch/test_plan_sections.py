@@ -281,7 +281,7 @@ def repacked(without=(), **changes) -> bytes:
     blob = read_blob(exported())
     sections = {name: bytes(changes.get(name.replace(" ", "_"), content)) for name, content in blob.sections.items()}
     sections = {name: content for name, content in sections.items() if name not in without}
-    return b"".join(pack_blob(blob.device, blob.architecture, blob.options, sections))
+    return b"".join(pack_blob(blob.device, blob.architecture, blob.package, blob.options, sections))
 
 
 def plan(**changes) -> bytes:

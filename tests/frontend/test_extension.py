@@ -108,7 +108,7 @@ def test_attributes_of_a_user_defined_operation(attributes, extension, expected)
     [
         ({"alpha": 2.0, "mode": "cubic"}, Visited, {"alpha": 2, "mode": "cubic"}),
         ({"a": 2.0}, OpExtension(Visited, "Visited", {"alpha": "a"}, {"mode": "m"}), {"alpha": 2, "mode": "m"}),
-        ({}, OpExtension(Visited), {"alpha": 1, "mode": "plain"}),
+        ({"alpha": 3.0}, OpExtension(Visited, attr_values_map={"mode": "m"}), {"alpha": 3, "mode": "m"}),
     ],
 )
 def test_an_operation_that_shows_its_attributes_to_a_visitor(attributes, extension, expected):
@@ -244,7 +244,8 @@ def raises(node):
         (ConversionExtension("Mine", lambda node: node.get_input(1)), "_extension.* input 1 is missing"),
         (ConversionExtension("Mine", lambda node: 7), "_extension.* returns 7, not a node or outputs"),
         (OpExtension(CustomElu, "Mine"), "OpExtension of Mine .*py:\\d+.: CustomElu: attribute alpha is missing"),
-        (OpExtension(Visited, "Mine", {"alfa": "a"}), "py:\\d+.: Visited has no attribute alfa; it has alpha, mode"),
+        (OpExtension(Visited, "Mine"), "py:\\d+.: Visited: attribute alpha is missing: map it to an attribute"),
+        (ConversionExtension("Mine", lambda node: [relu(node), relu(node)]), "returns 2 values, but Mine has 1 output"),
         (OpExtension("Add", "Mine"), "OpExtension of Mine .*py:\\d+.: Add: it has 1 inputs, but takes 2 to 2"),
         (OpExtension("Relu", "Mine", ["X"], ["Y"]), "the inputs of Mine have no names: use an index instead of 'X'"),
         (ConversionExtension("Mine", lambda node: {"Y": relu(node)}), "but the outputs of Mine have no names"),
@@ -262,6 +263,8 @@ def test_errors_name_node_and_extension(extension, message):
         (lambda: OpExtension("NoSuch"), "there is no operation NoSuch: write one as Relu or opset1.Relu"),
         (lambda: OpExtension("opset99.Relu"), "there is no operation opset99.Relu"),
         (lambda: OpExtension("Elu", "Mine", {"alfa": "a"}), "of Mine .*: Elu has no attribute alfa; it has alpha"),
+        (lambda: OpExtension(Visited, {"alfa": "a"}), "Visited has no attribute alfa; it has alpha, mode"),
+        (lambda: OpExtension(CustomElu, {"alpha": "a"}, {"alpha": 2.0}), "alpha is in both maps: give its name or"),
         (lambda: OpExtension("Clamp", {"mid": "m"}), "it has max, max_value, min, min_value"),
         (lambda: OpExtension("Elu", {"alpha": 1}, {"alpha": 2.0}), "alpha is both an input and a value"),
         (lambda: OpExtension("Elu", {"alpha": 1.5}), "alpha is taken from 1.5, not from a name or an index"),

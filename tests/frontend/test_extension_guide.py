@@ -11,11 +11,13 @@ import openvino.opset8
 import pytest
 from onnx import TensorProto, helper
 
+import hetero
 from hetero import Core, Op, opset11
-from hetero.errors import FrontendError
+from hetero.errors import FrontendError, GraphError
 from hetero.frontend import ConversionExtension, NamedOutput, OpExtension, framework_map
 from hetero.graph import Attribute
 from hetero.plugin import installed_plugins
+from tests.custom_operations import visited as openvino_style
 from tests.frontend.toy import ToyFrontEnd, toy
 
 X = np.float32([-2, -0.5, 0, 0.5, 2])
@@ -177,8 +179,84 @@ class CustomOp(SameType):
     ],
 )
 def test_one_class_is_mapped_for_three_frameworks(content, mode, axis):
-    node = translated(content, CustomOp)
-    assert type(node) is CustomOp and (node.m_mode, node.m_axis) == (mode, axis)
+    for extension in (CustomOp, OpExtension(CustomOp)):
+        node = translated(content, extension)
+        assert type(node) is CustomOp and (node.m_mode, node.m_axis) == (mode, axis)
+
+
+def test_openvino_framework_map_refuses_an_unknown_framework():
+    @framework_map("onx")
+    class Misspelled(SameType):
+        inputs = ("x",)
+
+    core = Core()
+    for extension in (Misspelled, OpExtension(Misspelled), ConversionExtension("A", len, framework="onx")):
+        with pytest.raises(FrontendError, match=r"there is no frontend onx; there are .*onnx"):
+            core.add_extension(extension)
+    for name in ("tf", "tflite", "onnx", "ir"):  # OpenVINO's names are accepted too
+        core.add_extension(ConversionExtension("A", len, framework=name))
+
+
+def test_openvino_framework_map_has_values_only_of_attributes_that_it_does_not_map():
+    with pytest.raises(GraphError, match="CustomOp .*: attribute m_axis is in both maps: give its name or its value"):
+        framework_map("onnx", "CustomOp", {"m_mode": "mode", "m_axis": "axis"}, {"m_axis": -1})(CustomOp)
+
+
+class Visited(openvino_style(hetero, attr1="", attr2=0)):
+    """As in the guide: visit_attributes shows the attributes, which have no defaults."""
+
+
+@pytest.mark.parametrize(
+    ("attributes", "arguments", "expected"),
+    [
+        ({"attr1": "a", "attr2": 2}, [], ("a", 2)),
+        ({"fw_attr1": "b", "fw_attr2": 3}, [FW_ATTRIBUTES], ("b", 3)),
+        ({"attr1": "c"}, [{}, {"attr2": 5}], ("c", 5)),
+        ({"attr1": "d"}, [], "attribute attr2 is missing: map it to an attribute, or give a value"),
+        ({"attr1": "d", "attr2": 2}, [FW_ATTRIBUTES], "attribute attr1 is missing"),
+        ({"attr1": "d", "attr2": 0.7}, [], "attribute attr2 cannot be 0.69999.*, it takes int"),
+        ({"attr1": 1, "attr2": 1}, [], "attribute attr1 cannot be 1, it takes str"),
+    ],
+)
+def test_each_attribute_that_visit_attributes_shows_needs_a_value(attributes, arguments, expected):
+    content, extension = onnx_model("Visited", "my.domain", **attributes), OpExtension(Visited, *arguments)
+    if isinstance(expected, str):
+        with pytest.raises(FrontendError, match=f"Visited node 'mine': OpExtension of Visited .*: {expected}"):
+            read(content, extension)
+    else:
+        assert tuple(translated(content, extension).get_attributes().values()) == expected
+
+
+@pytest.mark.parametrize("value", [1, -1, 0.7, 1.0, "1", [1], "", "tanh"])
+@pytest.mark.parametrize(
+    ("operation", "attribute"), [("Softmax", "axis"), ("Elu", "alpha"), ("Gelu", "approximation_mode")]
+)
+def test_attribute_values_are_taken_as_they_are(operation, attribute, value):
+    """OpenVINO's OpExtension refuses the same values, except that integers are accepted as numbers here."""
+    for attributes, arguments in (({attribute: value}, []), ({}, [{}, {attribute: value}])):
+        content = onnx_model("Mine", "my.domain", **attributes)
+        found = []
+        for module in (openvino, hetero):
+            core = module.Core()
+            core.add_extension(module.frontend.onnx.OpExtension(operation, "Mine", "my.domain", *arguments))
+            try:
+                (node,) = [n for n in core.read_model(content).get_ordered_ops() if n.get_type_name() == operation]
+                found.append(f"{node.get_attributes()[attribute]}".lower())
+            except RuntimeError:
+                found.append("error")
+        assert found == (["error", f"{float(value)}"] if type(value) is int and operation == "Elu" else [found[0]] * 2)
+
+
+def test_a_converter_returns_as_many_values_as_the_operator_has_outputs():
+    def surplus(node):
+        return [opset11.relu(node.get_input(0)).output(0), opset11.exp(node.get_input(0)).output(0)]
+
+    for content in (onnx_model("Mine", "my.domain"), toy("paddle", "Mine", {"X": ["x"]}, {"Out": ["y"]})):
+        with pytest.raises(FrontendError, match="ConversionExtension of Mine .*: it returns 2 values, but Mine has 1"):
+            read(content, ConversionExtension("Mine", surplus))
+    # The other outputs of one operation may be unused.
+    extension = ConversionExtension("Mine", lambda node: opset11.split(node.get_input(0), 0, 5).outputs())
+    assert type(translated(onnx_model("Mine", "my.domain"), extension)).__name__ == "Split"
 
 
 def test_a_class_is_mapped_for_no_other_framework():

@@ -13,7 +13,8 @@ from hetero.errors import BlobError
 from hetero.plugin.blob import ALIGNMENT, FORMAT, MAGIC, hetero_version, pack_blob, read_blob
 
 SECTIONS = {"graph": b"<net/>", "weights": [bytes(range(100)), b"", memoryview(b"more")], "nothing": b""}
-BLOB = b"".join(pack_blob("NPU", "seventh", {"PERF_COUNT": True, "names": ("a", "b"), "set": {"d", "c"}}, SECTIONS))
+OPTIONS = {"PERF_COUNT": True, "names": ("a", "b"), "set": {"d", "c"}}
+BLOB = b"".join(pack_blob("NPU", "seventh", "acme-npu 1.2", OPTIONS, SECTIONS))
 PREFIX = struct.Struct("<8sIIQQ")
 
 
@@ -26,7 +27,8 @@ def sealed(header: bytes, body: bytes = b"", version: int = FORMAT, **sizes: int
 
 
 def header(**changes) -> bytes:
-    fields = {"device": "NPU", "architecture": "", "hetero": hetero_version(), "options": {}, "sections": []}
+    fields = {"device": "NPU", "architecture": "", "hetero": hetero_version(), "package": "acme-npu 1.2"}
+    fields |= {"options": {}, "sections": []}
     return json.dumps(fields | changes).encode()
 
 
@@ -76,7 +78,7 @@ def test_sections_are_aligned():
 
 @pytest.mark.parametrize("kind", ["file", "stream"])
 def test_a_stream_is_read_from_its_position_to_the_end_of_the_blob(kind, tmp_path):
-    second = b"".join(pack_blob("NPU", "eighth", {}, {"all": b"123"}))
+    second = b"".join(pack_blob("NPU", "eighth", "acme-npu 1.2", {}, {"all": b"123"}))
     stream = SOURCES[kind](b"before" + BLOB + second + b"after", tmp_path)
     stream.seek(len(b"before"))
     assert [read_blob(stream).architecture for _ in range(2)] == ["seventh", "eighth"]
@@ -146,21 +148,22 @@ def test_sources_that_cannot_be_read(source, problem):
 
 
 @pytest.mark.parametrize(
-    ("device", "architecture", "version", "problem"),
+    ("changes", "problem"),
     [
-        ("GPU", "seventh", "", "is for device NPU, not for GPU: import it there"),
-        ("NPU", "eighth", "", "is for the architecture 'seventh', but NPU is 'eighth': compile and export"),
-        ("NPU", "seventh", "0.0.1", "was exported by hetero 0.0.1, but this is hetero .*: compile and export"),
+        ({"device": "GPU"}, "is for device GPU, not for NPU: import it there"),
+        ({"architecture": "sixth"}, "is for the architecture 'sixth', but NPU is 'seventh': compile and export"),
+        ({"hetero": "0.0.1"}, "was exported by hetero 0.0.1, but this is hetero .*: compile and export"),
+        ({"package": "acme-npu 1.1"}, "was exported by acme-npu 1.1, but NPU is from acme-npu 1.2: compile and export"),
     ],
 )
-def test_a_blob_of_another_device_or_version_is_refused(device, architecture, version, problem):
-    fields = header(architecture="seventh", **({"hetero": version} if version else {}))
+def test_a_blob_of_another_device_or_version_is_refused(changes, problem):
+    fields = header(**{"architecture": "seventh", **changes})
     with pytest.raises(BlobError, match=problem):
-        read_blob(sealed(fields)).check_fits(device, architecture)
+        read_blob(sealed(fields)).check_fits("NPU", "seventh", "acme-npu 1.2")
 
 
 def test_a_blob_of_the_same_device_fits():
-    read_blob(BLOB).check_fits("NPU", "seventh")
+    read_blob(BLOB).check_fits("NPU", "seventh", "acme-npu 1.2")
 
 
 @given(st.lists(st.tuples(st.integers(0, len(BLOB) - 1), st.integers(1, 255)), min_size=1, max_size=4, unique_by=min))

@@ -47,7 +47,7 @@ def test_properties_of_a_remote_tensor(device, context):
     assert tensor.is_continuous() and tensor.get_device_name() == context.get_device_name()
     assert context.get_device_name().split(".")[0] == device
     assert isinstance(tensor.get_params(), dict) and isinstance(context.get_params(), dict)
-    assert repr(tensor) == "<RemoteTensor: shape[2,3] type: f16>"
+    assert repr(tensor) == f"<{type(tensor).__name__}: shape[2,3] type: f16>"
     helper = context.create_host_tensor(Type.i32, [4])
     assert helper.data.shape == (4,) and not isinstance(helper, RemoteTensor)
 

@@ -46,7 +46,7 @@ def change_sections(content: bytes, rng: Random) -> bytes:
     except BlobError:  # made unreadable by an earlier change
         return content
     sections = {name: bytes(section) for name, section in blob.sections.items()}
-    header = {"device": blob.device, "architecture": blob.architecture}
+    header = {"device": blob.device, "architecture": blob.architecture, "package": blob.package}
     options = blob.options
     chosen = rng.choice([*sections, *sections, "header", "options", "remove"])
     if chosen == "header":

@@ -30,7 +30,8 @@ def repacked(device, **changes) -> bytes:
     sections = {name: bytes(changes.get(name, content)) for name, content in blob.sections.items()}
     sections = {name: content for name, content in sections.items() if name not in changes.get("without", ())}
     architecture = changes.get("architecture", blob.architecture)
-    return b"".join(pack_blob(blob.device, architecture, changes.get("options", blob.options), sections))
+    options = changes.get("options", blob.options)
+    return b"".join(pack_blob(blob.device, architecture, blob.package, options, sections))
 
 
 def section(device, name) -> bytes:

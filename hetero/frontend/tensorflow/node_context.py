@@ -38,6 +38,7 @@ class TensorflowNodeContext(NodeContext):
         self._node, self._handles, self._builder = node, inputs, builder
         self._values = [self._contents(value) for value in inputs]
         self._ranges = output_ranges(node)
+        self.has_all_outputs = bool(self._ranges)
         count = max((indices.stop for indices in self._ranges.values()), default=builder.output_count(node.name))
         tensors = [value if isinstance(value, Output) else None for value in self._values]
         super().__init__(node.op_type, name, tensors, count)

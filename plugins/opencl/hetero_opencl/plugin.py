@@ -56,7 +56,7 @@ class OpenCLPlugin(Plugin):
     """Every OpenCL device of every platform, numbered from 0. Raises DeviceError if there is none."""
 
     supported_properties = (
-        *common_properties, props.cache_dir, props.caching_properties, driver_version, total_memory,
+        *common_properties, props.cache_dir, driver_version, total_memory,
         memory_statistics, model_memory, inference_precision(Type.f16), props.tuning_file, props.device.details,
         *_HINTS,
     )  # fmt: skip

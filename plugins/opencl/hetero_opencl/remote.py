@@ -179,7 +179,7 @@ class OpenCLMemory(RemoteMemory):
         self._use(self.context.device.allocate(byte_size))
         self.byte_size = byte_size
 
-    def get_params(self) -> dict[str, Any]:
+    def get_properties(self) -> dict[str, Any]:
         context = {key: value for key, value in self.context.get_params().items() if key != OCL_QUEUE}
         return {**context, SHARED_MEM_TYPE: "OCL_BUFFER", MEM_HANDLE: self.buffer}
 

@@ -103,7 +103,7 @@ class OpenVinoPlugin(Plugin):
     def import_model(
         self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
     ) -> OpenVinoCompiledModel:
-        properties = self.property_table(options)
+        properties = self.import_properties(options)
         device = self.device(properties.explicit())
         version = section_of(sections, VERSION).tobytes().decode(errors="replace")
         if version != openvino_version.default:

@@ -84,4 +84,5 @@ class RayPlugin(Plugin):
     def _changing(self, table: PropertyTable) -> set[str]:
         """Return the read-only properties that only the node's device has, such as the memory in use."""
         read_only = {key for key, kind in table.get(props.supported_properties).items() if kind == props.Mutability.RO}
-        return read_only - set(map(str, self.supported_properties)) - {str(props.supported_properties)}
+        of_table = (props.supported_properties, props.execution_devices, props.caching_properties)
+        return read_only - set(map(str, (*of_table, *self.supported_properties)))

@@ -91,7 +91,7 @@ class RayMemory(RemoteMemory):
     def resize(self, byte_size: int) -> None:
         self.byte_size = byte_size
 
-    def get_params(self) -> dict[str, Any]:
+    def get_properties(self) -> dict[str, Any]:
         return {OBJECT_REF: self._layers[-1].reference} if self._layers else {}
 
     def _content(self) -> np.ndarray:

@@ -75,6 +75,7 @@ class TemplatePlugin(Plugin):
         return TemplateCompiledModel(prepared)
 
     def create_context(self, params: Mapping[str, Any]) -> TemplateContext:
+        self.device(params)  # raises PropertyError for another DEVICE_ID
         return TemplateContext(self.name, params)
 
     def get_default_context(self, params: Mapping[str, Any]) -> TemplateContext:
