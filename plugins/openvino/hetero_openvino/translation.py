@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import openvino
 from openvino import op
 
 from hetero.graph import Attribute, AttributeVisitor, Constant, Model, Node, Op, Output, Parameter, Result
-from hetero.ops import Divide
+from hetero.ops import Divide, PRelu
 from hetero.ops.control_flow import If, Loop, MultiSubGraphOp, TensorIterator
 from hetero.ops.variables import AssignV3, ReadValue, ReadValueV3
 from hetero.shape import PartialShape
@@ -153,6 +154,8 @@ class _Graph:
             return self._with_bodies(node, inputs)
         if not isinstance(node, Op) or node.type_info.version_id == "extension":
             raise Untranslatable(f"OpenVINO has no operation {node.type_info.name}")
+        if isinstance(node, PRelu):
+            inputs[1] = _slope_of(node, inputs[1])
         attributes = _AttributeCollector()
         node.visit_attributes(attributes)
         made = factory(node.type_info.version_id).create(node.type_info.name, inputs, attributes.values)
@@ -214,6 +217,18 @@ def _attribute_value(value: Any) -> Any:
     if isinstance(value, PartialShape):
         return _shape(value)
     return list(value) if isinstance(value, tuple) else value
+
+
+def _slope_of(node: PRelu, slope: openvino.Output) -> openvino.Output:
+    """Return the slope with the dimensions of the data: with fewer, OpenVINO converts layouts before and after it."""
+    shapes = [value.partial_shape for value in node.input_values()]
+    if not all(shape.has_rank for shape in shapes):
+        return slope
+    data_rank, rank = map(len, shapes)
+    if rank < 2 or rank >= data_rank:  # OpenVINO aligns one dimension with the channels
+        return slope
+    axes = constant(np.arange(data_rank - rank), Type.i64).output(0)
+    return factory("opset1").create("Unsqueeze", [slope, axes], {}).output(0)
 
 
 def _separate(value: openvino.Output) -> openvino.Output:

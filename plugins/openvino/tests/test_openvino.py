@@ -229,6 +229,22 @@ def test_exact_division(core):
     np.testing.assert_allclose(found[1], np.float32(3) / step, rtol=1e-6)
 
 
+def test_slopes_of_channels_keep_the_layout_of_convolutions(core):
+    def convolution(value):
+        return ops.Convolution(value, np.ones((16, 16, 1, 1), np.float32), [1, 1], [0, 0], [0, 0], [1, 1])
+
+    def layout(shape):
+        x = Parameter(Type.f32, [1, 16, 64, 64], name="x")
+        pooled = ops.MaxPool(convolution(x), [2, 2], [1, 1], [0, 0], [0, 0], [2, 2]).output(0)
+        slope = np.linspace(0, 1, 16, dtype=np.float32).reshape(shape)
+        activated = ops.PRelu(pooled, slope, name="activated")
+        compiled = core.compile_model(Model([convolution(activated), ops.Relu(activated)], [x]), CPU)
+        executed = {node.friendly_name: node for node in compiled.get_runtime_model().get_ordered_ops()}
+        return executed["activated"].rt_info["outputLayouts"]
+
+    assert layout([16, 1, 1]) == layout([1, 16, 1, 1])
+
+
 def test_rows_that_a_mask_excludes(core):
     query, key = (Parameter(Type.f32, [1, 2, 3], name=name) for name in ("query", "key"))
     mask = Parameter(Type.f32, [2, 2], name="mask")
