@@ -7,6 +7,7 @@ import pytest
 
 from hetero import Core, Model
 from hetero.dispatch.affinity import is_placed
+from hetero.graph import Node
 from hetero.graph.rt_info import AFFINITY
 from tests import zoo
 from tests.devices import ALL_KINDS, ENGINES, GPUS, MEDIAPIPE_OPERATORS, PickyPlugin, core_with
@@ -68,10 +69,16 @@ def check_random_affinities(core: Core, division: str, name: str, seed: int) -> 
     # ONEDNN runs Erf only as a part of Gelu, from which the division may separate it.
     options = {"ONEDNN": {"DISABLED_PASSES": ["fuse_gelu"]}}
     queries = {device: core.query_model(model, device, options.get(device, {})) for device in division.split(",")}
+    groups: dict[str, list[Node]] = {}
     for node in model.get_ordered_ops():
-        if is_placed(node):
-            supporting = [device for device, claimed in queries.items() if node.friendly_name in claimed]
-            node.rt_info[AFFINITY] = supporting[generator.integers(len(supporting))]
+        if is_placed(node):  # operations on one variable must be on one device
+            groups.setdefault(getattr(node, "variable_id", node.friendly_name), []).append(node)
+    for group in groups.values():
+        names = {node.friendly_name for node in group}
+        supporting = [device for device, claimed in queries.items() if names <= claimed.keys()]
+        affinity = supporting[generator.integers(len(supporting))]
+        for node in group:
+            node.rt_info[AFFINITY] = affinity
     check(core, model, f"HETERO:{division}", name, zoo.MODELS[name].shapes[0], MAX_ERROR_OF_DIVISIONS)
 
 

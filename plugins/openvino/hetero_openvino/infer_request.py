@@ -38,7 +38,7 @@ class OpenVinoInferRequest(SyncInferRequest):
         # Outputs that are inputs or earlier outputs too: OpenVINO would bind one memory to both ports.
         self._copied: list[tuple[int, Callable[[], Sequence[Tensor]], int]] = []
         known = {_value_of(port): (self.input_tensors, index) for index, port in enumerate(engine.inputs)}
-        for index, port in enumerate(engine.outputs):
+        for index, port in enumerate(engine.outputs[: len(compiled_model.outputs)]):
             if (value := _value_of(port)) in known:
                 self._copied.append((index, *known[value]))
                 continue

@@ -44,7 +44,10 @@ class Translation(NamedTuple):
 
 
 def translate(model: Model) -> openvino.Model:
-    """Return OpenVINO's model, with parameters and results in the same order. Raises Untranslatable."""
+    """Return OpenVINO's model, with parameters and results in the same order, and possibly further results.
+
+    Raises Untranslatable.
+    """
     graph = _Graph(_variables(model))
     for node in model.get_ordered_ops():
         graph.add(node)
@@ -114,6 +117,7 @@ class _Graph:
                 value.set_names({f"output {index}"})  # tells the infer request which ports have one value
             results.append(op.Result(value))
             results[-1].friendly_name = mine.friendly_name
+        results += self._old_values()
         return openvino.Model(results, self._sinks(), parameters, model.friendly_name)
 
     def build_open(self, name: str) -> openvino.Model:
@@ -123,7 +127,19 @@ class _Graph:
         return openvino.Model([op.Result(value) for value in unread], self._sinks(), parameters, name)
 
     def _sinks(self) -> list[openvino.Node]:
-        return [node for node in self._nodes if node.get_type_name() == "Assign"]
+        """Return the Assign operations, and another one for each variable that is only read, as OpenVINO needs one."""
+        read, assigned = self._variable_nodes("ReadValue"), self._variable_nodes("Assign")
+        kept = [op.assign(read[name], self._variables[name]) for name in read.keys() - assigned.keys()]
+        return [*assigned.values(), *kept]
+
+    def _old_values(self) -> list[openvino.Node]:
+        """Return the results of variables that are only assigned, as OpenVINO needs a ReadValue for each."""
+        names = self._variable_nodes("Assign").keys() - self._variable_nodes("ReadValue").keys()
+        return [op.Result(op.read_value(self._variables[name]).output(0)) for name in sorted(names)]
+
+    def _variable_nodes(self, kind: str) -> dict[str, openvino.Node]:
+        """Return the nodes of a type, ReadValue or Assign, by the ids of their variables."""
+        return {node.get_variable_id(): node for node in self._nodes if node.get_type_name() == kind}
 
     def _source_of(self, value: Output) -> openvino.Output:
         """Return the translation of a value; a new parameter if its node was refused."""

@@ -245,6 +245,19 @@ def test_slopes_of_channels_keep_the_layout_of_convolutions(core):
     assert layout([16, 1, 1]) == layout([1, 16, 1, 1])
 
 
+def test_a_variable_that_is_read_and_assigned_in_two_subgraphs(core):
+    x = Parameter(Type.f32, [2], name="x")
+    read = ops.Relu(ops.ReadValue(Constant(np.float32([5, 6])), "last"), name="read")
+    between = ops.Multiply(read, x, name="between")
+    model = Model(ops.Negative(read), [x], sinks=[ops.Assign(ops.Abs(between), "last")])
+    between.rt_info["affinity"] = "TEMPLATE"
+    request = core.compile_model(model, f"HETERO:{CPU},TEMPLATE").create_infer_request()
+    for expected in ([-5, -6], [-10, -18], [-20, -54]):
+        assert request.infer(np.float32([2, 3]))[0].tolist() == expected
+    request.reset_state()
+    assert request.infer(np.float32([2, 3]))[0].tolist() == [-5, -6]
+
+
 def test_rows_that_a_mask_excludes(core):
     query, key = (Parameter(Type.f32, [1, 2, 3], name=name) for name in ("query", "key"))
     mask = Parameter(Type.f32, [2, 2], name="mask")
