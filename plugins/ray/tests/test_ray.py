@@ -15,7 +15,7 @@ from hetero_ray import cluster as ray_cluster
 from hetero_ray.remote import OBJECT_REF
 from hetero_ray.worker_client import WorkerClient
 
-from hetero import AsyncInferQueue, Core, Model, Op, Parameter, Type, ops
+from hetero import AsyncInferQueue, Constant, Core, Model, Op, Parameter, Type, ops
 from hetero.errors import DeviceError, PropertyError, UnsupportedOperationError
 
 X = np.random.default_rng(0).standard_normal([4, 8]).astype(np.float32)
@@ -267,6 +267,16 @@ def test_a_lost_node(cluster, new_node, caplog):
     for act in (lambda: alone(X), lambda: core.compile_model(model, name)):
         with pytest.raises(DeviceError, match=f"{name} is lost"):
             act()
+
+
+def test_a_subgraph_that_only_assigns_a_variable(core):
+    x = Parameter(Type.f32, [2], name="x")
+    product = ops.Multiply(ops.ReadValue(Constant(np.float32([5, 6])), "last"), x, name="product")
+    product.rt_info["affinity"] = "TEMPLATE"
+    model = Model(product, [x], sinks=[ops.Assign(product, "last")])
+    request = core.compile_model(model, "HETERO:RAY.0,TEMPLATE").create_infer_request()
+    for expected in ([10, 18], [20, 54]):
+        assert request.infer(np.float32([2, 3]))[0].tolist() == expected
 
 
 def test_bundles_of_a_placement_group(cluster, core, monkeypatch):
