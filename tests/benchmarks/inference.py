@@ -116,7 +116,7 @@ def make_table(networks: Sequence[Network], notes: list[str]) -> Table:
     ]
     pairs = [f"{engine} / {peer}" for engine, (peer,) in _PAIRS]
     for column in ("batch", *LIBRARIES, TINYGRAD, *on_devices, *pairs):
-        table.add_column(column, justify="right", max_width=12)
+        table.add_column(column, justify="right", max_width=13)
     for batch in dict.fromkeys(network.batch for network in networks):
         group = [network for network in networks if network.batch == batch]
         for network in group:

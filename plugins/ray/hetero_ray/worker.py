@@ -140,7 +140,7 @@ class Worker:
             outputs = [np.asarray(tensor.data, order="C") for tensor in request.output_tensors()]
             profile = [info for info in request.get_profiling_info() if info.node_type != STAGE]
         outcome = Outcome([(str(Type(array.dtype)), array.shape) for array in outputs], profile)
-        return outcome, *(outputs or [None])
+        return (outcome, *outputs) if outputs else (outcome, None)
 
     def cancel(self, number: int, request_number: int) -> None:
         self._request(number, request_number).request.cancel()
