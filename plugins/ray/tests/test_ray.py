@@ -362,3 +362,18 @@ def test_without_ray(tmp_path):
         "import hetero; print(hetero.Core().unavailable_devices['RAY'])"
     )
     assert run_python(code) == ["the package ray is missing: pip install ray"]
+
+
+def test_a_broken_ray(cluster):
+    code = (
+        "import builtins\n"
+        "real = builtins.__import__\n"
+        "def load(name, *more, **options):\n"
+        "    if name == 'ray':\n"
+        "        raise OSError('_raylet.so: file too short')\n"
+        "    return real(name, *more, **options)\n"
+        "builtins.__import__ = load\n"
+        "import hetero; print(hetero.Core().unavailable_devices['RAY'])"
+    )
+    (found,) = run_python(code, RAY_ADDRESS=cluster.address)
+    assert "_raylet.so: file too short" in found and found.endswith("pip install --upgrade --force-reinstall ray")
