@@ -118,6 +118,7 @@ class _Graph:
             results.append(op.Result(value))
             results[-1].friendly_name = mine.friendly_name
         results += self._old_values()
+        self._check_initial_values()
         return openvino.Model(results, self._sinks(), parameters, model.friendly_name)
 
     def build_open(self, name: str) -> openvino.Model:
@@ -136,6 +137,13 @@ class _Graph:
         """Return the results of variables that are only assigned, as OpenVINO needs a ReadValue for each."""
         names = self._variable_nodes("Assign").keys() - self._variable_nodes("ReadValue").keys()
         return [op.Result(op.read_value(self._variables[name]).output(0)) for name in sorted(names)]
+
+    def _check_initial_values(self) -> None:
+        """Raise Untranslatable if a variable that is only read would keep an initial value that depends on inputs."""
+        read, assigned = self._variable_nodes("ReadValue"), self._variable_nodes("Assign")
+        for name in read.keys() - assigned.keys():
+            if any(value.get_node().get_type_name() != "Constant" for value in read[name].input_values()):
+                raise Untranslatable(f"OpenVINO would keep the first value of variable '{name}', which is not assigned")
 
     def _variable_nodes(self, kind: str) -> dict[str, openvino.Node]:
         """Return the nodes of a type, ReadValue or Assign, by the ids of their variables."""

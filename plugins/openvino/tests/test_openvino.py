@@ -258,6 +258,16 @@ def test_a_variable_that_is_read_and_assigned_in_two_subgraphs(core):
     assert request.infer(np.float32([2, 3]))[0].tolist() == [-5, -6]
 
 
+def test_a_variable_that_is_never_assigned_has_the_initial_value_of_each_inference(core):
+    x = Parameter(Type.f32, [2], name="x")
+    model = Model(ops.Relu(ops.ReadValue(x, "last")), [x])
+    with pytest.raises(DeviceError, match="OpenVINO would keep the first value of variable 'last', which is not"):
+        core.compile_model(model, CPU)
+    compiled = core.compile_model(model, f"HETERO:{CPU},TEMPLATE")
+    for expected in ([1, 2], [3, 4]):
+        assert compiled(np.float32(expected))[0].tolist() == expected
+
+
 def test_rows_that_a_mask_excludes(core):
     query, key = (Parameter(Type.f32, [1, 2, 3], name=name) for name in ("query", "key"))
     mask = Parameter(Type.f32, [2, 2], name="mask")
