@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.plugin import TemplatePlugin
@@ -19,6 +20,12 @@ def _is_pocl(name: str) -> bool:
 # All OpenCL devices, PoCL last: it takes twice as long to build a kernel, and most tests run on the first one. Without
 # any, tests fail because GPU is missing; PoCL is a test requirement.
 GPUS = sorted((name for name in Core().available_devices if name.startswith("GPU")), key=_is_pocl) or ["GPU"]
+
+# Devices that wrap other engines.
+ENGINES = ("OPENVINO.CPU", "ONEDNN")
+# A device of each kind that computes on this machine.
+ALL_KINDS = (*ENGINES, GPUS[0], "TEMPLATE")
+MEDIAPIPE_OPERATORS = Path(__file__).parents[1] / "configs" / "mediapipe_operators.py"
 
 
 class PickyPlugin(TemplatePlugin):

@@ -171,6 +171,9 @@ TFLITE: dict[str, ZooModel] = {
     "selfie_segmentation_wide": ZooModel(_MEDIAPIPE, "input_1", ((1, 144, 256, 3),), portrait),
 }
 MODELS = ONNX | TFLITE
+# The maximum error relative to the largest magnitude of an output, if not 1e-4. The mask of pose_landmark has places
+# where errors of rounding grow: LiteRT's kernels differ from each other by 2.4e-4, and from OpenVINO by 5.1e-4.
+MAX_ERRORS = {"pose_landmark": 6e-4}
 
 
 # 574 MB of weights, for benchmarks of reading models.

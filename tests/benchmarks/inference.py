@@ -36,13 +36,15 @@ LIBRARIES = ("ONNX Runtime", "LiteRT", "OpenVINO")
 TINYGRAD = "tinygrad"
 # The devices of hetero to measure. A library that some operations are missing in gets TEMPLATE for them.
 OPENVINO = "OPENVINO.CPU"
-DEVICES = (*GPUS, OPENVINO, "HETERO:ONEDNN,TEMPLATE")
+DEVICES = (*GPUS, OPENVINO, f"HETERO:{OPENVINO},TEMPLATE", "HETERO:ONEDNN,TEMPLATE")
 ENGINES = (*LIBRARIES, TINYGRAD, *DEVICES)
 NAMES = {device: Core().get_property(device, "FULL_DEVICE_NAME") for device in GPUS}
 # The device that tinygrad runs on too: Intel's runtime for CPUs if present, where it is faster than on PoCL.
 SHARED_DEVICE = next((device for device in GPUS if "(Intel(R) OpenCL)" in NAMES[device]), GPUS[0])
 # Engines whose times are compared apart from the others.
 _PAIRS = ((TINYGRAD, [SHARED_DEVICE]), (OPENVINO, ["OpenVINO"]))
+# Columns of the output to a file or a pipe, for the whole table.
+FILE_WIDTH = 240
 # Rows with the geometric means of some networks.
 MEANS: dict[str, Callable[[str], bool]] = {
     "geometric mean, ONNX": lambda network: network in zoo.ONNX,
@@ -109,10 +111,12 @@ def make_table(networks: Sequence[Network], notes: list[str]) -> Table:
     """Return the table. Appends the reasons of missing times to ``notes``, to which the table refers by number."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column("network", no_wrap=True)
-    on_devices = [column for device in DEVICES for column in (device.removeprefix("HETERO:"), "ratio")]
+    on_devices = [
+        column for device in DEVICES for column in (device.removeprefix("HETERO:").replace(",", ", "), "ratio")
+    ]
     pairs = [f"{engine} / {peer}" for engine, (peer,) in _PAIRS]
     for column in ("batch", *LIBRARIES, TINYGRAD, *on_devices, *pairs):
-        table.add_column(column, justify="right", max_width=8)
+        table.add_column(column, justify="right", max_width=13)
     for batch in dict.fromkeys(network.batch for network in networks):
         group = [network for network in networks if network.batch == batch]
         for network in group:
@@ -190,6 +194,8 @@ def main() -> None:
             networks.append(measure(name, batch))
     notes: list[str] = []
     console = make_console()
+    if not console.is_terminal:
+        console.width = FILE_WIDTH
     for device, name in NAMES.items():
         console.print(f"{device}: {name}")
     console.print("medians in ms; ratios are to the faster of ONNX Runtime, LiteRT and OpenVINO")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import openvino
@@ -14,7 +13,7 @@ from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
 from hetero.tensor import Tensor
 from hetero.types import Type
 from hetero_openvino.errors import check_process, message_of
-from hetero_openvino.memory import address_of, array_of, bound_tensor, hetero_type
+from hetero_openvino.memory import bound_tensor, hetero_type
 from hetero_openvino.variable_state import OpenVinoVariableState
 
 if TYPE_CHECKING:
@@ -30,14 +29,16 @@ class OpenVinoInferRequest(SyncInferRequest):
         super().__init__(compiled_model)
         engine = compiled_model.engine
         self.engine = engine.create_infer_request()
+        # The method of its base class, without conversions of inputs, as the tensors are bound.
+        self._infer = cast(Callable[..., Any], super(openvino.InferRequest, self.engine).infer)
         self._inputs = [_BoundPort(partial(self.engine.set_input_tensor, i)) for i in range(len(engine.inputs))]
         # By index, the outputs of static shapes. OpenVINO allocates the others, whose shapes depend on the inputs.
         self._outputs: dict[int, _BoundPort] = {}
-        self._allocated: dict[int, Type] = {}
+        self._allocated: dict[int, np.dtype] = {}
         # Outputs that are inputs or earlier outputs too: OpenVINO would bind one memory to both ports.
         self._copied: list[tuple[int, Callable[[], Sequence[Tensor]], int]] = []
         known = {_value_of(port): (self.input_tensors, index) for index, port in enumerate(engine.inputs)}
-        for index, port in enumerate(engine.outputs):
+        for index, port in enumerate(engine.outputs[: len(compiled_model.outputs)]):
             if (value := _value_of(port)) in known:
                 self._copied.append((index, *known[value]))
                 continue
@@ -45,15 +46,18 @@ class OpenVinoInferRequest(SyncInferRequest):
             if port.partial_shape.is_static:
                 self._outputs[index] = _BoundPort(partial(self.engine.set_output_tensor, index), tuple(port.shape))
             else:
-                self._allocated[index] = hetero_type(port.element_type)
+                self._allocated[index] = hetero_type(port.element_type).to_dtype()
 
     def start(self) -> None:
-        self.bind()
-        with self.cancellation():
-            self.engine.infer(share_outputs=True)
-        self.write_outputs()
+        self._bind()
+        try:
+            found = self._infer({}, share_outputs=True, decode_strings=False)
+        except RuntimeError as error:
+            self.check_cancelled()
+            raise RuntimeError(message_of(error)) from error
+        self._write_outputs(list(found.values()))
 
-    def bind(self) -> None:
+    def _bind(self) -> None:
         """Bind the memory of the tensors that have other memory than at the last inference."""
         check_process()
         for port, tensor in zip(self._inputs, self.input_tensors()):
@@ -62,25 +66,16 @@ class OpenVinoInferRequest(SyncInferRequest):
         for index, port in self._outputs.items():
             port.write_to(outputs[index])
 
-    def write_outputs(self) -> None:
+    def _write_outputs(self, found: Sequence[np.ndarray]) -> None:
         """Copy the outputs that OpenVINO computed in other memory to their tensors."""
         outputs = self.output_tensors()
         for index, port in self._outputs.items():
             if port.copy is not None:
                 outputs[index].copy_from(port.copy)
-        for index, kind in self._allocated.items():
-            outputs[index].copy_from(array_of(self.engine.get_output_tensor(index), kind))
+        for index, dtype in self._allocated.items():
+            outputs[index].copy_from(found[index].view(dtype))
         for index, tensors, source in self._copied:
             outputs[index].copy_from(tensors()[source])
-
-    @contextlib.contextmanager
-    def cancellation(self) -> Iterator[None]:
-        """Raise CancelledError in place of the error that OpenVINO raises for a cancelled inference."""
-        try:
-            yield
-        except RuntimeError as error:
-            self.check_cancelled()
-            raise RuntimeError(message_of(error)) from error
 
     def cancel(self) -> None:
         super().cancel()
@@ -106,18 +101,19 @@ def _value_of(port: openvino.ConstOutput) -> frozenset[str]:
 
 
 class _BoundPort:
-    """The memory that is bound to a port of OpenVINO's request. The tensors of the port keep it alive."""
+    """The memory that is bound to a port of OpenVINO's request."""
 
     def __init__(self, bind: Callable[[openvino.Tensor], None], shape: tuple[int, ...] = ()) -> None:
         self._bind, self._shape = bind, shape  # the shape of an output
-        self._bound: tuple[int, tuple[int, ...]] | None = None  # the address and the shape
+        self._bound: np.ndarray | None = None
+        self._bound_shape: tuple[int, ...] = ()  # an array may be given another shape in place
         #: A contiguous copy of a tensor that is not.
         self.copy: np.ndarray | None = None
 
     def read_from(self, tensor: Tensor) -> None:
         array = tensor.data
         if not array.flags.c_contiguous:
-            array = self.copy = np.ascontiguousarray(array)
+            array = np.ascontiguousarray(array)
         self._set(array, tensor)
 
     def write_to(self, tensor: Tensor) -> None:
@@ -129,7 +125,6 @@ class _BoundPort:
         self._set(array, tensor)
 
     def _set(self, array: np.ndarray, tensor: Tensor) -> None:
-        memory = address_of(array), array.shape
-        if memory != self._bound:
+        if array is not self._bound or array.shape != self._bound_shape:
             self._bind(bound_tensor(array, cast(Type, tensor.element_type)))
-            self._bound = memory
+            self._bound, self._bound_shape = array, array.shape

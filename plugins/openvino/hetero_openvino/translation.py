@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import openvino
 from openvino import op
 
 from hetero.graph import Attribute, AttributeVisitor, Constant, Model, Node, Op, Output, Parameter, Result
-from hetero.ops import Divide
+from hetero.ops import Divide, PRelu
 from hetero.ops.control_flow import If, Loop, MultiSubGraphOp, TensorIterator
 from hetero.ops.variables import AssignV3, ReadValue, ReadValueV3
 from hetero.shape import PartialShape
@@ -43,7 +44,10 @@ class Translation(NamedTuple):
 
 
 def translate(model: Model) -> openvino.Model:
-    """Return OpenVINO's model, with parameters and results in the same order. Raises Untranslatable."""
+    """Return OpenVINO's model, with parameters and results in the same order, and possibly further results.
+
+    Raises Untranslatable.
+    """
     graph = _Graph(_variables(model))
     for node in model.get_ordered_ops():
         graph.add(node)
@@ -113,6 +117,8 @@ class _Graph:
                 value.set_names({f"output {index}"})  # tells the infer request which ports have one value
             results.append(op.Result(value))
             results[-1].friendly_name = mine.friendly_name
+        results += self._old_values()
+        self._check_initial_values()
         return openvino.Model(results, self._sinks(), parameters, model.friendly_name)
 
     def build_open(self, name: str) -> openvino.Model:
@@ -122,7 +128,26 @@ class _Graph:
         return openvino.Model([op.Result(value) for value in unread], self._sinks(), parameters, name)
 
     def _sinks(self) -> list[openvino.Node]:
-        return [node for node in self._nodes if node.get_type_name() == "Assign"]
+        """Return the Assign operations, and another one for each variable that is only read, as OpenVINO needs one."""
+        read, assigned = self._variable_nodes("ReadValue"), self._variable_nodes("Assign")
+        kept = [op.assign(read[name], self._variables[name]) for name in read.keys() - assigned.keys()]
+        return [*assigned.values(), *kept]
+
+    def _old_values(self) -> list[openvino.Node]:
+        """Return the results of variables that are only assigned, as OpenVINO needs a ReadValue for each."""
+        names = self._variable_nodes("Assign").keys() - self._variable_nodes("ReadValue").keys()
+        return [op.Result(op.read_value(self._variables[name]).output(0)) for name in sorted(names)]
+
+    def _check_initial_values(self) -> None:
+        """Raise Untranslatable if a variable that is only read would keep an initial value that depends on inputs."""
+        read, assigned = self._variable_nodes("ReadValue"), self._variable_nodes("Assign")
+        for name in read.keys() - assigned.keys():
+            if any(value.get_node().get_type_name() != "Constant" for value in read[name].input_values()):
+                raise Untranslatable(f"OpenVINO would keep the first value of variable '{name}', which is not assigned")
+
+    def _variable_nodes(self, kind: str) -> dict[str, openvino.Node]:
+        """Return the nodes of a type, ReadValue or Assign, by the ids of their variables."""
+        return {node.get_variable_id(): node for node in self._nodes if node.get_type_name() == kind}
 
     def _source_of(self, value: Output) -> openvino.Output:
         """Return the translation of a value; a new parameter if its node was refused."""
@@ -153,6 +178,8 @@ class _Graph:
             return self._with_bodies(node, inputs)
         if not isinstance(node, Op) or node.type_info.version_id == "extension":
             raise Untranslatable(f"OpenVINO has no operation {node.type_info.name}")
+        if isinstance(node, PRelu):
+            inputs[1] = _slope_of(node, inputs[1])
         attributes = _AttributeCollector()
         node.visit_attributes(attributes)
         made = factory(node.type_info.version_id).create(node.type_info.name, inputs, attributes.values)
@@ -214,6 +241,18 @@ def _attribute_value(value: Any) -> Any:
     if isinstance(value, PartialShape):
         return _shape(value)
     return list(value) if isinstance(value, tuple) else value
+
+
+def _slope_of(node: PRelu, slope: openvino.Output) -> openvino.Output:
+    """Return the slope with the dimensions of the data: with fewer, OpenVINO converts layouts before and after it."""
+    shapes = [value.partial_shape for value in node.input_values()]
+    if not all(shape.has_rank for shape in shapes):
+        return slope
+    data_rank, rank = map(len, shapes)
+    if rank < 2 or rank >= data_rank:  # OpenVINO aligns one dimension with the channels
+        return slope
+    axes = constant(np.arange(data_rank - rank), Type.i64).output(0)
+    return factory("opset1").create("Unsqueeze", [slope, axes], {}).output(0)
 
 
 def _separate(value: openvino.Output) -> openvino.Output:

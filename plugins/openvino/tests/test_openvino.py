@@ -229,6 +229,45 @@ def test_exact_division(core):
     np.testing.assert_allclose(found[1], np.float32(3) / step, rtol=1e-6)
 
 
+def test_slopes_of_channels_keep_the_layout_of_convolutions(core):
+    def convolution(value):
+        return ops.Convolution(value, np.ones((16, 16, 1, 1), np.float32), [1, 1], [0, 0], [0, 0], [1, 1])
+
+    def layout(shape):
+        x = Parameter(Type.f32, [1, 16, 64, 64], name="x")
+        pooled = ops.MaxPool(convolution(x), [2, 2], [1, 1], [0, 0], [0, 0], [2, 2]).output(0)
+        slope = np.linspace(0, 1, 16, dtype=np.float32).reshape(shape)
+        activated = ops.PRelu(pooled, slope, name="activated")
+        compiled = core.compile_model(Model([convolution(activated), ops.Relu(activated)], [x]), CPU)
+        executed = {node.friendly_name: node for node in compiled.get_runtime_model().get_ordered_ops()}
+        return executed["activated"].rt_info["outputLayouts"]
+
+    assert layout([16, 1, 1]) == layout([1, 16, 1, 1])
+
+
+def test_a_variable_that_is_read_and_assigned_in_two_subgraphs(core):
+    x = Parameter(Type.f32, [2], name="x")
+    read = ops.Relu(ops.ReadValue(Constant(np.float32([5, 6])), "last"), name="read")
+    between = ops.Multiply(read, x, name="between")
+    model = Model(ops.Negative(read), [x], sinks=[ops.Assign(ops.Abs(between), "last")])
+    between.rt_info["affinity"] = "TEMPLATE"
+    request = core.compile_model(model, f"HETERO:{CPU},TEMPLATE").create_infer_request()
+    for expected in ([-5, -6], [-10, -18], [-20, -54]):
+        assert request.infer(np.float32([2, 3]))[0].tolist() == expected
+    request.reset_state()
+    assert request.infer(np.float32([2, 3]))[0].tolist() == [-5, -6]
+
+
+def test_a_variable_that_is_never_assigned_has_the_initial_value_of_each_inference(core):
+    x = Parameter(Type.f32, [2], name="x")
+    model = Model(ops.Relu(ops.ReadValue(x, "last")), [x])
+    with pytest.raises(DeviceError, match="OpenVINO would keep the first value of variable 'last', which is not"):
+        core.compile_model(model, CPU)
+    compiled = core.compile_model(model, f"HETERO:{CPU},TEMPLATE")
+    for expected in ([1, 2], [3, 4]):
+        assert compiled(np.float32(expected))[0].tolist() == expected
+
+
 def test_rows_that_a_mask_excludes(core):
     query, key = (Parameter(Type.f32, [1, 2, 3], name=name) for name in ("query", "key"))
     mask = Parameter(Type.f32, [2, 2], name="mask")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hetero.errors import DeviceError
+from hetero.errors import DeviceError, reason_of
 
 NO_CLUSTER = "no Ray cluster: start one with `ray start --head`, or set RAY_ADDRESS"
 #: Environment variable with the name of a placement group; its bundles are the devices then, not the nodes.
@@ -48,8 +48,11 @@ def connect() -> None:
     if not _is_connected():
         address = _address()
         _check_answers(address)
-        import ray
-
+        try:
+            import ray
+        except Exception as error:  # a broken library raises more than ImportError
+            install = "pip install --upgrade --force-reinstall ray"
+            raise DeviceError(f"ray cannot be imported ({reason_of(error)}): install it by {install}") from error
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     check_connection()
     if hasattr(os, "register_at_fork"):

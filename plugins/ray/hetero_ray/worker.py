@@ -124,7 +124,7 @@ class Worker:
                 self._models[number].requests.pop(request, None)
 
     def infer(self, number: int, request_number: int, views: Sequence[View | None], *arrays: np.ndarray) -> Any:
-        """Run an inference. Return the Outcome, followed by the outputs.
+        """Run an inference. Return the Outcome, followed by the outputs, or None: Ray lists two results or more.
 
         ``views`` has the types and shapes of inputs whose arrays are the contents of remote tensors.
         """
@@ -139,7 +139,8 @@ class Worker:
             # Row-major, as remote tensors are. A request's next inference may write to the same memory.
             outputs = [np.asarray(tensor.data, order="C") for tensor in request.output_tensors()]
             profile = [info for info in request.get_profiling_info() if info.node_type != STAGE]
-        return Outcome([(f"{Type(array.dtype)}", array.shape) for array in outputs], profile), *outputs
+        outcome = Outcome([(f"{Type(array.dtype)}", array.shape) for array in outputs], profile)
+        return (outcome, *outputs) if outputs else (outcome, None)
 
     def cancel(self, number: int, request_number: int) -> None:
         self._request(number, request_number).request.cancel()

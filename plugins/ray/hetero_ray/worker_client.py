@@ -147,7 +147,7 @@ class WorkerClient:
 
     def infer_method(self, outputs: int) -> Any:
         """Return the worker's ``infer`` for this number of outputs, as Ray's actor method."""
-        return self._actor.infer.options(num_returns=1 + outputs)
+        return self._actor.infer.options(num_returns=1 + max(outputs, 1))
 
     def submit(self, method: Any, *arguments: Any) -> Sequence[Any]:
         """Start an inference. Return the references of its results."""

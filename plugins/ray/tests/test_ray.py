@@ -15,7 +15,7 @@ from hetero_ray import cluster as ray_cluster
 from hetero_ray.remote import OBJECT_REF
 from hetero_ray.worker_client import WorkerClient
 
-from hetero import AsyncInferQueue, Core, Model, Op, Parameter, Type, ops
+from hetero import AsyncInferQueue, Constant, Core, Model, Op, Parameter, Type, ops
 from hetero.errors import DeviceError, PropertyError, UnsupportedOperationError
 
 X = np.random.default_rng(0).standard_normal([4, 8]).astype(np.float32)
@@ -284,6 +284,16 @@ def test_a_lost_node(cluster, new_node, caplog):
             act()
 
 
+def test_a_subgraph_that_only_assigns_a_variable(core):
+    x = Parameter(Type.f32, [2], name="x")
+    product = ops.Multiply(ops.ReadValue(Constant(np.float32([5, 6])), "last"), x, name="product")
+    product.rt_info["affinity"] = "TEMPLATE"
+    model = Model(product, [x], sinks=[ops.Assign(product, "last")])
+    request = core.compile_model(model, "HETERO:RAY.0,TEMPLATE").create_infer_request()
+    for expected in ([10, 18], [20, 54]):
+        assert request.infer(np.float32([2, 3]))[0].tolist() == expected
+
+
 def test_bundles_of_a_placement_group(cluster, core, monkeypatch):
     """With HETERO_RAY_PLACEMENT_GROUP, the devices are the bundles of a placement group."""
     group = ray.util.placement_group([{"CPU": 0.1}] * 3, name="mine", strategy="SPREAD")
@@ -367,3 +377,18 @@ def test_without_ray(tmp_path):
         "import hetero; print(hetero.Core().unavailable_devices['RAY'])"
     )
     assert run_python(code) == ["the package ray is missing: pip install ray"]
+
+
+def test_a_broken_ray(cluster):
+    code = (
+        "import builtins\n"
+        "real = builtins.__import__\n"
+        "def load(name, *more, **options):\n"
+        "    if name == 'ray':\n"
+        "        raise OSError('_raylet.so: file too short')\n"
+        "    return real(name, *more, **options)\n"
+        "builtins.__import__ = load\n"
+        "import hetero; print(hetero.Core().unavailable_devices['RAY'])"
+    )
+    (found,) = run_python(code, RAY_ADDRESS=cluster.address)
+    assert "_raylet.so: file too short" in found and found.endswith("pip install --upgrade --force-reinstall ray")

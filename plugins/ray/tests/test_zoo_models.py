@@ -5,11 +5,19 @@ import os
 import pytest
 
 from tests import zoo
-from tests.test_models import LITE, MAX_ERROR, check, check_random_affinities
+from tests.devices import ALL_KINDS, MEDIAPIPE_OPERATORS
+from tests.test_models import MAX_ERROR, check, check_random_affinities
+from tests.test_models import NAMES as ALL_NAMES
 
 SEEDS = int(os.environ.get("HETERO_SEEDS", "0"))
 # Without HETERO_SEEDS a sample, as the tests take long.
-NAMES = [*zoo.ONNX, *LITE] if SEEDS else ["squeezenet", "voice_activity", "magika"]
+NAMES = ALL_NAMES if SEEDS else ["squeezenet", "voice_activity", "magika"]
+
+
+@pytest.fixture
+def core(core):
+    core.add_extension(MEDIAPIPE_OPERATORS)
+    return core
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -28,4 +36,4 @@ def test_in_a_pipeline_over_two_nodes(core, name):
 @pytest.mark.parametrize("seed", range(3 if SEEDS else 1))
 @pytest.mark.parametrize("name", NAMES)
 def test_a_random_device_for_every_operation(core, name, seed):
-    check_random_affinities(core, "RAY.0,RAY.1,TEMPLATE", name, seed)
+    check_random_affinities(core, f"RAY.0,RAY.1,{','.join(ALL_KINDS)}", name, seed)

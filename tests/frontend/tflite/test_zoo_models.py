@@ -1,24 +1,21 @@
 """Every TensorFlow Lite model of the zoo, against LiteRT."""
 
 import functools
-from pathlib import Path
 
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
 import hetero
 from tests import zoo
-from tests.devices import GPUS
+from tests.devices import ENGINES, GPUS, MEDIAPIPE_OPERATORS
 from tests.frontend.tflite.agreement import EACH_GPU
 from tests.frontend.tflite.litert import DEFAULT, LiteRT, assert_close
 from tests.frontend.tflite.writer import packed
 
 WAKE_WORDS = ("alexa", "hey_jarvis", "hey_mycroft", "okay_nabu")
-# Its mask has places where errors of rounding grow: LiteRT's kernels differ from each other by as much as 2.4e-4.
-TOLERANCES = {"pose_landmark": 5e-4}
 # Shared by the tests of this file, which run the same models in several ways.
 CORE = hetero.Core()
-CORE.add_extension(Path(__file__).parents[3] / "configs" / "mediapipe_operators.py")
+CORE.add_extension(MEDIAPIPE_OPERATORS)
 
 
 @functools.cache
@@ -27,17 +24,19 @@ def results(name, device):
     return {output: found[output] for output in zoo.expected(name)}
 
 
-@pytest.mark.parametrize("device", ["TEMPLATE", *GPUS, f"HETERO:{GPUS[0]},TEMPLATE"])
+@pytest.mark.parametrize(
+    "device", ["TEMPLATE", *GPUS, f"HETERO:{GPUS[0]},TEMPLATE", *(f"HETERO:{engine},TEMPLATE" for engine in ENGINES)]
+)
 @pytest.mark.parametrize("name", [name for name in zoo.TFLITE if name not in WAKE_WORDS])
 def test_model(name, device):
-    assert_close(results(name, device), zoo.expected(name), tolerance=TOLERANCES.get(name, 1e-4))
+    assert_close(results(name, device), zoo.expected(name), tolerance=zoo.MAX_ERRORS.get(name, 1e-4))
 
 
 def test_the_same_network_in_both_formats():
     assert_close(results("basic_pitch_lite", "TEMPLATE"), zoo.expected("basic_pitch"), tolerance=1e-4)
 
 
-@pytest.mark.parametrize("device", EACH_GPU)
+@pytest.mark.parametrize("device", [*EACH_GPU, *(f"HETERO:{engine},TEMPLATE" for engine in ENGINES)])
 @pytest.mark.parametrize("name", WAKE_WORDS)
 def test_wake_words(name, device):
     """Compare results for a sequence of sounds, including the last FULLY_CONNECTED outputs.
