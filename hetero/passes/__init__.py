@@ -1,6 +1,7 @@
 """Passes: functions that change a model in place and return whether they changed anything."""
 
 from hetero.graph.unique_names import make_names_unique
+from hetero.passes.activations import fuse_swish
 from hetero.passes.attention import fuse_attention
 from hetero.passes.batch_norm_folding import fold_batch_norm, split_batch_norm
 from hetero.passes.channel_shuffles import channel_selection, sink_channel_shuffles
@@ -43,6 +44,7 @@ __all__ = [
     "fuse_gelu",
     "fuse_layer_norm",
     "fuse_pad_into_convolution",
+    "fuse_swish",
     "join_products",
     "make_names_unique",
     "may_change_numerics",

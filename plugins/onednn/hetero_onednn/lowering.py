@@ -92,8 +92,8 @@ class Lowering:
         if wanted is None:
             return values[0]
         for value in values:
-            if value.descriptor == wanted:
-                return value
+            if value.descriptor.same_places(wanted):
+                return Value(value.buffer, wanted, value.offset)
         values.append(self.reordered(values[0], wanted, reader or output.node))
         return values[-1]
 
@@ -162,14 +162,6 @@ class Lowering:
         result = given[Argument.dst] = self.new_value(descriptor.dst)
         self.run(operation.node, descriptor, given)
         return result
-
-    def operand_layout(self, output: Output, running: Descriptor, operation: Operation) -> Descriptor:
-        """Return the layout of the second operand of a primitive whose first has the layout ``running``."""
-        output = operation.outside(output)
-        if extended(output.shape) == running.dims:
-            kind = self.stored_type(output)
-            return running if running.data_type is kind else running.resized(running.dims, kind)
-        return plain(padded_shape(output.shape, running.rank), self.stored_type(output))
 
     def described(
         self, operation: Operation, post_ops: Sequence[PostOp], describe: Callable[[Attributes], PrimitiveDescriptor]

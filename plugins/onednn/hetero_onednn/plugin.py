@@ -18,6 +18,7 @@ from hetero.passes import (
     fuse_gelu,
     fuse_layer_norm,
     fuse_pad_into_convolution,
+    fuse_swish,
     remove_identities,
     sink_channel_shuffles,
     split_batch_norm,
@@ -60,6 +61,7 @@ class OneDnnPlugin(Plugin):
         flush_denormal_weights,
         sink_channel_shuffles,
         fuse_gelu,
+        fuse_swish,
         fuse_layer_norm,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from hetero import ops
 from hetero_onednn.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, dims
-from hetero_onednn.attributes import Attributes
+from hetero_onednn.attributes import Attributes, EltwiseOp
 from hetero_onednn.descriptors import any_layout, plain
 from hetero_onednn.lowering import Lowering
 from hetero_onednn.operation import Operation
@@ -57,31 +57,46 @@ def _lower(lowering: Lowering, operation: Operation, kind: str, order: Sequence[
     node = operation.main
     data, filters = operation.inputs[:2]
     bias, post_ops = bias_and_post_ops(operation, axis=1)
+    # Rows of one element are slow: the last two axes are exchanged.
+    is_column = len(data.shape) == 4 and data.shape[3] == operation.result.shape[3] == 1
+    turned = _exchanged if is_column and all(isinstance(op, EltwiseOp) for op in post_ops) else _same
+    axes = turned(range(len(data.shape)))
+    order = turned(order)
     shape = [filters.shape[axis] for axis in order]
     seen = plain(filters.shape, lowering.stored_type(filters)).transposed(order)
-    algorithm = Algorithm[f"{kind}_direct"]
 
     def describe_it(attributes: Attributes) -> PrimitiveDescriptor:
         return describe(
             f"{kind}_forward",
             FORWARD_INFERENCE,
-            algorithm,
-            lowering.any_layout(data),
+            Algorithm[f"{kind}_direct"],
+            lowering.any_layout(data, turned(data.shape)),
             any_layout(shape, lowering.data_type(filters)),
             None if bias is None else plain([bias.size], DataType.f32),
-            lowering.any_layout(operation.result),
-            dims(node.strides),
-            dims([dilation - 1 for dilation in node.dilations]),
-            dims(pads[0]),
-            dims(pads[1]),
+            lowering.any_layout(operation.result, turned(operation.result.shape)),
+            dims(turned(node.strides)),
+            dims(turned([dilation - 1 for dilation in node.dilations])),
+            dims(turned(pads[0])),
+            dims(turned(pads[1])),
             attributes,
         )
 
     def arguments(descriptor: PrimitiveDescriptor) -> Mapping[int, Value]:
+        source = lowering.value(data, descriptor.src.transposed(axes), node)
         found: dict[int, Value] = {
-            Argument.src: lowering.value(data, descriptor.src, node),
+            Argument.src: Value(source.buffer, descriptor.src, source.offset),
             Argument.weights: lowering.as_seen(filters, seen, descriptor.weights, node),
         }
         return found if bias is None else found | {Argument.bias: lowering.constant(bias)}
 
-    lowering.define(operation.result, lowering.emit(operation, post_ops, describe_it, arguments))
+    value = lowering.emit(operation, post_ops, describe_it, arguments)
+    lowering.define(operation.result, Value(value.buffer, value.descriptor.transposed(axes)))
+
+
+def _same(values: Sequence[int]) -> list[int]:
+    return list(values)
+
+
+def _exchanged(values: Sequence[int]) -> list[int]:
+    """Return numbers by axis with the last two exchanged."""
+    return [*values[:-2], values[-1], values[-2]]
