@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hetero.graph import Constant, Model, Node, Parameter, Result
 from hetero.passes import align_prelu_slopes, fuse_elementwise, sink_channel_shuffles
-from hetero_onednn.api import DataType, OneDnnError
+from hetero_onednn.api import Argument, DataType, OneDnnError
 from hetero_onednn.constants import Constants
 from hetero_onednn.fusion import FUSION_RULES
 from hetero_onednn.lowering import Lowering, unsupported
 from hetero_onednn.operation import Operation
 from hetero_onednn.primitives import implementation_of
-from hetero_onednn.program import Program
+from hetero_onednn.program import CopiedOutput, Program, Step, Value
 
 
 def lower_model(model: Model, constants: Constants, precision: DataType) -> Program:
@@ -28,7 +30,18 @@ def lower_model(model: Model, constants: Constants, precision: DataType) -> Prog
             _lower(lowering, node)
     parameters: list[Node] = [*model.parameters]
     outputs = [lowering.output(index, result, parameters) for index, result in enumerate(model.results)]
-    return Program(model, lowering.steps, inputs, outputs)
+    return Program(model, _needed(lowering.steps, outputs), inputs, outputs)
+
+
+def _needed(steps: Sequence[Step], outputs: Sequence[Value | CopiedOutput]) -> list[Step]:
+    """Return the steps on which outputs depend: products of integers do not read the real numbers."""
+    read = {output.buffer for output in outputs if isinstance(output, Value)}
+    needed: list[Step] = []
+    for step in reversed(steps):
+        if step.arguments[Argument.dst].buffer in read:
+            needed.append(step)
+            read.update(value.buffer for value in step.arguments.values())
+    return needed[::-1]
 
 
 def _lower(lowering: Lowering, node: Node) -> None:

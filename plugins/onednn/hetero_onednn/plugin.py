@@ -33,6 +33,7 @@ from hetero_onednn.compiled_model import OneDnnCompiledModel
 from hetero_onednn.forks import check_process, note_library
 from hetero_onednn.library import load_library
 from hetero_onednn.primitives import implementation_of
+from hetero_onednn.quantization import compute_products_in_floats
 from hetero_onednn.shape_arithmetic import follows_from_shapes
 
 #: Bits of dnnl_cpu_isa_t that a processor has which computes in bf16: those of avx512_core_bf16.
@@ -52,6 +53,7 @@ class OneDnnPlugin(Plugin):
         upgrade_opset,
         align_prelu_slopes,
         fold_constants,
+        compute_products_in_floats,
         eliminate_dead_code,
         eliminate_common_subexpressions,
         remove_identities,

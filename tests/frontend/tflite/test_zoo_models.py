@@ -27,7 +27,7 @@ def results(name, device):
     return {output: found[output] for output in zoo.expected(name)}
 
 
-@pytest.mark.parametrize("device", ["TEMPLATE", *GPUS, f"HETERO:{GPUS[0]},TEMPLATE"])
+@pytest.mark.parametrize("device", ["TEMPLATE", *GPUS, f"HETERO:{GPUS[0]},TEMPLATE", "HETERO:ONEDNN,TEMPLATE"])
 @pytest.mark.parametrize("name", [name for name in zoo.TFLITE if name not in WAKE_WORDS])
 def test_model(name, device):
     assert_close(results(name, device), zoo.expected(name), tolerance=TOLERANCES.get(name, 1e-4))
@@ -37,7 +37,7 @@ def test_the_same_network_in_both_formats():
     assert_close(results("basic_pitch_lite", "TEMPLATE"), zoo.expected("basic_pitch"), tolerance=1e-4)
 
 
-@pytest.mark.parametrize("device", EACH_GPU)
+@pytest.mark.parametrize("device", [*EACH_GPU, "HETERO:ONEDNN,TEMPLATE"])
 @pytest.mark.parametrize("name", WAKE_WORDS)
 def test_wake_words(name, device):
     """Compare results for a sequence of sounds, including the last FULLY_CONNECTED outputs.

@@ -12,6 +12,12 @@ from hetero_onednn.lowering import Lowering
 from hetero_onednn.operation import Operation
 from hetero_onednn.primitive import PrimitiveDescriptor, describe
 from hetero_onednn.primitives.checks import rank_reason, type_reason
+from hetero_onednn.primitives.int8 import (
+    Int8Operands,
+    int8_operands,
+    quantized_filters,
+    quantized_group_filters,
+)
 from hetero_onednn.primitives.post_ops import bias_and_post_ops
 from hetero_onednn.primitives.registry import lowers
 from hetero_onednn.program import Value
@@ -30,7 +36,10 @@ def convolution(lowering: Lowering, operation: Operation) -> None:
     node = operation.main
     data, filters = operation.inputs
     pads = node.resolve_pads(data.shape[2:], filters.shape[node.filter_axes :])
-    _lower(lowering, operation, "convolution", range(len(filters.shape)), pads)
+    is_grouped = isinstance(node, ops.GroupConvolution)
+    quantize = quantized_group_filters if is_grouped else quantized_filters
+    int8 = int8_operands(lowering, data, filters, quantize)
+    _lower(lowering, operation, "convolution", range(len(filters.shape)), pads, int8)
 
 
 @lowers(ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData, unless=_unsupported_reason)
@@ -52,8 +61,18 @@ def transposed_convolution(lowering: Lowering, operation: Operation) -> None:
     _lower(lowering, operation, "deconvolution", order, (begin, end))
 
 
-def _lower(lowering: Lowering, operation: Operation, kind: str, order: Sequence[int], pads: Pads) -> None:
-    """Lower a convolution; ``order`` are the axes of the filters as oneDNN has them: groups, output, input, kernel."""
+def _lower(
+    lowering: Lowering,
+    operation: Operation,
+    kind: str,
+    order: Sequence[int],
+    pads: Pads,
+    int8: Int8Operands | None = None,
+) -> None:
+    """Lower a convolution, of integers if there are any.
+
+    ``order`` are the axes of the filters as oneDNN has them: groups, output, input, kernel.
+    """
     node = operation.main
     data, filters = operation.inputs[:2]
     bias, post_ops = bias_and_post_ops(operation, axis=1)
@@ -63,17 +82,22 @@ def _lower(lowering: Lowering, operation: Operation, kind: str, order: Sequence[
     axes = turned(range(len(data.shape)))
     order = turned(order)
     shape = [filters.shape[axis] for axis in order]
-    seen = plain(filters.shape, lowering.stored_type(filters)).transposed(order)
+    data_type, filters_type = lowering.data_type(data), lowering.data_type(filters)
+    if int8 is not None:
+        data, data_type, filters_type = int8.data.integers, lowering.data_type(int8.data.integers), DataType.s8
+    seen = plain(filters.shape, DataType.s8 if int8 else lowering.stored_type(filters)).transposed(order)
 
     def describe_it(attributes: Attributes) -> PrimitiveDescriptor:
+        if int8 is not None:
+            int8.describe(attributes, weights_mask=3 if node.filter_axes == 3 else 1)
         return describe(
             f"{kind}_forward",
             FORWARD_INFERENCE,
             Algorithm[f"{kind}_direct"],
-            lowering.any_layout(data, turned(data.shape)),
-            any_layout(shape, lowering.data_type(filters)),
+            any_layout(turned(data.shape), data_type),
+            any_layout(shape, filters_type),
             None if bias is None else plain([bias.size], DataType.f32),
-            lowering.any_layout(operation.result, turned(operation.result.shape)),
+            any_layout(turned(operation.result.shape), lowering.result_type(operation, is_int8=int8 is not None)),
             dims(turned(node.strides)),
             dims(turned([dilation - 1 for dilation in node.dilations])),
             dims(turned(pads[0])),
@@ -83,14 +107,17 @@ def _lower(lowering: Lowering, operation: Operation, kind: str, order: Sequence[
 
     def arguments(descriptor: PrimitiveDescriptor) -> Mapping[int, Value]:
         source = lowering.value(data, descriptor.src.transposed(axes), node)
-        found: dict[int, Value] = {
-            Argument.src: Value(source.buffer, descriptor.src, source.offset),
-            Argument.weights: lowering.as_seen(filters, seen, descriptor.weights, node),
-        }
+        found: dict[int, Value] = {Argument.src: Value(source.buffer, descriptor.src, source.offset)}
+        if int8 is None:
+            found[Argument.weights] = lowering.as_seen(filters, seen, descriptor.weights, node)
+        else:
+            found[Argument.weights] = lowering.constant(int8.weights, seen, descriptor.weights)
+            found.update(int8.arguments(lowering))
         return found if bias is None else found | {Argument.bias: lowering.constant(bias)}
 
     value = lowering.emit(operation, post_ops, describe_it, arguments)
-    lowering.define(operation.result, Value(value.buffer, value.descriptor.transposed(axes)))
+    value = Value(value.buffer, value.descriptor.transposed(axes))
+    lowering.define(operation.result, lowering.in_type(value, operation))
 
 
 def _same(values: Sequence[int]) -> list[int]:

@@ -39,7 +39,7 @@ def elementwise(lowering: Lowering, operation: Operation) -> None:
         (
             index
             for index, value in enumerate(operation.inputs)
-            if value.shape == node.output(0).shape and post_ops_of(node, index)
+            if value.shape == node.output(0).shape and post_ops_of(node, index) is not None
         ),
         None,
     )
@@ -49,19 +49,21 @@ def elementwise(lowering: Lowering, operation: Operation) -> None:
     else:
         running = lowering.dense(operation.inputs[position], operation.node)
     post_ops = [*(post_ops_of(node, position) or ()), *chain_of(operation)]
-    if isinstance(post_ops[0], PReluOp) and _is_at_most_one(operation.outside(post_ops[0].slope)):
+    if post_ops and isinstance(post_ops[0], PReluOp) and _is_at_most_one(operation.outside(post_ops[0].slope)):
         # max(x, slope · x), which `binary` runs with what follows.
         data = node.input_value(position)
         post_ops[:1] = [BinaryOp(Binary.mul, post_ops[0].slope), BinaryOp(Binary.max, data)]
+    kind = lowering.data_type(result)
     while post_ops:
         if isinstance(post_ops[0], PReluOp):
             running = _prelu(lowering, operation, running, post_ops.pop(0))
         # `eltwise` and `binary` do not take PRelu as a post-op.
         count = next((index for index, op in enumerate(post_ops) if isinstance(op, PReluOp)), len(post_ops))
         if count:
-            running = _run_chain(lowering, operation, running, post_ops[:count])
+            to = kind if count == len(post_ops) else running.descriptor.data_type
+            running = _run_chain(lowering, operation, running, post_ops[:count], to)
         del post_ops[:count]
-    lowering.define(result, running)
+    lowering.define(result, lowering.in_type(running, operation))
 
 
 def _is_at_most_one(slope: Output) -> bool:
@@ -69,12 +71,14 @@ def _is_at_most_one(slope: Output) -> bool:
     return array is not None and bool((array <= 1).all())
 
 
-def _run_chain(lowering: Lowering, operation: Operation, running: Value, post_ops: list[PostOp]) -> Value:
-    """Append one primitive that applies post-ops to a value, and return its result."""
-    chain = _Chain(lowering, operation, running.descriptor, post_ops)
+def _run_chain(
+    lowering: Lowering, operation: Operation, running: Value, post_ops: list[PostOp], kind: DataType
+) -> Value:
+    """Append one primitive that applies post-ops to a value, and return its result, in another type."""
+    chain = _Chain(lowering, operation, running.descriptor, post_ops, kind)
     if chain.is_slow:
         own = running.descriptor
-        chain = _Chain(lowering, operation, channels_last(own.dims, own.data_type), post_ops)
+        chain = _Chain(lowering, operation, channels_last(own.dims, own.data_type), post_ops, kind)
         running = lowering.reordered(running, chain.layout, operation.node)
     return chain.lower(running)
 
@@ -98,10 +102,12 @@ class _Chain:
     """A primitive for post-ops on a value in a layout: ``eltwise`` for a single one, else ``binary``."""
 
     def __init__(
-        self, lowering: Lowering, operation: Operation, layout: Descriptor, post_ops: Sequence[PostOp]
+        self, lowering: Lowering, operation: Operation, layout: Descriptor, post_ops: Sequence[PostOp], kind: DataType
     ) -> None:
-        """``post_ops`` are without PRelu."""
+        """``post_ops`` are without PRelu; ``kind`` is the type of the result."""
         self.lowering, self.operation, self.layout, self.post_ops = lowering, operation, layout, post_ops
+        self.kind = kind
+        self._is_eltwise = len(post_ops) == 1 and isinstance(post_ops[0], EltwiseOp) and kind is layout.data_type
         operands = [operation.outside(op.operand) for op in post_ops if isinstance(op, BinaryOp)]
         vectors = [one for one in operands if not self._is_whole(one) and self._wide_axes(one)]
         wide = {axis for one in vectors for axis in self._wide_axes(one)}
@@ -124,20 +130,20 @@ class _Chain:
         values = [self._operand_value(*one) for one in self._operands]
         if isinstance(self.post_ops[0], BinaryOp):
             arguments[Argument.src_1] = values.pop(0)
-        elif len(self.post_ops) > 1:
+        elif not self._is_eltwise:
             arguments[Argument.src_1] = self.lowering.constant(_ONE, self._one)
         for index, op in enumerate(self._others):
             if isinstance(op, BinaryOp):
                 arguments[operand_argument(index, op)] = values.pop(0)
-        result = self.lowering.new_value(self.layout)
-        arguments[Argument.dst] = Value(result.buffer, self._seen)
+        result = self.lowering.new_value(self._in_type(self.layout, self.kind))
+        arguments[Argument.dst] = Value(result.buffer, self._in_type(self._seen, self.kind))
         self.lowering.run(self.operation.node, self._descriptor, arguments)
         return result
 
     @property
     def _others(self) -> Sequence[PostOp]:
         """The post-ops besides the operation of the primitive itself."""
-        is_own = len(self.post_ops) == 1 or isinstance(self.post_ops[0], BinaryOp)
+        is_own = self._is_eltwise or isinstance(self.post_ops[0], BinaryOp)
         return self.post_ops[1:] if is_own else self.post_ops
 
     @property
@@ -147,7 +153,7 @@ class _Chain:
     def _describe(self) -> PrimitiveDescriptor:
         first, seen = self.post_ops[0], self._seen
         descriptors = [descriptor for _, descriptor in self._operands]
-        if isinstance(first, EltwiseOp) and len(self.post_ops) == 1:
+        if self._is_eltwise and isinstance(first, EltwiseOp):
             numbers = first.alpha, first.beta
             return describe("eltwise_forward", FORWARD_INFERENCE, first.algorithm, seen, seen, *numbers, Attributes())
         # The fast implementation of `eltwise` takes no post-ops. A product with 1 is exact.
@@ -155,7 +161,11 @@ class _Chain:
         if isinstance(first, BinaryOp):
             algorithm, operand = first.algorithm, descriptors.pop(0)
         others = [(op, descriptors.pop(0) if isinstance(op, BinaryOp) else None) for op in self._others]
-        return describe("binary", algorithm, seen, operand, seen, Attributes(others))
+        return describe("binary", algorithm, seen, operand, self._in_type(seen, self.kind), Attributes(others))
+
+    @staticmethod
+    def _in_type(descriptor: Descriptor, kind: DataType) -> Descriptor:
+        return descriptor if descriptor.data_type is kind else descriptor.resized(descriptor.dims, kind)
 
     def _is_whole(self, operand: Output) -> bool:
         return extended(operand.shape) == self.layout.dims
@@ -167,7 +177,7 @@ class _Chain:
     def _operand_descriptor(self, operand: Output) -> Descriptor:
         kind = self.lowering.stored_type(operand)
         if self._is_whole(operand):
-            return self._seen if self._seen.data_type is kind else self._seen.resized(self._seen.dims, kind)
+            return self._in_type(self._seen, kind)
         shape = [1] * self._seen.rank
         for axis in self._wide_axes(operand):
             shape[self._places[axis]] = self.layout.dims[axis] * self._repeats
@@ -178,9 +188,7 @@ class _Chain:
             if self._repeats > 1 and (array := constant_array(operand)) is not None and array.size > 1:
                 return self.lowering.constant(np.tile(array.reshape(-1), self._repeats), seen)
             return self.lowering.as_seen(operand, seen, seen, self.operation.node)
-        layout = self.layout
-        wanted = layout if layout.data_type is seen.data_type else layout.resized(layout.dims, seen.data_type)
-        value = self.lowering.padded(operand, wanted, self.operation.node)
+        value = self.lowering.padded(operand, self._in_type(self.layout, seen.data_type), self.operation.node)
         return Value(value.buffer, seen, value.offset)
 
 

@@ -17,8 +17,10 @@ from hetero_onednn.lowering import Lowering, unsupported
 from hetero_onednn.operation import Operation
 from hetero_onednn.primitive import describe, describe_reorder
 from hetero_onednn.primitives.checks import rank_reason, type_reason
+from hetero_onednn.primitives.elementwise import elementwise
 from hetero_onednn.primitives.registry import lowers
 from hetero_onednn.program import Buffer, Value
+from hetero_onednn.quantization import is_quantizing
 
 
 def _unsupported_reshaping(node: Node) -> str | None:
@@ -109,11 +111,15 @@ def _unsupported_convert(node: ops.Convert) -> str | None:
     source, target = node.get_input_element_type(0), node.get_output_element_type(0)
     if source in (*_INTEGERS, *_FLOATS) and target in _FLOATS:
         return rank_reason(node)
+    if is_quantizing(node):
+        return rank_reason(node)
     return f"oneDNN does not convert {source} to {target} as Convert does"
 
 
 @lowers(ops.Convert, unless=_unsupported_convert)
 def convert(lowering: Lowering, operation: Operation) -> None:
+    if operation.epilogue:
+        return elementwise(lowering, operation)
     value = lowering.value(operation.inputs[0], reader=operation.node)
     wanted = value.descriptor.resized(value.descriptor.dims, lowering.data_type(operation.result))
     result = value if value.descriptor == wanted else lowering.reordered(value, wanted, operation.node)
