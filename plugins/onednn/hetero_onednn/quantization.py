@@ -10,10 +10,11 @@ from hetero import ops
 from hetero.graph import Constant, Model, Node, Output, constant_array
 from hetero.graph.rt_info import copy_rt_info
 from hetero.passes import changes_numerics
-from hetero.passes.rewriting import only_reader, replace
+from hetero.passes.rewriting import only_reader
 from hetero.types import Type
 
 _RANGES = {Type.i8: (-128, 127), Type.u8: (0, 255)}
+_MOVES = (ops.Reshape, ops.Transpose, ops.Squeeze, ops.Unsqueeze)
 _PRODUCTS = (ops.Convolution, ops.GroupConvolution, ops.MatMul)
 # The largest difference of a weight divided by the scale from an integer.
 _TOLERANCE = 1e-3
@@ -118,31 +119,38 @@ def compute_products_in_floats(model: Model) -> bool:
 
     Requires: constants are folded. oneDNN accumulates the integers as such, and converts the sums to f32.
     """
-    return any([_in_floats(node) for node in model.get_ordered_ops() if type(node) in _PRODUCTS])
+    return any([_in_floats(node) for node in model.get_ordered_ops() if type(node) is ops.Convert])
 
 
-def _in_floats(node: Node) -> bool:
-    if node.get_element_type() is not Type.i32:
+def _in_floats(convert: Node) -> bool:
+    source = convert.input_value(0)
+    if source.element_type is not Type.i32 or convert.get_element_type() is not Type.f32:
         return False
-    chain, bias, reader = [node], None, only_reader(node)
-    if reader is not None and type(reader.node) is ops.Add:
-        bias = constant_array(reader.node.input_value(1 - reader.index))
-        if bias is None:
-            return False
-        chain.append(reader.node)
-        reader = only_reader(reader.node)
-    if reader is None or type(reader.node) is not ops.Convert or reader.node.get_element_type() is not Type.f32:
+    value = _sum_in_floats(source)
+    if value is None:
         return False
-    found = [_operand_in_floats(value) for value in node.input_values()]
-    operands = [value for value in found if value is not None]
-    if len(operands) < len(found):
-        return False
-    made = node.clone_with_new_inputs(operands)
-    copy_rt_info([node], made)
-    if bias is not None:
-        made = ops.Add(made, bias.astype(np.float32))
-    replace([*chain, reader.node], made)
+    copy_rt_info([value.node, convert], value.node)
+    value.node.friendly_name = convert.friendly_name
+    convert.output(0).replace(value)
+    convert.disconnect()
     return True
+
+
+def _sum_in_floats(value: Output) -> Output | None:
+    """Return a sum of products of 8-bit integers, or such integers, as f32 instead of i32."""
+    node = value.node
+    if type(node) not in (*_PRODUCTS, *_MOVES, ops.Add) or only_reader(node) is None:
+        return _operand_in_floats(value)
+    if type(node) in _PRODUCTS:
+        operands = [_operand_in_floats(one) for one in node.input_values()]
+    elif type(node) is ops.Add:
+        array = constant_array(node.input_value(1))
+        bias = None if array is None else Constant(array.astype(np.float32)).output(0)
+        operands = [_sum_in_floats(node.input_value(0)), bias]
+    else:
+        operands = [_sum_in_floats(node.input_value(0)), *node.input_values()[1:]]
+    found = [operand for operand in operands if operand is not None]
+    return _like(node.clone_with_new_inputs(found), node) if len(found) == len(operands) else None
 
 
 def _operand_in_floats(value: Output) -> Output | None:
