@@ -61,9 +61,11 @@ def quantized_weights(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray] | No
 
     Returns None if there are none.
     """
+    if not weights.size:
+        return None
     rows = weights.reshape(len(weights), -1)
-    largest = np.abs(rows).max(1, initial=0)
-    if not rows.size or not np.isfinite(largest).all():
+    largest = np.abs(rows).max(1)
+    if not np.isfinite(largest).all():
         return None
     largest[largest == 0] = 1
     parts = np.concatenate(

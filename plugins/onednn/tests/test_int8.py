@@ -70,11 +70,12 @@ def test_convolution(kind, zero_point, grouped):
     assert len(implementations(compiled)) == 1
 
 
+@pytest.mark.parametrize("shape", [(5, 64), (2, 5, 64)], ids=str)
 @pytest.mark.parametrize("transposed", [False, True])
-def test_matmul(transposed):
-    x, matrix = Parameter(Type.u8, [5, 64]), weights(32, 64)
+def test_matmul(transposed, shape):
+    x, matrix = Parameter(Type.u8, shape), weights(32, 64)
     product = ops.MatMul(dequantized(x, 100, 0.02), matrix if transposed else matrix.T.copy(), False, transposed)
-    compiled = check(quantized(product, 0.3, 0, Type.i8), x, integers(Type.u8, 5, 64))
+    compiled = check(quantized(product, 0.3, 0, Type.i8), x, integers(Type.u8, *shape))
     assert len(implementations(compiled)) == 1
 
 

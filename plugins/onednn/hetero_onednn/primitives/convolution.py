@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hetero import ops
-from hetero_onednn.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, dims
+from hetero_onednn.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, OneDnnError, dims
 from hetero_onednn.attributes import Attributes, EltwiseOp
 from hetero_onednn.descriptors import any_layout, plain
 from hetero_onednn.lowering import Lowering
@@ -15,12 +15,12 @@ from hetero_onednn.primitives.checks import rank_reason, type_reason
 from hetero_onednn.primitives.int8 import (
     Int8Operands,
     int8_operands,
-    quantized_filters,
     quantized_group_filters,
 )
 from hetero_onednn.primitives.post_ops import bias_and_post_ops
 from hetero_onednn.primitives.registry import lowers
 from hetero_onednn.program import Value
+from hetero_onednn.quantization import quantized_weights
 
 Pads = tuple[Sequence[int], Sequence[int]]
 
@@ -37,9 +37,15 @@ def convolution(lowering: Lowering, operation: Operation) -> None:
     data, filters = operation.inputs
     pads = node.resolve_pads(data.shape[2:], filters.shape[node.filter_axes :])
     is_grouped = isinstance(node, ops.GroupConvolution)
-    quantize = quantized_group_filters if is_grouped else quantized_filters
+    quantize = quantized_group_filters if is_grouped else quantized_weights
     int8 = int8_operands(lowering, data, filters, quantize)
-    _lower(lowering, operation, "convolution", range(len(filters.shape)), pads, int8)
+    axes = range(len(filters.shape))
+    try:
+        _lower(lowering, operation, "convolution", axes, pads, int8)
+    except OneDnnError as error:
+        if int8 is None or not error.is_unimplemented:
+            raise
+        _lower(lowering, operation, "convolution", axes, pads)
 
 
 @lowers(ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData, unless=_unsupported_reason)

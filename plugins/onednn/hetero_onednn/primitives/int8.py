@@ -54,11 +54,6 @@ def int8_operands(
     return None if found is None else Int8Operands(source, *found)
 
 
-def quantized_filters(filters: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return integers and scales for filters ``[channels, …]``."""
-    return quantized_weights(filters)
-
-
 def quantized_group_filters(filters: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Return integers and scales for filters ``[groups, channels, …]``."""
     found = quantized_weights(filters.reshape(-1, *filters.shape[2:]))

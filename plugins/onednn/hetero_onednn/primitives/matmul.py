@@ -13,10 +13,11 @@ from hetero_onednn.lowering import Lowering, padded_shape
 from hetero_onednn.operation import Operation
 from hetero_onednn.primitive import PrimitiveDescriptor, describe
 from hetero_onednn.primitives.checks import rank_reason, type_reason
-from hetero_onednn.primitives.int8 import int8_operands, quantized_columns, quantized_filters
+from hetero_onednn.primitives.int8 import int8_operands, quantized_columns
 from hetero_onednn.primitives.post_ops import bias_and_post_ops
 from hetero_onednn.primitives.registry import lowers
 from hetero_onednn.program import Value
+from hetero_onednn.quantization import quantized_weights
 
 
 def _unsupported_reason(node: ops.MatMul) -> str | None:
@@ -35,9 +36,9 @@ def matmul(lowering: Lowering, operation: Operation) -> None:
     second = _seen(lowering, right, rank, node.transpose_b, is_left=False)
     batch = [max(a, b) if min(a, b) else 0 for a, b in zip(first.dims[:-2], second.dims[:-2])]
     shape = [*batch, first.dims[-2], second.dims[-1]]
-    int8 = int8_operands(lowering, left, right, quantized_filters if node.transpose_b else quantized_columns)
-    if len(right.shape) != 2 or len(left.shape) < 2:
-        int8 = None
+    int8 = None
+    if len(left.shape) > 1 and len(right.shape) == 2:
+        int8 = int8_operands(lowering, left, right, quantized_weights if node.transpose_b else quantized_columns)
     if int8 is not None:
         left = int8.data.integers
         first = _seen(lowering, left, rank, node.transpose_a, is_left=True)
