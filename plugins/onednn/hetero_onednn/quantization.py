@@ -45,7 +45,8 @@ def quantized(value: Output) -> Quantized | None:
         zero_point, node = number, node.input_value(0).node
     if not is_dequantizing(node) or not abs(zero_point) <= 255 or not 0 < scale < np.inf:
         return None
-    return Quantized(node.input_value(0), int(zero_point), scale)
+    integers = node.input_value(0)
+    return Quantized(integers, int(zero_point), scale) if integers.partial_shape == value.partial_shape else None
 
 
 def feeds_product(node: Node) -> bool:

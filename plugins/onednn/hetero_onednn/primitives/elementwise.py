@@ -75,10 +75,13 @@ def _run_chain(
     lowering: Lowering, operation: Operation, running: Value, post_ops: list[PostOp], kind: DataType
 ) -> Value:
     """Append one primitive that applies post-ops to a value, and return its result, in another type."""
-    chain = _Chain(lowering, operation, running.descriptor, post_ops, kind)
-    if chain.is_slow:
-        own = running.descriptor
-        chain = _Chain(lowering, operation, channels_last(own.dims, own.data_type), post_ops, kind)
+    own = running.descriptor
+    # Reference implementations take all layouts, but are some hundred times as slow.
+    for layout in (own, channels_last(own.dims, own.data_type), plain(own.dims, own.data_type)):
+        chain = _Chain(lowering, operation, layout, post_ops, kind)
+        if not chain.is_slow:
+            break
+    if chain.layout != own:
         running = lowering.reordered(running, chain.layout, operation.node)
     return chain.lower(running)
 
@@ -119,11 +122,8 @@ class _Chain:
     @property
     def is_slow(self) -> bool:
         """Whether it is computed by the reference implementation, or on blocks that consist of padding for the most."""
-        return not self.layout.is_strided and (self._is_reference or self.layout.is_padded)
-
-    @property
-    def _is_reference(self) -> bool:
-        return self._descriptor.implementation.startswith("ref")
+        is_reference = self._descriptor.implementation.startswith("ref")
+        return is_reference or (self.layout.is_padded and not self.layout.is_strided)
 
     def lower(self, running: Value) -> Value:
         arguments: dict[int, Value] = {Argument.src: Value(running.buffer, self._seen, running.offset)}
