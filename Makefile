@@ -40,10 +40,11 @@ lint: .venv/test
 	$(BIN)/mypy
 	! LC_ALL=C.UTF-8 grep -rnE '.{121}' --include=*.cl plugins
 
-# A table of all models on all inference engines, at batch sizes 1 and 8; some 30 minutes. `python -m tests.benchmarks`
-# measures everything else.
+# Tables of all models on all inference engines, at batch sizes 1 and 8, and in bf16 at 1; some 45 minutes.
+# `python -m tests.benchmarks` measures everything else.
 bench: models .venv/bench
 	$(BIN)/python -m tests.benchmarks.inference
+	$(BIN)/python -m tests.benchmarks.inference --batch 1 --bf16
 
 clean:
 	rm -rf .venv $(FRAMEWORKS:%=.venv-%)

@@ -4,6 +4,7 @@ OpenVINO's are classes: Manager runs ModelPasses and MatcherPasses, whose patter
 """
 
 from hetero.graph.unique_names import make_names_unique
+from hetero.passes.activations import fuse_swish
 from hetero.passes.attention import fuse_attention
 from hetero.passes.batch_norm_folding import fold_batch_norm, split_batch_norm
 from hetero.passes.channel_shuffles import channel_selection, sink_channel_shuffles
@@ -55,8 +56,8 @@ __all__ = [
     "changes_numerics", "channel_selection", "consumers_count", "eliminate_common_subexpressions",
     "eliminate_dead_code", "flush_denormal_weights", "fold_batch_norm", "fold_constant_if", "fold_constants",
     "fold_weights", "fuse_attention", "fuse_convolution", "fuse_elementwise", "fuse_gelu", "fuse_layer_norm",
-    "fuse_pad_into_convolution", "has_static_dim", "has_static_dims", "has_static_rank", "has_static_shape",
-    "join_products", "make_names_unique", "may_change_numerics", "rank_equals", "remove_identities",
+    "fuse_pad_into_convolution", "fuse_swish", "has_static_dim", "has_static_dims", "has_static_rank",
+    "has_static_shape", "join_products", "make_names_unique", "may_change_numerics", "rank_equals", "remove_identities",
     "shape_deciding_parameters", "shape_matches", "sink_channel_shuffles", "sink_transposes", "specialize",
     "split_batch_norm", "type_matches", "type_matches_any", "upgrade_opset",
 ]  # fmt: skip

@@ -17,8 +17,8 @@ EXTENSIONS = Path(__file__).parents[2] / "configs" / "mediapipe_operators.py"
 IS_TFLITE = ".tflite"
 
 
-def on_hetero(device: str, file: Path, feeds: Arrays) -> Inference:
-    """Load a model on a device of hetero."""
+def on_hetero(device: str, file: Path, feeds: Arrays, precision: str = "") -> Inference:
+    """Load a model on a device of hetero, in the device's default precision or another one."""
     from hetero import Core
 
     core = Core()
@@ -26,7 +26,11 @@ def on_hetero(device: str, file: Path, feeds: Arrays) -> Inference:
     model = core.read_model(file)
     if file.suffix == IS_TFLITE:
         model.reshape({name: array.shape for name, array in feeds.items()})
-    request = core.compile_model(model, device).create_infer_request()
+    options: dict = {"INFERENCE_PRECISION_HINT": precision} if precision else {}
+    if device.startswith("HETERO:"):
+        first = device.removeprefix("HETERO:").split(",")[0]
+        options = {"DEVICE_PROPERTIES": {first: options}}
+    request = core.compile_model(model, device, options).create_infer_request()
     return lambda: request.infer(feeds, share_inputs=True, share_outputs=True)
 
 
@@ -37,15 +41,16 @@ def on_onnxruntime(file: Path, feeds: Arrays) -> Inference:
     return lambda: session.run(None, feeds)
 
 
-def on_openvino(file: Path, feeds: Arrays) -> Inference:
+def on_openvino(file: Path, feeds: Arrays, precision: str = "f32") -> Inference:
+    """Load a model with OpenVINO, in f32 or with ``precision`` "" in its default: bf16 where the processor has it."""
     import openvino
 
     core = openvino.Core()
     model = core.read_model(file)
     if file.suffix == IS_TFLITE:
         model.reshape({name: array.shape for name, array in feeds.items()})
-    # f32 like the others. By default OpenVINO uses bf16 on processors that have it.
-    request = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
+    options = {"INFERENCE_PRECISION_HINT": precision} if precision else {}
+    request = core.compile_model(model, "CPU", options).create_infer_request()
     return lambda: request.infer(feeds, share_inputs=True, share_outputs=True)
 
 

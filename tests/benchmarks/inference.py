@@ -1,7 +1,7 @@
 """One inference of each model of the zoo on devices of hetero, against ONNX Runtime or LiteRT, OpenVINO and tinygrad.
 
-``python -m tests.benchmarks.inference [--batch N] [MODEL …]`` measures some of the models. The engines run in turn,
-each in its own process.
+``python -m tests.benchmarks.inference [--batch N] [--bf16] [MODEL …]`` measures some of the models. The engines run in
+turn, each in its own process.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ LIBRARIES = ("ONNX Runtime", "LiteRT", "OpenVINO")
 TINYGRAD = "tinygrad"
 # The devices of hetero to measure. A library that some operations are missing in gets TEMPLATE for them.
 OPENVINO = "OPENVINO.CPU"
-DEVICES = (*GPUS, OPENVINO, f"HETERO:{OPENVINO},TEMPLATE", "HETERO:ONEDNN,TEMPLATE")
+ONEDNN = "HETERO:ONEDNN,TEMPLATE"
+DEVICES = (*GPUS, OPENVINO, f"HETERO:{OPENVINO},TEMPLATE", ONEDNN)
 ENGINES = (*LIBRARIES, TINYGRAD, *DEVICES)
 NAMES = {device: Core().get_property(device, "FULL_DEVICE_NAME") for device in GPUS}
 # The device that tinygrad runs on too: Intel's runtime for CPUs if present, where it is faster than on PoCL.
@@ -75,13 +76,13 @@ class Network:
             self.problems[engine] = str(error)
 
 
-def measure(name: str, batch: int) -> Network:
-    """Measure all engines in turn."""
+def measure(name: str, batch: int, bf16: bool = False) -> Network:
+    """Measure all engines in turn; with ``bf16``, ONEDNN and OpenVINO compute in it."""
     network = Network(name, batch)
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         file, feeds = batched_models.file(name, batch, Path(folder)), batched_models.inputs(name, batch)
         running: dict[str, EngineProcess] = {}
-        for engine, load in _loaders(name).items():
+        for engine, load in _loaders(name, bf16).items():
             with network.noting_problems(engine):
                 running[engine] = stack.enter_context(EngineProcess(partial(load, file, feeds)))
         times: dict[str, list[float]] = {engine: [] for engine in running}
@@ -94,14 +95,17 @@ def measure(name: str, batch: int) -> Network:
     return network
 
 
-def _loaders(name: str) -> dict[str, Callable[[Path, engines.Arrays], engines.Inference]]:
+def _loaders(name: str, bf16: bool) -> dict[str, Callable[[Path, engines.Arrays], engines.Inference]]:
     """Return the functions that load a model, by engine."""
     on_devices = {device: partial(engines.on_hetero, device) for device in DEVICES}
+    on_openvino = partial(engines.on_openvino, precision="" if bf16 else "f32")
+    if bf16:
+        on_devices |= {one: partial(engines.on_hetero, one, precision="bf16") for one in (OPENVINO, ONEDNN)}
     if name in zoo.TFLITE:
-        return {"LiteRT": engines.on_litert, "OpenVINO": engines.on_openvino, **on_devices}
+        return {"LiteRT": engines.on_litert, "OpenVINO": on_openvino, **on_devices}
     return {
         "ONNX Runtime": engines.on_onnxruntime,
-        "OpenVINO": engines.on_openvino,
+        "OpenVINO": on_openvino,
         TINYGRAD: partial(engines.on_tinygrad, SHARED_DEVICE),
         **on_devices,
     }
@@ -183,6 +187,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.inference", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="MODEL", help="all models of the zoo by default")
     parser.add_argument("--batch", type=int, action="append", metavar="N", help="1 and 8 by default; may be repeated")
+    help_bf16 = "ONEDNN and OPENVINO.CPU compute in bf16, OpenVINO in its default: bf16 where the processor has it"
+    parser.add_argument("--bf16", action="store_true", help=help_bf16)
     options = parser.parse_args()
     if unknown := [name for name in options.names if name not in zoo.MODELS]:
         parser.error(f"no model named {', '.join(unknown)}: there are {', '.join(zoo.MODELS)}")
@@ -191,7 +197,7 @@ def main() -> None:
     with progress_bar() as show:
         for done, (name, batch) in enumerate(tasks):
             show(f"{name}, batch {batch}", done, len(tasks))
-            networks.append(measure(name, batch))
+            networks.append(measure(name, batch, options.bf16))
     notes: list[str] = []
     console = make_console()
     if not console.is_terminal:

@@ -16,6 +16,7 @@ from hetero.passes import (
     fuse_convolution,
     fuse_gelu,
     fuse_layer_norm,
+    fuse_swish,
     remove_identities,
 )
 from tests.passes.test_passes import operations, run
@@ -105,6 +106,25 @@ def test_gelu_keeps_its_approximation_mode():
         assert model.results[0].input_value(0).node.approximation_mode == ("tanh" if "tanh" in name else "erf")
 
 
+def clamped(x):
+    return ops.Clamp(ops.Add(x, number(3)), 0, 6)
+
+
+SWISHES = {
+    "sigmoid": ("Swish", lambda x: ops.Multiply(ops.Sigmoid(x), x)),
+    "product divided": ("HSwish", lambda x: ops.Divide(ops.Multiply(x, clamped(x)), number(6))),
+    "clamped divided": ("HSwish", lambda x: ops.Multiply(x, ops.Divide(clamped(x), number(6)))),
+    "products": ("HSwish", lambda x: ops.Multiply(ops.Multiply(clamped(x), number(1 / 6)), x)),
+    "hard sigmoid": ("HSwish", lambda x: ops.Multiply(x, ops.HardSigmoid(x, number(1 / 6), number(0.5)))),
+}
+
+
+@pytest.mark.parametrize("name", SWISHES)
+def test_swish(name):
+    expected, build = SWISHES[name]
+    check_fused(build, fuse_swish, expected)
+
+
 @pytest.mark.parametrize("finish", FINISHES)
 @pytest.mark.parametrize("square", SQUARES)
 def test_layer_norm(square, finish):
@@ -125,6 +145,10 @@ NO_MATCHES = {
     "the mean of another value": (
         lambda x: layer_norm(x, lambda x, c: ops.Power(ops.Subtract(x, mean(ops.Exp(x))), number(2)),
                              FINISHES["by the root"]), fuse_layer_norm),
+    "clamped to another number": (
+        lambda x: ops.Divide(ops.Multiply(x, ops.Clamp(ops.Add(x, number(3)), 0, 5)), number(6)), fuse_swish),
+    "sigmoid of another value": (
+        lambda x: ops.Multiply(x, ops.Sigmoid(ops.Exp(x))), fuse_swish),
     "cubes": (
         lambda x: layer_norm(x, lambda x, c: ops.Power(c, number(3)), FINISHES["by the root"]), fuse_layer_norm),
 }  # fmt: skip

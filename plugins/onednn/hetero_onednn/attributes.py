@@ -64,6 +64,13 @@ class Attributes(Handle):
                     call("post_ops_append_prelu", chain.handle, mask)
             call("primitive_attr_set_post_ops", self.handle, chain.handle)
 
+    def set_quantization(self, weights_mask: int, has_zero_point: bool) -> None:
+        """Let the primitive read integers with scales: one for the data, and those of the weights along some axes."""
+        call("primitive_attr_set_scales_mask", self.handle, Argument.src, 0)
+        call("primitive_attr_set_scales_mask", self.handle, Argument.weights, weights_mask)
+        if has_zero_point:
+            call("primitive_attr_set_zero_points_mask", self.handle, Argument.src, 0)
+
 
 def operand_argument(index: int, op: PostOp) -> int:
     """Return the argument of the operand of a post-op, by its index among all post-ops."""

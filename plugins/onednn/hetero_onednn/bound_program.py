@@ -12,6 +12,7 @@ import numpy as np
 from hetero_onednn.api import Argument, ExecArg, OneDnnError, Stream, function
 from hetero_onednn.primitive import Memory
 from hetero_onednn.program import Buffer, CopiedOutput, Program, Value, aligned
+from hetero_onednn.threads import one_thread
 
 Launch = tuple[int, int, int, ctypes.Array[ExecArg]]
 
@@ -75,19 +76,23 @@ class BoundProgram:
         for output, array in zip(self.program.outputs, outputs):
             if isinstance(output, Value):
                 self._place(output.buffer, array)
-        if observe is None:
-            self._run(check)
-        else:
-            for index, launch in enumerate(self._launches):
-                check()
-                started = time.perf_counter()
-                if status := self._execute(*launch):
-                    raise OneDnnError("primitive_execute", status)
-                observe(index, time.perf_counter() - started)
+        with one_thread(self.program.on_one_thread):
+            if observe is None:
+                self._run(check)
+            else:
+                self._observe(check, observe)
         for output, array in zip(self.program.outputs, outputs):
             if isinstance(output, CopiedOutput):
                 source = inputs[output.source] if isinstance(output.source, int) else output.source
                 np.copyto(array, source)
+
+    def _observe(self, check: Callable[[], None], observe: Callable[[int, float], None]) -> None:
+        for index, launch in enumerate(self._launches):
+            check()
+            started = time.perf_counter()
+            if status := self._execute(*launch):
+                raise OneDnnError("primitive_execute", status)
+            observe(index, time.perf_counter() - started)
 
     def _run(self, check: Callable[[], None]) -> None:
         execute = self._execute

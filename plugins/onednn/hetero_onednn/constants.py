@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +21,16 @@ class Constants:
     def __init__(self) -> None:
         # The array is kept, so that its id stays its own.
         self._values: dict[int, tuple[np.ndarray, list[Value]]] = {}
+        self._derived: dict[tuple[int, Callable], tuple[np.ndarray, Any]] = {}
         self._lock = threading.Lock()
+
+    def derived(self, array: np.ndarray, function: Callable[[np.ndarray], Any]) -> Any:
+        """Return what a function computes from an array, computed once."""
+        with self._lock:
+            key = id(array), function
+            if key not in self._derived:
+                self._derived[key] = array, function(array)
+            return self._derived[key][1]
 
     def value(self, array: np.ndarray, source: Descriptor, target: Descriptor) -> Value:
         """Return an array, which has the layout ``source``, in the layout ``target``."""

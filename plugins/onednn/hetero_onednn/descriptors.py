@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -82,6 +83,29 @@ class Descriptor(Handle):
         """Whether there are no blocks, so that strides say where each element is."""
         return not self._number(Query.inner_block_count)
 
+    def same_places(self, other: Descriptor) -> bool:
+        """Return whether each element is at the same place of the memory as by another descriptor of that shape."""
+        if self == other:
+            return True
+        return (
+            self.is_strided
+            and other.is_strided
+            and (self.dims, self.data_type, self.offset) == (other.dims, other.data_type, other.offset)
+            and all(length == 1 or a == b for length, a, b in zip(self.dims, self.strides, other.strides))
+        )
+
+    @cached_property
+    def is_padded(self) -> bool:
+        """Whether there is memory beyond the elements, which must stay as it is."""
+        return math.prod(self.dims) * ELEMENT_SIZES[self.data_type] != self.byte_size
+
+    @cached_property
+    def axes_in_memory(self) -> list[int] | None:
+        """The axes from the outermost to the innermost one, None unless the elements are dense."""
+        if not self.is_strided or self.is_padded or self.offset:
+            return None
+        return sorted(range(self.rank), key=lambda axis: (-self.strides[axis], axis))
+
     def transposed(self, order: Sequence[int]) -> Descriptor:
         """Return the descriptor of the same memory with axis ``order[i]`` as axis i."""
         # The library takes the place of each axis after the permutation.
@@ -96,11 +120,7 @@ class Descriptor(Handle):
         kind = self.data_type if data_type is None else data_type
         blocks = self._number(Query.inner_block_count)
         if self.is_strided:
-            order = sorted(range(self.rank), key=lambda axis: (-self.strides[axis], axis))
-            steps, step = [0] * self.rank, 1
-            for axis in reversed(order):
-                steps[axis], step = step, step * max(1, shape[axis])
-            return strided(shape, kind, steps)
+            return ordered(shape, kind, sorted(range(self.rank), key=lambda axis: (-self.strides[axis], axis)))
         tags = _CHANNEL_BLOCKS.get(self._dims(Query.inner_blocks)[0], {}) if blocks == 1 else {}
         if self.rank in tags and self._dims(Query.inner_axes)[0] == 1:
             return Descriptor(create("memory_desc_create_with_tag", self.rank, dims(shape), kind, tags[self.rank]))
@@ -145,13 +165,18 @@ def strided(shape: Sequence[int], data_type: DataType, steps: Sequence[int]) -> 
     return Descriptor(create("memory_desc_create_with_strides", len(shape), dims(shape), data_type, dims(steps)))
 
 
+def ordered(shape: Sequence[int], data_type: DataType, axes: Sequence[int]) -> Descriptor:
+    """Return the descriptor of dense elements with this order of axes in memory, the innermost one last."""
+    steps, step = [0] * len(shape), 1
+    for axis in reversed(axes):
+        steps[axis], step = step, step * max(1, shape[axis])
+    return strided(shape, data_type, steps)
+
+
 def channels_last(shape: Sequence[int], data_type: DataType) -> Descriptor:
     """Return the descriptor of dense elements with axis 1 as the innermost one."""
     shape = extended(shape)
-    steps, step = [0] * len(shape), 1
-    for axis in (*range(1, min(2, len(shape))), *reversed(range(2, len(shape))), 0):
-        steps[axis], step = step, step * max(1, shape[axis])
-    return strided(shape, data_type, steps)
+    return ordered(shape, data_type, [0, *range(2, len(shape)), *range(1, min(2, len(shape)))])
 
 
 def any_layout(shape: Sequence[int], data_type: DataType) -> Descriptor:

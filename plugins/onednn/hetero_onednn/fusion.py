@@ -9,6 +9,7 @@ from hetero.graph import Node, Output
 from hetero.passes import FusionRules
 from hetero.types import Type
 from hetero_onednn.primitives.post_ops import ELEMENTWISE, post_ops_of
+from hetero_onednn.quantization import feeds_product, is_dequantizing, is_quantizing
 
 _CONVOLUTIONS = (
     ops.Convolution, ops.GroupConvolution, ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData,
@@ -17,6 +18,10 @@ _ANCHORS = (*_CONVOLUTIONS, ops.MatMul)
 
 
 def _is_elementwise(node: Node) -> bool:
+    if feeds_product(node):
+        return False
+    if is_quantizing(node) or is_dequantizing(node):
+        return True
     values = [*node.input_values(), node.output(0)]
     return type(node) in ELEMENTWISE and all(value.element_type is Type.f32 for value in values)
 
@@ -31,7 +36,7 @@ def _joins(node: Node, group: Sequence[Node]) -> bool:
 def _follows(node: Node, running: Output) -> bool:
     """Return whether a node can run as post-ops on a value, which must have the shape of its output."""
     positions = [index for index, value in enumerate(node.input_values()) if value == running]
-    if len(positions) != 1 or not post_ops_of(node, positions[0]):
+    if len(positions) != 1 or post_ops_of(node, positions[0]) is None:
         return False
     shape = node.output(0).shape
     others = [value for index, value in enumerate(node.input_values()) if index != positions[0]]

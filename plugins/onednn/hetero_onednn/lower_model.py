@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hetero.graph import Constant, Model, Node, Parameter, Result
 from hetero.passes import align_prelu_slopes, fuse_elementwise, sink_channel_shuffles
-from hetero_onednn.api import DataType, OneDnnError
+from hetero_onednn.api import Argument, DataType, OneDnnError
 from hetero_onednn.constants import Constants
 from hetero_onednn.fusion import FUSION_RULES
 from hetero_onednn.lowering import Lowering, unsupported
 from hetero_onednn.operation import Operation
 from hetero_onednn.primitives import implementation_of
-from hetero_onednn.program import Program
+from hetero_onednn.program import CopiedOutput, Program, Step, Value
+from hetero_onednn.threads import needs_one_thread, one_thread
 
 
 def lower_model(model: Model, constants: Constants, precision: DataType) -> Program:
@@ -20,15 +23,31 @@ def lower_model(model: Model, constants: Constants, precision: DataType) -> Prog
     """
     align_prelu_slopes(model)  # those of data whose rank was unknown before
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
+    on_one_thread = needs_one_thread(model)
     fuse_elementwise(model, FUSION_RULES)
-    lowering = Lowering(constants, precision)
+    with one_thread(on_one_thread):
+        return _lower_all(model, Lowering(constants, precision), on_one_thread)
+
+
+def _lower_all(model: Model, lowering: Lowering, on_one_thread: bool) -> Program:
     inputs = [lowering.add_input(index, parameter) for index, parameter in enumerate(model.parameters)]
     for node in model.get_ordered_ops():
         if not isinstance(node, (Parameter, Constant, Result)):
             _lower(lowering, node)
     parameters: list[Node] = [*model.parameters]
     outputs = [lowering.output(index, result, parameters) for index, result in enumerate(model.results)]
-    return Program(model, lowering.steps, inputs, outputs)
+    return Program(model, _needed(lowering.steps, outputs), inputs, outputs, on_one_thread)
+
+
+def _needed(steps: Sequence[Step], outputs: Sequence[Value | CopiedOutput]) -> list[Step]:
+    """Return the steps on which outputs depend: products of integers do not read the real numbers."""
+    read = {output.buffer for output in outputs if isinstance(output, Value)}
+    needed: list[Step] = []
+    for step in reversed(steps):
+        if step.arguments[Argument.dst].buffer in read:
+            needed.append(step)
+            read.update(value.buffer for value in step.arguments.values())
+    return needed[::-1]
 
 
 def _lower(lowering: Lowering, node: Node) -> None:

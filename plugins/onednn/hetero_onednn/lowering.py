@@ -26,7 +26,7 @@ class Lowering:
         """``precision`` is the type in which values of f32 are computed."""
         self.precision = precision
         self.steps: list[Step] = []
-        self._constants = constants
+        self.constants = constants
         self._values: dict[Output, list[Value]] = {}
 
     def add_input(self, index: int, parameter: Parameter) -> Value | None:
@@ -67,6 +67,15 @@ class Lowering:
         """Return the type in which a value is computed."""
         return self.precision if value.element_type is Type.f32 else _data_type(value.element_type)
 
+    def result_type(self, operation: Operation, is_int8: bool) -> DataType:
+        """Return the type in which a product writes its results: 8-bit integers only if it reads them."""
+        return self.data_type(operation.result if is_int8 else operation.main.output(0))
+
+    def in_type(self, value: Value, operation: Operation) -> Value:
+        """Return the result of an operation in its type."""
+        kind, own = self.data_type(operation.result), value.descriptor
+        return value if own.data_type is kind else self.reordered(value, own.resized(own.dims, kind), operation.node)
+
     def stored_type(self, value: Output) -> DataType:
         """Return the type in which operands are read: primitives of any precision take constants of f32."""
         return _data_type(value.element_type) if isinstance(value.node, Constant) else self.data_type(value)
@@ -85,15 +94,15 @@ class Lowering:
         """
         if isinstance(output.node, Constant):
             source = plain(output.shape, _data_type(output.element_type))
-            return self._constants.value(output.node.data, source, wanted or source)
+            return self.constants.value(output.node.data, source, wanted or source)
         values = self._values[output]
         if wanted is None and values[0].descriptor.data_type != self.data_type(output):
             wanted = self.plain_layout(output)
         if wanted is None:
             return values[0]
         for value in values:
-            if value.descriptor == wanted:
-                return value
+            if value.descriptor.same_places(wanted):
+                return Value(value.buffer, wanted, value.offset)
         values.append(self.reordered(values[0], wanted, reader or output.node))
         return values[-1]
 
@@ -113,15 +122,17 @@ class Lowering:
         """Return the value of an output in row-major layout."""
         return self.value(output, self.plain_layout(output), reader)
 
-    def constant(self, array: np.ndarray, descriptor: Descriptor | None = None) -> Value:
-        """Return a constant of f32; ``descriptor`` says how to read it, by default row-major."""
+    def constant(
+        self, array: np.ndarray, descriptor: Descriptor | None = None, wanted: Descriptor | None = None
+    ) -> Value:
+        """Return a constant in the layout ``wanted``; ``descriptor`` says how to read it, by default row-major f32."""
         descriptor = descriptor or plain(array.shape, DataType.f32)
-        return self._constants.value(array, descriptor, descriptor)
+        return self.constants.value(array, descriptor, wanted or descriptor)
 
     def as_seen(self, output: Output, descriptor: Descriptor, wanted: Descriptor, reader: Node) -> Value:
         """Return a row-major value, read through another descriptor, in a layout."""
         if isinstance(output.node, Constant):
-            return self._constants.value(output.node.data, descriptor, wanted)
+            return self.constants.value(output.node.data, descriptor, wanted)
         found = self.plain(output, reader)
         value = Value(found.buffer, descriptor, found.offset)
         return value if descriptor == wanted else self.reordered(value, wanted, reader)
@@ -162,14 +173,6 @@ class Lowering:
         result = given[Argument.dst] = self.new_value(descriptor.dst)
         self.run(operation.node, descriptor, given)
         return result
-
-    def operand_layout(self, output: Output, running: Descriptor, operation: Operation) -> Descriptor:
-        """Return the layout of the second operand of a primitive whose first has the layout ``running``."""
-        output = operation.outside(output)
-        if extended(output.shape) == running.dims:
-            kind = self.stored_type(output)
-            return running if running.data_type is kind else running.resized(running.dims, kind)
-        return plain(padded_shape(output.shape, running.rank), self.stored_type(output))
 
     def described(
         self, operation: Operation, post_ops: Sequence[PostOp], describe: Callable[[Attributes], PrimitiveDescriptor]

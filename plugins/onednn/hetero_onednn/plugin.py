@@ -17,6 +17,7 @@ from hetero.passes import (
     fuse_gelu,
     fuse_layer_norm,
     fuse_pad_into_convolution,
+    fuse_swish,
     remove_identities,
     sink_channel_shuffles,
     split_batch_norm,
@@ -29,6 +30,7 @@ from hetero_onednn.compiled_model import OneDnnCompiledModel
 from hetero_onednn.forks import check_process, note_library
 from hetero_onednn.library import load_library
 from hetero_onednn.primitives import implementation_of
+from hetero_onednn.quantization import compute_products_in_floats
 from hetero_onednn.shape_arithmetic import follows_from_shapes
 
 #: Bits of dnnl_cpu_isa_t that a processor has which computes in bf16: those of avx512_core_bf16.
@@ -44,6 +46,7 @@ class OneDnnPlugin(Plugin):
         upgrade_opset,
         align_prelu_slopes,
         fold_constants,
+        compute_products_in_floats,
         eliminate_dead_code,
         eliminate_common_subexpressions,
         remove_identities,
@@ -53,6 +56,7 @@ class OneDnnPlugin(Plugin):
         flush_denormal_weights,
         sink_channel_shuffles,
         fuse_gelu,
+        fuse_swish,
         fuse_layer_norm,
     )
 

@@ -68,6 +68,8 @@ class Program:
     steps: list[Step]
     inputs: list[Value | None]
     outputs: list[Value | CopiedOutput]
+    #: Whether its primitives were created for one thread, and must be executed by one.
+    on_one_thread: bool = False
     #: The offset of each intermediate buffer in the arena.
     offsets: dict[Buffer, int] = field(default_factory=dict)
     arena_size: int = 0

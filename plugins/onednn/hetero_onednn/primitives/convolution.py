@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hetero import ops
-from hetero_onednn.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, dims
-from hetero_onednn.attributes import Attributes
+from hetero_onednn.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, OneDnnError, dims
+from hetero_onednn.attributes import Attributes, EltwiseOp
 from hetero_onednn.descriptors import any_layout, plain
 from hetero_onednn.lowering import Lowering
 from hetero_onednn.operation import Operation
 from hetero_onednn.primitive import PrimitiveDescriptor, describe
 from hetero_onednn.primitives.checks import rank_reason, type_reason
+from hetero_onednn.primitives.int8 import (
+    Int8Operands,
+    int8_operands,
+    quantized_group_filters,
+)
 from hetero_onednn.primitives.post_ops import bias_and_post_ops
 from hetero_onednn.primitives.registry import lowers
 from hetero_onednn.program import Value
+from hetero_onednn.quantization import quantized_weights
 
 Pads = tuple[Sequence[int], Sequence[int]]
 
@@ -30,7 +36,16 @@ def convolution(lowering: Lowering, operation: Operation) -> None:
     node = operation.main
     data, filters = operation.inputs
     pads = node.resolve_pads(data.shape[2:], filters.shape[node.filter_axes :])
-    _lower(lowering, operation, "convolution", range(len(filters.shape)), pads)
+    is_grouped = isinstance(node, ops.GroupConvolution)
+    quantize = quantized_group_filters if is_grouped else quantized_weights
+    int8 = int8_operands(lowering, data, filters, quantize)
+    axes = range(len(filters.shape))
+    try:
+        _lower(lowering, operation, "convolution", axes, pads, int8)
+    except OneDnnError as error:
+        if int8 is None or not error.is_unimplemented:
+            raise
+        _lower(lowering, operation, "convolution", axes, pads)
 
 
 @lowers(ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData, unless=_unsupported_reason)
@@ -52,36 +67,69 @@ def transposed_convolution(lowering: Lowering, operation: Operation) -> None:
     _lower(lowering, operation, "deconvolution", order, (begin, end))
 
 
-def _lower(lowering: Lowering, operation: Operation, kind: str, order: Sequence[int], pads: Pads) -> None:
-    """Lower a convolution; ``order`` are the axes of the filters as oneDNN has them: groups, output, input, kernel."""
+def _lower(
+    lowering: Lowering,
+    operation: Operation,
+    kind: str,
+    order: Sequence[int],
+    pads: Pads,
+    int8: Int8Operands | None = None,
+) -> None:
+    """Lower a convolution, of integers if there are any.
+
+    ``order`` are the axes of the filters as oneDNN has them: groups, output, input, kernel.
+    """
     node = operation.main
     data, filters = operation.inputs[:2]
     bias, post_ops = bias_and_post_ops(operation, axis=1)
+    # Rows of one element are slow: the last two axes are exchanged.
+    is_column = len(data.shape) == 4 and data.shape[3] == operation.result.shape[3] == 1
+    turned = _exchanged if is_column and all(isinstance(op, EltwiseOp) for op in post_ops) else _same
+    axes = turned(range(len(data.shape)))
+    order = turned(order)
     shape = [filters.shape[axis] for axis in order]
-    seen = plain(filters.shape, lowering.stored_type(filters)).transposed(order)
-    algorithm = Algorithm[f"{kind}_direct"]
+    data_type, filters_type = lowering.data_type(data), lowering.data_type(filters)
+    if int8 is not None:
+        data, data_type, filters_type = int8.data.integers, lowering.data_type(int8.data.integers), DataType.s8
+    seen = plain(filters.shape, DataType.s8 if int8 else lowering.stored_type(filters)).transposed(order)
 
     def describe_it(attributes: Attributes) -> PrimitiveDescriptor:
+        if int8 is not None:
+            int8.describe(attributes, weights_mask=3 if node.filter_axes == 3 else 1)
         return describe(
             f"{kind}_forward",
             FORWARD_INFERENCE,
-            algorithm,
-            lowering.any_layout(data),
-            any_layout(shape, lowering.data_type(filters)),
+            Algorithm[f"{kind}_direct"],
+            any_layout(turned(data.shape), data_type),
+            any_layout(shape, filters_type),
             None if bias is None else plain([bias.size], DataType.f32),
-            lowering.any_layout(operation.result),
-            dims(node.strides),
-            dims([dilation - 1 for dilation in node.dilations]),
-            dims(pads[0]),
-            dims(pads[1]),
+            any_layout(turned(operation.result.shape), lowering.result_type(operation, is_int8=int8 is not None)),
+            dims(turned(node.strides)),
+            dims(turned([dilation - 1 for dilation in node.dilations])),
+            dims(turned(pads[0])),
+            dims(turned(pads[1])),
             attributes,
         )
 
     def arguments(descriptor: PrimitiveDescriptor) -> Mapping[int, Value]:
-        found: dict[int, Value] = {
-            Argument.src: lowering.value(data, descriptor.src, node),
-            Argument.weights: lowering.as_seen(filters, seen, descriptor.weights, node),
-        }
+        source = lowering.value(data, descriptor.src.transposed(axes), node)
+        found: dict[int, Value] = {Argument.src: Value(source.buffer, descriptor.src, source.offset)}
+        if int8 is None:
+            found[Argument.weights] = lowering.as_seen(filters, seen, descriptor.weights, node)
+        else:
+            found[Argument.weights] = lowering.constant(int8.weights, seen, descriptor.weights)
+            found.update(int8.arguments(lowering))
         return found if bias is None else found | {Argument.bias: lowering.constant(bias)}
 
-    lowering.define(operation.result, lowering.emit(operation, post_ops, describe_it, arguments))
+    value = lowering.emit(operation, post_ops, describe_it, arguments)
+    value = Value(value.buffer, value.descriptor.transposed(axes))
+    lowering.define(operation.result, lowering.in_type(value, operation))
+
+
+def _same(values: Sequence[int]) -> list[int]:
+    return list(values)
+
+
+def _exchanged(values: Sequence[int]) -> list[int]:
+    """Return numbers by axis with the last two exchanged."""
+    return [*values[:-2], values[-1], values[-2]]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, Output
+from hetero.graph import Node, Output, constant_array, is_constant
 from hetero_onednn.api import FORWARD_INFERENCE, Argument, Binary, DataType
-from hetero_onednn.attributes import Attributes, BinaryOp, EltwiseOp, PostOp, PReluOp
+from hetero_onednn.attributes import Attributes, BinaryOp, EltwiseOp, PostOp, PReluOp, operand_argument
 from hetero_onednn.descriptors import Descriptor, any_layout, channels_last, extended, plain
 from hetero_onednn.lowering import Lowering, padded_shape
 from hetero_onednn.operation import Operation
@@ -38,7 +39,7 @@ def elementwise(lowering: Lowering, operation: Operation) -> None:
         (
             index
             for index, value in enumerate(operation.inputs)
-            if value.shape == node.output(0).shape and post_ops_of(node, index)
+            if value.shape == node.output(0).shape and post_ops_of(node, index) is not None
         ),
         None,
     )
@@ -48,30 +49,41 @@ def elementwise(lowering: Lowering, operation: Operation) -> None:
     else:
         running = lowering.dense(operation.inputs[position], operation.node)
     post_ops = [*(post_ops_of(node, position) or ()), *chain_of(operation)]
+    if post_ops and isinstance(post_ops[0], PReluOp) and _is_at_most_one(operation.outside(post_ops[0].slope)):
+        # max(x, slope · x), which `binary` runs with what follows.
+        data = node.input_value(position)
+        post_ops[:1] = [BinaryOp(Binary.mul, post_ops[0].slope), BinaryOp(Binary.max, data)]
+    kind = lowering.data_type(result)
     while post_ops:
         if isinstance(post_ops[0], PReluOp):
             running = _prelu(lowering, operation, running, post_ops.pop(0))
         # `eltwise` and `binary` do not take PRelu as a post-op.
         count = next((index for index, op in enumerate(post_ops) if isinstance(op, PReluOp)), len(post_ops))
         if count:
-            running = _run_chain(lowering, operation, running, post_ops[:count])
+            to = kind if count == len(post_ops) else running.descriptor.data_type
+            running = _run_chain(lowering, operation, running, post_ops[:count], to)
         del post_ops[:count]
-    lowering.define(result, running)
+    lowering.define(result, lowering.in_type(running, operation))
 
 
-def _run_chain(lowering: Lowering, operation: Operation, running: Value, post_ops: list[PostOp]) -> Value:
-    """Append one primitive that applies post-ops to a value, and return its result."""
+def _is_at_most_one(slope: Output) -> bool:
+    array = constant_array(slope)
+    return array is not None and bool((array <= 1).all())
+
+
+def _run_chain(
+    lowering: Lowering, operation: Operation, running: Value, post_ops: list[PostOp], kind: DataType
+) -> Value:
+    """Append one primitive that applies post-ops to a value, and return its result, in another type."""
     own = running.descriptor
-    layouts = [own, channels_last(own.dims, own.data_type), plain(own.dims, own.data_type)]
-    chains = [_Chain(lowering, operation, layout, post_ops) for layout in layouts]
     # Reference implementations take all layouts, but are some hundred times as slow.
-    chain = next((one for one in chains if not one.is_reference), chains[0])
+    for layout in (own, channels_last(own.dims, own.data_type), plain(own.dims, own.data_type)):
+        chain = _Chain(lowering, operation, layout, post_ops, kind)
+        if not chain.is_slow:
+            break
     if chain.layout != own:
         running = lowering.reordered(running, chain.layout, operation.node)
-    arguments: dict[int, Value] = {Argument.src: running}
-    if chain.operand is not None:
-        arguments[Argument.src_1] = chain.operand_value()
-    return lowering.emit(operation, chain.others, chain.describe, lambda _: arguments)
+    return chain.lower(running)
 
 
 def _prelu(lowering: Lowering, operation: Operation, running: Value, op: PReluOp) -> Value:
@@ -90,43 +102,117 @@ def _prelu(lowering: Lowering, operation: Operation, running: Value, op: PReluOp
 
 
 class _Chain:
-    """A primitive for post-ops on a value in a layout: ``eltwise`` or ``binary`` for the first, with the others."""
+    """A primitive for post-ops on a value in a layout: ``eltwise`` for a single one, else ``binary``."""
 
     def __init__(
-        self, lowering: Lowering, operation: Operation, layout: Descriptor, post_ops: Sequence[PostOp]
+        self, lowering: Lowering, operation: Operation, layout: Descriptor, post_ops: Sequence[PostOp], kind: DataType
     ) -> None:
-        """``post_ops`` are without PRelu."""
-        self.lowering, self.operation, self.layout = lowering, operation, layout
-        self.first, self.others = post_ops[0], post_ops[1:]
-        self.algorithm = Binary.mul
-        self.operand: Descriptor | None = None
-        if isinstance(self.first, BinaryOp):
-            self.algorithm = self.first.algorithm
-            self.operand = lowering.operand_layout(self.first.operand, layout, operation)
-        elif not all(isinstance(op, BinaryOp) for op in self.others):
-            # Only `binary` takes all post-ops. A product with 1 is exact.
-            self.others = post_ops
-            self.operand = plain([1] * layout.rank, DataType.f32)
-
-    def describe(self, attributes: Attributes) -> PrimitiveDescriptor:
-        if self.operand is not None:
-            return describe("binary", self.algorithm, self.layout, self.operand, self.layout, attributes)
-        assert isinstance(self.first, EltwiseOp)
-        numbers = self.first.alpha, self.first.beta
-        kind = self.first.algorithm
-        return describe("eltwise_forward", FORWARD_INFERENCE, kind, self.layout, self.layout, *numbers, attributes)
+        """``post_ops`` are without PRelu; ``kind`` is the type of the result."""
+        self.lowering, self.operation, self.layout, self.post_ops = lowering, operation, layout, post_ops
+        self.kind = kind
+        self._is_eltwise = len(post_ops) == 1 and isinstance(post_ops[0], EltwiseOp) and kind is layout.data_type
+        operands = [operation.outside(op.operand) for op in post_ops if isinstance(op, BinaryOp)]
+        vectors = [one for one in operands if not self._is_whole(one) and self._wide_axes(one)]
+        wide = {axis for one in vectors for axis in self._wide_axes(one)}
+        # The value as the primitive sees it, the places of its axes there, and how often vectors are repeated.
+        self._seen, self._places, self._repeats = _collapsed(layout, wide, all(map(is_constant, vectors)))
+        self._operands = [(one, self._operand_descriptor(one)) for one in operands]
+        self._descriptor = self._describe()
 
     @property
-    def is_reference(self) -> bool:
-        found = self.lowering.described(self.operation, self.others, self.describe)
-        return found.implementation.startswith("ref")
+    def is_slow(self) -> bool:
+        """Whether it is computed by the reference implementation, or on blocks that consist of padding for the most."""
+        is_reference = self._descriptor.implementation.startswith("ref")
+        return is_reference or (self.layout.is_padded and not self.layout.is_strided)
 
-    def operand_value(self) -> Value:
-        assert self.operand is not None
-        if not isinstance(self.first, BinaryOp):
-            return self.lowering.constant(_ONE, self.operand)
-        output = self.operation.outside(self.first.operand)
-        return self.lowering.padded(output, self.operand, self.operation.node)
+    def lower(self, running: Value) -> Value:
+        arguments: dict[int, Value] = {Argument.src: Value(running.buffer, self._seen, running.offset)}
+        values = [self._operand_value(*one) for one in self._operands]
+        if isinstance(self.post_ops[0], BinaryOp):
+            arguments[Argument.src_1] = values.pop(0)
+        elif not self._is_eltwise:
+            arguments[Argument.src_1] = self.lowering.constant(_ONE, self._one)
+        for index, op in enumerate(self._others):
+            if isinstance(op, BinaryOp):
+                arguments[operand_argument(index, op)] = values.pop(0)
+        result = self.lowering.new_value(self._in_type(self.layout, self.kind))
+        arguments[Argument.dst] = Value(result.buffer, self._in_type(self._seen, self.kind))
+        self.lowering.run(self.operation.node, self._descriptor, arguments)
+        return result
+
+    @property
+    def _others(self) -> Sequence[PostOp]:
+        """The post-ops besides the operation of the primitive itself."""
+        is_own = self._is_eltwise or isinstance(self.post_ops[0], BinaryOp)
+        return self.post_ops[1:] if is_own else self.post_ops
+
+    @property
+    def _one(self) -> Descriptor:
+        return plain([1] * self._seen.rank, DataType.f32)
+
+    def _describe(self) -> PrimitiveDescriptor:
+        first, seen = self.post_ops[0], self._seen
+        descriptors = [descriptor for _, descriptor in self._operands]
+        if self._is_eltwise and isinstance(first, EltwiseOp):
+            numbers = first.alpha, first.beta
+            return describe("eltwise_forward", FORWARD_INFERENCE, first.algorithm, seen, seen, *numbers, Attributes())
+        # The fast implementation of `eltwise` takes no post-ops. A product with 1 is exact.
+        algorithm, operand = Binary.mul, self._one
+        if isinstance(first, BinaryOp):
+            algorithm, operand = first.algorithm, descriptors.pop(0)
+        others = [(op, descriptors.pop(0) if isinstance(op, BinaryOp) else None) for op in self._others]
+        return describe("binary", algorithm, seen, operand, self._in_type(seen, self.kind), Attributes(others))
+
+    @staticmethod
+    def _in_type(descriptor: Descriptor, kind: DataType) -> Descriptor:
+        return descriptor if descriptor.data_type is kind else descriptor.resized(descriptor.dims, kind)
+
+    def _is_whole(self, operand: Output) -> bool:
+        return extended(operand.shape) == self.layout.dims
+
+    def _wide_axes(self, operand: Output) -> list[int]:
+        shape = padded_shape(operand.shape, self.layout.rank)
+        return [axis for axis, length in enumerate(shape) if length > 1]
+
+    def _operand_descriptor(self, operand: Output) -> Descriptor:
+        kind = self.lowering.stored_type(operand)
+        if self._is_whole(operand):
+            return self._in_type(self._seen, kind)
+        shape = [1] * self._seen.rank
+        for axis in self._wide_axes(operand):
+            shape[self._places[axis]] = self.layout.dims[axis] * self._repeats
+        return plain(shape, kind)
+
+    def _operand_value(self, operand: Output, seen: Descriptor) -> Value:
+        if not self._is_whole(operand):
+            if self._repeats > 1 and (array := constant_array(operand)) is not None and array.size > 1:
+                return self.lowering.constant(np.tile(array.reshape(-1), self._repeats), seen)
+            return self.lowering.as_seen(operand, seen, seen, self.operation.node)
+        value = self.lowering.padded(operand, self._in_type(self.layout, seen.data_type), self.operation.node)
+        return Value(value.buffer, seen, value.offset)
+
+
+def _collapsed(
+    layout: Descriptor, wide: Collection[int], is_repeatable: bool
+) -> tuple[Descriptor, dict[int, int], int]:
+    """Return a dense layout with the axes before and after the one in ``wide`` joined, and the places of axes.
+
+    Only then are there fast implementations for all layouts. They are slow for short rows: if vectors along that axis
+    may be repeated, several rows become one. Returns how many.
+    """
+    order = layout.axes_in_memory
+    if order is None or len(wide) > 1:
+        return layout, {axis: axis for axis in range(layout.rank)}, 1
+    axis = next(iter(wide), order[-1])
+    place = order.index(axis)
+    outer = math.prod(layout.dims[one] for one in order[:place])
+    inner = math.prod(layout.dims[one] for one in order[place + 1 :])
+    length, repeats = layout.dims[axis], 1
+    if inner == 1 and is_repeatable:
+        while not outer % (2 * repeats) and length * repeats < _LONG_ROW:
+            repeats *= 2
+    shape = (outer // repeats, length * repeats, inner)[: 2 if inner == 1 else 3]
+    return plain(shape, layout.data_type), {axis: 1}, repeats
 
 
 def broadcast(lowering: Lowering, value: Output, shape: tuple[int, ...], reader: Node) -> Value:
@@ -153,4 +239,6 @@ def broadcast_to(lowering: Lowering, operation: Operation) -> None:
     lowering.define(result, broadcast(lowering, data, tuple(result.shape), operation.node))
 
 
+# The number of elements of a row that `binary` computes fast.
+_LONG_ROW = 128
 _ONE = np.ones(1, np.float32)

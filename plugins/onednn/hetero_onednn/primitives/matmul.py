@@ -13,9 +13,11 @@ from hetero_onednn.lowering import Lowering, padded_shape
 from hetero_onednn.operation import Operation
 from hetero_onednn.primitive import PrimitiveDescriptor, describe
 from hetero_onednn.primitives.checks import rank_reason, type_reason
+from hetero_onednn.primitives.int8 import int8_operands, quantized_columns
 from hetero_onednn.primitives.post_ops import bias_and_post_ops
 from hetero_onednn.primitives.registry import lowers
 from hetero_onednn.program import Value
+from hetero_onednn.quantization import quantized_weights
 
 
 def _unsupported_reason(node: ops.MatMul) -> str | None:
@@ -34,23 +36,38 @@ def matmul(lowering: Lowering, operation: Operation) -> None:
     second = _seen(lowering, right, rank, node.transpose_b, is_left=False)
     batch = [max(a, b) if min(a, b) else 0 for a, b in zip(first.dims[:-2], second.dims[:-2])]
     shape = [*batch, first.dims[-2], second.dims[-1]]
+    int8 = None
+    if len(left.shape) > 1 and len(right.shape) == 2:
+        int8 = int8_operands(lowering, left, right, quantized_weights if node.transpose_b else quantized_columns)
+    if int8 is not None:
+        left = int8.data.integers
+        first = _seen(lowering, left, rank, node.transpose_a, is_left=True)
+        second = second.resized(second.dims, DataType.s8)
     bias, post_ops = bias_and_post_ops(operation, axis=len(result.shape) - 1) if result.shape else (None, [])
-    wanted = any_layout(second.dims, lowering.data_type(right)) if is_constant(right) else second
+    kind = DataType.s8 if int8 else lowering.data_type(right)
+    wanted = any_layout(second.dims, kind) if is_constant(right) else second
 
     def describe_it(attributes: Attributes) -> PrimitiveDescriptor:
         added = None if bias is None else plain([1] * (rank - 1) + [bias.size], DataType.f32)
-        target = plain(shape, lowering.data_type(result))
+        target = plain(shape, lowering.result_type(operation, is_int8=int8 is not None))
+        if int8 is not None:
+            int8.describe(attributes, weights_mask=1 << rank - 1)
         return describe("matmul", first, wanted, added, target, attributes)
 
     def arguments(descriptor: PrimitiveDescriptor) -> Mapping[int, Value]:
         found: dict[int, Value] = {
             Argument.src: lowering.as_seen(left, first, first, operation.node),
-            Argument.weights: lowering.as_seen(right, second, descriptor.weights, operation.node),
+            Argument.weights: lowering.as_seen(right, second, descriptor.weights, operation.node)
+            if int8 is None
+            else lowering.constant(int8.weights, second, descriptor.weights),
         }
+        if int8 is not None:
+            found.update(int8.arguments(lowering))
         return found if bias is None else found | {Argument.bias: lowering.constant(bias)}
 
     value = lowering.emit(operation, post_ops, describe_it, arguments)
-    lowering.define(result, Value(value.buffer, plain(result.shape, lowering.data_type(result))))
+    value = Value(value.buffer, plain(result.shape, value.descriptor.data_type))
+    lowering.define(result, lowering.in_type(value, operation))
 
 
 def _seen(lowering: Lowering, value: Output, rank: int, transposed: bool, is_left: bool) -> Descriptor:

@@ -12,13 +12,15 @@ from hetero.graph import Node, constant_array, is_constant
 from hetero.types import Type
 from hetero_onednn.api import Argument, DataType
 from hetero_onednn.attributes import Attributes
-from hetero_onednn.descriptors import DATA_TYPES, any_layout, channels_last, extended, plain
+from hetero_onednn.descriptors import DATA_TYPES, channels_last, extended, ordered, plain
 from hetero_onednn.lowering import Lowering, unsupported
 from hetero_onednn.operation import Operation
 from hetero_onednn.primitive import describe, describe_reorder
 from hetero_onednn.primitives.checks import rank_reason, type_reason
+from hetero_onednn.primitives.elementwise import elementwise
 from hetero_onednn.primitives.registry import lowers
 from hetero_onednn.program import Buffer, Value
+from hetero_onednn.quantization import is_quantizing
 
 
 def _unsupported_reshaping(node: Node) -> str | None:
@@ -73,24 +75,32 @@ def joined(lowering: Lowering, operation: Operation, values: Sequence[Value], ax
     # All in the layout of the largest dense one: otherwise only the reference implementation takes them.
     dense = [value.descriptor for value in values if value.descriptor.is_dense]
     largest = max(dense, key=lambda descriptor: descriptor.byte_size, default=None)
-    layouts = [
-        largest.resized(value.descriptor.dims) if largest else plain(value.descriptor.dims, value.descriptor.data_type)
-        for value in values
-    ]
+    if largest is None:
+        largest = plain(values[0].descriptor.dims, values[0].descriptor.data_type)
+    if largest.is_strided and largest.strides[axis] * largest.dims[axis] < _SHORT_RUN:
+        # Copies of short runs are slow: the axis becomes the outermost one in memory.
+        others = [one for one in largest.axes_in_memory or () if one != axis]
+        largest = ordered(largest.dims, largest.data_type, [axis, *others])
+    layouts = [largest.resized(value.descriptor.dims) for value in values]
     values = [
-        value if value.descriptor == layout else lowering.reordered(value, layout, operation.node)
+        Value(value.buffer, layout, value.offset)
+        if value.descriptor.same_places(layout)
+        else lowering.reordered(value, layout, operation.node)
         for value, layout in zip(values, layouts)
     ]
     shape = list(values[0].descriptor.dims)
     shape[axis] = sum(value.descriptor.dims[axis] for value in values)
     sources = (ctypes.c_void_p * len(values))(*(value.descriptor.handle for value in values))
-    wanted = any_layout(shape, values[0].descriptor.data_type)
+    wanted = largest.resized(shape)
     descriptor = describe("concat", wanted, len(values), axis, sources, Attributes())
     target = lowering.new_value(descriptor.dst)
     arguments = {Argument.multiple_src + index: value for index, value in enumerate(values)}
     lowering.run(operation.node, descriptor, {**arguments, Argument.dst: target})
     return target
 
+
+# The number of elements that `concat` copies at a time fast.
+_SHORT_RUN = 16
 
 # The types between which a reorder converts as Convert does: it rounds floats to integers, which Convert cuts off.
 _INTEGERS = (Type.i32, Type.i8, Type.u8)
@@ -101,11 +111,15 @@ def _unsupported_convert(node: ops.Convert) -> str | None:
     source, target = node.get_input_element_type(0), node.get_output_element_type(0)
     if source in (*_INTEGERS, *_FLOATS) and target in _FLOATS:
         return rank_reason(node)
+    if is_quantizing(node):
+        return rank_reason(node)
     return f"oneDNN does not convert {source} to {target} as Convert does"
 
 
 @lowers(ops.Convert, unless=_unsupported_convert)
 def convert(lowering: Lowering, operation: Operation) -> None:
+    if operation.epilogue:
+        return elementwise(lowering, operation)
     value = lowering.value(operation.inputs[0], reader=operation.node)
     wanted = value.descriptor.resized(value.descriptor.dims, lowering.data_type(operation.result))
     result = value if value.descriptor == wanted else lowering.reordered(value, wanted, operation.node)

@@ -46,6 +46,8 @@ def post_ops_of(node: Node, position: int) -> list[PostOp] | None:
         return None
     if type(node) in _UNARY:
         return [_UNARY[type(node)]]
+    if type(node) is ops.Convert:
+        return []  # primitives read and write any type
     make = _WITH_PARAMETERS.get(type(node))
     return make(node) if make else None
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 from hetero import ops
 from hetero.graph import is_constant
-from hetero_onednn.api import FORWARD_INFERENCE, Algorithm, Argument, dims
+from hetero_onednn.api import FORWARD_INFERENCE, Algorithm, Argument, Binary, dims
 from hetero_onednn.attributes import Attributes
-from hetero_onednn.descriptors import extended, plain
+from hetero_onednn.descriptors import ELEMENT_SIZES, extended, plain
 from hetero_onednn.lowering import Lowering, unsupported
 from hetero_onednn.operation import Operation
 from hetero_onednn.primitive import describe
@@ -25,6 +28,11 @@ _ALGORITHMS = {
     ops.ReduceL1: (Algorithm.reduction_norm_lp_power_p_sum, 1.0),
     ops.ReduceL2: (Algorithm.reduction_norm_lp_sum, 2.0),
 }
+_PAIRWISE = {
+    ops.ReduceSum: Binary.add, ops.ReduceProd: Binary.mul, ops.ReduceMax: Binary.max, ops.ReduceMin: Binary.min,
+}  # fmt: skip
+# The number of elements up to which those are combined one by one, as reductions of a few elements are slow.
+_MAX_PARTS = 4
 _POOLINGS = {
     ops.ReduceMean: Algorithm.pooling_avg_include_padding,
     ops.ReduceMax: Algorithm.pooling_max,
@@ -80,14 +88,17 @@ def _reduced(lowering: Lowering, operation: Operation, axes: tuple[int, ...]) ->
     node, data = operation.main, operation.inputs[0]
     algorithm, exponent = _ALGORITHMS[type(node)]
     # Only the last axes are reduced fast: the others are moved before them.
-    order = [*(axis for axis in range(len(data.shape)) if axis not in axes), *axes]
+    kept = [axis for axis in range(len(data.shape)) if axis not in axes]
+    if type(node) in _PAIRWISE and math.prod(data.shape[axis] for axis in axes) <= _MAX_PARTS:
+        return _combined(lowering, operation, axes, kept)
+    order = [*kept, *axes]
     if order == sorted(order):
         source = lowering.plain(data, node)
     else:
         value = lowering.value(data, reader=node)
         moved = Value(value.buffer, value.descriptor.transposed(order), value.offset)
-        kept = plain(moved.descriptor.dims, moved.descriptor.data_type)
-        source = lowering.reordered(moved, kept, node)
+        layout = plain(moved.descriptor.dims, moved.descriptor.data_type)
+        source = lowering.reordered(moved, layout, node)
         axes = tuple(range(len(order) - len(axes), len(order)))
     layout = source.descriptor
     shape = [1 if axis in axes else length for axis, length in enumerate(layout.dims)]
@@ -99,3 +110,22 @@ def _reduced(lowering: Lowering, operation: Operation, axes: tuple[int, ...]) ->
     result = lowering.new_value(descriptor.dst)
     lowering.run(node, descriptor, {Argument.src: source, Argument.dst: result})
     return result
+
+
+def _combined(lowering: Lowering, operation: Operation, axes: Sequence[int], kept: Sequence[int]) -> Value:
+    """Return the reduction over a few elements, which are combined one by one."""
+    node, data = operation.main, operation.inputs[0]
+    value = lowering.value(data, reader=node)
+    moved = Value(value.buffer, value.descriptor.transposed([*axes, *kept]), value.offset)
+    wanted = plain(moved.descriptor.dims, moved.descriptor.data_type)
+    source = moved if moved.descriptor.same_places(wanted) else lowering.reordered(moved, wanted, node)
+    count = math.prod(data.shape[axis] for axis in axes)
+    layout = plain([wanted.byte_size // ELEMENT_SIZES[wanted.data_type] // count], wanted.data_type)
+    parts = [Value(source.buffer, layout, source.offset + index * layout.byte_size) for index in range(count)]
+    result = parts[0]
+    descriptor = describe("binary", _PAIRWISE[type(node)], layout, layout, layout, Attributes())
+    for part in parts[1:]:
+        target = lowering.new_value(layout)
+        lowering.run(node, descriptor, {Argument.src: result, Argument.src_1: part, Argument.dst: target})
+        result = target
+    return Value(result.buffer, plain([data.shape[axis] for axis in kept], layout.data_type), result.offset)

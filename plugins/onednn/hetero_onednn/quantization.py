@@ -1,0 +1,181 @@
+"""Quantized values in models: which values are 8-bit integers, and which weights are multiples of a scale."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Constant, Model, Node, Output, constant_array
+from hetero.graph.rt_info import copy_rt_info
+from hetero.passes import changes_numerics
+from hetero.passes.rewriting import only_reader
+from hetero.types import Type
+
+_RANGES = {Type.i8: (-128, 127), Type.u8: (0, 255)}
+_MOVES = (ops.Reshape, ops.Transpose, ops.Squeeze, ops.Unsqueeze)
+_PRODUCTS = (ops.Convolution, ops.GroupConvolution, ops.MatMul)
+# The largest difference of a weight divided by the scale from an integer.
+_TOLERANCE = 1e-3
+# The number of weights of a channel that are tried with each scale.
+_SAMPLES = 64
+
+
+class Quantized(NamedTuple):
+    """Real numbers (integers - zero_point) · scale."""
+
+    integers: Output
+    zero_point: int
+    scale: float
+
+
+def quantized(value: Output) -> Quantized | None:
+    """Return the 8-bit integers that a value of f32 is computed from by one zero point and one scale, if it is."""
+    zero_point, scale, node = 0.0, 1.0, value.node
+    if type(node) is ops.Multiply:
+        number = _number(node.input_value(1))
+        if number is None:
+            return None
+        scale, node = number, node.input_value(0).node
+    if type(node) is ops.Subtract:
+        number = _number(node.input_value(1))
+        if number is None or not number.is_integer():
+            return None
+        zero_point, node = number, node.input_value(0).node
+    if not is_dequantizing(node) or not abs(zero_point) <= 255 or not 0 < scale < np.inf:
+        return None
+    integers = node.input_value(0)
+    return Quantized(integers, int(zero_point), scale) if integers.partial_shape == value.partial_shape else None
+
+
+def feeds_product(node: Node) -> bool:
+    """Return whether a node computes quantized real numbers that a product reads, which can read the integers."""
+    if type(node) not in (ops.Convert, ops.Subtract, ops.Multiply) or quantized(node.output(0)) is None:
+        return False
+    readers = node.output(0).get_target_inputs()
+    return any((type(one.node) in _PRODUCTS and not one.index) or feeds_product(one.node) for one in readers)
+
+
+def quantized_weights(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return i8 numbers and scales of which each row of f32 weights, ``[channels, …]``, is the product.
+
+    Returns None if there are none.
+    """
+    if not weights.size:
+        return None
+    rows = weights.reshape(len(weights), -1)
+    largest = np.abs(rows).max(1)
+    if not np.isfinite(largest).all():
+        return None
+    largest[largest == 0] = 1
+    parts = np.concatenate(
+        [rows[:, :: max(1, rows.shape[1] // _SAMPLES)] / largest[:, None], np.ones((len(rows), 1))], 1
+    )
+    steps = np.zeros(len(rows), np.float32)
+    # Scales that make the largest weight this multiple of them.
+    for multiple in range(128, 0, -1):
+        fits = _is_integral(parts * multiple).all(1)
+        steps[fits] = multiple
+    if not steps.all():
+        return None
+    scales = (largest / steps).astype(np.float32)
+    numbers = rows / scales[:, None]
+    if not _is_integral(numbers).all() or numbers.max() > 127.5:
+        return None
+    return np.round(numbers).astype(np.int8).reshape(weights.shape), scales
+
+
+def _is_integral(array: np.ndarray) -> np.ndarray:
+    return np.abs(array - np.round(array)) < _TOLERANCE
+
+
+def is_dequantizing(node: Node) -> bool:
+    """Return whether a node converts 8-bit integers to f32."""
+    return (
+        type(node) is ops.Convert and node.get_input_element_type(0) in _RANGES and node.get_element_type() is Type.f32
+    )
+
+
+def is_quantizing(node: Node) -> bool:
+    """Return whether a node converts f32, which was rounded and clamped, to 8-bit integers."""
+    if type(node) is not ops.Convert or node.get_input_element_type(0) is not Type.f32:
+        return False
+    clamp: Any = node.input_value(0).node
+    low, high = _RANGES.get(node.get_element_type(), (0, -1))
+    if type(clamp) is not ops.Clamp or not low <= clamp.min_value <= clamp.max_value <= high:
+        return False
+    if not (float(clamp.min_value).is_integer() and float(clamp.max_value).is_integer()):
+        return False
+    source = clamp.input_value(0).node
+    while type(source) in (ops.Add, ops.Subtract):
+        number = _number(source.input_value(1))
+        if number is None or not number.is_integer():
+            return False
+        source = source.input_value(0).node
+    return type(source) is ops.Round
+
+
+@changes_numerics
+def compute_products_in_floats(model: Model) -> bool:
+    """Replace convolutions and products of 8-bit integers in i32, which are converted to f32, by those in f32.
+
+    Requires: constants are folded. oneDNN accumulates the integers as such, and converts the sums to f32.
+    """
+    return any([_in_floats(node) for node in model.get_ordered_ops() if type(node) is ops.Convert])
+
+
+def _in_floats(convert: Node) -> bool:
+    source = convert.input_value(0)
+    if source.element_type is not Type.i32 or convert.get_element_type() is not Type.f32:
+        return False
+    value = _sum_in_floats(source)
+    if value is None:
+        return False
+    copy_rt_info([value.node, convert], value.node)
+    value.node.friendly_name = convert.friendly_name
+    convert.output(0).replace(value)
+    convert.disconnect()
+    return True
+
+
+def _sum_in_floats(value: Output) -> Output | None:
+    """Return a sum of products of 8-bit integers, or such integers, as f32 instead of i32."""
+    node = value.node
+    if type(node) not in (*_PRODUCTS, *_MOVES, ops.Add) or only_reader(node) is None:
+        return _operand_in_floats(value)
+    if type(node) in _PRODUCTS:
+        operands = [_operand_in_floats(one) for one in node.input_values()]
+    elif type(node) is ops.Add:
+        array = constant_array(node.input_value(1))
+        bias = None if array is None else Constant(array.astype(np.float32)).output(0)
+        operands = [_sum_in_floats(node.input_value(0)), bias]
+    else:
+        operands = [_sum_in_floats(node.input_value(0)), *node.input_values()[1:]]
+    found = [operand for operand in operands if operand is not None]
+    return _like(node.clone_with_new_inputs(found), node) if len(found) == len(operands) else None
+
+
+def _operand_in_floats(value: Output) -> Output | None:
+    """Return 8-bit integers, or constants, minus a constant zero point as f32 instead of i32."""
+    node, array = value.node, constant_array(value)
+    if array is not None:
+        return Constant(array.astype(np.float32)).output(0) if np.abs(array).max(initial=0) <= 255 else None
+    if type(node) is ops.Subtract:
+        zero_point, number = constant_array(node.input_value(1)), _operand_in_floats(node.input_value(0))
+        if zero_point is None or number is None:
+            return None
+        return _like(ops.Subtract(number, zero_point.astype(np.float32)), node)
+    if type(node) is not ops.Convert or node.get_input_element_type(0) not in _RANGES:
+        return None
+    return _like(ops.Convert(node.input_value(0), Type.f32), node)
+
+
+def _like(made: Node, origin: Node) -> Output:
+    copy_rt_info([origin], made)
+    return made.output(0)
+
+
+def _number(value: Output) -> float | None:
+    array = constant_array(value)
+    return float(array.reshape(-1)[0]) if array is not None and array.size == 1 else None
