@@ -310,6 +310,38 @@ def benchmark(
         _print_report(report, as_json, show_benchmark)
 
 
+@app.command()
+def report(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    device: Annotated[str, typer.Option("--device", "-d", help="Devices, as HETERO:A,B.", show_default=False)],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")] = "report.html",
+    settings: Settings = [],  # noqa: B006
+    inputs: InputSource = "",
+    shapes: Shapes = [],  # noqa: B006
+    extensions: Extensions = [],  # noqa: B006
+    debug: Debug = False,
+) -> None:
+    """Measure a model and write a page with its graph, placement, times and memory, for a browser."""
+    with _one_line_errors(debug):
+        from hetero.run.calibrate import parse_shapes
+        from hetero.run.display import progress_bar
+        from hetero.run.report.data import report_data
+        from hetero.run.report.page import write_page
+        from hetero.run.samples import load_samples
+        from hetero.run.settings import parse_properties
+        from hetero.run.sources import refuse_overwriting, writable_file
+
+        file = writable_file(output, Path())
+        refuse_overwriting([file], [Path(model), *([Path(inputs)] if inputs else [])])
+        properties = parse_properties(settings)
+        with progress_bar() as progress:
+            core, network = _read_model(model, extensions, progress)
+            arrays = load_samples(network, inputs, parse_shapes(shapes), None)[0].arrays
+            data = report_data(core, network, Path(model).name, device, arrays, properties, progress)
+        write_page(data, file)
+        print(escaped(f"{file}: {data.summary}"))
+
+
 @plugin.command("new")
 def new(
     name: Annotated[str, typer.Argument(help="The device's name, such as NPU.", show_default=False)],
