@@ -7,7 +7,7 @@ DEVICES := onednn openvino ray
 # Packages that carry the demo's models; only their files are used, so they come without what they depend on.
 MODEL_PACKAGES := rapidocr==3.10.0 magika==1.0.3
 
-.PHONY: demo models test test-full test-frameworks $(FRAMEWORKS:%=test-%) soak lint bench clean
+.PHONY: demo models test test-full test-frameworks $(FRAMEWORKS:%=test-%) soak lint bench browser clean
 
 demo: .venv/demo
 	$(BIN)/hetero run configs/ocr.yaml
@@ -46,8 +46,22 @@ bench: models .venv/bench
 	$(BIN)/python -m tests.benchmarks.inference
 	$(BIN)/python -m tests.benchmarks.inference --batch 1 --bf16
 
+# The report page in a headless browser, which needs Node.js 20 or newer and npm: a model cut in two, whose picture goes
+# to docs/, and one with 5,000 operations.
+browser: models tests/browser/node_modules
+	mkdir -p build
+	$(BIN)/hetero report .zoo/inception_v1.onnx -d HETERO:ONEDNN,GPU --property PLACEMENT=PIPELINE -o build/report.html
+	node tests/browser/report_page.mjs build/report.html docs/report.png
+	$(BIN)/python -m tests.browser.large_model build/large.xml
+	$(BIN)/hetero report build/large.xml -d HETERO:TEMPLATE -o build/large.html
+	node tests/browser/report_page.mjs build/large.html
+
+tests/browser/node_modules: tests/browser/package.json
+	npm install --no-audit --no-fund --no-package-lock --prefix tests/browser
+	touch $@
+
 clean:
-	rm -rf .venv $(FRAMEWORKS:%=.venv-%)
+	rm -rf tests/browser/node_modules .venv $(FRAMEWORKS:%=.venv-%)
 
 .venv/demo: pyproject.toml plugins/template/pyproject.toml plugins/opencl/pyproject.toml
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "hetero needs Python 3.11 or newer"'

@@ -172,7 +172,8 @@ def executed_steps(runtime_model: Model) -> tuple[list[StepData], int]:
     position = {node: index for index, node in enumerate(steps)}
     live = np.zeros(len(steps) + 1, np.int64)  # differences between one step and the next
     unknown_sizes = 0
-    for value in (value for node in order for value in node.outputs() if not _is_constant(node)):
+    writers = [node for node in order if not (isinstance(node, Result) or _is_constant(node))]
+    for value in (value for node in writers for value in node.outputs()):
         size = byte_size(value)
         if size is None:
             unknown_sizes += 1
@@ -207,7 +208,7 @@ def _run_alone(compiled: CompiledModel, inputs: Sequence[np.ndarray]) -> tuple[l
 
 def _run_overlapped(compiled: CompiledModel, inputs: Sequence[np.ndarray]) -> tuple[list[Span], float]:
     """Run several requests at once. Return the spans and the inferences per second."""
-    queue = AsyncInferQueue(compiled, 0)
+    queue = AsyncInferQueue(compiled, max(2, compiled.get_property(props.optimal_number_of_infer_requests)))
     for request in queue:
         request.infer(list(inputs), share_inputs=True, share_outputs=True)
     count = ROUNDS * len(queue)

@@ -81,7 +81,7 @@ function layout({boxes, lines}) {
   d3.sugiyama()
     .layering(d3.layeringLongestPath())
     .decross(d3.decrossTwoLayer().order(d3.twolayerAgg()))
-    .coord(boxes.length > 400 ? d3.coordGreedy() : d3.coordSimplex())
+    .coord(boxes.length > 400 ? d3.coordCenter() : d3.coordSimplex())  // the other takes seconds for more
     .nodeSize([WIDTH, HEIGHT]).gap([24, 36])(graph);
   const positions = new Map([...graph.nodes()].map(node => [node.data.id, {x: node.x, y: node.y}]));
   const points = new Map([...graph.links()].map(
@@ -145,8 +145,20 @@ function draw(view) {
       {selector: "node:selected", style: {"border-width": 5, "border-color": "#c0f"}},
     ],
   });
+  fit(0.4);
   cy.on("tap", "node", event => showDetails(event.target.data("details")()));
   search(byId("search").value);
+}
+
+// Show the whole graph, or, if that needs a smaller scale than `least`, its begin.
+function fit(least = 0) {
+  cy.fit(undefined, 20);
+  cy.zoom(Math.min(1.5, Math.max(least, cy.zoom())));
+  cy.center();
+  if (cy.extent().y1 > cy.elements().boundingBox().y1) {
+    cy.center(cy.nodes()[0]);
+    cy.panBy({x: 0, y: 40 - cy.height() / 2});
+  }
 }
 
 function search(text) {
@@ -225,7 +237,10 @@ for (const device of report.devices) {
   color.style.background = device.fill;
   byId("legend").append(color, `${device.name}  `);
 }
-byId("view").onchange = event => draw(event.target.value);
+byId("view").onchange = event => {
+  draw(event.target.value);
+  showDetails({});
+};
 byId("search").oninput = event => search(event.target.value);
 byId("search").onkeydown = event => {
   if (event.key !== "Enter" || !found.length) return;
@@ -233,5 +248,5 @@ byId("search").onkeydown = event => {
   show(found[shown]);
   byId("found").textContent = `${shown + 1} of ${found.length}`;
 };
-byId("fit").onclick = () => cy.fit(undefined, 20);
+byId("fit").onclick = () => fit();
 draw("operations");
