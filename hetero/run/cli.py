@@ -139,7 +139,8 @@ def query(
     extensions: Extensions = [],  # noqa: B006
     everything: Annotated[bool, typer.Option("--all", help="List every operation.")] = False,
     drawing: Annotated[
-        str | None, typer.Option("--draw", metavar="FILE", help="Draw the operations by device: an .svg or .dot file.")
+        str | None,
+        typer.Option("--draw", metavar="FILE", help="Draw the operations by device, for Graphviz: a .dot file."),
     ] = None,
     debug: Debug = False,
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from hetero import properties as props
 from hetero.dispatch.affinity import is_placed
-from hetero.dispatch.drawing import FORMATS, PlacedOn, draw, picture_of_affinities
+from hetero.dispatch.drawing import PlacedOn, draw, picture_of_affinities
 from hetero.errors import ConfigError, HeteroError
 from hetero.graph import Model
 from hetero.graph.unique_names import make_names_unique
@@ -76,10 +76,12 @@ def query_operations(core: Core, model: Model, device: str) -> list[OperationQue
 
 
 def drawing_file(text: str) -> Path:
-    """Return the path of a drawing to write. Raises ConfigError if it cannot be written or has an unknown suffix."""
+    """Return the path of a drawing to write. Raises ConfigError if it cannot be written or is no .dot file."""
     file = writable_file(text, Path())
-    if file.suffix not in FORMATS:
-        raise ConfigError(f"cannot draw to {file}: its name must end in {' or '.join(FORMATS)}")
+    if file.suffix != ".dot":
+        raise ConfigError(
+            f"cannot draw to {file}: its name must end in .dot; 'hetero report' writes pages for a browser"
+        )
     return file
 
 

@@ -1,9 +1,9 @@
 """The command ``hetero``: its output, exit codes and one-line errors."""
 
 import json
+import re
 import subprocess
 import sys
-import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import onnx
@@ -191,14 +191,10 @@ def test_query(folder, arguments, parts):
 
 
 def test_query_with_a_drawing(folder):
-    result = hetero("query", "model.onnx", "-d", "HETERO:PICKY,TEMPLATE", "--draw", "model.svg")
+    result = hetero("query", "model.onnx", "-d", "HETERO:PICKY,TEMPLATE", "--draw", "model.dot")
     assert result.exit_code == 0, result.stderr
-    drawing = ElementTree.parse("model.svg").getroot()
-    tooltips = [title.text for title in drawing.iter("{http://www.w3.org/2000/svg}title")]
-    assert [text.splitlines()[1] for text in tooltips if text.startswith(("Relu", "Tanh"))] == [
-        "PICKY: can run it",
-        "TEMPLATE: can run it",
-    ]
+    tooltips = re.findall(r'tooltip="(?:Relu|Tanh) [^"]*?\\n([^"]*?)\\n', (folder / "model.dot").read_text())
+    assert tooltips == ["PICKY: can run it", "TEMPLATE: can run it"]
     assert hetero("query", "model.onnx", "-d", "PICKY", "--draw", "model.dot").exit_code == 0
     assert "no device: PICKY is picky" in (folder / "model.dot").read_text()
 

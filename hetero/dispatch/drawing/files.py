@@ -10,7 +10,6 @@ from pathlib import Path
 
 from hetero.dispatch.drawing.dot import to_dot
 from hetero.dispatch.drawing.picture import Picture, PlacedOn, picture_of_affinities, picture_of_subgraphs
-from hetero.dispatch.drawing.svg import to_svg
 from hetero.dispatch.partition import Subgraph
 from hetero.dispatch.report import PlacementReport
 from hetero.files import atomic_write
@@ -19,7 +18,6 @@ from hetero.messages import get_logger
 
 log = get_logger("hetero.dispatch")
 VISUALIZE = "HETERO_VISUALIZE"
-FORMATS = {".svg": to_svg, ".dot": to_dot}
 _MAX_NAME_LENGTH = 100
 # How often each name was used: several models of a process may have the same name.
 _drawn: Counter[str] = Counter()
@@ -42,16 +40,15 @@ def visualize(model: Model, subgraphs: Sequence[Subgraph], report: PlacementRepo
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         for kind, picture in pictures.items():
-            for suffix in FORMATS:
-                draw(picture, Path(folder, f"{stem}.{kind}{suffix}"))
+            draw(picture, Path(folder, f"{stem}.{kind}.dot"))
     except OSError as error:
         problem = error.strerror or error
         log.warning("'%s' is not drawn: %s=%s cannot be written: %s", model.friendly_name, VISUALIZE, folder, problem)
 
 
 def draw(picture: Picture, file: Path) -> None:
-    """Write a picture in the format of the suffix, .svg or .dot. Raise OSError if the file cannot be written."""
-    content = FORMATS[file.suffix](picture).encode()
+    """Write a picture as a DOT file. Raise OSError if it cannot be written."""
+    content = to_dot(picture).encode()
     with atomic_write(file) as (stream,):
         stream.write(content)
 

@@ -127,7 +127,7 @@ function draw(view) {
   cy = cytoscape({
     container: byId("graph"), elements: elements(graph), layout: {name: "preset"},
     pixelRatio: isLarge ? 1 : "auto", hideEdgesOnViewport: isLarge, textureOnViewport: isLarge,
-    minZoom: 0.005, maxZoom: 4, autoungrabify: true, boxSelectionEnabled: false,
+    minZoom: 0.001, maxZoom: 4, autoungrabify: true, boxSelectionEnabled: false,
     style: [
       {selector: "node", style: {
         shape: "rectangle", width: WIDTH, height: HEIGHT, label: "data(label)", "text-wrap": "wrap",
