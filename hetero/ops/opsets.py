@@ -126,7 +126,7 @@ def constant(
         if isinstance(dtype, bool):
             dtype, shared_memory = None, dtype
         shared_memory = shared_memory is not False
-        value = value.data
+        value = value.array
     dtype = _PYTHON_TYPES.get(dtype, dtype)
     if isinstance(dtype, Type) and dtype is not Type.string:
         array = np.asarray(value)

@@ -342,8 +342,8 @@ def _value_of(tensor: Tensor, share: bool, decode_strings: bool = True) -> Any:
     if not decode_strings and tensor.element_type is Type.string:
         return tensor.bytes_data
     if isinstance(tensor.element_type, ContainerType):
-        return unbox(tensor.data)
-    return tensor.data if share else tensor.data.copy()
+        return unbox(tensor.array)
+    return tensor.array if share else tensor.array.copy()
 
 
 def _as_shape(number: np.ndarray, shape: Sequence[int]) -> np.ndarray:

@@ -58,6 +58,16 @@ def test_a_device_that_fails_is_dropped_and_the_inference_runs_elsewhere(faulty,
     assert len(b.compiled) == 2  # its part, and the whole
 
 
+def test_profiling_that_was_set_later_stays_on(caplog):
+    compiled = core_with(A=Faulty("raise", healthy=2), B=PickyPlugin()).compile_model(chain(), "HETERO:A,B")
+    compiled.set_property({"PERF_COUNT": True})
+    request = compiled.create_infer_request()
+    for x in inputs(3):
+        request.infer(x)
+    assert {"relu", "exp", "tanh"} <= {entry.node_name for entry in request.get_profiling_info()}
+    check_dropped(compiled, caplog)
+
+
 def test_a_thousand_inferences_in_threads_all_give_the_right_result(faulty, caplog):
     b = PickyPlugin()
     compiled = core_with(A=faulty, B=b).compile_model(chain(), "HETERO:A,B", TIMEOUT)

@@ -46,6 +46,21 @@ def program_strings(ov):
     ]  # fmt: skip
 
 
+def program_string_data_is_bytes(ov):
+    words = ov.opset1.parameter([-1], ov.Type.string, "words")
+    model = ov.Model([ov.opset1.result(words)], [words], "words")
+    request = ov.compile_model(model, "CPU" if ov.__name__ == "openvino" else "TEMPLATE").create_infer_request()
+    results = request.infer([np.array(["aé", "bcd"])])
+    source, target = ov.Tensor(["aé", "bcd"]), ov.Tensor(ov.Type.string, [1])
+    source.copy_to(target)
+    filled = ov.Tensor(ov.Type.string, [2])
+    filled.copy_from(np.array(["long", "x"]))
+    return [
+        source.data, target.data, target.str_data, filled.data, ov.Tensor([b"p"]).data, results[0],
+        request.get_input_tensor().data, request.get_output_tensor().data, request.results[0],
+    ]  # fmt: skip
+
+
 def program_regions_and_copies(ov):
     whole = ov.Tensor(np.arange(12).reshape(3, 4))
     region = ov.Tensor(whole, ov.Coordinate([0, 1]), ov.Coordinate([2, 3]))
