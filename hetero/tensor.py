@@ -181,7 +181,13 @@ class Tensor:
     @property
     def strides(self) -> Strides:
         """Bytes from one element to the next along each axis. Raises TensorError for elements smaller than a byte."""
-        return strides_in_bytes(self.element_type, self.array.strides)
+        array = self.array
+        if array.size:
+            return strides_in_bytes(self.element_type, array.strides)
+        # numpy's strides of an array without elements are all 0. OpenVINO's follow from the lengths.
+        innermost = array.itemsize if array.shape[-1] else 0
+        lengths = [math.prod(array.shape[axis + 1 :]) for axis in range(array.ndim)]
+        return strides_in_bytes(self.element_type, [length * innermost for length in lengths])
 
     @property
     def str_data(self) -> np.ndarray:

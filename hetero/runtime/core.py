@@ -28,7 +28,7 @@ from hetero.plugin.package_code import package_code
 from hetero.plugin.registry import Registry, check_device_name
 from hetero.properties import PropertyTable
 from hetero.runtime.compiled_model import CompiledModel
-from hetero.runtime.core_properties import CoreProperties, Properties, as_mapping
+from hetero.runtime.core_properties import CoreProperties, Properties, as_mapping, with_lists
 from hetero.runtime.device_name import parse_device_name
 from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.model_cache import ModelCache
@@ -249,7 +249,7 @@ class Core:
         plugin, options = self.resolve_device(device_name)
         options.update(arguments or {})
         with device_errors(f"{device_name} failed to get property {property}"):
-            return plugin.get_property(property, options)
+            return with_lists(plugin.get_property(property, options))
 
     def set_property(
         self,

@@ -17,6 +17,7 @@ def program_forms(ov):
     empty = [
         ov.Tensor(type=ov.Type.f32, shape=[1, 2]), ov.Tensor(type=np.float32, shape=ov.Shape([1, 2])),
         ov.Tensor(np.dtype("int8"), [3]), ov.Tensor(ov.Type.f16, ov.Shape([2])),
+        *(ov.Tensor(ov.Type.f32, shape) for shape in ([0, 3], [3, 0], [2, 0, 4], [0], [])),
     ]  # fmt: skip
     return [
         [tensor.data for tensor in tensors], [repr(tensor) for tensor in tensors + empty],

@@ -113,7 +113,7 @@ def test_most_properties_of_a_compiled_model_are_read_only(core, device):
     compiled = core.compile_model(relu_model("small"), device, options)
     assert {key: compiled.get_property(key) for key in options} == options
     assert compiled.get_property("NETWORK_NAME") == "small"
-    assert compiled.get_property("EXECUTION_DEVICES") == (device,)
+    assert compiled.get_property("EXECUTION_DEVICES") == [device]
     assert compiled.get_property("LOADED_FROM_CACHE") is False
     mutable = {key for key, kind in compiled.get_property("SUPPORTED_PROPERTIES").items() if kind == "RW"}
     assert mutable == {"PERF_COUNT"} | ({"INFERENCE_NUM_THREADS"} if device == "TEMPLATE" else set())
@@ -144,7 +144,7 @@ def test_the_dispatcher_reports_the_options_of_its_devices(core):
     options = {"INFERENCE_PRECISION_HINT": "f32", "MODEL_PRIORITY": "LOW", "EXECUTION_MODE_HINT": "ACCURACY"}
     compiled = core.compile_model(relu_model(), "HETERO:GPU,TEMPLATE", options)
     assert {key: hetero.OVAny(compiled.get_property(key)).astype(str) for key in options} == options
-    assert compiled.get_property("EXECUTION_DEVICES") == ("GPU",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["GPU"]
 
 
 @pytest.mark.parametrize(

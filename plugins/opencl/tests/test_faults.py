@@ -73,14 +73,14 @@ def fault(request, monkeypatch):
 def check_dropped(compiled, caplog) -> None:
     (warning,) = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert "no longer on GPU: " in warning
-    assert compiled.get_property("EXECUTION_DEVICES") == ("TEMPLATE",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["TEMPLATE"]
     (failure,) = compiled.get_property("PLACEMENT_REPORT").failures
     assert failure.device == "GPU" and failure.reason in warning
 
 
 def test_requests_in_flight_are_answered(fault, caplog):
     compiled = CORE.compile_model(chain(), "HETERO:GPU,TEMPLATE")
-    assert compiled.get_property("EXECUTION_DEVICES") == ("GPU",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["GPU"]
     queue, found = AsyncInferQueue(compiled, 20), {}
     queue.set_callback(lambda request, number: found.update({number: request.results[0].copy()}))
     fault()
@@ -119,7 +119,7 @@ def test_kernels_that_do_not_build(monkeypatch, caplog):
     monkeypatch.setattr(OpenCLDevice, "build", build)
     compiled = CORE.compile_model(chain(), "HETERO:GPU,TEMPLATE")
     np.testing.assert_allclose(compiled(XS[0])[0], np.tanh(np.exp(XS[0])), rtol=1e-5)
-    assert compiled.get_property("EXECUTION_DEVICES") == ("TEMPLATE",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["TEMPLATE"]
     assert len([record for record in caplog.records if record.levelno == logging.WARNING]) == 1
 
 
