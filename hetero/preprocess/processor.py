@@ -79,7 +79,7 @@ def _find(infos: Sequence[Info], ports: Sequence[Output], key: str | int | None,
     for info, port in zip(infos, ports):
         if key in port.names:
             return info
-    named = ", ".join(f"{index}: {'/'.join(sorted(port.names)) or 'no name'}" for index, port in enumerate(ports))
+    named = ", ".join(f"{index}: {'/'.join(sorted(port.names))}" for index, port in enumerate(ports))
     problem = f"has no {kind} {key}" if key is not None else f"has {len(infos)} {kind}s, choose one by index or name"
     raise GraphError(f"model '{model.friendly_name}' {problem}: {named or 'none'}")
 

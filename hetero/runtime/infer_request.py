@@ -13,7 +13,7 @@ from hetero import plugin
 from hetero.containers import ContainerType, as_container, unbox
 from hetero.errors import ArgumentTypeError, GraphError, TensorError, TensorTypeError, UnknownOutputError
 from hetero.graph import Output, find_port, port_name
-from hetero.graph.port_lookup import PortKey
+from hetero.graph.port_lookup import PortKey, describe_ports
 from hetero.tensor import Tensor, as_array
 from hetero.types import Type
 
@@ -264,6 +264,9 @@ class InferRequest:
 
     def get_compiled_model(self) -> CompiledModel:
         return self._compiled_model
+
+    def __repr__(self) -> str:
+        return describe_ports("InferRequest:", self.model_inputs, self.model_outputs)
 
     def _set_tensor(self, port: Output, tensor: Tensor | None) -> None:
         if not isinstance(tensor, Tensor):

@@ -23,7 +23,7 @@ def program_operators(ov):
     inputs = [ov.Tensor(np.array([[3, 4]], np.float32)), ov.Tensor(np.array([[5, 8]], np.float32))]
     return [
         [node.get_type_name() for node in nodes], model.evaluate(outputs, inputs), [output.data for output in outputs],
-        kind_of_error(lambda: p + "a"), kind_of_error(lambda: p < q),
+        kind_of_error(lambda: p + "a"), kind_of_error(lambda: p < q), kind_of_error(lambda: p.output(0) < 1),
         p == p, p == q,
     ]  # fmt: skip
 
@@ -311,3 +311,8 @@ def program_property_lists(ov):
     names = [core.get_property(device, key) for key in ("EXECUTION_DEVICES", "OPTIMIZATION_CAPABILITIES")]
     lists = [compiled.get_property("EXECUTION_DEVICES"), *names, core.get_property(device, "AVAILABLE_DEVICES")]
     return [isinstance(value, list) for value in lists], type(core.get_property(device, "RANGE_FOR_STREAMS")).__name__
+
+
+def program_listed_names(ov):
+    names = ("AsyncInferQueue", "Core", "Model", "Op", "OpExtension", "ProfilingInfo", "save_model", "op", "opset13")
+    return [name in dir(ov) for name in names]
