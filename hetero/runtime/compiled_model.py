@@ -66,8 +66,8 @@ class CompiledModel:
     ) -> Results:
         """Run once in a request that all calls share. Not thread-safe: create one request for each thread.
 
-        The arguments are those of ``InferRequest.infer``. OpenVINO shares inputs by default; here that costs more than
-        the copy of a small input, because devices bind the memory again.
+        The arguments are those of ``InferRequest.infer``. OpenVINO shares inputs by default; here each shared
+        array is bound to the device as a new tensor, which takes longer than copying a small input.
         """
         return self._own_request.infer(inputs, share_inputs, share_outputs, decode_strings=decode_strings)
 

@@ -100,6 +100,7 @@ def program_names_given_before_the_result(ov):
     array = np.array([-1, 2], np.float32)
     results = request.infer({"in": array})
     return [
+        repr(ov.AsyncInferQueue(compiled, 2)),
         model.output(0).names, model.outputs[0].get_tensor().names, repr(model), repr(compiled), repr(request),
         results["out"], results.names(), "out" in results, request.get_tensor("out").data,
         compiled.output("out").names, compiled(array)["out"], compiled(inputs=[array])[compiled.output(0)],

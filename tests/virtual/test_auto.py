@@ -26,7 +26,7 @@ LIST = "MULTI_DEVICE_PRIORITIES"
 
 
 def devices_in_use(compiled) -> tuple[str, ...]:
-    return compiled.get_property("EXECUTION_DEVICES")
+    return tuple(compiled.get_property("EXECUTION_DEVICES"))
 
 
 def check(request, count: int = 3) -> None:

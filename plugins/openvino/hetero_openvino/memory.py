@@ -68,7 +68,7 @@ def constant(array: np.ndarray, kind: Type) -> op.Constant:
 
 def array_of(tensor: openvino.Tensor, kind: Type) -> np.ndarray:
     """Return the elements of an OpenVINO tensor without a copy, in the dtype of hetero's element type."""
-    return tensor.array.view(kind.to_dtype())
+    return tensor.data.view(kind.to_dtype())
 
 
 def _memory_of(array: np.ndarray, kind: str, shape: tuple[int, ...], owner: object = None) -> np.ndarray:
