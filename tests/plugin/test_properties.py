@@ -108,7 +108,7 @@ def test_most_properties_of_a_compiled_model_are_read_only(core, device):
     options = {
         "PERF_COUNT": True, "NUM_STREAMS": 2, "PERFORMANCE_HINT": "THROUGHPUT", "PERFORMANCE_HINT_NUM_REQUESTS": 7,
         "INFERENCE_PRECISION_HINT": Type.f32, "EXECUTION_MODE_HINT": "ACCURACY", "MODEL_PRIORITY": "HIGH",
-        "EXCLUSIVE_ASYNC_REQUESTS": True, "DISABLED_PASSES": ("fold_constants",), "DISABLE_TRANSFORMATIONS": True,
+        "EXCLUSIVE_ASYNC_REQUESTS": True, "DISABLED_PASSES": ["fold_constants"], "DISABLE_TRANSFORMATIONS": True,
     }  # fmt: skip
     compiled = core.compile_model(relu_model("small"), device, options)
     assert {key: compiled.get_property(key) for key in options} == options
@@ -130,7 +130,7 @@ def test_most_properties_of_a_compiled_model_are_read_only(core, device):
 def test_exported_models_keep_their_properties(core, device):
     options = {
         "INFERENCE_PRECISION_HINT": Type.f32, "EXECUTION_MODE_HINT": props.hint.ExecutionMode.ACCURACY,
-        "NUM_STREAMS": 3, "DISABLED_PASSES": ("fold_constants",),
+        "NUM_STREAMS": 3, "DISABLED_PASSES": ["fold_constants"],
     }  # fmt: skip
     exported = core.compile_model(relu_model(), device, options).export_model()
     imported = core.import_model(exported.getvalue(), device)
