@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from hetero.errors import ConfigError
@@ -16,8 +17,16 @@ _SUFFIXES = (".md", ".py", ".toml")
 _TEMPLATE = Path(__file__).parent / "plugin_template"
 
 
-def new_plugin(name: str, folder: Path | None = None) -> Path:
-    """Write a plugin package for a device to a new folder, by default ``hetero-NAME``, and return the folder.
+@dataclass(frozen=True)
+class NewPlugin:
+    """The result: the device, and the folder of its package."""
+
+    device: str
+    folder: str
+
+
+def new_plugin(name: str, folder: Path | None = None) -> NewPlugin:
+    """Write a plugin package for a device to a new folder, by default ``hetero-NAME``.
 
     Raises ConfigError if the name is invalid or taken, or if the folder exists.
     """
@@ -35,7 +44,7 @@ def new_plugin(name: str, folder: Path | None = None) -> Path:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(_rename(path.read_text(encoding="utf-8"), name), encoding="utf-8")
         package.rename(folder)
-    return folder
+    return NewPlugin(name.upper(), str(folder))
 
 
 def _rename(text: str, name: str) -> str:

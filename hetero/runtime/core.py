@@ -21,6 +21,7 @@ from hetero.frontend.extension import Extension, add_extensions
 from hetero.frontend.extension_loader import as_extensions
 from hetero.frontend.frontend import ModelSource
 from hetero.graph import Model, Op
+from hetero.messages import nearest
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
 from hetero.plugin.blob import BlobSource, read_blob
 from hetero.plugin.blob_import import device_table, exports_models, import_blob
@@ -334,6 +335,8 @@ class Core:
             if factory is None:
                 failed = [f"{name} ({reason})" for name, reason in self._registry.failures.items()]
                 hint = f"; these plugin packages cannot be used: {'; '.join(failed)}" if failed else ""
+                if near := nearest(kind.upper(), self._factories):
+                    hint = f"; {near}{hint}"
                 raise DeviceError(f"there is no device {kind}; there are {', '.join(self._factories)}{hint}")
             if kind not in self._unavailable:
                 inherited = self._inherited.pop(kind, None)
