@@ -109,6 +109,7 @@ def installed_plugins() -> Registry:
         manager = pluggy.PluginManager("hetero")
         manager.add_hookspecs(hookspecs)
         try:
+            _check_version(entry_point.dist)
             with package_code(f"importing plugin package {entry_point.name}"):
                 manager.register(entry_point.load(), entry_point.name)
                 dist = entry_point.dist
@@ -119,6 +120,25 @@ def installed_plugins() -> Registry:
         except Exception as error:
             registry.note_failure(entry_point.name, error)
     return registry
+
+
+def _check_version(dist: importlib.metadata.Distribution | None) -> None:
+    """Raise DeviceError if a package requires another version of hetero.
+
+    pip checks this when it installs the package, but not if hetero is replaced by another version later.
+    """
+    from packaging.requirements import Requirement
+
+    if dist is None:
+        return
+    installed = importlib.metadata.version("hetero")
+    for requirement in map(Requirement, dist.requires or ()):
+        applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        if requirement.name == "hetero" and applies and not requirement.specifier.contains(installed, prereleases=True):
+            raise DeviceError(
+                f"{dist.name} {dist.version} requires hetero{requirement.specifier}, but hetero {installed} is "
+                f"installed: install versions that fit, for example with pip install -U hetero {dist.name}"
+            )
 
 
 def _chosen_package(device: str, packages: Iterable[str]) -> str | None:

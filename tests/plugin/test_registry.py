@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from hetero_template.plugin import TemplatePlugin
 
-from hetero import Core
+from hetero import Core, get_version
 from hetero.errors import DeviceError
 from hetero.plugin import hookimpl, installed_plugins, package_code
 
@@ -16,7 +16,7 @@ class Odd(BaseException):
     """An error that is not an Exception."""
 
 
-def package(name: str, *devices, factory=TemplatePlugin, load=lambda: None, hook=lambda: None) -> SimpleNamespace:
+def package(name: str, *devices, factory=TemplatePlugin, load=lambda: None, hook=lambda: None, requires=()):
     """Return the entry point of a package that registers devices. ``load`` and ``hook`` are called at those steps."""
 
     @hookimpl
@@ -29,7 +29,8 @@ def package(name: str, *devices, factory=TemplatePlugin, load=lambda: None, hook
         load()
         return SimpleNamespace(hetero_register_devices=hetero_register_devices)
 
-    return SimpleNamespace(name=name, dist=SimpleNamespace(name=name, version="1.0"), load=load_package)
+    dist = SimpleNamespace(name=name, version="1.0", requires=requires)
+    return SimpleNamespace(name=name, dist=dist, load=load_package)
 
 
 @pytest.fixture
@@ -99,6 +100,17 @@ def test_a_package_registers_a_device_once(install):
     core = install(package("bad", "NPU", "NPU"))
     assert core.available_devices == ["NPU"]
     assert core.unavailable_devices == {"bad": "package bad 1.0 registers device NPU twice: it takes each name once"}
+
+
+@pytest.mark.parametrize("requirement", ["hetero==99.*", "hetero<0.1", 'hetero==0.2.*; python_version > "3"'])
+def test_a_package_for_another_version_of_hetero_is_unavailable(install, requirement):
+    """The code of the package is not imported, as it may fail in any way."""
+    bad = package("bad", "BAD", load=raising(AssertionError()), requires=["numpy", requirement])
+    core = install(bad, package("good", "GOOD", requires=["hetero==0.1.*", 'hetero==9.*; extra == "test"']))
+    assert core.available_devices == ["GOOD"]
+    specifier = requirement.removeprefix("hetero").partition(";")[0]
+    expected = f"bad 1.0 requires hetero{specifier}, but hetero {get_version()} is installed: install versions that fit"
+    assert core.unavailable_devices["bad"].startswith(expected)
 
 
 @pytest.mark.parametrize(
