@@ -9,7 +9,7 @@ MODEL_PACKAGES := rapidocr==3.10.0 magika==1.0.3
 # Devices that run the demo from installed wheels; RAY needs a running cluster.
 WHEEL_DEVICES := GPU TEMPLATE OPENVINO.CPU HETERO:ONEDNN,TEMPLATE
 
-.PHONY: demo models test test-full test-frameworks $(FRAMEWORKS:%=test-%) soak lint bench docs wheels clean
+.PHONY: demo models test test-full test-frameworks $(FRAMEWORKS:%=test-%) soak lint bench pictures docs wheels clean
 
 demo: .venv/demo
 	$(BIN)/hetero run configs/ocr.yaml
@@ -47,6 +47,11 @@ lint: .venv/test
 bench: models .venv/bench
 	$(BIN)/python -m tests.benchmarks.inference
 	$(BIN)/python -m tests.benchmarks.inference --batch 1 --bf16
+
+# The drawing in docs/placement.md: the subgraphs of the demo, with more pinned operations. docs/overview.svg is drawn by hand.
+pictures: .venv/demo
+	HETERO_VISUALIZE=build/pictures $(BIN)/hetero run configs/ocr.yaml --set iterations=1 --set 'affinities={Softmax.*: TEMPLATE}'
+	cp build/pictures/*.subgraphs.svg docs/placement.svg
 
 # The documentation as web pages in build/docs; a warning is an error.
 docs: .venv/docs
