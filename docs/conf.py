@@ -6,6 +6,7 @@ project = "hetero"
 version = importlib.metadata.version("hetero")
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
 html_theme = "furo"
+html_show_copyright = False
 html_title = f"hetero {version}"
 # GitHub's anchors of headings, as links between pages use them.
 myst_heading_anchors = 3
