@@ -6,8 +6,10 @@ FRAMEWORKS := pytorch tensorflow paddle
 DEVICES := onednn openvino ray
 # Packages that carry the demo's models; only their files are used, so they come without what they depend on.
 MODEL_PACKAGES := rapidocr==3.10.0 magika==1.0.3
+# Devices that run the demo from installed wheels; RAY needs a running cluster.
+WHEEL_DEVICES := GPU TEMPLATE OPENVINO.CPU HETERO:ONEDNN,TEMPLATE
 
-.PHONY: demo models test test-full test-frameworks $(FRAMEWORKS:%=test-%) soak lint bench clean
+.PHONY: demo models test test-full test-frameworks $(FRAMEWORKS:%=test-%) soak lint bench pictures docs wheels clean
 
 demo: .venv/demo
 	$(BIN)/hetero run configs/ocr.yaml
@@ -46,8 +48,30 @@ bench: models .venv/bench
 	$(BIN)/python -m tests.benchmarks.inference
 	$(BIN)/python -m tests.benchmarks.inference --batch 1 --bf16
 
+# The drawing in docs/placement.md: the subgraphs of the demo, with more pinned operations. docs/overview.svg is drawn by hand.
+pictures: .venv/demo
+	HETERO_VISUALIZE=build/pictures $(BIN)/hetero run configs/ocr.yaml --set iterations=1 --set 'affinities={Softmax.*: TEMPLATE}'
+	cp build/pictures/*.subgraphs.svg docs/placement.svg
+
+# The documentation as web pages in build/docs; a warning is an error.
+docs: .venv/docs
+	$(BIN)/sphinx-build -qEW -b html docs build/docs
+
+# Wheels of hetero and its plugins in dist/, installed into an environment of their own, where the demo runs on each device.
+wheels:
+	rm -rf dist .venv-wheels build/lib build/bdist.* plugins/*/build
+	$(PYTHON) -m venv .venv-wheels
+	.venv-wheels/bin/pip install -qq --upgrade pip
+	.venv-wheels/bin/pip wheel -qq --no-deps -w dist . ./plugins/*
+	.venv-wheels/bin/pip install -qq dist/hetero_*.whl "$$(echo dist/hetero-*.whl)[opencl-pocl,onednn,openvino,ray,template]"
+	.venv-wheels/bin/pip install -qq --no-deps $(MODEL_PACKAGES)
+	cd dist && ../.venv-wheels/bin/hetero devices
+	cd dist && for device in $(WHEEL_DEVICES); do \
+		../.venv-wheels/bin/hetero run ../configs/ocr.yaml --set device=$$device --set affinities={} | grep 'Any device, one network' || exit 1; \
+	done
+
 clean:
-	rm -rf .venv $(FRAMEWORKS:%=.venv-%)
+	rm -rf .venv .venv-wheels $(FRAMEWORKS:%=.venv-%) build dist
 
 .venv/demo: pyproject.toml plugins/template/pyproject.toml plugins/opencl/pyproject.toml
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "hetero needs Python 3.11 or newer"'
@@ -63,6 +87,10 @@ clean:
 
 .venv/bench: .venv/test
 	$(BIN)/pip install -qq -e '.[bench]'
+	touch $@
+
+.venv/docs: .venv/demo
+	$(BIN)/pip install -qq -e '.[docs]'
 	touch $@
 
 $(FRAMEWORKS:%=.venv-%): .venv-%: pyproject.toml plugins/template/pyproject.toml plugins/opencl/pyproject.toml

@@ -204,7 +204,9 @@ def _chosen_placement(table: PropertyTable) -> PlacementStrategy:
     policy = props.hint.ModelDistributionPolicy
     if policy.TENSOR_PARALLEL in policies:
         key = props.hint.model_distribution_policy
-        raise PropertyError(f"{key} {policy.TENSOR_PARALLEL} is not supported: use {policy.PIPELINE_PARALLEL}")
+        raise PropertyError(
+            f"{key} {policy.TENSOR_PARALLEL.text} is not supported: use {policy.PIPELINE_PARALLEL.text}"
+        )
     if policy.PIPELINE_PARALLEL in policies and placement_strategy not in table.explicit():
         return PlacementStrategy.PIPELINE
     return table.get(placement_strategy)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hetero.errors import ConfigError
 from hetero.plugin import installed_plugins
+from hetero.runtime.version import Version, get_version
 
 MAX_NAME_LENGTH = 20
 # Only these files are copied: tools may leave caches in the folder.
@@ -48,8 +49,11 @@ def new_plugin(name: str, folder: Path | None = None) -> NewPlugin:
 
 
 def _rename(text: str, name: str) -> str:
-    """Replace the template's names of the device, package, classes and distribution."""
+    """Replace the template's names of the device, package, classes and distribution, and the version of hetero."""
+    version = Version.parse(f"hetero {get_version()}")
     names = {
+        # A plugin is made for one minor version of hetero.
+        '"hetero"': f'"hetero=={version.major}.{version.minor}.*"',
         "hetero-example": f"hetero-{name.lower().replace('_', '-')}",
         "EXAMPLE": name.upper(),
         "Example": "".join(part.capitalize() for part in name.split("_")),
