@@ -280,11 +280,14 @@ def test_other_requests_do_not_share_threads(core, device):
 
 
 def test_the_exclusive_thread_ends_with_the_last_model_that_uses_it(core, device):
+    gc.collect()
+    earlier = threading.enumerate()  # one of another test may be about to end
     compiled = core.compile_model(relu_model(), device, {"EXCLUSIVE_ASYNC_REQUESTS": True})
     request = compiled.create_infer_request()
     request.start_async(X)
     request.wait()
-    mine = [t for t in threading.enumerate() if t.name.startswith(f"hetero {device} exclusive")]
+    name = f"hetero {device} exclusive"
+    mine = [t for t in threading.enumerate() if t.name.startswith(name) and t not in earlier]
     assert len(mine) == 1
     del compiled, request
     gc.collect()
