@@ -117,7 +117,7 @@ class Core:
             weights = np.ascontiguousarray(weights.data).reshape(-1).view(np.uint8).data
         frontend = FrontEndManager().load_by_model(model)
         frontend.add_extension(self._extensions)
-        return frontend.convert(model) if weights is None else frontend.convert(model, weights)
+        return frontend.convert(model) if weights is None or weights == "" else frontend.convert(model, weights)
 
     @traced("Core::compile_model")
     def compile_model(
