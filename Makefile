@@ -6,8 +6,10 @@ FRAMEWORKS := pytorch tensorflow paddle
 DEVICES := onednn openvino ray
 # Packages that carry the demo's models; only their files are used, so they come without what they depend on.
 MODEL_PACKAGES := rapidocr==3.10.0 magika==1.0.3
+# Devices that run the demo from installed wheels; RAY needs a running cluster.
+WHEEL_DEVICES := GPU TEMPLATE OPENVINO.CPU HETERO:ONEDNN,TEMPLATE
 
-.PHONY: demo models test test-full test-frameworks $(FRAMEWORKS:%=test-%) soak lint bench browser clean
+.PHONY: demo models test test-full test-frameworks $(FRAMEWORKS:%=test-%) soak lint bench browser docs wheels clean
 
 demo: .venv/demo
 	$(BIN)/hetero run configs/ocr.yaml
@@ -46,12 +48,15 @@ bench: models .venv/bench
 	$(BIN)/python -m tests.benchmarks.inference
 	$(BIN)/python -m tests.benchmarks.inference --batch 1 --bf16
 
-# The report page in a headless browser, which needs Node.js 20 or newer and npm: a model cut in two, whose picture goes
-# to docs/, and one with 5,000 operations.
+# The report page in a headless browser, which needs Node.js 20 or newer and npm: a model cut in two and one cut in five,
+# whose pictures go to docs/, and one with 5,000 operations.
 browser: models tests/browser/node_modules
 	mkdir -p build
 	$(BIN)/hetero report .zoo/inception_v1.onnx -d HETERO:ONEDNN,GPU --property PLACEMENT=PIPELINE -o build/report.html
-	node tests/browser/report_page.mjs build/report.html docs/report.png
+	node tests/browser/report_page.mjs build/report.html docs/report.png operations
+	$(BIN)/hetero convert .zoo/basic_pitch.onnx --shape serving_default_input_2:0=1,43844,1 -o build/basic_pitch.xml
+	$(BIN)/hetero report build/basic_pitch.xml -d HETERO:ONEDNN,GPU -o build/subgraphs.html
+	node tests/browser/report_page.mjs build/subgraphs.html docs/subgraphs.png subgraphs
 	$(BIN)/python -m tests.browser.large_model build/large.xml
 	$(BIN)/hetero report build/large.xml -d HETERO:TEMPLATE -o build/large.html
 	node tests/browser/report_page.mjs build/large.html
@@ -60,8 +65,25 @@ tests/browser/node_modules: tests/browser/package.json
 	npm install --no-audit --no-fund --no-package-lock --prefix tests/browser
 	touch $@
 
+# The documentation as web pages in build/docs; a warning is an error.
+docs: .venv/docs
+	$(BIN)/sphinx-build -qEW -b html docs build/docs
+
+# Wheels of hetero and its plugins in dist/, installed into an environment of their own, where the demo runs on each device.
+wheels:
+	rm -rf dist .venv-wheels build/lib build/bdist.* plugins/*/build
+	$(PYTHON) -m venv .venv-wheels
+	.venv-wheels/bin/pip install -qq --upgrade pip
+	.venv-wheels/bin/pip wheel -qq --no-deps -w dist . ./plugins/*
+	.venv-wheels/bin/pip install -qq dist/hetero_*.whl "$$(echo dist/hetero-*.whl)[opencl-pocl,onednn,openvino,ray,template]"
+	.venv-wheels/bin/pip install -qq --no-deps $(MODEL_PACKAGES)
+	cd dist && ../.venv-wheels/bin/hetero devices
+	cd dist && for device in $(WHEEL_DEVICES); do \
+		../.venv-wheels/bin/hetero run ../configs/ocr.yaml --set device=$$device --set affinities={} | grep 'Any device, one network' || exit 1; \
+	done
+
 clean:
-	rm -rf tests/browser/node_modules .venv $(FRAMEWORKS:%=.venv-%)
+	rm -rf tests/browser/node_modules .venv .venv-wheels $(FRAMEWORKS:%=.venv-%) build dist
 
 .venv/demo: pyproject.toml plugins/template/pyproject.toml plugins/opencl/pyproject.toml
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "hetero needs Python 3.11 or newer"'
@@ -77,6 +99,10 @@ clean:
 
 .venv/bench: .venv/test
 	$(BIN)/pip install -qq -e '.[bench]'
+	touch $@
+
+.venv/docs: .venv/demo
+	$(BIN)/pip install -qq -e '.[docs]'
 	touch $@
 
 $(FRAMEWORKS:%=.venv-%): .venv-%: pyproject.toml plugins/template/pyproject.toml plugins/opencl/pyproject.toml

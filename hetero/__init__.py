@@ -75,3 +75,7 @@ def __getattr__(name: str) -> object:
     if name not in _LAZY_ATTRIBUTES:
         raise AttributeError(f"module 'hetero' has no attribute '{name}'")
     return getattr(import_module(_LAZY_ATTRIBUTES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY_MODULES, *_LAZY_ATTRIBUTES})

@@ -36,10 +36,6 @@ class PortIndexError(GraphError, IndexError):
     """An index that no input or output of a model has; an IndexError, as in OpenVINO."""
 
 
-class ArgumentError(HeteroError, TypeError):
-    """An argument of a type that a function does not take."""
-
-
 class FrontendError(HeteroError):
     """A model file that cannot be read: missing, of an unknown format, damaged, or with unknown operations."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from hetero.errors import ArgumentError, GraphError
+from hetero.errors import ArgumentTypeError, GraphError
 from hetero.shape import PartialShape
 
 _ALIASES = {
@@ -32,7 +32,7 @@ class Layout:
 
     def __init__(self, layout_str: str = "") -> None:
         if not isinstance(layout_str, str):
-            raise ArgumentError(f"Layout takes a string such as NCHW, not {layout_str!r}")
+            raise ArgumentTypeError(f"Layout takes a string such as NCHW, not {layout_str!r}")
         # The names of the first dimensions, and those behind the ellipsis: None if there is no ellipsis.
         self._first: Names
         self._last: Names | None

@@ -1,6 +1,6 @@
 """Functions on layouts, under OpenVINO's names."""
 
-from hetero.errors import ArgumentError
+from hetero.errors import ArgumentTypeError
 from hetero.graph.layouts import get_layout, set_layout
 from hetero.layout import Layout
 
@@ -52,5 +52,5 @@ def width_idx(layout: Layout) -> int:
 
 def _checked(layout: Layout) -> Layout:
     if not isinstance(layout, Layout):
-        raise ArgumentError(f"a Layout is needed, not {layout!r}")
+        raise ArgumentTypeError(f"a Layout is needed, not {layout!r}")
     return layout

@@ -17,11 +17,16 @@ def escaped(text: str) -> str:
 
 def suggest(name: object, choices: Iterable[str]) -> str:
     """Return "did you mean X?" with the choice most similar to an unknown name, or "it has X, Y, Z"."""
+    choices = list(choices)
+    return nearest(name, choices) or f"it has {', '.join(choices)}"
+
+
+def nearest(name: object, choices: Iterable[str]) -> str:
+    """Return "did you mean X?" with the choice most similar to an unknown name, or "" if none is similar."""
     import difflib
 
-    choices = list(choices)
     similar = difflib.get_close_matches(str(name), choices, n=1)
-    return f"did you mean {similar[0]}?" if similar else f"it has {', '.join(choices)}"
+    return f"did you mean {similar[0]}?" if similar else ""
 
 
 def get_logger(name: str) -> logging.Logger:

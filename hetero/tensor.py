@@ -131,20 +131,26 @@ class Tensor:
             raise TensorError(f"a region is a part of a Tensor, not of {type(whole).__name__}")
         if whole.element_type is not Type.string and _shares_bytes(whole.element_type):
             raise TensorError(f"a tensor of {whole.element_type} has no regions, because its elements share bytes")
-        self._region = region_of(whole.data.shape, begin, end)  # .data raises if the memory is not the host's
+        self._region = region_of(whole.array.shape, begin, end)  # .array raises if the memory is not the host's
         self._whole = whole
         self._owns_memory = False
 
     @property
-    def data(self) -> np.ndarray:
-        """The elements as a numpy array. Read it again after each inference: the tensor may have new memory."""
+    def array(self) -> np.ndarray:
+        """The elements as a numpy array, strings as text. Read it again after each inference: the memory may be new."""
         if self._whole is None:
             return self._data
-        data = self._whole.data
+        data = self._whole.array
         if len(self._region) != data.ndim or any(part.stop > length for part, length in zip(self._region, data.shape)):
             end = [part.stop for part in self._region]
             raise TensorError(f"a region that ends at {end} lies outside its tensor, which is now {list(data.shape)}")
         return data[self._region]
+
+    @property
+    def data(self) -> np.ndarray:
+        """The elements as a numpy array, as in OpenVINO: the memory itself, but a copy of strings, as UTF-8."""
+        array = self.array
+        return array if array.dtype.kind != "U" else np.char.encode(array, "utf-8")
 
     @property
     def element_type(self) -> ElementType:
@@ -161,21 +167,27 @@ class Tensor:
     @property
     def lengths(self) -> tuple[int, ...]:
         """The shape as a plain tuple, which requests compare faster than a Shape."""
-        return (self._data if self._whole is None else self.data).shape
+        return (self._data if self._whole is None else self.array).shape
 
     @property
     def size(self) -> int:
         """The number of elements."""
-        return self.data.size
+        return self.array.size
 
     @property
     def byte_size(self) -> int:
-        return self.data.nbytes
+        return self.array.nbytes
 
     @property
     def strides(self) -> Strides:
         """Bytes from one element to the next along each axis. Raises TensorError for elements smaller than a byte."""
-        return strides_in_bytes(self.element_type, self.data.strides)
+        array = self.array
+        if array.size:
+            return strides_in_bytes(self.element_type, array.strides)
+        # numpy's strides of an array without elements are all 0. OpenVINO's follow from the lengths.
+        innermost = array.itemsize if array.shape[-1] else 0
+        lengths = [math.prod(array.shape[axis + 1 :]) for axis in range(array.ndim)]
+        return strides_in_bytes(self.element_type, [length * innermost for length in lengths])
 
     @property
     def str_data(self) -> np.ndarray:
@@ -184,7 +196,7 @@ class Tensor:
 
     @str_data.setter
     def str_data(self, strings: Any) -> None:
-        self._set_strings(strings)
+        self._set_strings(strings, self.shape)
 
     @property
     def bytes_data(self) -> np.ndarray:
@@ -193,23 +205,35 @@ class Tensor:
 
     @bytes_data.setter
     def bytes_data(self, strings: Any) -> None:
-        self._set_strings(strings)
+        self._set_strings(strings, self.shape)
 
     def _strings(self) -> np.ndarray:
         if self.element_type is not Type.string:
             raise TensorError(f"a tensor of {self.element_type} has no strings")
-        return self.data
+        return self.array
 
-    def _set_strings(self, strings: Any) -> None:
-        shape, array = self._strings().shape, np.asarray(strings)
+    def _set_strings(self, strings: Any, shape: Sequence[int]) -> None:
+        """Replace the contents by a copy. Memory of the user holds strings up to a fixed length; longer ones raise."""
+        self._strings()
+        array = np.asarray(strings)
         if array.dtype.kind == "S":
             array = np.char.decode(array, "utf-8")
+        elif array.dtype.kind == "T":
+            array = array.astype(np.str_)
         if array.dtype.kind != "U" or array.size != math.prod(shape):
             raise TensorError(f"a tensor of strings of the shape {list(shape)} takes as many strings, not {array!r}")
-        self.take(array.reshape(shape))
+        array = array.reshape(shape)
+        if self._owns_memory:
+            self.take(array.copy())
+            return
+        self.set_shape(shape)
+        if array.dtype.itemsize > self.array.dtype.itemsize:
+            room = self.array.dtype.itemsize // np.dtype("U1").itemsize
+            raise TensorError(f"the tensor's memory has room for strings of up to {room} characters, not for {array!r}")
+        self.write(array)
 
     def is_continuous(self) -> bool:
-        return self.data.flags.c_contiguous
+        return self.array.flags.c_contiguous
 
     def get_element_type(self) -> ElementType:
         return self.element_type
@@ -276,19 +300,22 @@ class Tensor:
             kind = source.element_type if isinstance(source, Tensor) else Type(source.dtype)
             if kind is not self.element_type:
                 raise TensorError(f"a tensor of {self.element_type} cannot be filled with {kind} elements")
+        if self.element_type is Type.string:
+            self._set_strings(source.array if isinstance(source, Tensor) else source, source.shape)
+            return
         self.set_shape(source.shape)
         self.write(source)
 
     def write(self, source: Tensor | np.ndarray) -> None:
         """Copy the elements of a tensor or an array of the same shape and element type."""
         if isinstance(source, Tensor):
-            source.read(self.data)
+            source.read(self.array)
         else:
-            np.copyto(self.data, source)
+            np.copyto(self.array, source)
 
     def read(self, array: np.ndarray) -> None:
         """Copy the elements into an array of the tensor's shape."""
-        np.copyto(array, self.data)
+        np.copyto(array, self.array)
 
     def take(self, array: np.ndarray) -> None:
         """Replace the contents by an array: without a copy if the tensor owns its memory, else by copying.
@@ -303,7 +330,7 @@ class Tensor:
             self.copy_from(array)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.data, dtype=dtype, copy=copy)
+        return np.array(self.array, dtype=dtype, copy=copy)
 
     def __dlpack__(self, **arguments: Any) -> Any:
         """Share the memory with another library: ``torch.from_dlpack(tensor)``.
@@ -312,22 +339,22 @@ class Tensor:
         cannot export, such as bf16 and string.
         """
         try:
-            return self.data.__dlpack__(**arguments)
+            return self.array.__dlpack__(**arguments)
         except BufferError as error:
             raise TensorError(f"a tensor of {self.element_type} cannot be exported by DLPack: {error}") from error
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self.data.__dlpack_device__()
+        return self.array.__dlpack_device__()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: shape{Shape(self.shape)} type: {self.element_type}>"
 
     def __copy__(self) -> Tensor:
         """Return a tensor that shares the memory."""
-        return Tensor(self.data, shared_memory=True)
+        return Tensor(self.array, shared_memory=True)
 
     def __deepcopy__(self, memo: dict) -> Tensor:
-        return Tensor(self.data)
+        return Tensor(self.array)
 
 
 def tensor_from_file(path: str | Path) -> Tensor:

@@ -1,4 +1,4 @@
-"""Tracing: timed spans around the work of hetero, collected by a Recorder or by ITT tools such as VTune.
+"""Tracing: timed spans around the work of hetero, collected by a Recorder or by ITT tools such as VTune::
 
     with Recorder() as recorder:
         compiled(inputs)

@@ -28,4 +28,4 @@ def make_postponed_constant(
     if tensor.element_type is not element_type or list(tensor.shape) != list(shape):
         wanted = f"{element_type}{list(shape)}"
         raise GraphError(f"the maker of a constant of {wanted} returned {tensor.element_type}{list(tensor.shape)}")
-    return Constant(tensor.data, name=name)
+    return Constant(tensor.array, name=name)

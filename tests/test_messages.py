@@ -127,7 +127,7 @@ def test_json_is_escaped(folder):
     result = CliRunner().invoke(app, ["run", "run.yaml", "--json"])
     for line in result.stdout.split("\n"):
         check_shown(line)
-    assert json.loads(result.stdout)["model"] == f"{HOSTILE}.onnx"
+    assert json.loads(result.stdout)["models"][0]["model"] == f"{HOSTILE}.onnx"
 
 
 def test_characters_that_the_terminal_cannot_show_are_escaped(folder):

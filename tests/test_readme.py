@@ -1,6 +1,7 @@
 """The programs and files that README.md and docs/ show: they run, and they exist."""
 
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -8,17 +9,21 @@ import onnx.parser
 import pytest
 from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.plugin import TemplatePlugin
+from typer.main import get_command
 
 import hetero
 from hetero import Core, Model, Parameter, Type, ops
 from hetero.passes import fold_constants, fuse_gelu
 from hetero.plugin import Device, Plugin
+from hetero.run.cli import app
 from hetero.run.config import load_config
 from hetero.run.runner import run
 from tests import zoo
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
+PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
+# The first page of the web site is README.md.
+INDEX = "docs/index.md"
 
 
 def blocks(language: str, page: str) -> list[str]:
@@ -71,6 +76,14 @@ def test_custom_operation(tmp_path):
         np.testing.assert_allclose(core.compile_model(model, device)(x)[0], -x / (1 + np.abs(x) / 2), rtol=1e-6)
 
 
+def test_pass():
+    program = next(block for block in blocks("python", "docs/models.md") if "MatcherPass" in block)
+    x = Parameter(Type.f32, [3])
+    model = Model(ops.Relu(ops.Relu(x)), [x])
+    exec(program, {"ov": hetero, "model": model})
+    assert [node.type_info.name for node in model.get_ordered_ops()] == ["Parameter", "Relu", "Result"]
+
+
 def test_placement_programs():
     """Both ways to pin an operation give the same placement."""
     by_node, by_property = blocks("python", "docs/placement.md")
@@ -91,8 +104,8 @@ def test_inference_programs(tmp_path, monkeypatch):
     model = core.read_model(zoo.path("squeezenet"))
     compiled = core.compile_model(model, "TEMPLATE")
     names = {"ov": hetero, "core": core, "model": model, "compiled": compiled, "inputs": zoo.inputs("squeezenet")}
-    for program in blocks("python", "docs/inference.md"):
-        exec(compile(program, "docs/inference.md", "exec"), names)
+    for program in blocks("python", "docs/inference.md") + blocks("python", "docs/performance.md"):
+        exec(compile(program, "docs", "exec"), names)
     assert names["request"].results[0].shape == compiled(names["inputs"])[0].shape
     assert names["best"] == 3 * 16 * [compiled(names["inputs"])[0].argmax()]
     assert (tmp_path / "trace.json").stat().st_size > 0
@@ -137,5 +150,32 @@ def test_linked_files_exist(page):
     assert not missing + [config for config in configs if not (ROOT / config).exists()]
 
 
-def test_readme_links_every_page():
-    assert set(re.findall(r"\((docs/\w+\.md)\)", (ROOT / "README.md").read_text(encoding="utf-8"))) == set(PAGES[1:])
+def test_every_page_is_linked_and_in_the_index():
+    pages = {page for page in PAGES if page.startswith("docs/")} - {INDEX}
+    assert set(re.findall(r"\((docs/\w+\.md)\)", (ROOT / "README.md").read_text(encoding="utf-8"))) == pages
+    (index,) = blocks("{toctree}", INDEX)
+    assert {f"docs/{name}.md" for name in index.splitlines() if name and name[0] != ":"} == pages
+
+
+def commands(program: str) -> list[tuple[str, str]]:
+    """Return the page and the arguments of each use of a program in the code blocks of the pages."""
+    found = []
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8").replace("\\\n", "")
+        found += [(page, line) for line in re.findall(rf"^    (?:\$ |\.venv/bin/)?{program} (.*)", text, re.MULTILINE)]
+    return found
+
+
+@pytest.mark.parametrize(("page", "line"), commands("hetero"))
+def test_commands_have_valid_arguments(page, line):
+    """tests/run runs the commands."""
+    arguments = shlex.split(line, comments=True)
+    command = get_command(app)
+    while hasattr(command, "commands"):
+        command = command.commands[arguments.pop(0)]
+    command.make_context(command.name, arguments)
+
+
+def test_make_targets_exist():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert {line.split()[0] for _, line in commands("make")} <= set(re.findall(r"^([\w-]+):", makefile, re.MULTILINE))

@@ -27,7 +27,7 @@ class BoundaryTensor(Tensor):
         self._whole, self._owns_memory = None, True
 
     @property
-    def data(self) -> np.ndarray:
+    def array(self) -> np.ndarray:
         if self._array is None:
             self._array = np.empty(self._shape, self._dtype)
             if self._pattern:

@@ -68,6 +68,7 @@ class HeteroCompiledModel(CompiledModel):
     def adopt(self, deployment: Deployment, errors: Errors) -> None:
         """Run on another deployment from now on, as devices failed with these errors."""
         self._use(deployment.plan, deployment.report)
+        self._pass_on_profiling()  # PERF_COUNT may have been set after the compilation
         for device in errors:
             self.scheduler.drop(device)
         # The report has the error of the request that failed first, which may be another one.
@@ -105,6 +106,9 @@ class HeteroCompiledModel(CompiledModel):
 
     def set_property(self, values: Mapping[str, Any]) -> None:
         super().set_property(values)
+        self._pass_on_profiling()
+
+    def _pass_on_profiling(self) -> None:
         for step in self.plan.steps:
             if props.enable_profiling in step.compiled.mutable_properties:
                 step.compiled.set_property({props.enable_profiling: self.is_profiled})

@@ -188,4 +188,4 @@ def repair(port: Output, tensor: Tensor) -> None:
     try:
         check_tensor(port, tensor)
     except TensorError:
-        tensor.take(smallest_tensor(port).data)
+        tensor.take(smallest_tensor(port).array)

@@ -36,6 +36,8 @@ placement_strategy = Property("PLACEMENT", member_of(PlacementStrategy), Placeme
 costs_dir = Property("COSTS_DIR", str, "")
 # Changes when a model is calibrated, so that models in the model cache are compiled again.
 costs_state = Property("COSTS_STATE", str, "", props.Mutability.RO)
+# Whether the first device must run all operations: the other devices are checked, but not used.
+strict = Property("STRICT", props.boolean, False)
 affinities = Property("AFFINITIES", props.mapping, {}, accepts="operation names or patterns with a device for each")
 
 
@@ -69,6 +71,7 @@ class HeteroPlugin(Plugin):
         placement_strategy,
         costs_dir,
         costs_state,
+        strict,
         props.hint.model_distribution_policy,
         runtime_fallback,
         device_timeout,
@@ -179,9 +182,17 @@ class HeteroPlugin(Plugin):
         raise NotSupportedError(f"{self.name} has no memory of its own: create a context of one of its devices")
 
     def _devices(self, options: Mapping[str, Any]) -> tuple[PropertyTable, list[Device]]:
-        """Return the dispatcher's own properties, and the devices in order of priority with their options."""
+        """Return the dispatcher's own properties, and the devices in order of priority with their options.
+
+        With STRICT, only the first device is returned.
+        """
         table = self.property_table(own_options(self, options))
-        return table, named_devices(self, table, options, table.get(props.device.priorities), self._passed_on)
+        names = table.get(props.device.priorities)
+        devices = named_devices(self, table, options, names, self._passed_on)
+        if table.get(strict):
+            self.host.resolve_device(names[0])  # raises if the first device is unavailable
+            return table, devices[:1]
+        return table, devices
 
 
 def _chosen_placement(table: PropertyTable) -> PlacementStrategy:
@@ -193,7 +204,9 @@ def _chosen_placement(table: PropertyTable) -> PlacementStrategy:
     policy = props.hint.ModelDistributionPolicy
     if policy.TENSOR_PARALLEL in policies:
         key = props.hint.model_distribution_policy
-        raise PropertyError(f"{key} {policy.TENSOR_PARALLEL} is not supported: use {policy.PIPELINE_PARALLEL}")
+        raise PropertyError(
+            f"{key} {policy.TENSOR_PARALLEL.text} is not supported: use {policy.PIPELINE_PARALLEL.text}"
+        )
     if policy.PIPELINE_PARALLEL in policies and placement_strategy not in table.explicit():
         return PlacementStrategy.PIPELINE
     return table.get(placement_strategy)

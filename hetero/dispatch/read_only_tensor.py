@@ -14,8 +14,8 @@ from hetero.tensor import Tensor
 class ReadOnlyTensor(Tensor):
     """Another tensor, whose contents cannot be changed through this one.
 
-    Writing to ``data`` raises ValueError, as numpy does for read-only arrays. So a device that writes to its inputs
-    fails and does not damage what other steps or the user read.
+    Writing to ``array`` or ``data`` raises ValueError, as numpy does for read-only arrays. So a device that writes to
+    its inputs fails and does not damage what other steps or the user read.
     """
 
     def __init__(self, tensor: Tensor) -> None:
@@ -23,8 +23,8 @@ class ReadOnlyTensor(Tensor):
         self._whole, self._owns_memory = None, False
 
     @property
-    def data(self) -> np.ndarray:
-        view = self._tensor.data.view()
+    def array(self) -> np.ndarray:
+        view = self._tensor.array.view()
         # By position, which the stub does not allow: by keyword, the call takes three times as long.
         view.setflags(False)  # type: ignore[call-arg]
         return view

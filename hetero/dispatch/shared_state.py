@@ -28,10 +28,10 @@ class SharedState(VariableState):
     def get_state(self) -> Tensor:
         if not self.keeps_snapshot:
             return next(iter(self.states.values())).state
-        return self.empty() if self._snapshot is None else Tensor(self._snapshot.data)
+        return self.empty() if self._snapshot is None else Tensor(self._snapshot.array)
 
     def set_state(self, tensor: Tensor) -> None:
-        self.take_snapshot(Tensor(tensor.data))
+        self.take_snapshot(Tensor(tensor.array))
         for state in self.states.values():
             state.state = tensor
 

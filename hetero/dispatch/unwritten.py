@@ -60,7 +60,7 @@ class MarkedOutput:
 
     def mark(self, pattern: bytes) -> None:
         """Write a pattern to the tensor. A tensor without elements gets some, unless its memory is the user's."""
-        memory = self._tensor.region if isinstance(self._tensor, SharedTensor) else self._tensor.data
+        memory = self._tensor.region if isinstance(self._tensor, SharedTensor) else self._tensor.array
         if memory is not self._memory:
             self._memory, self._elements = memory, self._find_elements()
             self.marked_bytes = self._elements.nbytes
@@ -71,7 +71,7 @@ class MarkedOutput:
         if 0 in self._tensor.shape:
             with contextlib.suppress(TensorError):
                 self._tensor.set_shape(smallest_shape(self._port))
-        data = self._tensor.data
+        data = self._tensor.array
         # The device cannot write to read-only memory of the user either, and raises its own error.
         return first_elements(data if data.flags.writeable else data.reshape(-1)[:0])
 
@@ -85,7 +85,7 @@ class MarkedOutput:
             return False
         self._memory = None
         # The tensor may have got other memory.
-        return holds_pattern(first_elements(self._tensor.data), self._pattern)
+        return holds_pattern(first_elements(self._tensor.array), self._pattern)
 
 
 class UnmarkedOutput:

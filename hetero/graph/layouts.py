@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hetero.dimension import Dimension
-from hetero.errors import ArgumentError, GraphError
+from hetero.errors import ArgumentTypeError, GraphError
 from hetero.graph.node import Node, Output
 from hetero.graph.rt_info import RuntimeAttribute
 from hetero.layout import Layout
@@ -59,7 +59,7 @@ def set_layout(port: Output, layout: Layout) -> None:
     """
     value = _value_of(port)
     if not isinstance(layout, Layout):
-        raise ArgumentError(f"set_layout takes a Layout, not {layout!r}")
+        raise ArgumentTypeError(f"set_layout takes a Layout, not {layout!r}")
     node = port.node
     if not isinstance(node, HasLayout):
         node.fail("only Parameters and Results have a layout")
@@ -71,7 +71,7 @@ def set_layout(port: Output, layout: Layout) -> None:
 
 def _value_of(port: Output) -> Output:
     if not isinstance(port, Output):
-        raise ArgumentError(f"a layout belongs to an output of a node, not to {port!r}")
+        raise ArgumentTypeError(f"a layout belongs to an output of a node, not to {port!r}")
     return port.node.input_value(0) if isinstance(port.node, HasLayout) and port.node.get_input_size() else port
 
 
@@ -96,7 +96,7 @@ def set_batch(model: Model, batch_size: Dimension | int = -1, *, dimension: Dime
     """
     batch = batch_size if dimension is None else dimension
     if not isinstance(batch, (int, Dimension)):
-        raise ArgumentError(f"a batch size is an int or a Dimension, not {batch!r}")
+        raise ArgumentTypeError(f"a batch size is an int or a Dimension, not {batch!r}")
     get_batch(model)
     shapes: dict[PortKey, PartialShape] = {}
     for parameter, index in _batched_inputs(model):
@@ -113,7 +113,7 @@ def _batched_inputs(model: Model) -> list[tuple[Parameter, int]]:
     from hetero.graph.model import Model
 
     if not isinstance(model, Model):
-        raise ArgumentError(f"a batch size belongs to a Model, not to {model!r}")
+        raise ArgumentTypeError(f"a batch size belongs to a Model, not to {model!r}")
     batched = [p for p in model.parameters if p.layout.has_name("N") and p.partial_shape.has_rank]
     if not batched:
         raise GraphError(

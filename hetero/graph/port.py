@@ -176,6 +176,8 @@ class Output(Port):
 
     def __lt__(self, other: Output) -> bool:
         """Order values by their nodes, older ones first, and then by index."""
+        if not isinstance(other, Output):
+            return NotImplemented
         return (self._node.get_instance_id(), self._index) < (other._node.get_instance_id(), other._index)
 
     def __copy__(self) -> Output:

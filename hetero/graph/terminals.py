@@ -84,7 +84,7 @@ class Constant(Op, opset=1):
             value = np.asarray(array) if shared_memory else np.array(array)
         else:
             source = value if tensor is None else tensor
-            value = source.data if hasattr(source, "element_type") else np.asarray(source)
+            value = source.array if hasattr(source, "element_type") else np.asarray(source)
             is_copied = shape is False or shared_memory is False
             value = value.copy() if is_copied else value
         self.data = value.view()

@@ -35,7 +35,9 @@ class _Interpolate(Op):
     cube_coeff = Attribute(float, -0.75)
 
     def validate_and_infer_types(self) -> None:
-        self.pads_begin, self.pads_end = self.pads_begin or (), self.pads_end or ()
+        image = self.get_input_partial_shape(0)
+        rank = len(image) if image.has_rank else 0
+        self.pads_begin, self.pads_end = _padded(self.pads_begin, rank), _padded(self.pads_end, rank)
         self.set_output_type(0, self.get_input_element_type(0), self._shape())
 
     @property
@@ -79,8 +81,13 @@ class _Interpolate(Op):
 
     def pads_of(self, rank: int) -> list[tuple[int, int]]:
         """Return the padding before and after each dimension."""
-        begin, end = (list(pads) + [0] * (rank - len(pads)) for pads in (self.pads_begin, self.pads_end))
-        return list(zip(begin, end))
+        return list(zip(_padded(self.pads_begin, rank), _padded(self.pads_end, rank)))
+
+
+def _padded(pads: Sequence[int] | None, rank: int) -> tuple[int, ...]:
+    """Return the padding of each dimension; that of the last ones may be left out."""
+    given = tuple(pads or ())
+    return given + (0,) * (rank - len(given))
 
 
 class Interpolate(_Interpolate, opset=11):

@@ -103,9 +103,14 @@ def members_of(opset: int) -> dict[str, Any]:
     return members
 
 
+def _element_type(value: Any) -> Any:
+    """Return the element type that float or int stands for in OpenVINO's factories, and any other value as it is."""
+    return _PYTHON_TYPES.get(value, value) if isinstance(value, type) else value
+
+
 def parameter(shape: PartialShapeLike, dtype: Any = np.float32, name: str | None = None) -> Parameter:
     """Create a Parameter with OpenVINO's argument order: the shape first; the type may be a numpy dtype."""
-    return Parameter(_PYTHON_TYPES.get(dtype, dtype), shape, name=name)
+    return Parameter(_element_type(dtype), shape, name=name)
 
 
 def constant(
@@ -126,8 +131,8 @@ def constant(
         if isinstance(dtype, bool):
             dtype, shared_memory = None, dtype
         shared_memory = shared_memory is not False
-        value = value.data
-    dtype = _PYTHON_TYPES.get(dtype, dtype)
+        value = value.array
+    dtype = _element_type(dtype)
     if isinstance(dtype, Type) and dtype is not Type.string:
         array = np.asarray(value)
         same = array.dtype == dtype.to_dtype()
@@ -146,7 +151,8 @@ def _factory(cls: type[Op]) -> Callable[..., Op]:
     def create(*arguments: Any, name: str | None = None, **keywords: Any) -> Op:
         if len(arguments) == position + 1:
             *arguments, name = arguments  # type: ignore[assignment]  # a list serves as well
-        return cls(*arguments, name=name, **keywords)
+        keywords = {key: _element_type(value) for key, value in keywords.items()}
+        return cls(*map(_element_type, arguments), name=name, **keywords)
 
     factory: Any = create
     factory.__name__ = factory.__qualname__ = snake_case(cls.type_info.name)

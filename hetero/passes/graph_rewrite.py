@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from hetero.errors import ArgumentError, GraphError
+from hetero.errors import ArgumentTypeError, GraphError
 from hetero.graph import Model, Node
 from hetero.passes.pattern_graph import Matcher
 from hetero.tracing import span
@@ -54,7 +54,8 @@ class MatcherPass(PassBase):
     def register_matcher(self, matcher: Matcher, callback: Callable[[Matcher], bool | None]) -> None:
         """Set the pattern and the function that is called for its matches."""
         if not isinstance(matcher, Matcher) or not callable(callback):
-            raise ArgumentError(f"register_matcher takes a Matcher and a function, not {matcher!r} and {callback!r}")
+            given = f"{matcher!r} and {callback!r}"
+            raise ArgumentTypeError(f"register_matcher takes a Matcher and a function, not {given}")
         self._matcher, self._callback = matcher, callback
 
     def register_new_node(self, node: _Node) -> _Node:
@@ -108,7 +109,7 @@ class Manager:
     def register_pass(self, transformation: _Pass) -> _Pass:
         """Add a pass and return it."""
         if not isinstance(transformation, (ModelPass, MatcherPass)):
-            raise ArgumentError(f"a pass is a ModelPass or a MatcherPass, not {transformation!r}")
+            raise ArgumentTypeError(f"a pass is a ModelPass or a MatcherPass, not {transformation!r}")
         self._passes.append(transformation)
         return transformation
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hetero import ops
-from hetero.errors import ArgumentError, GraphError
+from hetero.errors import ArgumentTypeError, GraphError
 from hetero.graph import Node, Output
 from hetero.ops.opsets import OPSETS, classes_in
 
@@ -130,7 +130,7 @@ class Matcher:
     def __init__(self, node: Node | Output | None = None, name: str = "", *, output: Output | None = None) -> None:
         pattern = output if node is None else node
         if not isinstance(pattern, (Node, Output)):
-            raise ArgumentError(f"a pattern is a node or an output, not {pattern!r}")
+            raise ArgumentTypeError(f"a pattern is a node or an output, not {pattern!r}")
         self._pattern, self._name = pattern.output(0) if isinstance(pattern, Node) else pattern, name
         self._match = PatternMatch()
         self._root: Output | None = None
@@ -220,7 +220,7 @@ def _inputs_and_predicate(owner: str, arguments: Sequence[Any], keywords: dict[s
         elif callable(one):
             predicate = one
         elif one is not None:
-            raise ArgumentError(f"{owner} takes inputs and a predicate, not {one!r}")
+            raise ArgumentTypeError(f"{owner} takes inputs and a predicate, not {one!r}")
     if keywords:
-        raise ArgumentError(f"{owner} has no argument {', '.join(keywords)}")
+        raise ArgumentTypeError(f"{owner} has no argument {', '.join(keywords)}")
     return inputs, predicate

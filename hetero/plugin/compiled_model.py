@@ -108,7 +108,7 @@ class CompiledModel(ABC):
 
     def export_model(self) -> list[bytes | memoryview]:
         """Return the exported model as pieces to be concatenated: a header and the sections."""
-        options = {key: value for key, value in self.properties.explicit().items() if key not in _MACHINE_OPTIONS}
+        options = {key: value for key, value in self.properties.set_by_user().items() if key not in _MACHINE_OPTIONS}
         architecture = self.properties.value_of(props.device.architecture)
         return pack_blob(self.device_name, architecture, self.plugin.package, options, self.export_sections())
 

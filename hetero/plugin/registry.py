@@ -109,6 +109,7 @@ def installed_plugins() -> Registry:
         manager = pluggy.PluginManager("hetero")
         manager.add_hookspecs(hookspecs)
         try:
+            _check_version(entry_point.dist)
             with package_code(f"importing plugin package {entry_point.name}"):
                 manager.register(entry_point.load(), entry_point.name)
                 dist = entry_point.dist
@@ -119,6 +120,29 @@ def installed_plugins() -> Registry:
         except Exception as error:
             registry.note_failure(entry_point.name, error)
     return registry
+
+
+def _check_version(dist: importlib.metadata.Distribution | None) -> None:
+    """Raise DeviceError if a package requires another version of hetero.
+
+    pip checks this when it installs the package, but not if hetero is replaced by another version later.
+    """
+    if dist is None:
+        return
+    installed = importlib.metadata.version("hetero")
+    # What plugins require by default. Reading anything else takes the import of packaging, some 10 ms.
+    expected = f"hetero=={'.'.join(installed.split('.')[:2])}.*"
+    for text in dist.requires or ():
+        if re.match(r"hetero(?![\w.-])", text) and text not in ("hetero", expected):
+            from packaging.requirements import Requirement
+
+            requirement = Requirement(text)
+            applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+            if applies and not requirement.specifier.contains(installed, prereleases=True):
+                raise DeviceError(
+                    f"{dist.name} {dist.version} requires hetero{requirement.specifier}, but hetero {installed} is "
+                    f"installed: install versions that fit, for example with pip install -U hetero {dist.name}"
+                )
 
 
 def _chosen_package(device: str, packages: Iterable[str]) -> str | None:

@@ -187,7 +187,7 @@ class RemoteTensor(_DeviceTensor):
                 raise TensorError(f"the remote tensor has {key} {params[key]}, but {options} is wanted")
 
     @property
-    def data(self) -> np.ndarray:
+    def array(self) -> np.ndarray:
         """Raises TensorError, as the memory is not host-visible."""
         raise TensorError(
             f"a remote tensor is in the memory of {self.get_device_name()}: copy it to a host tensor by copy_to, "
@@ -226,7 +226,7 @@ class RemoteTensor(_DeviceTensor):
         if isinstance(source, RemoteTensor):
             self.memory.copy(self.region, source.memory, source.region)
         else:
-            self.memory.write(self.region, source.data if isinstance(source, Tensor) else source)
+            self.memory.write(self.region, source.array if isinstance(source, Tensor) else source)
 
     def read(self, array: np.ndarray) -> None:
         """Copy the elements to an array of the same shape. Raises TensorError if its type differs."""
@@ -245,7 +245,7 @@ class SharedTensor(_DeviceTensor):
         super().__init__(memory, Type(type), Region.whole(_dtype_of(type), shape))
 
     @property
-    def data(self) -> np.ndarray:
+    def array(self) -> np.ndarray:
         return self.memory.array(self.region)
 
 
@@ -307,7 +307,7 @@ def overlap(one: Tensor, other: Tensor) -> bool:
         return one.memory.overlaps(one.region, other.memory, other.region)
     if isinstance(one, RemoteTensor) or isinstance(other, RemoteTensor):
         return False
-    return np.may_share_memory(one.data, other.data)
+    return np.may_share_memory(one.array, other.array)
 
 
 def _is_same(found: Any, wanted: Any) -> bool:

@@ -272,7 +272,7 @@ class SyncInferRequest(ABC):
 
     def _join_batches(self) -> None:
         for port, tensors in self._batches.items():
-            joined, begin = self._tensors[port].data, 0
+            joined, begin = self._tensors[port].array, 0
             for tensor in tensors:
                 end = begin + tensor.shape[0]
                 tensor.copy_to(joined[begin:end])

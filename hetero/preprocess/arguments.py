@@ -1,4 +1,4 @@
-"""Checks of the arguments of preprocessing: a wrong type raises ArgumentError."""
+"""Checks of the arguments of preprocessing: a wrong type raises ArgumentTypeError."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hetero.errors import ArgumentError
+from hetero.errors import ArgumentTypeError
 from hetero.layout import Layout
 
 Kind = TypeVar("Kind")
 
 
 def expect(value: Any, kind: type[Kind], what: str) -> Kind:
-    """Return the value. Raises ArgumentError if it is not of the kind."""
+    """Return the value. Raises ArgumentTypeError if it is not of the kind."""
     if not isinstance(value, kind):
-        raise ArgumentError(f"{what} must be of {kind.__name__}, not {value!r}")
+        raise ArgumentTypeError(f"{what} must be of {kind.__name__}, not {value!r}")
     return value
 
 
@@ -27,17 +27,17 @@ def as_layout(value: Layout | str, what: str) -> Layout:
 
 def as_integers(values: Sequence[int] | None, what: str) -> list[int]:
     if isinstance(values, (str, bytes)):
-        raise ArgumentError(f"{what} takes integers, not {values!r}")
+        raise ArgumentTypeError(f"{what} takes integers, not {values!r}")
     try:
         return [operator.index(value) for value in values]  # type: ignore[union-attr]  # None has no elements
     except TypeError:
-        raise ArgumentError(f"{what} takes a list of integers, not {values!r}") from None
+        raise ArgumentTypeError(f"{what} takes a list of integers, not {values!r}") from None
 
 
 def as_length(value: int, what: str) -> int:
     [length] = as_integers([value], what)
     if length < 0:
-        raise ArgumentError(f"{what} takes a length of 0 or more, not {length}")
+        raise ArgumentTypeError(f"{what} takes a length of 0 or more, not {length}")
     return length
 
 
@@ -48,5 +48,5 @@ def as_floats(values: float | Sequence[float] | None, what: str) -> list[float]:
         if (numbers.dtype.kind not in "buif" and numbers.size) or numbers.ndim > 1:
             raise TypeError
     except (TypeError, ValueError):
-        raise ArgumentError(f"{what} takes a number or a list of numbers, not {values!r}") from None
+        raise ArgumentTypeError(f"{what} takes a number or a list of numbers, not {values!r}") from None
     return numbers.astype(np.float32).reshape(-1).tolist()

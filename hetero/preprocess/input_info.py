@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero.containers import ElementType
-from hetero.errors import ArgumentError, GraphError
+from hetero.errors import ArgumentTypeError, GraphError
 from hetero.graph import Model, Output, Parameter
 from hetero.graph.rt_info import RuntimeAttribute
 from hetero.layout import Layout
@@ -43,7 +43,7 @@ class InputTensorInfo(TensorInfo):
         """Set the format of an image. One in several planes is several inputs, named ``input name/sub name``."""
         self.color_format = expect(format, ColorFormat, "the color format")
         if isinstance(sub_names, str) or not all(isinstance(name, str) for name in sub_names):
-            raise ArgumentError(f"sub_names is a list of strings, not {sub_names!r}")
+            raise ArgumentTypeError(f"sub_names is a list of strings, not {sub_names!r}")
         if sub_names and len(sub_names) != (format.planes if format.planes > 1 else 0):
             raise GraphError(
                 f"{format.description} has {format.planes} planes, but there are {len(sub_names)} sub-names"
@@ -77,7 +77,7 @@ class InputTensorInfo(TensorInfo):
     def set_from(self, tensor: Tensor | np.ndarray) -> InputTensorInfo:
         """Set shape and element type to those of a tensor or an array."""
         if not isinstance(tensor, (Tensor, np.ndarray)):
-            raise ArgumentError(f"set_from takes a Tensor or an array, not {tensor!r}")
+            raise ArgumentTypeError(f"set_from takes a Tensor or an array, not {tensor!r}")
         element_type = tensor.element_type if isinstance(tensor, Tensor) else Type(tensor.dtype)
         return self.set_shape(PartialShape(tuple(tensor.shape))).set_element_type(
             expect(element_type, Type, "a tensor")

@@ -13,7 +13,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.containers import ElementType
-from hetero.errors import ArgumentError, GraphError
+from hetero.errors import ArgumentTypeError, GraphError
 from hetero.graph import Constant, Node, Output, as_output
 from hetero.layout import Layout
 from hetero.preprocess.conversion import added_dimensions, index_of, permuted, transposition
@@ -97,7 +97,7 @@ def clamp(value: Output, context: Context, minimum: float, maximum: float) -> No
 def custom(value: Output, context: Context, operation: Callable[[Output], Output]) -> Output:
     result = operation(value)
     if not isinstance(result, (Output, Node)):
-        raise ArgumentError(f"the function of a custom step must return an output of a node, not {result!r}")
+        raise ArgumentTypeError(f"the function of a custom step must return an output of a node, not {result!r}")
     return as_output(result)
 
 

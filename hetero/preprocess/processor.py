@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from hetero.errors import ArgumentError, GraphError
+from hetero.errors import ArgumentTypeError, GraphError
 from hetero.graph import Model, Output
 from hetero.preprocess.input_info import InputInfo
 from hetero.preprocess.output_info import OutputInfo
@@ -22,7 +22,7 @@ class PrePostProcessor:
 
     def __init__(self, model: Model) -> None:
         if not isinstance(model, Model):
-            raise ArgumentError(f"PrePostProcessor takes a Model, not {model!r}")
+            raise ArgumentTypeError(f"PrePostProcessor takes a Model, not {model!r}")
         self._model = model
         self._inputs = [InputInfo(model, index) for index in range(len(model.inputs))]
         self._outputs = [OutputInfo(result) for result in model.results]
@@ -71,7 +71,7 @@ class PrePostProcessor:
 
 def _find(infos: Sequence[Info], ports: Sequence[Output], key: str | int | None, kind: str, model: Model) -> Info:
     if key is not None and (not isinstance(key, (str, int)) or (isinstance(key, int) and key < 0)):
-        raise ArgumentError(f"an {kind} is chosen by a tensor name or an index from 0, not by {key!r}")
+        raise ArgumentTypeError(f"an {kind} is chosen by a tensor name or an index from 0, not by {key!r}")
     if key is None and len(infos) == 1:
         return infos[0]
     if isinstance(key, int) and key < len(infos):
@@ -79,7 +79,7 @@ def _find(infos: Sequence[Info], ports: Sequence[Output], key: str | int | None,
     for info, port in zip(infos, ports):
         if key in port.names:
             return info
-    named = ", ".join(f"{index}: {'/'.join(sorted(port.names)) or 'no name'}" for index, port in enumerate(ports))
+    named = ", ".join(f"{index}: {'/'.join(sorted(port.names))}" for index, port in enumerate(ports))
     problem = f"has no {kind} {key}" if key is not None else f"has {len(infos)} {kind}s, choose one by index or name"
     raise GraphError(f"model '{model.friendly_name}' {problem}: {named or 'none'}")
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Self
 
 from hetero.containers import ElementType
-from hetero.errors import ArgumentError, GraphError
+from hetero.errors import ArgumentTypeError, GraphError
 from hetero.graph import Output
 from hetero.layout import Layout
 from hetero.preprocess import operations
@@ -66,7 +66,7 @@ class _Steps:
     def custom(self, operation: Callable[[Output], Output]) -> Self:
         """Apply a function that takes an output of a node and returns another."""
         if not callable(operation):
-            raise ArgumentError(f"custom takes a function, not {operation!r}")
+            raise ArgumentTypeError(f"custom takes a function, not {operation!r}")
         return self._add(Step("custom", partial(operations.custom, operation=operation)))
 
 
@@ -98,7 +98,7 @@ class PreProcessSteps(_Steps):
         size = None
         if dst_height is not None or dst_width is not None:
             if dst_height is None or dst_width is None:
-                raise ArgumentError("resize takes both a height and a width, or none of them")
+                raise ArgumentTypeError("resize takes both a height and a width, or none of them")
             size = as_length(dst_height, "resize"), as_length(dst_width, "resize")
         name = f"resize to {size}" if size else "resize to model width/height"
         return self._add(Step(name, partial(operations.resize, algorithm=algorithm, size=size)))

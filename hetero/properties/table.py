@@ -77,7 +77,12 @@ class PropertyTable:
 
     def explicit(self) -> dict[str, Any]:
         """Return the properties that a user set, without defaults, hints without effect, and internal values."""
-        return {key: self._values[key] for key in self._explicit - {*self.ignored(self._explicit)}}
+        ignored = self.ignored(self._explicit)
+        return {key: value for key, value in self.set_by_user().items() if key not in ignored}
+
+    def set_by_user(self) -> dict[str, Any]:
+        """Return the properties that a user set, and hints without effect among them."""
+        return {key: self._values[key] for key in self._explicit}
 
     def ignored(self, keys: Iterable[str]) -> list[str]:
         """Return those of the keys whose values are hints without effect."""

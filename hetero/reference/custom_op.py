@@ -55,8 +55,8 @@ def _empty(node: Node, index: int) -> Tensor:
 
 def _array_of(tensor: Tensor) -> np.ndarray:
     if tensor.element_type is not Type.string:
-        return tensor.data
-    return string_array(tensor.data.reshape(-1).tolist()).reshape(tensor.shape)
+        return tensor.array
+    return string_array(tensor.array.reshape(-1).tolist()).reshape(tensor.shape)
 
 
 def _read_only(array: np.ndarray) -> Tensor:

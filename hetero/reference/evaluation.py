@@ -19,7 +19,7 @@ def evaluate_node(node: Node, outputs: Sequence[Tensor], inputs: Sequence[Tensor
     name = f"{node.type_info.name} '{node.friendly_name}'"
     _check(name, "inputs", inputs, node.input_values())
     _check_count(name, "outputs", outputs, node.outputs())
-    _write(evaluate(node, [tensor.data for tensor in inputs]), outputs)
+    _write(evaluate(node, [tensor.array for tensor in inputs]), outputs)
     return True
 
 
@@ -29,7 +29,7 @@ def evaluate_model(model: Model, outputs: Sequence[Tensor], inputs: Sequence[Ten
     _check(name, "inputs", inputs, model.inputs)
     _check_count(name, "outputs", outputs, model.outputs)
     with np.errstate(all="ignore"):  # infinities and NaN are valid results
-        _write(Program(model).run([tensor.data for tensor in inputs], UncancelledRun()), outputs)
+        _write(Program(model).run([tensor.array for tensor in inputs], UncancelledRun()), outputs)
     return True
 
 

@@ -23,7 +23,8 @@ from hetero import properties as props
 from hetero.files import atomic_write
 from hetero.graph import Model, port_name
 from hetero.plugin import ProfilingInfo
-from hetero.run.runner import OperationTime, Placement, Progress, placement_log_muted, placement_of, slowest_operations
+from hetero.run.model_files import Progress, compile_model
+from hetero.run.runner import OperationTime, Placement, placement_of, slowest_operations
 from hetero.run.samples import Sample
 from hetero.runtime import AsyncInferQueue, Core, InferRequest
 
@@ -86,13 +87,12 @@ class _Candidate:
     """A model that is compiled for one device, with its requests."""
 
     def __init__(
-        self, core: Core, model: Model, device: str, properties: Mapping[str, Any], requests: int | None
+        self, core: Core, model: Model | Path, device: str, properties: Mapping[str, Any], requests: int | None
     ) -> None:
         """``requests``: None for one synchronous request, 0 for the number that the device prefers."""
         self.device = device
         started = time.perf_counter()
-        with placement_log_muted():
-            self.compiled = core.compile_model(model, device, properties)
+        self.compiled = compile_model(core, model, device, properties)
         self.compile_seconds = time.perf_counter() - started
         self._queue = None if requests is None else AsyncInferQueue(self.compiled, requests)
         if self._queue:
@@ -141,18 +141,20 @@ class _Candidate:
 
 def benchmark(
     core: Core,
-    model: Model,
+    model: Model | Path,
     name: str,
-    devices: Sequence[str],
+    devices: Sequence[tuple[str, Mapping[str, Any]]],
     samples: Sequence[Sample],
-    properties: Mapping[str, Any],
     requests: int | None,
     duration: Duration,
     progress: Progress,
 ) -> Benchmark:
-    """Measure a model on devices. ``requests``: see ``_Candidate``; ``properties`` apply to every device."""
+    """Measure a model, or the compiled model of a path, on devices, each with its properties.
+
+    ``requests``: see ``_Candidate``.
+    """
     candidates = []
-    for device in devices:
+    for device, properties in devices:
         progress(f"Compiling for {device}", 0, 1)
         candidates.append(_Candidate(core, model, device, properties, requests))
         candidates[-1].run_first(samples[0].arrays)
@@ -162,7 +164,8 @@ def benchmark(
             progress(f"Measuring {candidate.device}", int(100 * min(map(duration.done, candidates))), 100)
             limit = (duration.inferences or UNLIMITED) - len(candidate.latencies)
             candidate.run_turn(endless, len(candidates) > 1, limit)
-    shapes = {port_name(port): list(array.shape) for port, array in zip(model.inputs, samples[0].arrays)}
+    ports = candidates[0].compiled.inputs
+    shapes = {port_name(port): list(array.shape) for port, array in zip(ports, samples[0].arrays)}
     api = "sync" if requests is None else "async"
     return Benchmark(name, api, shapes, [_measurement(one, candidates[0], api) for one in candidates])
 

@@ -30,7 +30,8 @@ from hetero.graph import ExecutionNode, Model, Node, execution, is_constant, por
 from hetero.graph.unique_names import make_names_unique
 from hetero.ops.work_estimate import Shape, assumed_shape
 from hetero.plugin.profiling import operation_times
-from hetero.run.runner import Progress, placement_log_muted, split_by_subgraph
+from hetero.run.model_files import Progress, placement_log_muted
+from hetero.run.runner import split_by_subgraph
 from hetero.runtime import CompiledModel, Core
 from hetero.types import Type
 
@@ -76,7 +77,7 @@ def parse_shapes(texts: Sequence[str]) -> dict[str, Shape]:
     return shapes
 
 
-def example_inputs(model: Model, shapes: Mapping[str, Shape], seed: int = 0) -> list[np.ndarray]:
+def example_inputs(model: Model | CompiledModel, shapes: Mapping[str, Shape], seed: int = 0) -> list[np.ndarray]:
     """Return an array for each input: normally distributed for real types, zeros (always valid indices) for others.
 
     ``shapes``: shapes by input name. Other inputs use their static shape or an assumed one. Raises ConfigError for an

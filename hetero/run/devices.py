@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,23 @@ class OperationQuery:
     refused: str | None
 
 
+@dataclass(frozen=True)
+class Query:
+    """The report of a query."""
+
+    model: str
+    device: str
+    operations: list[OperationQuery]
+
+
+@dataclass(frozen=True)
+class DeviceList:
+    """The usable devices, and the reasons why others are not."""
+
+    devices: list[DeviceInfo]
+    unavailable: dict[str, str]
+
+
 def find_devices(core: Core) -> list[DeviceInfo]:
     """List the usable devices. Properties that a device lacks, or fails to return, are empty."""
 
@@ -60,13 +77,15 @@ def find_devices(core: Core) -> list[DeviceInfo]:
     ]
 
 
-def query_operations(core: Core, model: Model, device: str) -> list[OperationQuery]:
+def query_operations(
+    core: Core, model: Model, device: str, properties: Mapping[str, Any] | None = None
+) -> list[OperationQuery]:
     """List the operations of a model, in topological order, with the result of ``Core.query_model``.
 
     Nodes with equal names are renamed in the model.
     """
     make_names_unique(model)
-    query = core.query_model(model, device)
+    query = core.query_model(model, device, properties)
     operations = []
     for node in filter(is_placed, model.get_ordered_ops()):
         supporting = query.get(node.friendly_name)

@@ -21,9 +21,13 @@ from hetero.run.benchmark import Benchmark
 from hetero.run.calibrate import Calibration
 from hetero.run.comparison.differences import Difference
 from hetero.run.comparison.search import Comparison
-from hetero.run.devices import DeviceInfo, OperationQuery
+from hetero.run.compilation import Compilation
+from hetero.run.conversion import Conversion
+from hetero.run.devices import DeviceInfo, DeviceList, OperationQuery
+from hetero.run.model_files import Progress as OnProgress
+from hetero.run.new_plugin import NewPlugin
+from hetero.run.report.page import WrittenPage
 from hetero.run.runner import ModelReport, OperationTime, Placement, RunReport
-from hetero.run.runner import Progress as OnProgress
 from hetero.run.tune import Tuning
 
 # Maximum number of rows in the tables of subgraphs and of reasons.
@@ -63,6 +67,17 @@ def progress_bar() -> Iterator[OnProgress]:
         yield show
 
 
+def show_device_list(console: Console, report: DeviceList) -> None:
+    """Print a table of the devices, and the details of each."""
+    show_devices(console, report.devices, report.unavailable)
+    _show_details(console, report.devices)
+
+
+def show_new_plugin(console: Console, report: NewPlugin) -> None:
+    """Print what to do with the new package."""
+    _line(console, f"{report.folder}: pip install -e '{report.folder}[test]', and read its README.md")
+
+
 def show_devices(console: Console, devices: Sequence[DeviceInfo], unavailable: Mapping[str, str]) -> None:
     """Print a table of the devices, and the unavailable ones with the reasons."""
     table = _table("device", "name", "type", "capabilities")
@@ -73,7 +88,7 @@ def show_devices(console: Console, devices: Sequence[DeviceInfo], unavailable: M
         _line(console, f"not available: {name} ({reason})")
 
 
-def show_details(console: Console, devices: Sequence[DeviceInfo]) -> None:
+def _show_details(console: Console, devices: Sequence[DeviceInfo]) -> None:
     """Print the property DEVICE_DETAILS of each device."""
     for device in devices:
         if device.details:
@@ -103,6 +118,25 @@ def show_query(console: Console, operations: Sequence[OperationQuery], everythin
     _line(console, f"{supported} of {len(operations)} operations can run")
 
 
+def show_compilation(console: Console, report: Compilation) -> None:
+    """Print the placement of a compiled model, and its file."""
+    if report.placement:
+        _show_placement(console, report.placement)
+    size = f"{report.byte_size / 1e6:.1f} MB, compiled in {report.compile_seconds:.2f} s"
+    _line(console, f"written: {report.file}, for {report.device}, {size}")
+
+
+def show_conversion(console: Console, report: Conversion) -> None:
+    """Print the files of a converted model."""
+    _line(console, f"written: {' and '.join(report.files)}, {report.operations} operations")
+
+
+def show_report(console: Console, page: WrittenPage) -> None:
+    """Print the summary of a report page, and its file."""
+    _line(console, page.report.summary)
+    _line(console, f"written: {page.file}")
+
+
 def show_run(console: Console, report: RunReport) -> None:
     """Print the report of a run. The outputs come last."""
     show_devices(console, report.devices, report.unavailable)
@@ -114,7 +148,8 @@ def show_run(console: Console, report: RunReport) -> None:
 
 
 def _show_model(console: Console, report: ModelReport) -> None:
-    _line(console, f"{Path(report.model).name}: {report.operations} operations on {report.device}")
+    size = "compiled" if report.operations is None else f"{report.operations} operations"
+    _line(console, f"{Path(report.model).name}: {size} on {report.device}")
     if report.placement:
         _show_placement(console, report.placement)
     if report.slowest:

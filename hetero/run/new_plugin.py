@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib.util
 import re
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from hetero.errors import ConfigError
 from hetero.plugin import installed_plugins
+from hetero.runtime.version import Version, get_version
 
 MAX_NAME_LENGTH = 20
 # Only these files are copied: tools may leave caches in the folder.
@@ -16,8 +18,16 @@ _SUFFIXES = (".md", ".py", ".toml")
 _TEMPLATE = Path(__file__).parent / "plugin_template"
 
 
-def new_plugin(name: str, folder: Path | None = None) -> Path:
-    """Write a plugin package for a device to a new folder, by default ``hetero-NAME``, and return the folder.
+@dataclass(frozen=True)
+class NewPlugin:
+    """The result: the device, and the folder of its package."""
+
+    device: str
+    folder: str
+
+
+def new_plugin(name: str, folder: Path | None = None) -> NewPlugin:
+    """Write a plugin package for a device to a new folder, by default ``hetero-NAME``.
 
     Raises ConfigError if the name is invalid or taken, or if the folder exists.
     """
@@ -35,12 +45,15 @@ def new_plugin(name: str, folder: Path | None = None) -> Path:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(_rename(path.read_text(encoding="utf-8"), name), encoding="utf-8")
         package.rename(folder)
-    return folder
+    return NewPlugin(name.upper(), str(folder))
 
 
 def _rename(text: str, name: str) -> str:
-    """Replace the template's names of the device, package, classes and distribution."""
+    """Replace the template's names of the device, package, classes and distribution, and the version of hetero."""
+    version = Version.parse(f"hetero {get_version()}")
     names = {
+        # A plugin is made for one minor version of hetero.
+        '"hetero"': f'"hetero=={version.major}.{version.minor}.*"',
         "hetero-example": f"hetero-{name.lower().replace('_', '-')}",
         "EXAMPLE": name.upper(),
         "Example": "".join(part.capitalize() for part in name.split("_")),

@@ -27,6 +27,7 @@ from hetero.run.config_outputs import (
 from hetero.run.config_section import EntryError
 from hetero.run.decoding import find_notes, find_segments, read_text
 from hetero.run.inputs import find_output
+from hetero.runtime import CompiledModel
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -44,7 +45,7 @@ class Presenter(NamedTuple):
     writes: bool
 
 
-def make_presenters(specs: Sequence[Any], model: Model) -> list[Presenter]:
+def make_presenters(specs: Sequence[Any], model: Model | CompiledModel) -> list[Presenter]:
     """Return a presenter for each entry of ``outputs``.
 
     Labels and characters are read here, so that errors in them are raised before the model runs. Presenters that write
@@ -67,7 +68,7 @@ def _entry_errors(index: int) -> Iterator[None]:
         raise EntryError(("outputs", index), error) from error
 
 
-def _make_presenter(spec: Any, model: Model) -> Present:
+def _make_presenter(spec: Any, model: Model | CompiledModel) -> Present:
     if spec == "summary":
         return lambda arrays: [summarize(name, joined(items)) for name, items in arrays.items()]
     if isinstance(spec, NpzOutput):
@@ -98,7 +99,7 @@ def _make_presenter(spec: Any, model: Model) -> Present:
     raise ValueError(f"{spec!r} is not a kind of output")
 
 
-def _make_notes_presenter(spec: Notes, model: Model) -> Present:
+def _make_notes_presenter(spec: Notes, model: Model | CompiledModel) -> Present:
     names = [port_name(find_output(model.outputs, name)) for name in (spec.onsets, spec.activity)]
 
     def present(arrays: Arrays) -> list[dict[str, Any]]:
@@ -177,13 +178,13 @@ def _read(path: Path) -> str:
         raise ValueError(f"{path} is not a text file") from None
 
 
-def read_characters(alphabet: CtcAlphabet, model: Model) -> list[str]:
+def read_characters(alphabet: CtcAlphabet, model: Model | CompiledModel) -> list[str]:
     """Return the character of each class: the alphabet and a space, with "" at the blank's index. Raises ValueError."""
     if isinstance(alphabet.characters, Path):
         characters = _read(alphabet.characters).split("\n")
     else:
         key = alphabet.characters.removeprefix("metadata:")
-        metadata = model.rt_info.get("metadata", {})
+        metadata = model.rt_info.get("metadata", {}) if isinstance(model, Model) else {}
         if key not in metadata:
             raise ValueError(f"the model has no metadata {key}; it has {', '.join(metadata) or 'none'}")
         characters = metadata[key].split("\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,9 +19,7 @@ from hetero.dispatch.affinity import is_placed
 from hetero.dispatch.compiled_model import placement_report
 from hetero.dispatch.plugin import affinities
 from hetero.dispatch.report import PlacementReport
-from hetero.dispatch.report import log as placement_log
 from hetero.errors import PropertyError
-from hetero.frontend import ProgressReporterExtension
 from hetero.frontend.source import record_files
 from hetero.graph import Model, port_name
 from hetero.plugin import ProfilingInfo
@@ -31,6 +29,7 @@ from hetero.run.config_inputs import source_of
 from hetero.run.config_section import EntryError
 from hetero.run.devices import DeviceInfo, find_devices
 from hetero.run.inputs import Results, find_output, make_inputs
+from hetero.run.model_files import Progress, compile_model, is_blob, read_model
 from hetero.run.outputs import Presenter, make_presenters
 from hetero.run.sources import refuse_overwriting
 from hetero.runtime import CompiledModel, Core
@@ -41,7 +40,6 @@ SLOWEST = 10
 PROFILES = 1000
 # Stages of a request that transfer inputs to the device and outputs from it.
 TRANSFERS = ("preprocess", "postprocess")
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -88,12 +86,15 @@ class OperationTime:
 
 @dataclass(frozen=True)
 class ModelReport:
-    """The report of a model. Times are in milliseconds for each iteration, which is ``inferences`` inferences."""
+    """The report of a model. Times are in milliseconds for each iteration, which is ``inferences`` inferences.
+
+    ``operations`` is None for a compiled model, whose number of operations is not known.
+    """
 
     name: str
     model: str
     device: str
-    operations: int
+    operations: int | None
     placement: Placement | None
     slowest: list[OperationTime]
     outputs: list[dict[str, Any]]
@@ -116,11 +117,11 @@ class RunReport:
 
 @dataclass
 class _ReadModel:
-    """A model that has been read."""
+    """A model that has been read, or a compiled model that has been imported."""
 
     config: ModelConfig
     core: Core
-    model: Model
+    model: Model | CompiledModel
     presenters: list[Presenter]
     read_seconds: float
     files: list[Path]
@@ -168,8 +169,12 @@ def _read(config: ModelConfig, earlier: Mapping[str, _ReadModel], progress: Prog
     """Read a model, and check the outputs of models that its inputs refer to."""
     core = Core()
     started = time.perf_counter()
+    model: Model | CompiledModel
     with record_files() as files:
-        model = read_model(core, config.model, config.extensions, progress)
+        if is_blob(config.model):
+            model = _import(core, config, progress)
+        else:
+            model = read_model(core, config.model, config.extensions, progress)
     seconds = time.perf_counter() - started
     for key, spec in config.inputs.items():
         if source := source_of(spec):
@@ -178,6 +183,15 @@ def _read(config: ModelConfig, earlier: Mapping[str, _ReadModel], progress: Prog
             except ValueError as error:
                 raise EntryError(("inputs", key), error) from error
     return _ReadModel(config, core, model, make_presenters(config.outputs, model), seconds, [*map(Path, files)])
+
+
+def _import(core: Core, config: ModelConfig, progress: Progress) -> CompiledModel:
+    """Import a compiled model."""
+    if config.affinities:
+        raise EntryError(("affinities",), f"{config.model} is compiled already: give them to hetero compile")
+    progress(f"Importing for {config.device}", 0, 1)
+    core.add_extension(config.extensions)
+    return compile_model(core, config.model, config.device, config.properties)
 
 
 def _run_model(
@@ -192,8 +206,11 @@ def _run_model(
     properties = dict(config.properties)
     if config.affinities:
         properties[affinities] = config.affinities
-    with placement_log_muted():
-        compiled = read.core.compile_model(model, config.device, properties)
+    if isinstance(model, CompiledModel):
+        compiled, operations = model, None
+    else:
+        compiled = compile_model(read.core, model, config.device, properties)
+        operations = sum(map(is_placed, model.get_ordered_ops()))
     compile_seconds = time.perf_counter() - started
 
     request = compiled.create_infer_request()
@@ -225,7 +242,7 @@ def _run_model(
         name=name,
         model=str(config.model),
         device=config.device,
-        operations=sum(map(is_placed, model.get_ordered_ops())),
+        operations=operations,
         placement=placement_of(compiled, profiles),
         slowest=slowest_operations(profiles[-1]) if profiles else [],
         outputs=[],
@@ -237,28 +254,6 @@ def _run_model(
         transfer_milliseconds=None if transfers is None else transfers * inputs.count,
     )
     return report, Results(model.outputs, arrays, picture_of(config))
-
-
-def read_model(core: Core, path: Path, extensions: Sequence[Path | str], progress: Progress) -> Model:
-    """Read a model file. ``progress(text, done, total)`` is called for each percent. Raises HeteroError."""
-
-    def report(fraction: float, total: int, completed: int) -> None:
-        if completed * 100 // total > (completed - 1) * 100 // total:
-            progress("Reading the model", completed, total)
-
-    progress("Reading the model", 0, 1)
-    core.add_extension([*extensions, ProgressReporterExtension(report)])
-    return core.read_model(path)
-
-
-@contextmanager
-def placement_log_muted() -> Iterator[None]:
-    """Suppress the dispatcher's log line about the placement, because the report contains it."""
-    was_disabled, placement_log.disabled = placement_log.disabled, True
-    try:
-        yield
-    finally:
-        placement_log.disabled = was_disabled
 
 
 def placement_of(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInfo]]) -> Placement | None:

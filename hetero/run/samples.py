@@ -17,6 +17,7 @@ from hetero.run.config import RunConfig, load_config
 from hetero.run.config_inputs import NpyInput, NpzInput
 from hetero.run.inputs import make_inputs
 from hetero.run.sources import existing_file
+from hetero.runtime import CompiledModel
 
 SUFFIXES = (".npz", ".npy", ".yaml", ".yml")
 
@@ -30,7 +31,9 @@ class Sample:
     file: Path | None = None
 
 
-def load_samples(model: Model, source: str, shapes: Mapping[str, Shape], seed: int | None) -> list[Sample]:
+def load_samples(
+    model: Model | CompiledModel, source: str, shapes: Mapping[str, Shape], seed: int | None
+) -> list[Sample]:
     """Return the samples of a file or a folder, or one of random numbers if ``source`` is empty. Raises ConfigError.
 
     A file is an .npz file with an array for each input, an .npy file for the only input, or a YAML run, of which the
@@ -47,7 +50,7 @@ def load_samples(model: Model, source: str, shapes: Mapping[str, Shape], seed: i
     return [sample for file in files or [existing_file(source, Path())] for sample in _read(model, file)]
 
 
-def _read(model: Model, file: Path) -> list[Sample]:
+def _read(model: Model | CompiledModel, file: Path) -> list[Sample]:
     names = [port_name(port) for port in model.inputs]
     specs: Mapping[str, Any]
     if file.suffix == ".npz":

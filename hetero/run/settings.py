@@ -7,6 +7,7 @@ from typing import Any
 
 from hetero.errors import ConfigError
 from hetero.run.plain_yaml import Keys, parse_yaml
+from hetero.runtime.device_name import parse_device_name
 
 
 def apply_setting(data: dict[str, Any], setting: str) -> Keys:
@@ -41,6 +42,17 @@ def parse_properties(texts: Sequence[str]) -> dict[str, str]:
         if not text.partition("=")[0] or "=" not in text:
             raise ConfigError(f"--property {text} is not of the form KEY=VALUE")
     return {key: value for key, _, value in (text.partition("=") for text in texts)}
+
+
+def strict_properties(device: str) -> dict[str, bool]:
+    """Return the properties of ``--strict``: the first device runs all operations.
+
+    Raises ConfigError for a device string whose devices run whole models, each as it is free.
+    """
+    kind = parse_device_name(device).kind
+    if kind in ("AUTO", "MULTI"):
+        raise ConfigError(f"--strict is for one device or HETERO:A,B, and not for {device}")
+    return {"STRICT": True} if kind == "HETERO" else {}
 
 
 def _next_key(container: Any, parts: list[str], setting: str) -> tuple[str | int, list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import os
 import stat
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from hetero.errors import ConfigError
 from hetero.frontend.extension_loader import is_module_name
+from hetero.messages import nearest
 
 PACKAGE_SCHEME = "pkg://"
 
@@ -99,5 +99,5 @@ def _hint(path: Path) -> str:
         others = [other.name for other in path.parent.iterdir()]
     except OSError:
         return ""
-    near = difflib.get_close_matches(path.name, others, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    near = nearest(path.name, others)
+    return f"; {near}" if near else ""

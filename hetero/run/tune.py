@@ -11,7 +11,7 @@ from statistics import median
 import numpy as np
 
 from hetero.graph import Model
-from hetero.run.runner import Progress
+from hetero.run.model_files import Progress
 from hetero.runtime import Core, InferRequest
 
 # Inferences that are measured before and after, in turn: at most ROUNDS, for about SECONDS.

@@ -139,6 +139,9 @@ class AsyncInferQueue:
             self._errors.clear()
             raise first
 
+    def __repr__(self) -> str:
+        return f"<AsyncInferQueue: {len(self)} jobs>"
+
     def __len__(self) -> int:
         return len(self._requests)
 

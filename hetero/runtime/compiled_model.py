@@ -12,7 +12,7 @@ from hetero import plugin
 from hetero.errors import device_errors
 from hetero.graph import Model, Output, find_port
 from hetero.graph.port_lookup import PortKey, describe_ports
-from hetero.runtime.core_properties import Properties, as_mapping
+from hetero.runtime.core_properties import Properties, as_mapping, with_lists
 from hetero.runtime.infer_request import InferRequest, Inputs, Results
 from hetero.tracing import traced
 
@@ -66,8 +66,8 @@ class CompiledModel:
     ) -> Results:
         """Run once in a request that all calls share. Not thread-safe: create one request for each thread.
 
-        The arguments are those of ``InferRequest.infer``. OpenVINO shares inputs by default; here that costs more than
-        the copy of a small input, because devices bind the memory again.
+        The arguments are those of ``InferRequest.infer``. OpenVINO shares inputs by default; here each shared
+        array is bound to the device as a new tensor, which takes longer than copying a small input.
         """
         return self._own_request.infer(inputs, share_inputs, share_outputs, decode_strings=decode_strings)
 
@@ -138,7 +138,7 @@ class CompiledModel:
 
     def get_property(self, property: str) -> Any:
         """Return a property of the compiled model. Raises PropertyError for an unknown key."""
-        return self._compiled.get_property(property)
+        return with_lists(self._compiled.get_property(property))
 
     def set_property(self, properties: Properties | None = None, *, property: tuple[str, Any] | None = None) -> None:
         """Set properties of the compiled model, given as a mapping or as a pair of key and value.

@@ -21,6 +21,7 @@ from hetero.frontend.extension import Extension, add_extensions
 from hetero.frontend.extension_loader import as_extensions
 from hetero.frontend.frontend import ModelSource
 from hetero.graph import Model, Op
+from hetero.messages import nearest
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
 from hetero.plugin.blob import BlobSource, read_blob
 from hetero.plugin.blob_import import device_table, exports_models, import_blob
@@ -28,7 +29,7 @@ from hetero.plugin.package_code import package_code
 from hetero.plugin.registry import Registry, check_device_name
 from hetero.properties import PropertyTable
 from hetero.runtime.compiled_model import CompiledModel
-from hetero.runtime.core_properties import CoreProperties, Properties, as_mapping
+from hetero.runtime.core_properties import CoreProperties, Properties, as_mapping, with_lists
 from hetero.runtime.device_name import parse_device_name
 from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.model_cache import ModelCache
@@ -116,7 +117,7 @@ class Core:
             weights = np.ascontiguousarray(weights.data).reshape(-1).view(np.uint8).data
         frontend = FrontEndManager().load_by_model(model)
         frontend.add_extension(self._extensions)
-        return frontend.convert(model) if not weights else frontend.convert(model, weights)
+        return frontend.convert(model) if weights is None or weights == "" else frontend.convert(model, weights)
 
     @traced("Core::compile_model")
     def compile_model(
@@ -249,7 +250,7 @@ class Core:
         plugin, options = self.resolve_device(device_name)
         options.update(arguments or {})
         with device_errors(f"{device_name} failed to get property {property}"):
-            return plugin.get_property(property, options)
+            return with_lists(plugin.get_property(property, options))
 
     def set_property(
         self,
@@ -334,6 +335,8 @@ class Core:
             if factory is None:
                 failed = [f"{name} ({reason})" for name, reason in self._registry.failures.items()]
                 hint = f"; these plugin packages cannot be used: {'; '.join(failed)}" if failed else ""
+                if near := nearest(kind.upper(), self._factories):
+                    hint = f"; {near}{hint}"
                 raise DeviceError(f"there is no device {kind}; there are {', '.join(self._factories)}{hint}")
             if kind not in self._unavailable:
                 inherited = self._inherited.pop(kind, None)

@@ -62,6 +62,12 @@ def _supported(plugin: Plugin, values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key in plugin.supported_properties}
 
 
+def with_lists(value: Any) -> Any:
+    """Return the value of a property, names as a list: OpenVINO's tuples are ranges of numbers."""
+    is_names = isinstance(value, tuple) and all(isinstance(name, str) for name in value)
+    return list(value) if is_names else value
+
+
 def as_mapping(properties: Properties | None) -> Mapping[str, Any]:
     """Return properties given as a mapping or as a pair of key and value. Raises PropertyError for None."""
     if properties is None:

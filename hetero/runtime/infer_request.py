@@ -13,7 +13,7 @@ from hetero import plugin
 from hetero.containers import ContainerType, as_container, unbox
 from hetero.errors import ArgumentTypeError, GraphError, TensorError, TensorTypeError, UnknownOutputError
 from hetero.graph import Output, find_port, port_name
-from hetero.graph.port_lookup import PortKey
+from hetero.graph.port_lookup import PortKey, describe_ports
 from hetero.tensor import Tensor, as_array
 from hetero.types import Type
 
@@ -265,6 +265,9 @@ class InferRequest:
     def get_compiled_model(self) -> CompiledModel:
         return self._compiled_model
 
+    def __repr__(self) -> str:
+        return describe_ports("InferRequest:", self.model_inputs, self.model_outputs)
+
     def _set_tensor(self, port: Output, tensor: Tensor | None) -> None:
         if not isinstance(tensor, Tensor):
             raise ArgumentTypeError(f"the tensor of '{port_name(port)}' is a Tensor, not {type(tensor).__name__}")
@@ -342,8 +345,8 @@ def _value_of(tensor: Tensor, share: bool, decode_strings: bool = True) -> Any:
     if not decode_strings and tensor.element_type is Type.string:
         return tensor.bytes_data
     if isinstance(tensor.element_type, ContainerType):
-        return unbox(tensor.data)
-    return tensor.data if share else tensor.data.copy()
+        return unbox(tensor.array)
+    return tensor.array if share else tensor.array.copy()
 
 
 def _as_shape(number: np.ndarray, shape: Sequence[int]) -> np.ndarray:

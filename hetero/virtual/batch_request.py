@@ -63,14 +63,14 @@ class BatchInferRequest(PooledInferRequest):
     def send_inputs(self, index: int, batched: SyncInferRequest) -> None:
         """Copy the inputs to a sample of the batched request."""
         for tensor, joined in zip(self.input_tensors(), batched.input_tensors()):
-            tensor.copy_to(joined.data[index : index + 1])
+            tensor.copy_to(joined.array[index : index + 1])
 
     def take_outputs(self, index: int, batched: SyncInferRequest) -> None:
         """Copy the outputs, and the profile, from the batched request. An error is raised by ``start``."""
         self._output_error = None
         try:
             for tensor, joined in zip(self.output_tensors(), batched.output_tensors()):
-                tensor.copy_from(joined.data[index : index + 1])
+                tensor.copy_from(joined.array[index : index + 1])
             if self.is_profiled:
                 self._profile = batched.get_profiling_info()
         except Exception as error:

@@ -1,4 +1,4 @@
-// Test of the report page in a headless browser: node report_page.mjs PAGE.html [PICTURE.png]
+// Test of the report page in a headless browser: node report_page.mjs PAGE.html [PICTURE.png operations|subgraphs]
 // It draws, search finds, zoom moves, each panel shows, and the console stays free of errors. Prints the times.
 import assert from "node:assert/strict";
 import {pathToFileURL} from "node:url";
@@ -7,7 +7,7 @@ import puppeteer from "puppeteer-core";
 
 // The most milliseconds that a page with 5,000 boxes may take, on two cores without a GPU.
 const MAX_LOAD = 20_000, MAX_FRAME = 100;
-const [file, picture] = process.argv.slice(2);
+const [file, picture, view] = process.argv.slice(2);
 
 const browser = await puppeteer.launch({
   args: chromium.args, executablePath: await chromium.executablePath(), headless: "shell",
@@ -69,19 +69,24 @@ try {
   }
   await page.select("#view", "subgraphs");
   assert.equal(await page.evaluate(() => cy.nodes().length), await page.evaluate(() => report.subgraphs.length));
-  await page.select("#view", "operations");
-  await page.$eval("#search", input => { input.value = ""; input.dispatchEvent(new Event("input")); });
-  await page.evaluate(() => byId("tabs").firstChild.click());
-  if (picture) {
-    // The picture shows the slowest operation of the last device.
-    await page.evaluate(() => showOperation(report.steps.filter(step => step.device === report.steps.at(-1).device)
-      .sort((a, b) => (b.milliseconds ?? 0) - (a.milliseconds ?? 0))[0].operations[0]));
-    await page.evaluate(() => cy.zoom({level: 0.8, renderedPosition: {x: cy.width() / 2, y: cy.height() / 2}}));
+  if (picture) await takePicture();
+  assert.deepEqual(errors, []);
+  console.log(`${file}: ${counts.boxes} boxes and ${counts.lines} lines in ${load} ms, ${frame.toFixed(1)} ms a frame`);
+
+  // The operations with the details of the slowest one of the last device, or the subgraphs with the table of boundaries.
+  async function takePicture() {
+    await page.select("#view", view);
+    await page.$eval("#search", input => { input.value = ""; input.dispatchEvent(new Event("input")); });
+    await page.evaluate(view => {
+      [...byId("tabs").children].find(tab => tab.textContent === (view === "operations" ? "Timeline" : "Boundaries")).click();
+      if (view === "subgraphs") return;
+      showOperation(report.steps.filter(step => step.device === report.steps.at(-1).device)
+        .sort((a, b) => (b.milliseconds ?? 0) - (a.milliseconds ?? 0))[0].operations[0]);
+      cy.zoom({level: 0.8, renderedPosition: {x: cy.width() / 2, y: cy.height() / 2}});
+    }, view);
     await new Promise(done => setTimeout(done, 500));  // Cytoscape redraws texts at a new scale a little later
     await page.screenshot({path: picture});
   }
-  assert.deepEqual(errors, []);
-  console.log(`${file}: ${counts.boxes} boxes and ${counts.lines} lines in ${load} ms, ${frame.toFixed(1)} ms a frame`);
 
   // Return how many pixels of the canvas are not transparent.
   async function countPixels() {

@@ -103,9 +103,9 @@ class Forgetful(AsyncInferRequest):
         self.wait()
         return True
 
-    def set_callback(self, callback):
+    def set_callback(self, callback, on_own_thread=True):
         if self.request.compiled_model.plugin.fault != "forgets callbacks":
-            super().set_callback(callback)
+            super().set_callback(callback, on_own_thread)
 
     def check_idle(self):
         if self.request.compiled_model.plugin.fault != "is never busy":

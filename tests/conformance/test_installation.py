@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,16 @@ def environment(tmp_path_factory) -> Environment:
     shutil.rmtree(folder / "hetero")
     shutil.rmtree(folder / "template")
     return environment
+
+
+def test_wheels_have_every_file_of_their_packages(environment):
+    for source in (ROOT / "hetero", ROOT / "plugins" / "template" / "hetero_template"):
+        (wheel,) = environment.folder.glob(f"wheels*/{source.name}-*.whl")
+        packed = set(zipfile.ZipFile(wheel).namelist())
+        files = [path.relative_to(source.parent) for path in source.rglob("*") if path.is_file()]
+        # Tools leave caches in the sources.
+        files = [file for file in files if not any(part.startswith((".", "__pycache__")) for part in file.parts)]
+        assert {str(file) for file in files} <= packed
 
 
 def new_plugin(environment: Environment, name: str) -> Path:

@@ -94,7 +94,7 @@ def test_a_device_that_fails_at_everything_is_not_used(caplog):
     core = core_with(A=FailsToCompile(), B=FailsToCompile(accepts=lambda node: True), C=PickyPlugin())
     compiled = core.compile_model(chain(), "HETERO:A,B,C")
     np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
-    assert compiled.get_property("EXECUTION_DEVICES") == ("C",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["C"]
     assert {failure.device for failure in compiled.get_property("PLACEMENT_REPORT").failures} == {"A", "B"}
     assert len(warnings_in(caplog)) == 1
 
@@ -103,7 +103,7 @@ def test_a_device_that_fails_in_query_model_is_not_used(caplog):
     core = core_with(A=FailsToAnswer(), B=PickyPlugin())
     compiled = core.compile_model(chain(), "HETERO:A,B")
     np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
-    assert compiled.get_property("EXECUTION_DEVICES") == ("B",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["B"]
     (warning,) = warnings_in(caplog)
     assert "A failed to query model 'chain': IndexError: out of lists" in warning
     assert set(core.query_model(chain(), "HETERO:A,B").values()) == {"B"}
@@ -126,7 +126,7 @@ def test_a_device_with_an_invalid_query_result_is_not_used(case, caplog):
     core = core_with(A=Answers(answer), B=PickyPlugin())
     compiled = core.compile_model(chain(), "HETERO:A,B")
     np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
-    assert compiled.get_property("EXECUTION_DEVICES") == ("B",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["B"]
     (warning,) = warnings_in(caplog)
     (failure,) = compiled.get_property("PLACEMENT_REPORT").failures
     reason = f"A failed to query model 'chain': {reason}"
@@ -160,7 +160,7 @@ def test_a_device_that_compiles_something_else_is_not_used(case, caplog):
     core = core_with(A=CompilesTo(compile), B=PickyPlugin())
     compiled = core.compile_model(chain(), "HETERO:A,B")
     np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
-    assert compiled.get_property("EXECUTION_DEVICES") == ("B",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["B"]
     (warning,) = warnings_in(caplog)
     failure = compiled.get_property("PLACEMENT_REPORT").failures[0]
     reason = f"A failed to compile 'chain/0': {reason}"

@@ -57,11 +57,11 @@ def test_two_devices_of_one_plugin():
         ("B", "PAIR.1: PAIR is picky; PAIR.0: PAIR is picky"),
     ]
     assert {device for device, _ in pair.ids_compiled_for} == {"0", "1"}
-    assert compiled.get_property("EXECUTION_DEVICES") == ("PAIR.1", "PAIR.0", "B")
+    assert compiled.get_property("EXECUTION_DEVICES") == ["PAIR.1", "PAIR.0", "B"]
     np.testing.assert_allclose(compiled(X)[0], np.tanh(np.exp(np.maximum(X, 0))), rtol=1e-6)
     core = core_with(PAIR=Pair(), B=PickyPlugin())
     imported = core.import_model(compiled.export_model(), "HETERO:PAIR.1,PAIR.0,B")
-    assert imported.get_property("EXECUTION_DEVICES") == ("PAIR.1", "PAIR.0", "B")
+    assert imported.get_property("EXECUTION_DEVICES") == ["PAIR.1", "PAIR.0", "B"]
     np.testing.assert_array_equal(imported(X)[0], compiled(X)[0])
 
 
@@ -140,7 +140,7 @@ def core_without_driver():
 
 def test_an_unavailable_device_is_left_out(caplog):
     compiled = core_without_driver().compile_model(chain(), "HETERO:NPU,B", {"DEVICE_PROPERTIES": {"NPU": {"A": 1}}})
-    assert compiled.get_property("EXECUTION_DEVICES") == ("B",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["B"]
     np.testing.assert_allclose(compiled(X)[0], np.tanh(np.exp(np.maximum(X, 0))), rtol=1e-6)
     (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert warning.startswith("HETERO goes on without a device: device NPU is not available: OSError: libnpu.so")

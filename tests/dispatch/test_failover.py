@@ -58,6 +58,16 @@ def test_a_device_that_fails_is_dropped_and_the_inference_runs_elsewhere(faulty,
     assert len(b.compiled) == 2  # its part, and the whole
 
 
+def test_profiling_that_was_set_later_stays_on(caplog):
+    compiled = core_with(A=Faulty("raise", healthy=2), B=PickyPlugin()).compile_model(chain(), "HETERO:A,B")
+    compiled.set_property({"PERF_COUNT": True})
+    request = compiled.create_infer_request()
+    for x in inputs(3):
+        request.infer(x)
+    assert {"relu", "exp", "tanh"} <= {entry.node_name for entry in request.get_profiling_info()}
+    check_dropped(compiled, caplog)
+
+
 def test_a_thousand_inferences_in_threads_all_give_the_right_result(faulty, caplog):
     b = PickyPlugin()
     compiled = core_with(A=faulty, B=b).compile_model(chain(), "HETERO:A,B", TIMEOUT)
@@ -115,7 +125,7 @@ def test_no_device_is_dropped_for_a_mistake_of_the_user(asynchronous, caplog):
                 request.infer([X[0], np.zeros(wrong, np.float32)])
     np.testing.assert_allclose(request.infer([X[0], X[0]])[0], np.exp(2 * X[0]), rtol=1e-6)
     assert compiled.get_property("PLACEMENT_REPORT") is before and not warnings_in(caplog)
-    assert compiled.get_property("EXECUTION_DEVICES") == ("A", "C")
+    assert compiled.get_property("EXECUTION_DEVICES") == ["A", "C"]
     assert len(plugins["B"].compiled) == 1  # tried once, and kept for the next time
 
 
@@ -132,7 +142,7 @@ def test_no_device_is_dropped_for_wrong_tensors_and_cancelled_inferences(caplog)
         request.infer(X)
     a.fault = ""
     np.testing.assert_allclose(request.infer(X)[0], Y, rtol=1e-6)
-    assert compiled.get_property("EXECUTION_DEVICES") == ("A",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["A"]
     assert not b.compiled and not warnings_in(caplog)
 
 
@@ -156,7 +166,7 @@ def test_without_fallback_the_error_is_raised_and_the_device_stays(fault, caplog
     a.fault = ""
     a.released.set()
     np.testing.assert_allclose(request.infer(X)[0], Y, rtol=1e-6)
-    assert compiled.get_property("EXECUTION_DEVICES") == ("A",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["A"]
     assert not b.compiled and not warnings_in(caplog)
 
 
@@ -177,7 +187,7 @@ def test_two_devices_that_fail_one_after_the_other(faulty, second, caplog):
     np.testing.assert_allclose([found[number] for number in range(40)], expected(np.array(xs)), rtol=1e-6)
     first, last = warnings_in(caplog)
     assert "no longer on A: " in first and "no longer on B: " in last
-    assert compiled.get_property("EXECUTION_DEVICES") == ("C",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["C"]
     assert [failure.device for failure in compiled.get_property("PLACEMENT_REPORT").failures] == ["A", "B"]
 
 
@@ -201,7 +211,7 @@ def test_if_all_devices_fail_every_request_raises_the_first_error(fault, caplog)
             request.wait()
     with pytest.raises(DeviceError, match="^A "):
         requests[0].infer(X)
-    assert compiled.get_property("EXECUTION_DEVICES") == ("A",) and not warnings_in(caplog)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["A"] and not warnings_in(caplog)
     a.fault = b.fault = ""  # the fault was temporary
     a.released.set()
     for request in requests:
@@ -315,7 +325,7 @@ def test_without_snapshots_variables_are_not_copied_and_the_error_is_raised(capl
     assert not reads
     with pytest.raises(DeviceError, match="KeyError: 'lost'"):
         request.infer(X)
-    assert compiled.get_property("EXECUTION_DEVICES") == ("A", "B") and not warnings_in(caplog)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["A", "B"] and not warnings_in(caplog)
     a.fault = ""
     request.reset_state()
     np.testing.assert_allclose(request.infer(X)[0], np.exp(2 * X), rtol=1e-6)
@@ -382,7 +392,7 @@ def test_branches_that_fail_at_once(faults, caplog):
     for request in queue:
         np.testing.assert_allclose(request.results[0], np.exp(X), rtol=1e-6)
         np.testing.assert_allclose(request.results[1], np.tanh(X), rtol=1e-6)
-    assert compiled.get_property("EXECUTION_DEVICES") == ("C",) and len(warnings_in(caplog)) <= 2
+    assert compiled.get_property("EXECUTION_DEVICES") == ["C"] and len(warnings_in(caplog)) <= 2
     a.released.set()
     b.released.set()
 

@@ -242,7 +242,7 @@ def test_a_cached_model_fails_over(from_file, tmp_path, caplog):
     run(core_with(A=PickyPlugin(), B=Failing(good=9)), original)
     compiled = run(core_with(A=PickyPlugin(), B=Failing()), original)
     assert compiled.get_property("LOADED_FROM_CACHE")
-    assert compiled.get_property("EXECUTION_DEVICES") == ("A",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["A"]
     assert "no longer on B: B failed in start" in caplog.text
 
 

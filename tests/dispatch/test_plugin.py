@@ -188,7 +188,7 @@ def test_profile_names_the_subgraphs():
 def test_properties_reach_the_devices_that_have_them():
     core = core_with(A=PickyPlugin(), B=PickyPlugin())
     compiled = core.compile_model(chain(), "HETERO:A,B", {"DEVICE_PROPERTIES": {"A": {"NUM_STREAMS": 3}}})
-    assert compiled.get_property("EXECUTION_DEVICES") == ("A",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["A"]
     with pytest.raises(PropertyError, match="NO_SUCH_KEY"):
         core.compile_model(chain(), "HETERO:A,B", {"NO_SUCH_KEY": 1})
 

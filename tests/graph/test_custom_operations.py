@@ -187,7 +187,7 @@ def test_strings_of_any_length(shape):
             self.set_output_type(0, Type.string, self.get_input_partial_shape(0))
 
         def evaluate(self, outputs, inputs):
-            outputs[0].data[:] = [f"Hello, {name}!" for name in inputs[0].data]
+            outputs[0].str_data = [f"Hello, {name}!" for name in inputs[0].str_data]
             return True
 
     assert run(Greeting(x_of(shape, "string")), np.array(["you", "wörld"])).tolist() == ["Hello, you!", "Hello, wörld!"]

@@ -23,7 +23,7 @@ def program_operators(ov):
     inputs = [ov.Tensor(np.array([[3, 4]], np.float32)), ov.Tensor(np.array([[5, 8]], np.float32))]
     return [
         [node.get_type_name() for node in nodes], model.evaluate(outputs, inputs), [output.data for output in outputs],
-        kind_of_error(lambda: p + "a"), kind_of_error(lambda: p < q),
+        kind_of_error(lambda: p + "a"), kind_of_error(lambda: p < q), kind_of_error(lambda: p.output(0) < 1),
         p == p, p == q,
     ]  # fmt: skip
 
@@ -288,3 +288,31 @@ def program_unique_names(ov):
         relu.get_name() == before, relu.name.startswith("Relu_"), relu.friendly_name, parameter.name == relu.name,
         kind_of_error(lambda: setattr(relu, "name", "x")),
     ]  # fmt: skip
+
+
+def program_element_types_and_padding(ov):
+    image = ov.opset1.parameter([1, 3, 2, 2], float, name="image")
+    kinds = [ov.opset1.convert(image, kind) for kind in (float, int, bool, np.float64, "f16")]
+    resized = [
+        ov.opset11.interpolate(source, [4, 4], "nearest", "sizes", *pads, axes=[2, 3])
+        for source in (image, ov.opset1.parameter(ov.PartialShape.dynamic()))
+        for pads in ([], [[1], [0, 1]])
+    ]
+    return [
+        [node.get_element_type().to_string() for node in (image, *kinds)],
+        [(node.get_attributes(), str(node.output(0).partial_shape)) for node in resized],
+    ]
+
+
+def program_property_lists(ov):
+    x = ov.opset1.parameter([2])
+    core, device = ov.Core(), "CPU" if ov.__name__ == "openvino" else "TEMPLATE"
+    compiled = core.compile_model(ov.Model([ov.opset1.relu(x)], [x]), device)
+    names = [core.get_property(device, key) for key in ("EXECUTION_DEVICES", "OPTIMIZATION_CAPABILITIES")]
+    lists = [compiled.get_property("EXECUTION_DEVICES"), *names, core.get_property(device, "AVAILABLE_DEVICES")]
+    return [isinstance(value, list) for value in lists], type(core.get_property(device, "RANGE_FOR_STREAMS")).__name__
+
+
+def program_listed_names(ov):
+    names = ("AsyncInferQueue", "Core", "Model", "Op", "OpExtension", "ProfilingInfo", "save_model", "op", "opset13")
+    return [name in dir(ov) for name in names]

@@ -87,3 +87,21 @@ def program_errors(ov):
         kind_of_error(lambda: request.start_async([X[:, :2]])),
         kind_of_error(lambda: request.start_async({"nope": X})),
     ]
+
+
+def program_names_given_before_the_result(ov):
+    x = ov.opset1.parameter([2], name="x")
+    relu = ov.opset1.relu(x)
+    x.output(0).set_names({"in"})
+    relu.output(0).set_names({"out"})
+    model = ov.Model([ov.opset1.result(relu)], [x], "m")
+    compiled = ov.compile_model(model, "CPU" if ov.__name__ == "openvino" else "TEMPLATE")
+    request = compiled.create_infer_request()
+    array = np.array([-1, 2], np.float32)
+    results = request.infer({"in": array})
+    return [
+        repr(ov.AsyncInferQueue(compiled, 2)),
+        model.output(0).names, model.outputs[0].get_tensor().names, repr(model), repr(compiled), repr(request),
+        results["out"], results.names(), "out" in results, request.get_tensor("out").data,
+        compiled.output("out").names, compiled(array)["out"], compiled(inputs=[array])[compiled.output(0)],
+    ]  # fmt: skip

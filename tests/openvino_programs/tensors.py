@@ -17,6 +17,7 @@ def program_forms(ov):
     empty = [
         ov.Tensor(type=ov.Type.f32, shape=[1, 2]), ov.Tensor(type=np.float32, shape=ov.Shape([1, 2])),
         ov.Tensor(np.dtype("int8"), [3]), ov.Tensor(ov.Type.f16, ov.Shape([2])),
+        *(ov.Tensor(ov.Type.f32, shape) for shape in ([0, 3], [3, 0], [2, 0, 4], [0], [])),
     ]  # fmt: skip
     return [
         [tensor.data for tensor in tensors], [repr(tensor) for tensor in tensors + empty],
@@ -43,6 +44,21 @@ def program_strings(ov):
         *before, after, tensor.bytes_data, ov.Tensor(np.array(["ä"])).bytes_data,
         kind_of_error(lambda: ov.Tensor([1]).str_data), kind_of_error(lambda: ov.Tensor([1]).bytes_data),
         kind_of_error(lambda: setattr(tensor, "str_data", ["x"])),
+    ]  # fmt: skip
+
+
+def program_string_data_is_bytes(ov):
+    words = ov.opset1.parameter([-1], ov.Type.string, "words")
+    model = ov.Model([ov.opset1.result(words)], [words], "words")
+    request = ov.compile_model(model, "CPU" if ov.__name__ == "openvino" else "TEMPLATE").create_infer_request()
+    results = request.infer([np.array(["aé", "bcd"])])
+    source, target = ov.Tensor(["aé", "bcd"]), ov.Tensor(ov.Type.string, [1])
+    source.copy_to(target)
+    filled = ov.Tensor(ov.Type.string, [2])
+    filled.copy_from(np.array(["long", "x"]))
+    return [
+        source.data, target.data, target.str_data, filled.data, ov.Tensor([b"p"]).data, results[0],
+        request.get_input_tensor().data, request.get_output_tensor().data, request.results[0],
     ]  # fmt: skip
 
 

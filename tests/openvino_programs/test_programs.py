@@ -4,6 +4,7 @@ Each function ``program_…(ov)`` of the other modules in this folder is called 
 compared: arrays by their numbers, exceptions by their type, everything else must be equal.
 """
 
+import logging
 import pkgutil
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +24,19 @@ PROGRAMS = [
 ]
 
 
+@pytest.fixture
+def log_levels():
+    """Set the loggers of the devices back to their levels, which programs change by LOG_LEVEL."""
+    devices = {name.split(".")[0] for name in hetero.Core().available_devices}
+    loggers = [logging.getLogger(f"hetero.{device}") for device in ("AUTO", *devices)]
+    levels = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, levels):
+        logger.setLevel(level)
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.usefixtures("log_levels")
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_programs(program):
     assert_same(program(hetero), program(openvino))

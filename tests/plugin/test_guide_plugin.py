@@ -29,7 +29,7 @@ class TestDeviceId:
     @pytest.mark.parametrize("name", ["TEMPLATE.0", "HETERO:TEMPLATE.0", "AUTO:TEMPLATE.0", "ONEDNN.0"])
     def test_compile_model(self, name):
         compiled = Core().compile_model(relu_model(), name)
-        assert compiled.get_property("EXECUTION_DEVICES") == (name.partition(":")[2] or name,)
+        assert compiled.get_property("EXECUTION_DEVICES") == [name.partition(":")[2] or name]
         np.testing.assert_array_equal(compiled(X)[0], [0, 2])
 
     def test_query_model(self):
@@ -39,7 +39,7 @@ class TestDeviceId:
         model.get_ordered_ops()[1].rt_info["affinity"] = "TEMPLATE.0"
         for name in ("TEMPLATE", "TEMPLATE.0"):
             compiled = core.compile_model(model, f"HETERO:GPU,{name}")
-            assert compiled.get_property("EXECUTION_DEVICES") == (name,)
+            assert compiled.get_property("EXECUTION_DEVICES") == [name]
 
     def test_the_result_of_query_model_is_an_affinity(self):
         """query_model names GPU.0, which is GPU in the list of HETERO."""
@@ -52,7 +52,7 @@ class TestDeviceId:
                 for listed in (kind, f"{kind}.0"):
                     first = "TEMPLATE" if kind == "GPU" else "GPU"
                     compiled = core.compile_model(model, f"HETERO:{first},{listed}")
-                    assert compiled.get_property("EXECUTION_DEVICES") == (listed,)
+                    assert compiled.get_property("EXECUTION_DEVICES") == [listed]
         model.get_ordered_ops()[1].rt_info["affinity"] = "GPU.7"
         with pytest.raises(DeviceError, match="'relu' is pinned to GPU.7, which is not among the devices"):
             core.compile_model(model, "HETERO:GPU,TEMPLATE")
@@ -63,7 +63,7 @@ class TestDeviceId:
         assert core.get_property("TEMPLATE", "NUM_STREAMS") == core.get_property("TEMPLATE.0", "NUM_STREAMS") == 3
         core.set_property("TEMPLATE", {"NUM_STREAMS": 2, "DEVICE_ID": "0"})
         assert core.compile_model(relu_model(), "TEMPLATE").get_property("NUM_STREAMS") == 2
-        assert core.get_property("TEMPLATE", "AVAILABLE_DEVICES") == ("",)  # as in the guide
+        assert core.get_property("TEMPLATE", "AVAILABLE_DEVICES") == [""]  # as in the guide
 
     def test_contexts(self):
         core = Core()
@@ -87,7 +87,7 @@ class TestGetProperty:
     def test_execution_devices(self, device):
         """Those of a plugin are the devices that it may use, those of a compiled model the devices that it uses."""
         core = Core()
-        named = tuple(name.partition("(")[0] for name in (device.partition(":")[2] or device).split(","))
+        named = [name.partition("(")[0] for name in (device.partition(":")[2] or device).split(",")]
         assert core.get_property(device, "EXECUTION_DEVICES") == named
         assert set(core.compile_model(relu_model(), device).get_property("EXECUTION_DEVICES")) <= set(named)
         for kind in (device, device.partition(":")[0]):
@@ -98,9 +98,9 @@ class TestGetProperty:
             Core().get_property("OPENVINO.CPU", "EXECUTION_DEVICES"),
             openvino.Core().get_property("CPU", "EXECUTION_DEVICES"),
         )
-        assert ours == tuple(f"OPENVINO.{name}" for name in theirs)
+        assert ours == [f"OPENVINO.{name}" for name in theirs]
         assert [Core().get_property(kind, "EXECUTION_DEVICES") for kind in ("HETERO", "MULTI", "BATCH")] == [
-            ("HETERO",), ("MULTI",), ("BATCH",),
+            ["HETERO"], ["MULTI"], ["BATCH"],
         ]  # fmt: skip
 
     @pytest.mark.parametrize("device", [*DEVICES, *VIRTUAL])

@@ -108,12 +108,12 @@ def test_most_properties_of_a_compiled_model_are_read_only(core, device):
     options = {
         "PERF_COUNT": True, "NUM_STREAMS": 2, "PERFORMANCE_HINT": "THROUGHPUT", "PERFORMANCE_HINT_NUM_REQUESTS": 7,
         "INFERENCE_PRECISION_HINT": Type.f32, "EXECUTION_MODE_HINT": "ACCURACY", "MODEL_PRIORITY": "HIGH",
-        "EXCLUSIVE_ASYNC_REQUESTS": True, "DISABLED_PASSES": ("fold_constants",), "DISABLE_TRANSFORMATIONS": True,
+        "EXCLUSIVE_ASYNC_REQUESTS": True, "DISABLED_PASSES": ["fold_constants"], "DISABLE_TRANSFORMATIONS": True,
     }  # fmt: skip
     compiled = core.compile_model(relu_model("small"), device, options)
     assert {key: compiled.get_property(key) for key in options} == options
     assert compiled.get_property("NETWORK_NAME") == "small"
-    assert compiled.get_property("EXECUTION_DEVICES") == (device,)
+    assert compiled.get_property("EXECUTION_DEVICES") == [device]
     assert compiled.get_property("LOADED_FROM_CACHE") is False
     mutable = {key for key, kind in compiled.get_property("SUPPORTED_PROPERTIES").items() if kind == "RW"}
     assert mutable == {"PERF_COUNT"} | ({"INFERENCE_NUM_THREADS"} if device == "TEMPLATE" else set())
@@ -130,7 +130,7 @@ def test_most_properties_of_a_compiled_model_are_read_only(core, device):
 def test_exported_models_keep_their_properties(core, device):
     options = {
         "INFERENCE_PRECISION_HINT": Type.f32, "EXECUTION_MODE_HINT": props.hint.ExecutionMode.ACCURACY,
-        "NUM_STREAMS": 3, "DISABLED_PASSES": ("fold_constants",),
+        "NUM_STREAMS": 3, "DISABLED_PASSES": ["fold_constants"],
     }  # fmt: skip
     exported = core.compile_model(relu_model(), device, options).export_model()
     imported = core.import_model(exported.getvalue(), device)
@@ -144,7 +144,7 @@ def test_the_dispatcher_reports_the_options_of_its_devices(core):
     options = {"INFERENCE_PRECISION_HINT": "f32", "MODEL_PRIORITY": "LOW", "EXECUTION_MODE_HINT": "ACCURACY"}
     compiled = core.compile_model(relu_model(), "HETERO:GPU,TEMPLATE", options)
     assert {key: hetero.OVAny(compiled.get_property(key)).astype(str) for key in options} == options
-    assert compiled.get_property("EXECUTION_DEVICES") == ("GPU",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["GPU"]
 
 
 @pytest.mark.parametrize(
@@ -280,11 +280,14 @@ def test_other_requests_do_not_share_threads(core, device):
 
 
 def test_the_exclusive_thread_ends_with_the_last_model_that_uses_it(core, device):
+    gc.collect()
+    earlier = threading.enumerate()  # one of another test may be about to end
     compiled = core.compile_model(relu_model(), device, {"EXCLUSIVE_ASYNC_REQUESTS": True})
     request = compiled.create_infer_request()
     request.start_async(X)
     request.wait()
-    mine = [t for t in threading.enumerate() if t.name.startswith(f"hetero {device} exclusive")]
+    name = f"hetero {device} exclusive"
+    mine = [t for t in threading.enumerate() if t.name.startswith(name) and t not in earlier]
     assert len(mine) == 1
     del compiled, request
     gc.collect()

@@ -1,5 +1,6 @@
 """Registration of devices by packages, including packages that fail, hang or register bad names."""
 
+import ctypes
 import signal
 import threading
 from types import SimpleNamespace
@@ -7,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from hetero_template.plugin import TemplatePlugin
 
-from hetero import Core
+from hetero import Core, get_version
 from hetero.errors import DeviceError
 from hetero.plugin import hookimpl, installed_plugins, package_code
 
@@ -16,7 +17,7 @@ class Odd(BaseException):
     """An error that is not an Exception."""
 
 
-def package(name: str, *devices, factory=TemplatePlugin, load=lambda: None, hook=lambda: None) -> SimpleNamespace:
+def package(name: str, *devices, factory=TemplatePlugin, load=lambda: None, hook=lambda: None, requires=()):
     """Return the entry point of a package that registers devices. ``load`` and ``hook`` are called at those steps."""
 
     @hookimpl
@@ -29,7 +30,8 @@ def package(name: str, *devices, factory=TemplatePlugin, load=lambda: None, hook
         load()
         return SimpleNamespace(hetero_register_devices=hetero_register_devices)
 
-    return SimpleNamespace(name=name, dist=SimpleNamespace(name=name, version="1.0"), load=load_package)
+    dist = SimpleNamespace(name=name, version="1.0", requires=requires)
+    return SimpleNamespace(name=name, dist=dist, load=load_package)
 
 
 @pytest.fixture
@@ -75,8 +77,22 @@ def test_any_exception_of_a_package_disables_only_that_package(install, fault, e
     assert reason == f"{type(error).__name__}: {error}"
 
 
+@pytest.fixture
+def no_signal_stack():
+    """Handle signals on the ordinary stack.
+
+    On processors with AMX, the cores of openvino in other tests may have left the thread a released stack for signals.
+    """
+
+    class Stack(ctypes.Structure):  # stack_t of sigaltstack(2)
+        _fields_ = (("start", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t))
+
+    disabled = 2  # SS_DISABLE
+    assert ctypes.CDLL(None).sigaltstack(ctypes.byref(Stack(None, disabled, 0)), None) == 0
+
+
 @pytest.mark.parametrize("fault", FAULTS)
-def test_ctrl_c_ends_the_program(install, fault):
+def test_ctrl_c_ends_the_program(install, no_signal_stack, fault):
     handler = signal.default_int_handler  # a shell starts processes in the background with Ctrl-C ignored
     before = signal.signal(signal.SIGINT, handler)
     interrupted = FAULTS[fault](signal.SIGINT)
@@ -99,6 +115,17 @@ def test_a_package_registers_a_device_once(install):
     core = install(package("bad", "NPU", "NPU"))
     assert core.available_devices == ["NPU"]
     assert core.unavailable_devices == {"bad": "package bad 1.0 registers device NPU twice: it takes each name once"}
+
+
+@pytest.mark.parametrize("requirement", ["hetero==99.*", "hetero<0.1", 'hetero==0.2.*; python_version > "3"'])
+def test_a_package_for_another_version_of_hetero_is_unavailable(install, requirement):
+    """The code of the package is not imported, as it may fail in any way."""
+    bad = package("bad", "BAD", load=raising(AssertionError()), requires=["numpy", requirement])
+    core = install(bad, package("good", "GOOD", requires=["hetero==0.1.*", 'hetero==9.*; extra == "test"']))
+    assert core.available_devices == ["GOOD"]
+    specifier = requirement.removeprefix("hetero").partition(";")[0]
+    expected = f"bad 1.0 requires hetero{specifier}, but hetero {get_version()} is installed: install versions that fit"
+    assert core.unavailable_devices["bad"].startswith(expected)
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def several_planes(p):
 
 
 MESSAGES = [
-    (lambda p: p.input("y"), "model 'm' has no input y: 0: no name"),
+    (lambda p: p.input("y"), "model 'm' has no input y: 0: x"),
     (lambda p: p.input().tensor().set_layout("NCC"), "layout 'NCC' has dimension C more than once"),
     (
         lambda p: p.input().tensor().set_layout(Layout("NC")),

@@ -62,9 +62,9 @@ def test_all_or_nothing(values):
         table.set(values)
         is_accepted = True
     after = {key: table.get(key) for key in PROPERTIES}
-    assert table.explicit().keys() == (values.keys() if is_accepted else set())
-    assert {k: v for k, v in after.items() if k not in table.explicit()} == {
-        k: v for k, v in before.items() if k not in table.explicit()
+    assert table.set_by_user().keys() == (values.keys() if is_accepted else set())
+    assert {k: v for k, v in after.items() if k not in table.set_by_user()} == {
+        k: v for k, v in before.items() if k not in table.set_by_user()
     }
 
 

@@ -225,8 +225,11 @@ def test_extensions_of_other_commands(folder):
     [
         (["run", "none.yaml"], ["there is no file none.yaml"]),
         (["run", "."], ["Is a directory"]),
-        (["query", "model.onnx", "-d", "PICKY", "--draw", "x.png"], ["cannot draw to x.png", ".svg or .dot"]),
-        (["query", "model.onnx", "-d", "PICKY", "--draw", "no/x.svg"], ["there is no folder no to write x.svg into"]),
+        (
+            ["query", "model.onnx", "-d", "PICKY", "--draw", "x.png"],
+            ["cannot draw to x.png", "its name must end in .dot"],
+        ),
+        (["query", "model.onnx", "-d", "PICKY", "--draw", "no/x.dot"], ["there is no folder no to write x.dot into"]),
         (["run", "model.onnx"], ["model.onnx", "not a YAML file"]),
         (["run", "run.yaml", "--set", "device=NPU"], ["no device NPU", "TEMPLATE"]),
         (["run", "run.yaml", "--set", "device=HETERO:PICKY"], ["PICKY cannot run Tanh 'node1'", "is picky"]),

@@ -4,8 +4,8 @@ import io
 
 from rich.console import Console
 
-from hetero.run.devices import DeviceInfo
-from hetero.run.display import _show_placement, show_details, show_devices
+from hetero.run.devices import DeviceInfo, DeviceList
+from hetero.run.display import _show_placement, show_device_list
 from hetero.run.runner import Placement, Reason
 
 
@@ -26,8 +26,7 @@ def test_devices_fit_a_terminal():
     }
     device = DeviceInfo("GPU.0", "a processor (" + 9 * "long name " + ")", "integrated", ("FP32", "FP16"), details)
     console = Console(file=io.StringIO(), width=100, markup=False)
-    show_devices(console, [device], {})
-    show_details(console, [device])
+    show_device_list(console, DeviceList([device], {}))
     lines = console.file.getvalue().splitlines()
     assert max(map(len, lines)) <= 100
     assert any(line.split() == ["processor", "CPU,", "2", "compute", "units"] for line in lines)

@@ -105,7 +105,7 @@ def test_broken_device_is_listed_as_unavailable_with_its_reason():
 
 def test_package_that_fails_to_import_is_listed(monkeypatch):
     class EntryPoint:
-        name = "half_installed"
+        name, dist = "half_installed", None
 
         def load(self):
             raise ImportError("No module named 'missing_driver'")

@@ -44,9 +44,9 @@ def test_property_of_one_of_several_devices():
     core.set_property("N.0", {"NUM_STREAMS": 3})
     assert read(core, "NUM_STREAMS", "N", "N.0", "N.1") == [3, 3, 2]
     assert read(core, "FULL_DEVICE_NAME", "N", "N.0", "N.1") == ["device 0", "device 0", "device 1"]
-    assert core.get_property("N", "AVAILABLE_DEVICES") == ("0", "1")
+    assert core.get_property("N", "AVAILABLE_DEVICES") == ["0", "1"]
     compiled = core.compile_model(relu_model(), "N.1")
-    assert compiled.get_property("PERF_COUNT") and compiled.get_property("EXECUTION_DEVICES") == ("N.1",)
+    assert compiled.get_property("PERF_COUNT") and compiled.get_property("EXECUTION_DEVICES") == ["N.1"]
 
 
 def test_default_device_of_a_kind():

@@ -159,7 +159,7 @@ def test_model_compiled_for_gpu_fails_or_falls_back_in_the_child(device):
             error = error_of(call, *arguments)
             assert isinstance(error, DeviceError) and "GPU" in str(error) and "spawn" in str(error), error
         run(requests[1])
-        assert compiled[1].get_property("EXECUTION_DEVICES") == ("TEMPLATE",)
+        assert compiled[1].get_property("EXECUTION_DEVICES") == ["TEMPLATE"]
         """,
         device,
     )

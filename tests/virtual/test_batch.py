@@ -60,7 +60,7 @@ def test_full_batches_run_as_one_inference():
     assert device.rows == [4] * 6
     assert compiled.get_property("OPTIMAL_BATCH_SIZE") == 4
     assert compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS") == 4
-    assert compiled.get_property("EXECUTION_DEVICES") == ("A",)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["A"]
 
 
 def test_after_the_timeout_requests_run_one_by_one():

@@ -27,7 +27,7 @@ def test_auto_before_and_after_the_switch(name):
     request = compiled.create_infer_request()
     check(request.infer(zoo.inputs(name, 0)), name, 0)
     compiled.get_runtime_model()  # waits for the best device
-    assert compiled.get_property("EXECUTION_DEVICES") == (GPUS[0],)
+    assert compiled.get_property("EXECUTION_DEVICES") == [GPUS[0]]
     for one in (request, compiled.create_infer_request()):
         check(one.infer(zoo.inputs(name, 0)), name, 0)
 

@@ -54,7 +54,7 @@ def square(library):
 def test_properties_of_compiled_models(device, options):
     theirs = openvino.Core().compile_model(square(openvino), device.format("CPU"), options)
     ours = Core().compile_model(square(hetero), device.format("TEMPLATE"), options)
-    assert ours.get_property("EXECUTION_DEVICES") == ("TEMPLATE",)
+    assert ours.get_property("EXECUTION_DEVICES") == ["TEMPLATE"]
     assert theirs.get_property("EXECUTION_DEVICES") == ["CPU"]
     for key in ("NETWORK_NAME", "PERFORMANCE_HINT", "MODEL_PRIORITY", "LOADED_FROM_CACHE", "AUTO_BATCH_TIMEOUT"):
         if key in theirs.get_property("SUPPORTED_PROPERTIES"):

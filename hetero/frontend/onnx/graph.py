@@ -121,6 +121,8 @@ class GraphBuilder:
 
     def define(self, name: str, output: Output | None) -> None:
         """Define the value of a name. Raises FrontendError if the name is defined already."""
+        if not isinstance(name, str):  # protobuf returns bytes if they are not UTF-8
+            raise FrontendError(f"the name of the value {name!r} is not UTF-8")
         if name in self._values:
             raise FrontendError(f"the value '{name}' is defined twice")
         self._values[name] = output

@@ -13,7 +13,7 @@ from hetero.run.calibrate import parse_shapes
 from hetero.run.comparison.recorded import compare_with_file
 from hetero.run.comparison.reproducer import reproducer_files, write_reproducer
 from hetero.run.comparison.search import Comparer, Comparison, Found
-from hetero.run.runner import Progress
+from hetero.run.model_files import Progress
 from hetero.run.samples import load_samples
 from hetero.run.settings import parse_properties
 from hetero.run.sources import existing_file, refuse_overwriting

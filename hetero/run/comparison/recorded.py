@@ -15,7 +15,7 @@ from hetero.run.comparison.differences import difference
 from hetero.run.comparison.pieces import Pieces
 from hetero.run.comparison.search import Comparison
 from hetero.run.inputs import check_size
-from hetero.run.runner import Progress, placement_log_muted
+from hetero.run.model_files import Progress, placement_log_muted
 from hetero.run.samples import Sample
 from hetero.runtime import Core
 

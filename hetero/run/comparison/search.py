@@ -26,7 +26,7 @@ from hetero.graph import Model, Node, Output, port_name
 from hetero.graph.unique_names import make_names_unique
 from hetero.run.comparison.differences import Difference, difference, largest_difference
 from hetero.run.comparison.pieces import Piece, Pieces, Values, taken_branch
-from hetero.run.runner import Progress, placement_log_muted
+from hetero.run.model_files import Progress, placement_log_muted
 from hetero.run.samples import Sample
 from hetero.runtime import CompiledModel, Core
 

@@ -20,7 +20,8 @@ from hetero.graph import Constant, Model, Node, Output, Parameter, Result, execu
 from hetero.graph.rt_info import AFFINITY
 from hetero.graph.unique_names import make_names_unique
 from hetero.plugin import ProfilingInfo
-from hetero.run.runner import Progress, SubgraphInfo, placement_log_muted, placement_of
+from hetero.run.model_files import Progress, placement_log_muted
+from hetero.run.runner import SubgraphInfo, placement_of
 from hetero.runtime import AsyncInferQueue, CompiledModel, Core
 from hetero.runtime.device_name import parse_device_name
 from hetero.tracing import Recorder, Span

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -14,6 +15,14 @@ from hetero.run.report.data import ReportData
 LIBRARIES = ("libraries/cytoscape-3.34.4.min.js", "libraries/d3-dag-1.2.2.min.js")
 SCRIPTS = {"/* libraries */": LIBRARIES, "/* page */": ("graph.js", "tables.js")}
 DATA = "/* data */"
+
+
+@dataclass(frozen=True)
+class WrittenPage:
+    """The path of a page, and what it shows."""
+
+    file: str
+    report: ReportData
 
 
 def to_html(data: ReportData) -> str:
@@ -27,7 +36,8 @@ def to_html(data: ReportData) -> str:
     return html.replace(DATA, f"const report = {content};")
 
 
-def write_page(data: ReportData, file: Path) -> None:
+def write_page(data: ReportData, file: Path) -> WrittenPage:
     """Write the page, atomically. Raises OSError."""
     with atomic_write(file) as (stream,):
         stream.write(to_html(data).encode())
+    return WrittenPage(str(file), data)

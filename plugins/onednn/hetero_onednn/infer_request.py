@@ -28,17 +28,17 @@ class OneDnnInferRequest(SyncInferRequest):
 
     def start(self) -> None:
         check_process()
-        inputs = [np.ascontiguousarray(tensor.data).reshape(tensor.shape) for tensor in self.input_tensors()]
+        inputs = [np.ascontiguousarray(tensor.array).reshape(tensor.shape) for tensor in self.input_tensors()]
         bound = self._bind(self.compiled_model.programs.program_for(inputs))
         outputs = []
         for tensor, shape in zip(self.output_tensors(), bound.program.output_shapes):
             tensor.set_shape(shape)
-            outputs.append(tensor.data if tensor.is_continuous() else np.empty(shape, tensor.data.dtype))
+            outputs.append(tensor.array if tensor.is_continuous() else np.empty(shape, tensor.array.dtype))
         self._profile = []
         bound.run(inputs, outputs, self.check_cancelled, self._record_time if self.is_profiled else None)
         for tensor, array in zip(self.output_tensors(), outputs):
             if not tensor.is_continuous():
-                np.copyto(tensor.data, array)
+                np.copyto(tensor.array, array)
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         return [*super().get_profiling_info(), *self._profile]

@@ -151,7 +151,7 @@ class BoundProgram:
         with opencl_errors(f"uploading inputs to {self.program.device.full_name}"):
             for buffer, tensor, region in zip(self.program.inputs, inputs, self._sets[0].regions):
                 if region is None:
-                    self._upload(buffer, tensor.data)
+                    self._upload(buffer, tensor.array)
             for buffer, source in copies:
                 copy_region(self.queue, self.memory(buffer), source.dense(), source.buffer, source.region_in_buffer())
             if copies:
@@ -245,7 +245,7 @@ class BoundProgram:
                 tensor.set_shape(shape)
                 target = DeviceRegion.of(tensor, self._workspace.context)
                 if target is None:
-                    on_host.append((buffer, tensor.data))
+                    on_host.append((buffer, tensor.array))
                 else:
                     on_device.append((buffer, target))
         with opencl_errors(f"downloading outputs from {self.program.device.full_name}"):

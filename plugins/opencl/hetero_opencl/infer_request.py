@@ -58,7 +58,7 @@ class OpenCLInferRequest(SyncInferRequest):
             self._states[name].advance()
         for tensor in self.output_tensors():
             if isinstance(tensor.element_type, ContainerType):
-                tensor.data[()] = _with_arrays(tensor.data[()])
+                tensor.array[()] = _with_arrays(tensor.array[()])
 
     def query_state(self) -> list[VariableState]:
         return list(self._states.values())

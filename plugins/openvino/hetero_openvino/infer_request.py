@@ -111,14 +111,14 @@ class _BoundPort:
         self.copy: np.ndarray | None = None
 
     def read_from(self, tensor: Tensor) -> None:
-        array = tensor.data
+        array = tensor.array
         if not array.flags.c_contiguous:
             array = np.ascontiguousarray(array)
         self._set(array, tensor)
 
     def write_to(self, tensor: Tensor) -> None:
         tensor.set_shape(self._shape)
-        array = tensor.data
+        array = tensor.array
         self.copy = None
         if not array.flags.c_contiguous:
             array = self.copy = np.empty(array.shape, array.dtype)

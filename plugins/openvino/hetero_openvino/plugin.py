@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
@@ -24,6 +25,16 @@ from hetero_openvino.errors import check_process, message_of
 from hetero_openvino.translation import Untranslatable, translate, translate_alone, translate_supported
 
 
+@functools.cache
+def _core() -> openvino.Core:
+    """OpenVINO's core, one for the whole process.
+
+    On processors with AMX, a core gives the thread that first uses it a stack for signals, and takes it back at its
+    own end. After several cores the thread may be left with a released stack, and the next signal ends the process.
+    """
+    return openvino.Core()
+
+
 class OpenVinoPlugin(Plugin):
     """Every device that OpenVINO lists, with OpenVINO's name as its id."""
 
@@ -35,7 +46,7 @@ class OpenVinoPlugin(Plugin):
 
     def __init__(self) -> None:
         super().__init__()
-        self.core = openvino.Core()
+        self.core = _core()
         self._devices = [describe(self.core, name) for name in self.core.available_devices]
 
     def devices(self) -> Sequence[OpenVinoDevice]:

@@ -20,7 +20,7 @@ class OpenVinoVariableState(VariableState):
         return Tensor(array_of(content, hetero_type(content.element_type)))
 
     def set_state(self, tensor: Tensor) -> None:
-        self._engine.state = copied_tensor(tensor.data, self.info.data_type)
+        self._engine.state = copied_tensor(tensor.array, self.info.data_type)
 
     def reset(self) -> None:
         self._engine.reset()

@@ -82,7 +82,7 @@ def _is_stored(tensor: Tensor) -> TypeGuard[RemoteTensor]:
 
 def _write(tensor: Tensor, array: np.ndarray) -> None:
     """Copy an array of the object store, which is read-only, to a tensor."""
-    if tensor.data.dtype == array.dtype:
+    if tensor.array.dtype == array.dtype:
         tensor.copy_from(array)
     else:  # strings of another length, or a type that is dynamic in the model
         tensor.take(array.copy())
@@ -90,7 +90,7 @@ def _write(tensor: Tensor, array: np.ndarray) -> None:
 
 def _array_of(tensor: Tensor) -> np.ndarray:
     if not _is_stored(tensor):
-        return tensor.data
+        return tensor.array
     array = np.empty(tensor.shape, tensor.region.dtype)
     tensor.read(array)
     return array

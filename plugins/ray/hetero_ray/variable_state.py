@@ -17,7 +17,7 @@ class RayVariableState(VariableState):
         return Tensor(self._client.call("get_state", *self._key, self.name))
 
     def set_state(self, tensor: Tensor) -> None:
-        self._client.call("set_state", *self._key, self.name, tensor.data)
+        self._client.call("set_state", *self._key, self.name, tensor.array)
 
     def reset(self) -> None:
         self._client.call("reset_state", *self._key, self.name)

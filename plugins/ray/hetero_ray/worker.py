@@ -137,7 +137,7 @@ class Worker:
             request.cancelled = False
             request.infer()
             # Row-major, as remote tensors are. A request's next inference may write to the same memory.
-            outputs = [np.asarray(tensor.data, order="C") for tensor in request.output_tensors()]
+            outputs = [np.asarray(tensor.array, order="C") for tensor in request.output_tensors()]
             profile = [info for info in request.get_profiling_info() if info.node_type != STAGE]
         outcome = Outcome([(f"{Type(array.dtype)}", array.shape) for array in outputs], profile)
         return (outcome, *outputs) if outputs else (outcome, None)
@@ -146,7 +146,7 @@ class Worker:
         self._request(number, request_number).request.cancel()
 
     def get_state(self, number: int, request_number: int, name: str) -> np.ndarray:
-        return self._state(number, request_number, name).state.data
+        return self._state(number, request_number, name).state.array
 
     def set_state(self, number: int, request_number: int, name: str, array: np.ndarray) -> None:
         self._state(number, request_number, name).state = Tensor(array)

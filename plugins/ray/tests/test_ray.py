@@ -115,13 +115,13 @@ def test_properties_are_those_of_the_nodes_device(core):
 
 
 def test_execution_devices_caching_properties_and_the_model_cache(core, tmp_path):
-    assert core.get_property("RAY.1", "EXECUTION_DEVICES") == ("RAY.1",)
+    assert core.get_property("RAY.1", "EXECUTION_DEVICES") == ["RAY.1"]
     assert {"DEVICE_ARCHITECTURE", "FULL_DEVICE_NAME"} <= core.get_property("RAY.1", "CACHING_PROPERTIES").keys()
     model, compute = chain()
     for is_cached in (False, True):
         compiled = core.compile_model(model, "RAY.1", {"CACHE_DIR": str(tmp_path)})
         assert compiled.get_property("LOADED_FROM_CACHE") is is_cached
-        assert compiled.get_property("EXECUTION_DEVICES") == ("RAY.1",)
+        assert compiled.get_property("EXECUTION_DEVICES") == ["RAY.1"]
         np.testing.assert_allclose(compiled(X)[0], compute(X), rtol=1e-4, atol=1e-5)
 
 

@@ -51,5 +51,5 @@ class TemplateInferRequest(SyncInferRequest):
 
 def _view_of(tensor: Tensor) -> np.ndarray:
     """Return a view of the elements of a tensor."""
-    array = tensor.memory.array(tensor.region) if isinstance(tensor, RemoteTensor) else tensor.data
+    array = tensor.memory.array(tensor.region) if isinstance(tensor, RemoteTensor) else tensor.array
     return array.view() if array.base is None else array

@@ -17,7 +17,7 @@ class TemplateVariableState(VariableState):
         return Tensor(self._values[self.name]) if self.name in self._values else self.empty()
 
     def set_state(self, tensor: Tensor) -> None:
-        self._values[self.name] = tensor.data.copy()
+        self._values[self.name] = tensor.array.copy()
 
     def reset(self) -> None:
         self._values.pop(self.name, None)

@@ -18,7 +18,7 @@ class ExampleInferRequest(SyncInferRequest):
         compiled = self.compiled_model
         values = dict(compiled.constants)
         for port, tensor in zip(compiled.reads, self.input_tensors()):
-            values[port] = tensor.data
+            values[port] = tensor.array
         for function, node, inputs, output in compiled.steps:
             self.check_cancelled()
             values[output] = function(node, *(values[port] for port in inputs))

@@ -22,12 +22,12 @@ from hetero_opencl.transfers import on_host
 
 def content(tensor: Tensor) -> Any:
     """Return the list, None or tensor in a tensor of a ContainerType."""
-    return tensor.data[()]
+    return tensor.array[()]
 
 
 def _wrap(step: HostStep, content: Any) -> list[Tensor]:
     tensor = Tensor(step.node.get_output_element_type(0), [])
-    tensor.data[()] = content
+    tensor.array[()] = content
     return [tensor]
 
 

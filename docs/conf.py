@@ -1,0 +1,14 @@
+"""Settings of Sphinx: `make docs` builds these pages and the API reference from docstrings."""
+
+import importlib.metadata
+
+project = "hetero"
+version = importlib.metadata.version("hetero")
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+html_theme = "furo"
+html_show_copyright = False
+html_title = f"hetero {version}"
+# GitHub's anchors of headings, as links between pages use them.
+myst_heading_anchors = 3
+autodoc_default_options = {"members": True, "member-order": "bysource"}
+autodoc_typehints = "description"

@@ -1,0 +1,132 @@
+"""Options of several commands, and how commands read models, print reports and report errors."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, overload
+
+import typer
+
+from hetero.errors import ConfigError, HeteroError
+from hetero.messages import escaped
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+    from rich.console import Console
+
+    from hetero.graph import Model
+    from hetero.runtime import Core
+
+    Report = TypeVar("Report", bound=DataclassInstance)
+    OnProgress = Callable[[str, int, int], None]
+
+# The commands import the modules for YAML, tables and devices themselves, so that --help is fast.
+
+
+def complete_device(incomplete: str) -> list[str]:
+    """Return the devices for the completion of ``-d``: also after ``HETERO:`` and after a comma."""
+    from hetero.runtime import Core
+
+    begin = incomplete[: max(incomplete.rfind(":"), incomplete.rfind(",")) + 1]
+    names = [*Core().available_devices, *(() if begin else ("HETERO:", "AUTO"))]
+    return [begin + name for name in names if (begin + name).startswith(incomplete)]
+
+
+Device = Annotated[
+    str,
+    typer.Option(
+        "--device",
+        "-d",
+        help="A device string, such as HETERO:A,B.",
+        show_default=False,
+        autocompletion=complete_device,
+    ),
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Extensions = Annotated[
+    list[str],
+    typer.Option("--extension", metavar="FILE", help="A Python file of extensions, or a module. May be repeated."),
+]
+Shapes = Annotated[
+    list[str],
+    typer.Option("--shape", metavar="INPUT=1,3,224,224", help="The shape of an input. May be repeated."),
+]
+InputSource = Annotated[
+    str,
+    typer.Option("--inputs", metavar="FILE|FOLDER", help="An .npz, .npy or YAML file, or a folder. Random by default."),
+]
+Settings = Annotated[
+    list[str], typer.Option("--property", metavar="KEY=VALUE", help="A property of the device. May be repeated.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Raise an error if an operation would run on another than the first device.")
+]
+
+
+@overload
+def read_model(model: str, extensions: list[str], progress: OnProgress) -> tuple[Core, Model]: ...
+@overload
+def read_model(
+    model: str, extensions: list[str], progress: OnProgress, *, blobs: Literal[True]
+) -> tuple[Core, Model | Path]: ...
+def read_model(
+    model: str, extensions: list[str], progress: OnProgress, *, blobs: bool = False
+) -> tuple[Core, Model | Path]:
+    """Read a model file with extensions, whose paths are relative to the current folder. Returns its Core too.
+
+    With ``blobs``, a compiled model is not read: its path is returned.
+    """
+    from hetero.run import model_files
+    from hetero.run.sources import existing_file, extension_source
+    from hetero.runtime import Core
+
+    core = Core()
+    path, sources = existing_file(model, Path()), [extension_source(text, Path()) for text in extensions]
+    if not model_files.is_blob(path):
+        return core, model_files.read_model(core, path, sources, progress)
+    if not blobs:
+        raise ConfigError(f"{path} is a compiled model, which only hetero run and hetero benchmark take")
+    core.add_extension(sources)
+    return core, path
+
+
+def print_report(report: Report, as_json: bool, show: Callable[[Console, Report], None]) -> None:
+    """Print a report, a dataclass, as JSON or by the function that shows it."""
+    from hetero.run.display import make_console
+
+    if as_json:
+        print(json.dumps(_strict_json(dataclasses.asdict(report)), indent=2, allow_nan=False))
+    else:
+        show(make_console(), report)
+
+
+def _strict_json(value: Any) -> Any:
+    """Return a value with texts such as "Infinity" for the numbers that JSON does not have."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {key: _strict_json(item) for key, item in value.items()}
+    return [_strict_json(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+@contextmanager
+def one_line_errors(debug: bool) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # the reader of the output has closed the pipe; typer exits silently
+    except (HeteroError, OSError) as error:
+        if debug:
+            raise
+        text = str(error)
+        if isinstance(error, OSError) and error.filename is not None:
+            text = f"{error.filename}: {error.strerror}"
+        print(f"error: {escaped(text)}", file=sys.stderr)
+        raise typer.Exit(2) from None

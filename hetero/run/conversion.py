@@ -1,0 +1,38 @@
+"""Conversion of a model of any format to OpenVINO IR."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hetero.dispatch.affinity import is_placed
+from hetero.errors import ConfigError
+from hetero.frontend.ir.writer import save_model
+from hetero.graph import Model
+from hetero.run.calibrate import parse_shapes
+from hetero.run.sources import writable_file
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """The result: the files, and the number of operations."""
+
+    files: list[str]
+    operations: int
+
+
+def converted_files(text: str) -> list[Path]:
+    """Return the .xml file to write and the .bin file beside it. Raises ConfigError."""
+    xml = writable_file(text, Path())
+    if xml.suffix != ".xml":
+        raise ConfigError(f"the name of an IR file must end in .xml, but is {xml}")
+    return [xml, writable_file(str(xml.with_suffix(".bin")), Path())]
+
+
+def convert_model(model: Model, files: Sequence[Path], shapes: Sequence[str], compress_to_fp16: bool) -> Conversion:
+    """Reshape the model to shapes such as ``x=1,3``, and write it. Raises HeteroError."""
+    if given := parse_shapes(shapes):
+        model.reshape({name: list(shape) for name, shape in given.items()})
+    save_model(model, files[0], compress_to_fp16)
+    return Conversion([str(file) for file in files], sum(map(is_placed, model.get_ordered_ops())))

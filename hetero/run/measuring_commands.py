@@ -1,0 +1,224 @@
+"""The commands that run inferences of a model: calibrate, tune, compare, benchmark, report."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hetero.run.command import (
+    Debug,
+    Device,
+    Extensions,
+    InputSource,
+    Json,
+    Settings,
+    Shapes,
+    Strict,
+    complete_device,
+    one_line_errors,
+    print_report,
+    read_model,
+)
+
+
+class Api(enum.Enum):
+    """How a benchmark runs inferences."""
+
+    SYNC = "sync"
+    ASYNC = "async"
+
+
+def calibrate(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    device: Device,
+    shapes: Shapes = [],  # noqa: B006
+    seconds: Annotated[float, typer.Option(help="Time to measure each device.", min=0)] = 10.0,
+    folder: Annotated[
+        str, typer.Option("--costs-dir", help="Folder for the measurements, as COSTS_DIR.", show_default=False)
+    ] = "",
+    extensions: Extensions = [],  # noqa: B006
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Measure a model's operations on each device, for PLACEMENT=MIN_CUT and PLACEMENT=PIPELINE."""
+    with one_line_errors(debug):
+        from hetero.run import calibrate as calibration
+        from hetero.run.display import progress_bar, show_calibration
+
+        with progress_bar() as progress:
+            core, network = read_model(model, extensions, progress)
+            inputs = calibration.example_inputs(network, calibration.parse_shapes(shapes))
+            config = {"COSTS_DIR": folder}
+            report = calibration.calibrate(core, network, device, inputs, config, seconds, progress)
+        print_report(report, as_json, show_calibration)
+
+
+def tune(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    device: Device,
+    shapes: Shapes = [],  # noqa: B006
+    file: Annotated[
+        str, typer.Option("--file", metavar="FILE", help="Where to keep the results, for the property TUNING_FILE.")
+    ] = "",
+    extensions: Extensions = [],  # noqa: B006
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Measure how a device runs a model's operations fastest, for later compilations."""
+    with one_line_errors(debug):
+        from hetero.run import tune as tuning
+        from hetero.run.calibrate import example_inputs, parse_shapes
+        from hetero.run.display import progress_bar, show_tuning
+
+        with progress_bar() as progress:
+            core, network = read_model(model, extensions, progress)
+            report = tuning.tune(core, network, device, example_inputs(network, parse_shapes(shapes)), file, progress)
+        print_report(report, as_json, show_tuning)
+
+
+def compare(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    device: Device,
+    reference: Annotated[
+        str,
+        typer.Option("--to", metavar="DEVICE|FILE.npz", help="Another device, or arrays by name.", show_default=False),
+    ],
+    inputs: InputSource = "",
+    shapes: Shapes = [],  # noqa: B006
+    seed: Annotated[int | None, typer.Option(help="The seed of random inputs.", min=0, show_default="0")] = None,
+    tolerance: Annotated[
+        float, typer.Option(help="The largest accepted error, relative to a value's largest magnitude.", min=0)
+    ] = 1e-4,
+    per_operation: Annotated[
+        bool, typer.Option("--per-operation", help="Run each operation alone, on the inputs that the reference has.")
+    ] = False,
+    settings: Settings = [],  # noqa: B006
+    reproducer: Annotated[
+        str, typer.Option(metavar="FILE.xml", help="Where to write the operations that differ: MODEL-differs.xml.")
+    ] = "",
+    extensions: Extensions = [],  # noqa: B006
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Compare a device with another one on a model, and find the operation that differs. Exit code 1 if one does."""
+    with one_line_errors(debug):
+        from hetero.run.comparison.command import Request, run_comparison
+        from hetero.run.display import progress_bar, show_comparison
+
+        request = Request(
+            model, device, reference, inputs, shapes, seed, tolerance, per_operation, settings, reproducer, extensions
+        )
+        with progress_bar() as progress:
+            core, network = read_model(model, extensions, progress)
+            report = run_comparison(core, network, request, progress)
+        print_report(report, as_json, show_comparison)
+    if not report.agrees:
+        raise typer.Exit(1)
+
+
+def benchmark(
+    model: Annotated[str, typer.Argument(help="A model file, or a file of hetero compile.", show_default=False)],
+    devices: Annotated[
+        list[str],
+        typer.Option(
+            "--device",
+            "-d",
+            help="A device. Several run in turn.",
+            show_default=False,
+            autocompletion=complete_device,
+        ),
+    ],
+    api: Annotated[Api, typer.Option("--api", "-api", help="One request, or several at once.")] = Api.SYNC,
+    requests: Annotated[
+        int, typer.Option("--nireq", "-nireq", help="Requests with api async; 0: the device decides.", min=0)
+    ] = 0,
+    streams: Annotated[str, typer.Option("--nstreams", "-nstreams", help="NUM_STREAMS.", show_default=False)] = "",
+    threads: Annotated[
+        str, typer.Option("--nthreads", "-nthreads", help="INFERENCE_NUM_THREADS.", show_default=False)
+    ] = "",
+    hint: Annotated[str, typer.Option("--hint", "-hint", help="PERFORMANCE_HINT.", show_default=False)] = "",
+    precision: Annotated[
+        str, typer.Option("--infer-precision", "-infer_precision", help="INFERENCE_PRECISION_HINT.", show_default=False)
+    ] = "",
+    settings: Settings = [],  # noqa: B006
+    strict: Strict = False,
+    seconds: Annotated[float, typer.Option("--time", "-t", help="Seconds to measure each device.", min=0)] = 10.0,
+    inferences: Annotated[
+        int, typer.Option("--niter", "-niter", help="Inferences of each device, instead of --time.", min=0)
+    ] = 0,
+    inputs: InputSource = "",
+    shapes: Shapes = [],  # noqa: B006
+    counts: Annotated[bool, typer.Option("--pc", "-pc", help="Show the times of subgraphs and operations.")] = False,
+    table: Annotated[str, typer.Option("--csv", metavar="FILE", help="Also write the results as CSV.")] = "",
+    extensions: Extensions = [],  # noqa: B006
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Measure latency and throughput of a model on one or several devices."""
+    with one_line_errors(debug):
+        from hetero.run import benchmark as measuring
+        from hetero.run.calibrate import parse_shapes
+        from hetero.run.display import progress_bar, show_benchmark
+        from hetero.run.model_files import compile_model
+        from hetero.run.samples import load_samples
+        from hetero.run.settings import parse_properties, strict_properties
+        from hetero.run.sources import refuse_overwriting, writable_file
+
+        options = {
+            "NUM_STREAMS": streams, "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": hint.upper(),
+            "INFERENCE_PRECISION_HINT": precision, "PERF_COUNT": "YES" if counts else "",
+        }  # fmt: skip
+        properties = {key: value for key, value in options.items() if value} | parse_properties(settings)
+        candidates = [(name, properties | (strict_properties(name) if strict else {})) for name in devices]
+        file = writable_file(table, Path()) if table else None
+        if file:
+            refuse_overwriting([file], [Path(model), *([Path(inputs)] if inputs else [])])
+        duration = measuring.Duration(seconds, inferences)
+        with progress_bar() as progress:
+            core, network = read_model(model, extensions, progress, blobs=True)
+            example = compile_model(core, network, *candidates[0]) if isinstance(network, Path) else network
+            samples = load_samples(example, inputs, parse_shapes(shapes), None)
+            report = measuring.benchmark(
+                core, network, Path(model).name, candidates, samples,
+                requests if api is Api.ASYNC else None, duration, progress,
+            )  # fmt: skip
+        if file:
+            measuring.write_csv(report, file)
+        print_report(report, as_json, show_benchmark)
+
+
+def report(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    device: Device,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.html", help="By default MODEL.html.")] = "",
+    settings: Settings = [],  # noqa: B006
+    strict: Strict = False,
+    inputs: InputSource = "",
+    shapes: Shapes = [],  # noqa: B006
+    extensions: Extensions = [],  # noqa: B006
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Measure a model and write a page with its graph, placement, times and memory, for a browser."""
+    with one_line_errors(debug):
+        from hetero.frontend.source import record_files
+        from hetero.run.calibrate import parse_shapes
+        from hetero.run.display import progress_bar, show_report
+        from hetero.run.report.data import report_data
+        from hetero.run.report.page import write_page
+        from hetero.run.samples import load_samples
+        from hetero.run.settings import parse_properties, strict_properties
+        from hetero.run.sources import refuse_overwriting, writable_file
+
+        properties = parse_properties(settings) | (strict_properties(device) if strict else {})
+        file = writable_file(output or f"{Path(model).stem}.html", Path())
+        with progress_bar() as progress:
+            with record_files() as files_read:
+                core, network = read_model(model, extensions, progress)
+            refuse_overwriting([file], [Path(model), *map(Path, files_read), *([Path(inputs)] if inputs else [])])
+            arrays = load_samples(network, inputs, parse_shapes(shapes), None)[0].arrays
+            data = report_data(core, network, Path(model).name, device, arrays, properties, progress)
+        print_report(write_page(data, file), as_json, show_report)

@@ -1,0 +1,113 @@
+"""The commands that read a model and run no inference: query, compile, convert."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hetero.run.command import (
+    Debug,
+    Device,
+    Extensions,
+    Json,
+    Settings,
+    Shapes,
+    Strict,
+    one_line_errors,
+    print_report,
+    read_model,
+)
+
+
+def query(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    device: Device,
+    settings: Settings = [],  # noqa: B006
+    extensions: Extensions = [],  # noqa: B006
+    everything: Annotated[bool, typer.Option("--all", help="List every operation.")] = False,
+    drawing: Annotated[
+        str | None, typer.Option("--draw", metavar="FILE", help="Draw the operations by device: a .dot file.")
+    ] = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """List the operations of a model that a device supports, and why it rejects the others."""
+    with one_line_errors(debug):
+        from hetero.run.devices import Query, draw_operations, drawing_file, query_operations
+        from hetero.run.display import progress_bar, show_query
+        from hetero.run.settings import parse_properties
+        from hetero.run.sources import refuse_overwriting
+
+        properties = parse_properties(settings)
+        file = drawing_file(drawing) if drawing else None
+        if file:
+            refuse_overwriting([file], [Path(model)])
+        with progress_bar() as progress:
+            core, network = read_model(model, extensions, progress)
+            progress(f"Querying {device}", 1, 2)
+            operations = query_operations(core, network, device, properties)
+            if file:
+                draw_operations(network, operations, device, file)
+        report = Query(Path(model).name, device, operations)
+        print_report(report, as_json, lambda console, report: show_query(console, report.operations, everything))
+
+
+def compile_(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    device: Device,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="By default MODEL.blob.")] = "",
+    settings: Settings = [],  # noqa: B006
+    strict: Strict = False,
+    extensions: Extensions = [],  # noqa: B006
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Compile a model for a device to a file, which run and benchmark take in place of a model."""
+    with one_line_errors(debug):
+        from hetero.frontend.source import record_files
+        from hetero.run.compilation import compile_to_blob
+        from hetero.run.display import progress_bar, show_compilation
+        from hetero.run.settings import parse_properties, strict_properties
+        from hetero.run.sources import refuse_overwriting, writable_file
+
+        properties = parse_properties(settings) | (strict_properties(device) if strict else {})
+        file = writable_file(output or f"{Path(model).stem}.blob", Path())
+        with progress_bar() as progress:
+            with record_files() as files_read:
+                core, network = read_model(model, extensions, progress)
+            refuse_overwriting([file], [Path(model), *map(Path, files_read)])
+            report = compile_to_blob(core, network, device, properties, file, progress)
+        print_report(report, as_json, show_compilation)
+
+
+def convert(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE.xml", help="By default MODEL.xml, with a .bin file."),
+    ] = "",
+    shapes: Shapes = [],  # noqa: B006
+    compress: Annotated[
+        bool,
+        typer.Option("--compress-to-fp16", help="Store f32 and f64 constants as f16, like ovc."),
+    ] = False,
+    extensions: Extensions = [],  # noqa: B006
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Convert a model of any format to OpenVINO IR."""
+    with one_line_errors(debug):
+        from hetero.frontend.source import record_files
+        from hetero.run.conversion import convert_model, converted_files
+        from hetero.run.display import progress_bar, show_conversion
+        from hetero.run.sources import refuse_overwriting
+
+        files = converted_files(output or f"{Path(model).stem}.xml")
+        with progress_bar() as progress:
+            with record_files() as files_read:
+                _, network = read_model(model, extensions, progress)
+            refuse_overwriting(files, [Path(model), *map(Path, files_read)])
+            report = convert_model(network, files, shapes, compress)
+        print_report(report, as_json, show_conversion)
