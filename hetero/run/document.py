@@ -24,7 +24,7 @@ class RunDocument:
     def __init__(self, path: Path, settings: Sequence[str] = ()) -> None:
         """Read a file, those that it includes, and apply settings such as ``device=CPU``. Raises ConfigError."""
         self.files: list[Path] = []
-        self.data, self._places = self._read(path)
+        self.data, self._places = self._read(existing_file(str(path), Path()))
         for setting in settings:
             keys = apply_setting(self.data, setting)
             kept = {entry: place for entry, place in self._places.items() if entry[: len(keys)] != keys}
@@ -87,8 +87,6 @@ def _parse_file(path: Path) -> Document:
         if len(content) > MAX_BYTES:
             raise YamlError(f"it is larger than {MAX_BYTES >> 20} MiB")
         return parse_yaml(content.decode(), str(path), path.parent)
-    except FileNotFoundError:
-        raise ConfigError(f"there is no file {path}") from None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError:

@@ -224,7 +224,8 @@ def test_extensions_of_other_commands(folder):
     ("arguments", "parts"),
     [
         (["run", "none.yaml"], ["there is no file none.yaml"]),
-        (["run", "."], ["Is a directory"]),
+        (["run", "run.yml"], ["there is no file run.yml; did you mean run.yaml?"]),
+        (["run", "."], ["is a folder, not a file"]),
         (
             ["query", "model.onnx", "-d", "PICKY", "--draw", "x.png"],
             ["cannot draw to x.png", "its name must end in .dot"],

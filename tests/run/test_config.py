@@ -110,7 +110,7 @@ def test_large_runs_are_rejected_quickly(folder, text, problem):
 
 @pytest.mark.parametrize("name", ["x" * 300, "x/" * 3000])
 def test_impossible_file_names(name):
-    with pytest.raises(ConfigError, match="cannot be read: File name too long"):
+    with pytest.raises(ConfigError, match="cannot be a file of this run: File name too long"):
         load_config(Path(name))
 
 
