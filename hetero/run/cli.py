@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 import sys
+import threading
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -143,4 +146,16 @@ def main() -> None:
     """Run the console script. Characters that the terminal's encoding lacks are printed as escapes."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+    sys.unraisablehook = _repeat_interrupt
     app()
+
+
+def _repeat_interrupt(ignored: sys.UnraisableHookArgs) -> None:
+    """Interrupt the program again if Ctrl-C came while a finalizer ran, whose exceptions Python ignores."""
+    if issubclass(ignored.exc_type, KeyboardInterrupt):
+        # Later, because exceptions of this function are ignored too.
+        timer = threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT))
+        timer.daemon = True
+        timer.start()
+    else:
+        sys.__unraisablehook__(ignored)

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from hetero.plugin import installed_plugins
 from hetero.run.cli import app
 from tests.devices import PickyPlugin
+from tests.interpreter import run_python
 
 X = np.array([[-1.0, 0.5, 2.0]], np.float32)
 
@@ -290,6 +291,32 @@ def test_no_file_is_written_if_another_output_fails(folder):
     assert result.exit_code == 2
     assert result.stderr.startswith(f"error: --set {setting}: outputs.1: ctc needs") and result.stderr.count("\n") == 1
     assert not (folder / "y.npy").exists()
+
+
+def test_ctrl_c_in_a_finalizer_is_not_lost():
+    """Python ignores exceptions in finalizers, KeyboardInterrupt among them."""
+    assert run_python(
+        """
+import os, signal, time
+from hetero.run import cli
+
+class Finalized:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+
+def run():
+    Finalized()
+    time.sleep(60)
+
+cli.app = run
+try:
+    cli.main()
+except KeyboardInterrupt:
+    print("interrupted", end="")
+""",
+        timeout=30,
+    ) == ("interrupted", "")
 
 
 def test_help_imports_little():
