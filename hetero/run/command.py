@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, overload
@@ -71,30 +71,38 @@ Strict = Annotated[
 
 
 @overload
-def read_model(model: str, extensions: list[str], progress: OnProgress) -> tuple[Core, Model]: ...
+def read_model(
+    model: str, extensions: list[str], progress: OnProgress, written: Sequence[Path] = ()
+) -> tuple[Core, Model]: ...
 @overload
 def read_model(
-    model: str, extensions: list[str], progress: OnProgress, *, blobs: Literal[True]
+    model: str, extensions: list[str], progress: OnProgress, written: Sequence[Path] = (), *, blobs: Literal[True]
 ) -> tuple[Core, Model | Path]: ...
 def read_model(
-    model: str, extensions: list[str], progress: OnProgress, *, blobs: bool = False
+    model: str, extensions: list[str], progress: OnProgress, written: Sequence[Path] = (), *, blobs: bool = False
 ) -> tuple[Core, Model | Path]:
     """Read a model file with extensions, whose paths are relative to the current folder. Returns its Core too.
 
-    With ``blobs``, a compiled model is not read: its path is returned.
+    Raises ConfigError if one of the files that the command writes is read: the model, or a file of its weights. With
+    ``blobs``, a compiled model is not read: its path is returned.
     """
+    from hetero.frontend.source import record_files
     from hetero.run import model_files
-    from hetero.run.sources import existing_file, extension_source
+    from hetero.run.sources import existing_file, extension_source, refuse_overwriting
     from hetero.runtime import Core
 
     core = Core()
     path, sources = existing_file(model, Path()), [extension_source(text, Path()) for text in extensions]
-    if not model_files.is_blob(path):
-        return core, model_files.read_model(core, path, sources, progress)
-    if not blobs:
-        raise ConfigError(f"{path} is a compiled model, which only hetero run and hetero benchmark take")
-    core.add_extension(sources)
-    return core, path
+    refuse_overwriting(written, [path])
+    if model_files.is_blob(path):
+        if not blobs:
+            raise ConfigError(f"{path} is a compiled model, which only hetero run and hetero benchmark take")
+        core.add_extension(sources)
+        return core, path
+    with record_files() as files_read:
+        network = model_files.read_model(core, path, sources, progress)
+    refuse_overwriting(written, map(Path, files_read))
+    return core, network
 
 
 def print_report(report: Report, as_json: bool, show: Callable[[Console, Report], None]) -> None:

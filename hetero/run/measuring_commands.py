@@ -173,19 +173,18 @@ def benchmark(
         }  # fmt: skip
         properties = {key: value for key, value in options.items() if value} | parse_properties(settings)
         candidates = [(name, properties | (strict_properties(name) if strict else {})) for name in devices]
-        file = writable_file(table, Path()) if table else None
-        if file:
-            refuse_overwriting([file], [Path(model), *([Path(inputs)] if inputs else [])])
+        files = [writable_file(table, Path())] if table else []
+        refuse_overwriting(files, [Path(inputs)] if inputs else [])
         duration = measuring.Duration(seconds, inferences)
         with progress_bar() as progress:
-            core, network = read_model(model, extensions, progress, blobs=True)
+            core, network = read_model(model, extensions, progress, files, blobs=True)
             example = compile_model(core, network, *candidates[0]) if isinstance(network, Path) else network
             samples = load_samples(example, inputs, parse_shapes(shapes), None)
             report = measuring.benchmark(
                 core, network, Path(model).name, candidates, samples,
                 requests if api is Api.ASYNC else None, duration, progress,
             )  # fmt: skip
-        if file:
+        for file in files:
             measuring.write_csv(report, file)
         print_report(report, as_json, show_benchmark)
 
@@ -204,7 +203,6 @@ def report(
 ) -> None:
     """Measure a model and write a page with its graph, placement, times and memory, for a browser."""
     with one_line_errors(debug):
-        from hetero.frontend.source import record_files
         from hetero.run.calibrate import parse_shapes
         from hetero.run.display import progress_bar, show_report
         from hetero.run.report.data import report_data
@@ -215,10 +213,9 @@ def report(
 
         properties = parse_properties(settings) | (strict_properties(device) if strict else {})
         file = writable_file(output or f"{Path(model).stem}.html", Path())
+        refuse_overwriting([file], [Path(inputs)] if inputs else [])
         with progress_bar() as progress:
-            with record_files() as files_read:
-                core, network = read_model(model, extensions, progress)
-            refuse_overwriting([file], [Path(model), *map(Path, files_read), *([Path(inputs)] if inputs else [])])
+            core, network = read_model(model, extensions, progress, [file])
             arrays = load_samples(network, inputs, parse_shapes(shapes), None)[0].arrays
             data = report_data(core, network, Path(model).name, device, arrays, properties, progress)
         print_report(write_page(data, file), as_json, show_report)

@@ -38,14 +38,11 @@ def query(
         from hetero.run.devices import Query, draw_operations, drawing_file, query_operations
         from hetero.run.display import progress_bar, show_query
         from hetero.run.settings import parse_properties
-        from hetero.run.sources import refuse_overwriting
 
         properties = parse_properties(settings)
         file = drawing_file(drawing) if drawing else None
-        if file:
-            refuse_overwriting([file], [Path(model)])
         with progress_bar() as progress:
-            core, network = read_model(model, extensions, progress)
+            core, network = read_model(model, extensions, progress, [file] if file else [])
             progress(f"Querying {device}", 1, 2)
             operations = query_operations(core, network, device, properties)
             if file:
@@ -66,18 +63,15 @@ def compile_(
 ) -> None:
     """Compile a model for a device to a file, which run and benchmark take in place of a model."""
     with one_line_errors(debug):
-        from hetero.frontend.source import record_files
         from hetero.run.compilation import compile_to_blob
         from hetero.run.display import progress_bar, show_compilation
         from hetero.run.settings import parse_properties, strict_properties
-        from hetero.run.sources import refuse_overwriting, writable_file
+        from hetero.run.sources import writable_file
 
         properties = parse_properties(settings) | (strict_properties(device) if strict else {})
         file = writable_file(output or f"{Path(model).stem}.blob", Path())
         with progress_bar() as progress:
-            with record_files() as files_read:
-                core, network = read_model(model, extensions, progress)
-            refuse_overwriting([file], [Path(model), *map(Path, files_read)])
+            core, network = read_model(model, extensions, progress, [file])
             report = compile_to_blob(core, network, device, properties, file, progress)
         print_report(report, as_json, show_compilation)
 
@@ -99,15 +93,11 @@ def convert(
 ) -> None:
     """Convert a model of any format to OpenVINO IR."""
     with one_line_errors(debug):
-        from hetero.frontend.source import record_files
         from hetero.run.conversion import convert_model, converted_files
         from hetero.run.display import progress_bar, show_conversion
-        from hetero.run.sources import refuse_overwriting
 
         files = converted_files(output or f"{Path(model).stem}.xml")
         with progress_bar() as progress:
-            with record_files() as files_read:
-                _, network = read_model(model, extensions, progress)
-            refuse_overwriting(files, [Path(model), *map(Path, files_read)])
+            _, network = read_model(model, extensions, progress, files)
             report = convert_model(network, files, shapes, compress)
         print_report(report, as_json, show_conversion)
