@@ -3,7 +3,13 @@
 import os
 from collections import Counter, defaultdict
 
+from hypothesis import HealthCheck, settings
+
 from tests.devices import GPUS
+
+# A busy machine takes longer for an example, or to make one, than hypothesis accepts.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 # The number of files in the table of the longest ones.
 LONGEST = 20

@@ -110,7 +110,7 @@ def test_a_group_that_no_device_supports_as_a_whole_is_refused_with_reasons():
 NAMES = ["total", "add", "relu", "set_total", "sum", "positive", "count", "if", "out"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.dictionaries(st.sampled_from(NAMES), st.sampled_from(DEVICES), max_size=5),
     st.dictionaries(st.sampled_from([*NAMES, "*o*", "set_*"]), st.sampled_from(DEVICES), max_size=2),

@@ -189,7 +189,7 @@ def graphs(draw) -> Model:
 CORE = core_with(APART=ApartPlugin(), OTHER=ApartPlugin(), HOST=PickyPlugin())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graphs())
 def test_any_cut_between_memories_gives_the_result_of_one_device(model):
     whole = CORE.compile_model(model.clone(), "TEMPLATE").create_infer_request()
@@ -225,7 +225,7 @@ def plans(draw) -> Plan:
     return build_plan(steps, [], [], ports, {}, {})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(plans())
 def test_memory_is_reused_only_if_every_schedule_allows_it(plan):
     """Two values share memory only if all users of one end before the other is written."""

@@ -17,7 +17,7 @@ def cut(model):
     return nodes, partition(model, {node: node.rt_info[AFFINITY] for node in nodes})
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(placed_graphs())
 def test_subgraphs_are_acyclic_and_hold_each_node_once(model):
     nodes, subgraphs = cut(model)
@@ -29,7 +29,7 @@ def test_subgraphs_are_acyclic_and_hold_each_node_once(model):
     assert all(a <= b for a, b in edges)  # the order is topological
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(placed_graphs())
 def test_subgraph_ports_have_the_information_of_the_whole_model(model):
     """The inputs and outputs of a subgraph have the types, shapes, names and contents of the whole model."""
@@ -45,7 +45,7 @@ def test_subgraph_ports_have_the_information_of_the_whole_model(model):
             np.testing.assert_array_equal(port.value, value.value)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(placed_graphs(), st.integers(1, 4))
 def test_any_cut_gives_the_results_of_one_device(model, rows):
     """The results are also the same in later inferences, with other dynamic shapes and with variables."""
@@ -78,7 +78,7 @@ KIND_NAMES = [
 ]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(placed_graphs(), st.sets(st.sampled_from(KIND_NAMES)), st.sets(st.sampled_from(KIND_NAMES)), st.integers(0, 3))
 def test_pins_mix_with_automatic_placement_on_devices_that_cannot_run_all(model, not_a, not_b, kept):
     """Possible pins are kept, the query agrees with the compilation, and the results are those of one device."""

@@ -40,7 +40,7 @@ def check(graph, subgraphs):
             done.add(node)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(colored_graphs())
 def test_close_to_the_minimum(graph):
     subgraphs = order_subgraphs(graph)
@@ -49,7 +49,7 @@ def test_close_to_the_minimum(graph):
     assert minimum <= len(subgraphs) <= minimum + 3
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(colored_graphs(60, 2))
 def test_two_colors_change_as_often_as_the_longest_path_does(graph):
     subgraphs = order_subgraphs(graph)
@@ -60,7 +60,7 @@ def test_two_colors_change_as_often_as_the_longest_path_does(graph):
         assert len(subgraphs) == lower_bound
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(colored_graphs(60, 4))
 def test_split_subgraphs_hold_each_node_once_and_after_its_sources(graph):
     subgraphs = order_subgraphs(graph)

@@ -159,10 +159,11 @@ def test_weights_are_sent_once(core, monkeypatch):
     """Two queries and two compilations need each large weight; the object store gets it once."""
     put = []
     monkeypatch.setattr(ray, "put", lambda value, real=ray.put: put.append(value.nbytes) or real(value))
-    model, compute = chain(4, (256, 256))
+    model, compute = chain(4, (301, 301))
     compiled = core.compile_model(model, "HETERO:RAY.0,RAY.1", {"PLACEMENT": "PIPELINE"})
-    assert put == [256 * 256 * 4] * 4
-    x = np.ones([1, 256], np.float32)
+    # Only those of this model: a thread of an earlier test may still compile another one, with weights of other sizes.
+    assert put.count(301 * 301 * 4) == 4
+    x = np.ones([1, 301], np.float32)
     np.testing.assert_allclose(compiled(x)[0], compute(x), rtol=1e-3, atol=1e-4)
 
 

@@ -36,13 +36,13 @@ def every_choice(problem):
 
 
 @given(problems(2))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_for_two_devices_the_choice_is_optimal(problem):
     assert problem.cost(min_cut(problem)) == min(map(problem.cost, every_choice(problem)))
 
 
 @given(problems(3))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_for_three_devices_the_choice_beats_simple_ones_and_is_near_optimal(problem):
     found = problem.cost(min_cut(problem))
     assert found <= min(map(problem.cost, problem.simple_choices()))
@@ -96,7 +96,7 @@ CAPACITIES = st.integers(0, 9)
         )
     )
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_cut_is_as_small_as_networkx_finds(case):
     ends, edges = case
     network, graph = Network(len(ends)), networkx.DiGraph()

@@ -35,7 +35,7 @@ def fits(problem, choice):
         )
     )
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_slowest_stage_is_optimal(case):
     rows, limits = case
     flows = [Flow(unit, (unit + 1,), (unit % 3 + 1.0,) * len(limits), (1.0,) * len(limits)) for unit in range(7)]
