@@ -90,10 +90,10 @@ class NodeWriter:
             raise NotInOnnx("an input of unknown rank")
         return [length.get_length() if length.is_static else None for length in shape]
 
-    def static_shape(self, index: int) -> list[int]:
-        """Return the shape of an input. Raises NotInOnnx if it is dynamic."""
-        lengths = [length for length in self.shape(index) if length is not None]
-        if len(lengths) < len(self.shape(index)):
+    def static_shape(self, index: int, first: int = 0) -> list[int]:
+        """Return the shape of an input from an axis on. Raises NotInOnnx if it is dynamic."""
+        lengths = [length for length in self.shape(index)[first:] if length is not None]
+        if len(lengths) < len(self.shape(index)[first:]):
             raise NotInOnnx("an input of dynamic shape")
         return lengths
 
@@ -102,6 +102,11 @@ class NodeWriter:
 
     def kind(self, index: int) -> Type:
         return self.op.get_input_element_type(index)
+
+    def check_real(self) -> None:
+        """Raise NotInOnnx unless the first input has a floating-point type."""
+        if not self.kind(0).is_real():
+            raise NotInOnnx(f"element type {self.kind(0)}")
 
     def number(self, value: float | np.ndarray, index: int = 0) -> np.ndarray:
         """Return a number, or several, in the element type of an input."""

@@ -18,7 +18,7 @@ from hetero.passes.upgrade_opset import upgrade_opset
 
 # The newest versions that ONNX Runtime 1.32 runs.
 IR_VERSION = 13
-OPSETS = {"": 26, "ai.onnx.ml": 5}
+OPSETS = {"": 27, "ai.onnx.ml": 5}
 
 
 def save_onnx(model: Model, output_model: str | os.PathLike, compress_to_fp16: bool = False) -> None:

@@ -7,19 +7,41 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.onnx.emitters.registry import emit_directly, emitter
 from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx, onnx_type
+from hetero.graph import Node
 from hetero.types import Type
 
 emit_directly({
-    ops.Abs: "Abs", ops.Acos: "Acos", ops.Acosh: "Acosh", ops.Add: "Add", ops.Asin: "Asin", ops.Asinh: "Asinh",
-    ops.Atan: "Atan", ops.Atanh: "Atanh", ops.Cos: "Cos", ops.Cosh: "Cosh", ops.Equal: "Equal", ops.Erf: "Erf",
-    ops.Exp: "Exp", ops.Greater: "Greater", ops.GreaterEqual: "GreaterOrEqual", ops.HSwish: "HardSwish",
-    ops.Identity: "Identity", ops.IsNaN: "IsNaN", ops.Less: "Less", ops.LessEqual: "LessOrEqual", ops.Log: "Log",
+    ops.Abs: "Abs", ops.Add: "Add", ops.Equal: "Equal", ops.Greater: "Greater", ops.GreaterEqual: "GreaterOrEqual",
+    ops.Identity: "Identity", ops.IsNaN: "IsNaN", ops.Less: "Less", ops.LessEqual: "LessOrEqual",
     ops.LogicalAnd: "And", ops.LogicalNot: "Not", ops.LogicalOr: "Or", ops.LogicalXor: "Xor", ops.Maximum: "Max",
-    ops.Minimum: "Min", ops.Mish: "Mish", ops.Multiply: "Mul", ops.Negative: "Neg", ops.Power: "Pow",
-    ops.Relu: "Relu", ops.Select: "Where", ops.Sigmoid: "Sigmoid", ops.Sign: "Sign", ops.Sin: "Sin",
-    ops.Sinh: "Sinh", ops.SoftPlus: "Softplus", ops.SoftSign: "Softsign", ops.Sqrt: "Sqrt", ops.Subtract: "Sub",
-    ops.Tan: "Tan", ops.Tanh: "Tanh",
+    ops.Minimum: "Min", ops.Multiply: "Mul", ops.Negative: "Neg", ops.Power: "Pow", ops.Relu: "Relu",
+    ops.Select: "Where", ops.Sign: "Sign", ops.Subtract: "Sub",
 })  # fmt: skip
+# Functions of real numbers.
+_REAL: dict[type[Node], str] = {
+    ops.Acos: "Acos", ops.Acosh: "Acosh", ops.Asin: "Asin", ops.Asinh: "Asinh", ops.Atan: "Atan", ops.Atanh: "Atanh",
+    ops.Cos: "Cos", ops.Cosh: "Cosh", ops.Erf: "Erf", ops.Exp: "Exp", ops.Log: "Log", ops.Sin: "Sin",
+    ops.Sinh: "Sinh", ops.Sqrt: "Sqrt", ops.Tan: "Tan", ops.Tanh: "Tanh",
+}  # fmt: skip
+_ACTIVATIONS: dict[type[Node], str] = {
+    ops.HSwish: "HardSwish", ops.Mish: "Mish", ops.Sigmoid: "Sigmoid", ops.SoftPlus: "Softplus",
+    ops.SoftSign: "Softsign",
+}  # fmt: skip
+
+
+@emitter(*_REAL)
+def real_function(node: NodeWriter) -> str:
+    """Integers give the nearest integer to the result."""
+    op_type = _REAL[type(node.op)]
+    if node.kind(0).is_real():
+        return node.add(op_type, node.input(0))
+    return node.cast(node.add("Round", node.add(op_type, node.cast(node.input(0), Type.f32))), node.kind(0))
+
+
+@emitter(*_ACTIVATIONS)
+def activation(node: NodeWriter) -> str:
+    node.check_real()
+    return node.add(_ACTIVATIONS[type(node.op)], node.input(0))
 
 
 @emitter(ops.Ceiling, ops.Floor)
@@ -98,6 +120,11 @@ def convert(node: NodeWriter) -> str:
     return node.cast(node.input(0), node.op.destination_type)
 
 
+@emitter(ops.ConvertPromoteTypes)
+def convert_promote_types(node: NodeWriter) -> list[str]:
+    return [node.cast(node.input(index), node.op.get_output_element_type(index)) for index in (0, 1)]
+
+
 @emitter(ops.Cast)
 def cast(node: NodeWriter) -> str:
     attributes = node.op.attribute_values()
@@ -114,6 +141,7 @@ def bit_cast(node: NodeWriter) -> str:
 
 @emitter(ops.Elu)
 def elu(node: NodeWriter) -> str:
+    node.check_real()
     return node.add("Elu", node.input(0), alpha=node.op.alpha)
 
 
@@ -125,6 +153,7 @@ def gelu(node: NodeWriter) -> str:
 
 @emitter(ops.HSigmoid)
 def h_sigmoid(node: NodeWriter) -> str:
+    node.check_real()
     return node.add("HardSigmoid", node.input(0), alpha=1 / 6, beta=0.5)
 
 
@@ -151,7 +180,9 @@ def swish(node: NodeWriter) -> str:
 def prelu(node: NodeWriter) -> str:
     """A slope that is a vector as long as axis 1 applies along that axis; ONNX aligns it with the last axis."""
     slope, data = node.shape(1), node.shape(0)
-    if len(slope) == 1 and len(data) > 1 and slope[0] is not None and slope[0] in (1, data[1]):
+    if len(slope) == 1 and len(data) > 2 and slope[0] != 1 and None in (slope[0], data[1]):
+        raise NotInOnnx("a slope or channels of unknown length")
+    if len(slope) == 1 and len(data) > 2 and slope[0] is not None and slope[0] in (1, data[1]):
         return node.add("PRelu", node.input(0), node.reshaped(1, [slope[0], *[1] * (len(data) - 2)]))
     return node.add("PRelu", *node.inputs)
 

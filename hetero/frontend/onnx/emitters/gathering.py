@@ -111,13 +111,13 @@ def embedding_bag(node: NodeWriter) -> str:
 @emitter(ops.ROIAlign, ops.ROIAlignLargestTerm)
 def roi_align(node: NodeWriter) -> str:
     op = node.op
-    modes = {"asymmetric": "output_half_pixel", "half_pixel_for_nn": "half_pixel"}
-    if op.aligned_mode not in modes:
-        raise NotInOnnx(f"aligned_mode {op.aligned_mode}")
+    modes = {"asymmetric": "output_half_pixel", "half_pixel_for_nn": "half_pixel", "half_pixel": "half_pixel"}
+    # half_pixel adds 0.5 to coordinates before the scale.
+    regions = node.add("Add", node.input(1), node.number(0.5)) if op.aligned_mode == "half_pixel" else node.input(1)
     if isinstance(op, ops.ROIAlign) and op.mode == "max":
         raise NotInOnnx("mode max")
     return node.add(
-        "RoiAlign", node.input(0), node.input(1), node.converted(2, Type.i64), output_height=op.pooled_h,
+        "RoiAlign", node.input(0), regions, node.converted(2, Type.i64), output_height=op.pooled_h,
         output_width=op.pooled_w, sampling_ratio=op.sampling_ratio, spatial_scale=op.spatial_scale, mode=op.mode,
         coordinate_transformation_mode=modes[op.aligned_mode],
     )  # fmt: skip
@@ -136,8 +136,6 @@ def non_max_suppression(node: NodeWriter) -> Sequence[str]:
     op = node.op
     if op.has_input("soft_nms_sigma") and np.any(node.known(5)):
         raise NotInOnnx("soft_nms_sigma")
-    if op.sort_result_descending:
-        raise NotInOnnx("sort_result_descending")
     limits = [
         node.add("Reshape", node.converted(index, kind), [1]) if op.get_input_size() > index else None
         for index, kind in ((2, Type.i64), (3, Type.f32), (4, Type.f32))
@@ -147,6 +145,10 @@ def non_max_suppression(node: NodeWriter) -> Sequence[str]:
         "NonMaxSuppression", node.converted(0, Type.f32), node.converted(1, Type.f32), *limits,
         center_point_box=int(op.box_encoding == "center"),
     )  # fmt: skip
+    if op.sort_result_descending:
+        each = node.add("GatherND", node.input(1), indices)
+        order = node.add("TopK", each, node.add("Shape", each), outputs=2)[1]
+        indices = node.add("Gather", indices, order)
     batch_and_class = node.add("Slice", indices, [0], [2], [1])
     scores = node.add("Unsqueeze", node.add("GatherND", node.input(1), indices), [-1])
     pairs = node.cast(batch_and_class, node.kind(1))

@@ -143,6 +143,8 @@ def _pad_symmetrically(node: NodeWriter) -> str:
 @emitter(ops.OneHot)
 def one_hot(node: NodeWriter) -> str:
     """ONNX counts negative indices from the end; to be ignored, they are replaced by an index out of range."""
+    if not node.rank(0):
+        raise NotInOnnx("a scalar")
     indices, depth = node.input(0), node.converted(1, node.kind(0))
     if node.op.negative_indices_mode == "ignore_negative":
         indices = node.add("Where", node.add("Less", indices, node.number(0)), depth, indices)
@@ -200,8 +202,8 @@ def batch_to_space(node: NodeWriter) -> str:
     shape, block = node.static_shape(0), node.numbers(1)
     begin, end = node.numbers(2), node.numbers(3)
     rank, batch = len(shape), shape[0] // int(np.prod(block))
-    parts = node.add("Reshape", node.input(0), [*block, batch, *shape[1:]])
-    order = [rank, *(axis for i in range(1, rank) for axis in (rank + i, i))]
+    parts = node.add("Reshape", node.input(0), [*block[1:], batch, *shape[1:]])
+    order = [rank - 1, *(axis for i in range(rank - 1) for axis in (rank + i, i))]
     lengths = [length * size for length, size in zip(shape[1:], block[1:])]
     joined = node.add("Reshape", node.transpose(parts, order), [batch, *lengths])
     stops = [length - crop for length, crop in zip(lengths, end[1:])]

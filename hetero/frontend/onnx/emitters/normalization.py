@@ -85,10 +85,8 @@ def attention(node: NodeWriter) -> str:
     if op.has_input("scale"):
         scores = node.add("Mul", scores, node.input(4))
     else:
-        width = node.shape(0)[-1]
-        if width is None:
-            raise NotInOnnx("a query of dynamic width")
-        scores = node.add("Mul", scores, node.number(1 / math.sqrt(width)))
+        width = node.cast(node.lengths(node.input(0), [-1]), node.kind(0))
+        scores = node.add("Div", scores, node.add("Sqrt", width))
     lowest = node.number(-math.inf)
     if op.causal:
         ones = node.add("Expand", node.number(1), node.lengths(scores, [-2, -1]))

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.onnx.emitters.registry import emitter
-from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx
+from hetero.frontend.onnx.node_writer import NodeWriter
 from hetero.types import Type
 
 
@@ -22,11 +22,9 @@ def reduce(node: NodeWriter) -> str:
 @emitter(ops.ReduceLogicalAnd, ops.ReduceLogicalOr)
 def reduce_logical(node: NodeWriter) -> str:
     name = "ReduceMin" if isinstance(node.op, ops.ReduceLogicalAnd) else "ReduceMax"
-    numbers = node.add("Cast", node.cast(node.input(0), Type.boolean, node.kind(0)), to=_I32)
+    # As u8, whose limits are the results for no elements.
+    numbers = node.cast(node.cast(node.input(0), Type.boolean, node.kind(0)), Type.u8)
     return node.cast(_reduced(node, name, numbers), Type.boolean)
-
-
-_I32 = 6  # TensorProto.INT32
 
 
 def _reduced(node: NodeWriter, name: str, value: str) -> str:
@@ -108,10 +106,11 @@ def range_(node: NodeWriter) -> str:
 
 @emitter(ops.Eye)
 def eye(node: NodeWriter) -> str:
-    if node.op.has_input("batch_shape"):
-        raise NotInOnnx("batch_shape")
     (diagonal,) = node.numbers(2)
     kind = node.op.output_type
     lengths = node.add("Concat", node.vector(0), node.vector(1), axis=0)
     zeros = node.add("Expand", np.zeros((), kind.to_dtype()), lengths)
-    return node.add("EyeLike", zeros, k=int(diagonal))
+    matrix = node.add("EyeLike", zeros, k=int(diagonal))
+    if not node.op.has_input("batch_shape"):
+        return matrix
+    return node.add("Expand", matrix, node.add("Concat", node.vector(3), [1, 1], axis=0))

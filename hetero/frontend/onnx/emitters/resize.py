@@ -109,7 +109,10 @@ def grid_sample(node: NodeWriter) -> str:
 @emitter(ops.Col2Im)
 def col2im(node: NodeWriter) -> str:
     op = node.op
-    return node.add(
-        "Col2Im", node.input(0), node.vector(1), node.vector(2), strides=op.strides, dilations=op.dilations,
+    has_batch = node.rank(0) == 3
+    columns = node.input(0) if has_batch else node.add("Unsqueeze", node.input(0), [0])
+    image = node.add(
+        "Col2Im", columns, node.vector(1), node.vector(2), strides=op.strides, dilations=op.dilations,
         pads=[*op.pads_begin, *op.pads_end],
     )  # fmt: skip
+    return image if has_batch else node.add("Squeeze", image, [0])

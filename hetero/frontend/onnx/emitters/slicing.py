@@ -93,3 +93,13 @@ def _where(node: NodeWriter, condition: np.ndarray, first: Argument, second: Arg
 
 def _is_set(mask: Sequence[int], position: int) -> bool:
     return position < len(mask) and mask[position] == 1
+
+
+@emitter(ops.SliceScatter)
+def slice_scatter(node: NodeWriter) -> str:
+    """Scatter the updates to the positions of the slice in the flat data."""
+    shape = node.static_shape(0)
+    bounds = [node.known(index) for index in range(2, node.op.get_input_size())]
+    positions = np.arange(np.prod(shape)).reshape(shape)[node.op.index(shape, bounds)]
+    data, updates = (node.add("Reshape", node.input(index), [-1]) for index in (0, 1))
+    return node.add("Reshape", node.add("ScatterElements", data, positions.reshape(-1), updates), shape)
