@@ -140,18 +140,17 @@ def non_max_suppression(node: NodeWriter) -> Sequence[str]:
         node.add("Reshape", node.converted(index, kind), [1]) if op.get_input_size() > index else None
         for index, kind in ((2, Type.i64), (3, Type.f32), (4, Type.f32))
     ]
-    # Without a limit nothing is selected by the operation, but everything by ONNX without a threshold.
     indices = node.add(
         "NonMaxSuppression", node.converted(0, Type.f32), node.converted(1, Type.f32), *limits,
         center_point_box=int(op.box_encoding == "center"),
     )  # fmt: skip
+    scores = node.add("GatherND", node.input(1), indices)
     if op.sort_result_descending:
-        each = node.add("GatherND", node.input(1), indices)
-        order = node.add("TopK", each, node.add("Shape", each), outputs=2)[1]
+        scores, order = node.add("TopK", scores, node.add("Shape", scores), outputs=2)
         indices = node.add("Gather", indices, order)
-    batch_and_class = node.add("Slice", indices, [0], [2], [1])
-    scores = node.add("Unsqueeze", node.add("GatherND", node.input(1), indices), [-1])
-    pairs = node.cast(batch_and_class, node.kind(1))
-    selected = node.add("Concat", pairs, scores, axis=-1)
+    kind = op.get_output_element_type(1)
+    batch_and_class = node.cast(node.add("Slice", indices, [0], [2], [1]), kind)
+    scores = node.cast(node.add("Unsqueeze", scores, [-1]), kind, node.kind(1))
+    selected = node.add("Concat", batch_and_class, scores, axis=-1)
     count = node.lengths(indices, [0])
     return [node.cast(indices, op.output_type, Type.i64), selected, node.cast(count, op.output_type, Type.i64)]
