@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 
@@ -48,8 +49,10 @@ def run_written(proto: onnx.ModelProto, arrays: Sequence[np.ndarray]) -> list[np
     """Return the results of ONNX Runtime, or those of hetero if ONNX Runtime does not run the model."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level, options.intra_op_num_threads = 4, 1
-    try:
-        session = onnxruntime.InferenceSession(proto.SerializeToString(), options)
-        return session.run(None, {port.name: np.asarray(array) for port, array in zip(session.get_inputs(), arrays)})
-    except Exception:
-        return list(_core.compile_model(_core.read_model(proto), "TEMPLATE")(list(arrays)).to_tuple())
+    # It returns types that numpy does not have as u8.
+    if all(port.type.tensor_type.elem_type <= onnx.TensorProto.UINT64 for port in proto.graph.output):
+        with contextlib.suppress(Exception):
+            session = onnxruntime.InferenceSession(proto.SerializeToString(), options)
+            feed = zip(session.get_inputs(), arrays)
+            return session.run(None, {port.name: a if isinstance(a, list) else np.asarray(a) for port, a in feed})
+    return list(_core.compile_model(_core.read_model(proto), "TEMPLATE")(list(arrays)).to_tuple())

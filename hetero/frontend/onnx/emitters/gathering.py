@@ -114,7 +114,7 @@ def roi_align(node: NodeWriter) -> str:
     modes = {"asymmetric": "output_half_pixel", "half_pixel_for_nn": "half_pixel", "half_pixel": "half_pixel"}
     # half_pixel adds 0.5 to coordinates before the scale.
     regions = node.add("Add", node.input(1), node.number(0.5)) if op.aligned_mode == "half_pixel" else node.input(1)
-    if isinstance(op, ops.ROIAlign) and op.mode == "max":
+    if type(op) is ops.ROIAlign and op.mode == "max":
         raise NotInOnnx("mode max")
     return node.add(
         "RoiAlign", node.input(0), regions, node.converted(2, Type.i64), output_height=op.pooled_h,

@@ -96,7 +96,11 @@ def attention(node: NodeWriter) -> str:
         scores = node.add("Where", node.input(3), scores, lowest)
     elif op.has_input("attention_mask"):
         scores = node.add("Add", scores, node.input(3))
-    return node.add("MatMul", node.add("Softmax", scores), node.input(2))
+    weights = node.add("Softmax", scores)
+    if op.has_input("attention_mask") and not op.causal:  # a fully masked row gets zeros
+        is_masked = node.add("Equal", node.add("ReduceMax", scores, [-1]), lowest)
+        weights = node.add("Where", is_masked, node.number(0), weights)
+    return node.add("MatMul", weights, node.input(2))
 
 
 def _swapped(rank: int) -> Sequence[int]:
