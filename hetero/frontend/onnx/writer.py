@@ -19,6 +19,8 @@ from hetero.passes.upgrade_opset import upgrade_opset
 # The newest versions that ONNX Runtime 1.32 runs.
 IR_VERSION = 13
 OPSETS = {"": 27, "ai.onnx.ml": 5}
+# protobuf's limit on the size of a message, less some space for the nodes.
+_MAX_BYTES = 2**31 - 2**26
 
 
 def save_onnx(model: Model, output_model: str | os.PathLike, compress_to_fp16: bool = False) -> None:
@@ -46,6 +48,9 @@ def model_proto(model: Model) -> ModelProto:
     if shared.refused:
         listed = "; ".join(f"{what} ({describe_nodes(names)})" for what, names in shared.refused.items())
         raise FrontendError(f"ONNX has no equivalent of {listed}")
+    size = sum(len(tensor.raw_data) for tensor in graph.initializer)
+    if size > _MAX_BYTES:
+        raise FrontendError(f"its constants take {size / 1e9:.1f} GB, but an ONNX file holds only 2 GB")
     proto = ModelProto(ir_version=IR_VERSION, producer_name="hetero", graph=graph)
     for domain in sorted(shared.domains):
         proto.opset_import.add(domain=domain, version=OPSETS[domain])

@@ -16,6 +16,7 @@ from hetero.conformance import onnx_cases
 from hetero.conformance.operation_table import OPERATIONS
 from hetero.conformance.samples import assert_close
 from hetero.errors import FrontendError, GraphError
+from hetero.frontend.onnx import writer
 from hetero.frontend.onnx.emitters.registry import find_emitter
 from hetero.frontend.onnx.writer import model_proto, save_onnx
 from hetero.graph import Constant, Result
@@ -171,6 +172,32 @@ def test_compression(tmp_path):
     np.testing.assert_allclose(run_written(proto, [array])[0], array @ weights.astype(np.float16), rtol=1e-3)
 
 
+@pytest.mark.parametrize("channels", [8, 300])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_integer_convolution(channels, groups):
+    """Convolutions of quantized numbers are computed in f32, if need be in two parts, without any rounding."""
+    generator = np.random.default_rng(0)
+    x = Parameter(Type.i8, [1, groups * channels, 5, 5], name="x")
+    data = ops.Subtract(ops.Convert(x, "i32"), Constant(np.int32(-128)))
+    weights = generator.integers(-128, 128, (groups, 4, channels, 3, 3)).astype(np.int8)
+    filters = ops.Convert(Constant(weights if groups > 1 else weights[0]), "i32")
+    operation = ops.GroupConvolution if groups > 1 else ops.Convolution
+    node = operation(data, filters, [1, 1], [0, 0], [0, 0], [1, 1])
+    array = generator.integers(-128, 128, (1, groups * channels, 5, 5)).astype(np.int8)
+    (found,) = run_written(model_proto(Model([node], [x], "m")), [array])
+    windows = np.lib.stride_tricks.sliding_window_view(array.astype(np.int64) + 128, (3, 3), (2, 3))
+    parts = windows.reshape(1, groups, channels, 3, 3, 3, 3)
+    expected = np.einsum("ngchwij,gocij->ngohw", parts, weights.astype(np.int64)).reshape(1, -1, 3, 3)
+    assert found.dtype == np.int32 and np.array_equal(found, expected)
+
+
+def test_integer_convolutions_with_too_large_sums_are_refused():
+    x = Parameter(Type.i32, [1, 8, 5, 5], name="x")
+    node = ops.Convolution(x, Constant(np.ones((4, 8, 3, 3), np.int32)), [1, 1], [0, 0], [0, 0], [1, 1])
+    with pytest.raises(FrontendError, match="Convolution with element type i32 and sums that f32 does not represent"):
+        model_proto(Model([node], [x], "m"))
+
+
 def operation_cases():
     for operation, kind in itertools.product(OPERATIONS, (Type.f32, Type.i64, Type.boolean)):
         if kind in operation.kinds and (operation.name, kind) != ("MaxPool", Type.i64):  # ONNX has none
@@ -212,7 +239,6 @@ class WrittenModel:
 NOT_WRITTEN_CASES = {
     "bernoulli|training_dropout": "RandomUniform",
     "bitshift_(left|right)_int": "Bitwise(Left|Right)Shift with signed integers",
-    "convinteger|qlinearconv": "Convolution with element type i32",
     "dft(_axis|_inverse|_rfft|_irfft)?$": "R?I?R?DFT with axes that is not constant",
     "stft$": "STFT with frame_size that is not constant",
 }
@@ -263,3 +289,12 @@ def test_zoo_model(name):
 def test_models_with_variables_are_refused(name):
     with pytest.raises(FrontendError, match=r"ONNX has no equivalent of .*ReadValue \(nodes .*Assign \(nodes"):
         model_proto(CORE.read_model(zoo.path(name)))
+
+
+def test_too_many_constants_for_one_file(monkeypatch, tmp_path):
+    """A smaller limit stands for protobuf's, which the test machine's memory may not hold."""
+    monkeypatch.setattr(writer, "_MAX_BYTES", 100)
+    model = Model([Constant(np.zeros(26, np.float32))], [])
+    with pytest.raises(FrontendError, match="its constants take 0.0 GB, but an ONNX file holds only 2 GB"):
+        save_onnx(model, tmp_path / "m.onnx")
+    assert not list(tmp_path.iterdir())

@@ -7,6 +7,7 @@ from typing import Any
 
 from hetero import ops
 from hetero.frontend.onnx.emitters.registry import emitter
+from hetero.frontend.onnx.integer_range import exact_filters
 from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx
 from hetero.ops.windows import resolve_pads
 from hetero.types import Type
@@ -45,15 +46,26 @@ def _grouped(node: NodeWriter) -> tuple[Argument, int]:
 
 @emitter(ops.Convolution)
 def convolution(node: NodeWriter) -> str:
-    node.check_real()
-    return node.add("Conv", *node.inputs, **_windows(node))
+    return _convolution(node, node.input(1), None)
 
 
 @emitter(ops.GroupConvolution)
 def group_convolution(node: NodeWriter) -> str:
-    node.check_real()
-    filters, groups = _grouped(node)
-    return node.add("Conv", node.input(0), filters, group=groups, **_windows(node))
+    return _convolution(node, *_grouped(node))
+
+
+def _convolution(node: NodeWriter, filters: Argument, groups: int | None) -> str:
+    windows = _windows(node)
+    if node.kind(0).is_real():
+        return node.add("Conv", node.input(0), filters, group=groups, **windows)
+    data, total = node.cast(node.input(0), Type.f32), ""
+    for factor, array in exact_filters(node.op):
+        part = filters if array is None else array if groups is None else array.reshape(-1, *array.shape[2:])
+        result = node.add("Conv", data, node.cast(part, Type.f32), group=groups, **windows)
+        scaled = node.add("Mul", node.cast(result, node.kind(0)), node.number(factor)) if factor > 1 else ""
+        result = scaled or node.cast(result, node.kind(0))
+        total = node.add("Add", total, result) if total else result
+    return total
 
 
 @emitter(ops.FusedConvolution)
