@@ -34,10 +34,15 @@ def convert_model(model: Model, files: Sequence[Path], shapes: Sequence[str], co
     """Reshape the model to shapes such as ``x=1,3``, and write it. Raises HeteroError."""
     if given := parse_shapes(shapes):
         model.reshape({name: list(shape) for name, shape in given.items()})
+    write_model(model, files, compress_to_fp16)
+    return Conversion([str(file) for file in files], sum(map(is_placed, model.get_ordered_ops())))
+
+
+def write_model(model: Model, files: Sequence[Path], compress_to_fp16: bool = False) -> None:
+    """Write a model to the files that ``converted_files`` names. Raises FrontendError."""
     if files[0].suffix == ".onnx":
         from hetero.frontend.onnx.writer import save_onnx
 
         save_onnx(model, files[0], compress_to_fp16)
     else:
         save_model(model, files[0], compress_to_fp16)
-    return Conversion([str(file) for file in files], sum(map(is_placed, model.get_ordered_ops())))

@@ -76,7 +76,9 @@ class GraphWriter:
         value = self.name_of(result.input_value(0))
         if value != name:
             name = name or self.shared.names.take(f"{result.friendly_name}/output")
-            self.proto.node.add(op_type="Identity", input=[value], output=[name], name=name)
+            self.proto.node.add(
+                op_type="Identity", input=[value], output=[name], name=self.shared.node_names.take(name)
+            )
         self._declare(self.proto.output, name, result)
 
     def declare_output(self, name: str, port: Parameter) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from hetero import ops
 from hetero.frontend.onnx.emitters.registry import emitter
 from hetero.frontend.onnx.integer_range import exact_filters
@@ -175,12 +177,22 @@ def _ceil_mode(op: Any) -> int | None:
 
 @emitter(ops.AdaptiveAvgPool, ops.AdaptiveMaxPool)
 def adaptive_pool(node: NodeWriter) -> Sequence[str]:
-    """A pooling with a fixed window, if the output shape divides the input shape."""
     sizes, name = node.numbers(1), "Average" if isinstance(node.op, ops.AdaptiveAvgPool) else "Max"
     if all(size == 1 for size in sizes):
         return [node.add(f"Global{name}Pool", node.input(0))]
     lengths = node.static_shape(0, 2)
-    if any(length % size for length, size in zip(lengths, sizes)):
+    if not any(length % size for length, size in zip(lengths, sizes)):
+        window = [length // size for length, size in zip(lengths, sizes)]
+        return [node.add(f"{name}Pool", node.input(0), kernel_shape=window, strides=window)]
+    if name == "Max":
         raise NotInOnnx("an output_shape that does not divide the shape of the data")
-    window = [length // size for length, size in zip(lengths, sizes)]
-    return [node.add(f"{name}Pool", node.input(0), kernel_shape=window, strides=window)]
+    # Means of parts of different lengths: each spatial axis is moved to the end and multiplied with a matrix.
+    value = node.input(0)
+    for length, size in zip(lengths, sizes):
+        value = node.transpose(value, [0, 1, *range(3, 2 + len(sizes)), 2])
+        weights = np.zeros((length, size))
+        for index in range(size):
+            part = slice(index * length // size, -(-(index + 1) * length // size))
+            weights[part, index] = 1 / (part.stop - part.start)
+        value = node.add("MatMul", value, node.number(weights))
+    return [value]

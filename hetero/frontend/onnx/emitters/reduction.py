@@ -93,15 +93,18 @@ def det(node: NodeWriter) -> str:
     return node.add("Det", node.input(0))
 
 
+_RANGE_TYPES = (Type.f64, Type.f32, Type.f16, Type.bf16, Type.i64, Type.i32, Type.i16)
+
+
 @emitter(ops.Range)
 def range_(node: NodeWriter) -> str:
-    kind = node.op.output_type
+    kind = node.op.output_type if node.op.output_type in _RANGE_TYPES else Type.i64
     bounds = [node.converted(index, kind) for index in range(3)]
     scalars = [
         bound.reshape(()) if isinstance(bound, np.ndarray) else node.add("Reshape", bound, np.array([], np.int64))
         for bound in bounds
     ]
-    return node.add("Range", *scalars)
+    return node.cast(node.add("Range", *scalars), node.op.output_type, kind)
 
 
 @emitter(ops.Eye)
