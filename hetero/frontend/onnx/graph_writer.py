@@ -112,7 +112,7 @@ class GraphWriter:
             return self._refuse(node, str(reason))
         names = [found] if isinstance(found, str) else found
         if any(output.get_target_inputs() for output in node.outputs()[len(names) :]):
-            return self._refuse(node, f"more than {len(names)} outputs")
+            return self._refuse(node, f"output {len(names)}")
         for output, name in zip(node.outputs(), names):
             writer.rename(name, self._values.get(output) or self._define(output))
         writer.finish(self._values[node.output(0)])

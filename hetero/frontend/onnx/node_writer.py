@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import NodeProto, helper
@@ -112,18 +112,16 @@ class NodeWriter:
         """Return a number, or several, in the element type of an input."""
         return np.asarray(value, self.kind(index).to_dtype())
 
-    @overload
-    def add(
-        self, op_type: str, *inputs: Argument, outputs: Literal[1] = 1, domain: str = "", **attributes: Any
-    ) -> str: ...
-    @overload
-    def add(self, op_type: str, *inputs: Argument, outputs: int, domain: str = "", **attributes: Any) -> list[str]: ...
-    def add(
-        self, op_type: str, *inputs: Argument, outputs: int = 1, domain: str = "", **attributes: Any
-    ) -> str | list[str]:
-        """Add an ONNX node, without attributes that are None, and return the name of its output or of several."""
+    def add(self, op_type: str, *inputs: Argument, domain: str = "", **attributes: Any) -> str:
+        """Add an ONNX node with one output and return the name of the output. Attributes that are None are omitted."""
+        return self.add_outputs(1, op_type, *inputs, domain=domain, **attributes)[0]
+
+    def add_outputs(
+        self, count: int, op_type: str, *inputs: Argument, domain: str = "", **attributes: Any
+    ) -> list[str]:
+        """Add an ONNX node with several outputs and return their names."""
         label = f"{self.op.friendly_name}/{op_type}"
-        results = [self.graph.shared.names.take(label) for _ in range(outputs)]
+        results = [self.graph.shared.names.take(label) for _ in range(count)]
         names = [self.graph.argument(argument, label) for argument in inputs]
         while names and not names[-1]:
             names.pop()
@@ -133,7 +131,7 @@ class NodeWriter:
                 proto.attribute.append(helper.make_attribute(key, value))
         self.graph.shared.domains.add(domain)
         self.protos.append(proto)
-        return results[0] if outputs == 1 else results
+        return results
 
     def rename(self, name: str, wanted: str) -> None:
         """Rename a value that these nodes write; one that they do not write is copied."""

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 def if_(node: NodeWriter) -> Sequence[str]:
     then_branch, else_branch = (_branch(node, index) for index in (0, 1))
     count = node.op.get_output_size()
-    found = node.add("If", node.input(0), outputs=count, then_branch=then_branch, else_branch=else_branch)
-    return [found] if isinstance(found, str) else found
+    return node.add_outputs(count, "If", node.input(0), then_branch=then_branch, else_branch=else_branch)
 
 
 def _branch(node: NodeWriter, index: int) -> GraphProto:
@@ -111,15 +110,14 @@ def _loop(
     scanned = list(dict.fromkeys(each.body_value_index for each in kept))
     for index in scanned:
         graph.add_output(body.results[index])
-    found = node.add(
+    values = node.add_outputs(
+        len(carried) + len(scanned),
         "Loop",
         count,
         np.array(True) if condition is None else condition,
         *initial,
-        outputs=len(carried) + len(scanned),
         body=graph.proto,
     )
-    values = [found] if isinstance(found, str) else found
     outputs = {}
     for each in op.get_output_descriptions():
         if each not in kept:

@@ -130,8 +130,8 @@ def max_pool_without_indices(node: NodeWriter) -> Sequence[str]:
 def max_pool(node: NodeWriter) -> Sequence[str]:
     if not node.op.output(1).get_target_inputs():
         return max_pool_without_indices(node)
-    largest, indices = node.add(
-        "MaxPool", node.input(0), outputs=2, kernel_shape=node.op.kernel_shape, **_max_pooling(node)
+    largest, indices = node.add_outputs(
+        2, "MaxPool", node.input(0), kernel_shape=node.op.kernel_shape, **_max_pooling(node)
     )
     axis = node.op.axis % node.rank(0)
     if axis:  # ONNX counts from the beginning of the data

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
+
+import ml_dtypes
 
 from hetero import ops
 from hetero.frontend.onnx.emitters.registry import emit_directly, emitter
@@ -108,10 +110,9 @@ def squared_difference(node: NodeWriter) -> str:
 def clamp(node: NodeWriter) -> str:
     low, high, kind = node.op.min_value, node.op.max_value, node.kind(0)
     if kind.is_integer():
-        limits = np.iinfo(kind.to_dtype())
-        low, high = max(limits.min, np.ceil(low)), min(limits.max, np.floor(high))
-        low, high = (int(bound) if limits.min < bound < limits.max else bound for bound in (low, high))
-        low, high = limits.min if low <= limits.min else int(low), limits.max if high >= limits.max else int(high)
+        limits = ml_dtypes.iinfo(kind.to_dtype())
+        low = limits.min if low <= limits.min else math.ceil(low)
+        high = limits.max if high >= limits.max else math.floor(high)
     return node.add("Clip", node.input(0), node.number(low), node.number(high))
 
 

@@ -26,7 +26,7 @@ emit_directly({
 @emitter(ops.StringSplit)
 def string_split(node: NodeWriter) -> list[str]:
     maxsplit = None if node.op.maxsplit < 0 else node.op.maxsplit
-    return node.add("StringSplit", node.input(0), outputs=2, delimiter=node.op.delimiter, maxsplit=maxsplit)
+    return node.add_outputs(2, "StringSplit", node.input(0), delimiter=node.op.delimiter, maxsplit=maxsplit)
 
 
 @emitter(ops.RegexFullMatch)
@@ -93,8 +93,8 @@ def linear_attention(node: NodeWriter) -> Sequence[str]:
         decay = gates.pop(0)
     if op.has_delta:
         beta = gates.pop(0)
-    return node.add(
-        "LinearAttention", *node.inputs[:4], decay, beta, outputs=2, q_num_heads=op.query_heads,
+    return node.add_outputs(
+        2, "LinearAttention", *node.inputs[:4], decay, beta, q_num_heads=op.query_heads,
         kv_num_heads=op.heads, update_rule=op.update_rule, scale=op.scale or None,
     )  # fmt: skip
 

@@ -146,7 +146,7 @@ def non_max_suppression(node: NodeWriter) -> Sequence[str]:
     )  # fmt: skip
     scores = node.add("GatherND", node.input(1), indices)
     if op.sort_result_descending:
-        scores, order = node.add("TopK", scores, node.add("Shape", scores), outputs=2)
+        scores, order = node.add_outputs(2, "TopK", scores, node.add("Shape", scores))
         indices = node.add("Gather", indices, order)
     kind = op.get_output_element_type(1)
     batch_and_class = node.cast(node.add("Slice", indices, [0], [2], [1]), kind)

@@ -53,9 +53,8 @@ def concat(node: NodeWriter) -> str:
 @emitter(ops.Split)
 def split(node: NodeWriter) -> Sequence[str]:
     (axis,) = node.numbers(1)
-    return _parts(
-        node, node.add("Split", node.input(0), outputs=node.op.num_splits, axis=axis, num_outputs=node.op.num_splits)
-    )
+    count = node.op.num_splits
+    return node.add_outputs(count, "Split", node.input(0), axis=axis, num_outputs=count)
 
 
 @emitter(ops.VariadicSplit)
@@ -74,11 +73,7 @@ def variadic_split(node: NodeWriter) -> Sequence[str]:
         others = node.add("Add", node.add("ReduceSum", lengths), [1])
         rest = node.add("Sub", node.lengths(node.input(0), [axis]), others)
         lengths = node.add("Where", node.add("Less", lengths, [0]), rest, lengths)
-    return _parts(node, node.add("Split", node.input(0), lengths, outputs=node.op.get_output_size(), axis=axis))
-
-
-def _parts(node: NodeWriter, names: str | list[str]) -> list[str]:
-    return [names] if isinstance(names, str) else names
+    return node.add_outputs(node.op.get_output_size(), "Split", node.input(0), lengths, axis=axis)
 
 
 @emitter(ops.ShapeOf)

@@ -67,9 +67,10 @@ def _recurrent(
         peepholes = node.input(op.input_index("P"))
         peepholes = node.add("Unsqueeze", peepholes, [0]) if is_cell else peepholes
     cell_state = [initial[1], peepholes] if len(initial) > 1 else []
-    return node.add(
-        name, data, w, r, node.add("Concat", of_data, of_state, axis=1), lengths, initial[0], *cell_state,
-        outputs=1 + len(initial), hidden_size=op.hidden_size, direction=direction, clip=op.clip or None,
+    both = node.add("Concat", of_data, of_state, axis=1)
+    return node.add_outputs(
+        1 + len(initial), name, data, w, r, both, lengths, initial[0], *cell_state,
+        hidden_size=op.hidden_size, direction=direction, clip=op.clip or None,
         linear_before_reset=1 if op.linear_before_reset else None,
         input_forget=1 if getattr(op, "input_forget", False) else None, **_activations(op, directions),
     )  # fmt: skip

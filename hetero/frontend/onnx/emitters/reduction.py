@@ -43,11 +43,11 @@ def top_k(node: NodeWriter) -> Sequence[str]:
     op, axis = node.op, node.op.axis
     count = node.vector(1)
     is_sorted = int(op.sort == "value")
-    values, indices = node.add(
-        "TopK", node.input(0), count, outputs=2, axis=axis, largest=int(op.mode == "max"), sorted=is_sorted
+    values, indices = node.add_outputs(
+        2, "TopK", node.input(0), count, axis=axis, largest=int(op.mode == "max"), sorted=is_sorted
     )
     if op.sort == "index":
-        indices, order = node.add("TopK", indices, count, outputs=2, axis=axis, largest=0)
+        indices, order = node.add_outputs(2, "TopK", indices, count, axis=axis, largest=0)
         values = node.add("GatherElements", values, order, axis=axis)
     return [values, node.cast(indices, op.index_element_type, Type.i64)]
 
@@ -61,7 +61,7 @@ def non_zero(node: NodeWriter) -> str:
 def unique(node: NodeWriter) -> Sequence[str]:
     op = node.op
     axis = int(node.numbers(1)[0]) if op.has_input("axis") else None
-    values, *positions = node.add("Unique", node.input(0), outputs=4, axis=axis, sorted=int(op.sorted))
+    values, *positions = node.add_outputs(4, "Unique", node.input(0), axis=axis, sorted=int(op.sorted))
     kinds = (op.index_element_type, op.index_element_type, op.count_element_type)
     return [values, *(node.cast(each, kind, Type.i64) for each, kind in zip(positions, kinds))]
 
