@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import onnx
 import onnxruntime
+from onnxruntime.capi import onnxruntime_pybind11_state as pybind
 
 import hetero
 from hetero.errors import FrontendError
@@ -19,6 +20,8 @@ from hetero.graph import Node, Parameter
 _EVERY = "HETERO_SEEDS" in os.environ
 # ONNX defines other results for a maximum or minimum of nothing, and none for indices out of range.
 _UNDEFINED = {"reduce_max", "reduce_min", "gather"}
+# ONNX Runtime has no kernel for an operation or its type, or numpy does not have the type of an input.
+_NO_KERNEL = (pybind.NotImplemented, pybind.InvalidGraph, RuntimeError)
 _checked: set[tuple[str, int]] = set()
 _core = hetero.Core()
 
@@ -40,18 +43,21 @@ def same_in_onnx(
         assert str(error).startswith("ONNX has no equivalent of")
         return
     onnx.checker.check_model(proto)
-    for found, wanted in zip(run_written(proto, arrays), expected, strict=True):
+    # Some calls, such as einsum with ellipses of different ranks, are more than ONNX Runtime takes.
+    for found, wanted in zip(run_written(proto, arrays, (Exception,)), expected, strict=True):
         assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
         np.testing.assert_allclose(found, wanted, rtol=max(tolerance, 1e-4), atol=max(tolerance, 1e-5))
 
 
-def run_written(proto: onnx.ModelProto, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return the results of ONNX Runtime, or those of hetero if ONNX Runtime does not run the model."""
+def run_written(
+    proto: onnx.ModelProto, arrays: Sequence[np.ndarray], refusals: tuple[type[Exception], ...] = _NO_KERNEL
+) -> list[np.ndarray]:
+    """Return the results of ONNX Runtime, or those of hetero if ONNX Runtime raises one of these exceptions."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level, options.intra_op_num_threads = 4, 1
     # It returns types that numpy does not have as u8.
     if all(port.type.tensor_type.elem_type <= onnx.TensorProto.UINT64 for port in proto.graph.output):
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(*refusals):
             session = onnxruntime.InferenceSession(proto.SerializeToString(), options)
             feed = zip(session.get_inputs(), arrays)
             return session.run(None, {port.name: a if isinstance(a, list) else np.asarray(a) for port, a in feed})

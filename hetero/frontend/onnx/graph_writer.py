@@ -73,7 +73,10 @@ class GraphWriter:
 
     def add_output(self, result: Result, name: str = "") -> None:
         """Add a graph output, by default with any name."""
-        value = self.name_of(result.input_value(0))
+        try:
+            value = self.name_of(result.input_value(0))
+        except NotInOnnx as reason:
+            return self._refuse(result, str(reason))
         if value != name:
             name = name or self.shared.names.take(f"{result.friendly_name}/output")
             self.proto.node.add(
@@ -113,8 +116,14 @@ class GraphWriter:
         names = [found] if isinstance(found, str) else found
         if any(output.get_target_inputs() for output in node.outputs()[len(names) :]):
             return self._refuse(node, f"output {len(names)}")
+        renamed: dict[str, str] = {}
         for output, name in zip(node.outputs(), names):
-            writer.rename(name, self._values.get(output) or self._define(output))
+            wanted = self._values.get(output) or self._define(output)
+            if name in renamed:
+                writer.copy(renamed[name], wanted)
+            else:
+                writer.rename(name, wanted)
+            renamed[name] = wanted
         writer.finish(self._values[node.output(0)])
 
     def _refuse(self, node: Node, reason: str) -> None:

@@ -136,13 +136,15 @@ class NodeWriter:
     def rename(self, name: str, wanted: str) -> None:
         """Rename a value that these nodes write; one that they do not write is copied."""
         if not any(name in proto.output for proto in self.protos):
-            self.protos.append(NodeProto(op_type="Identity", input=[name], output=[wanted]))
-            return
+            return self.copy(name, wanted)
         for proto in self.protos:
             for names in (proto.input, proto.output):
                 for index, each in enumerate(names):
                     if each == name:
                         names[index] = wanted
+
+    def copy(self, name: str, wanted: str) -> None:
+        self.protos.append(NodeProto(op_type="Identity", input=[name], output=[wanted]))
 
     def finish(self, result: str = "") -> None:
         """Add the nodes to the graph. The one that writes ``result`` gets the friendly name of the operation."""
