@@ -36,7 +36,7 @@ def _resize(
         raise NotInOnnx("antialias" if op.antialias else f"mode {op.mode}")
     coordinates, nearest = op.coordinate_transformation_mode, op.nearest_mode
     if op.mode == "nearest":
-        coordinates, nearest = _nearest(node, op, coordinates, nearest)
+        coordinates, nearest = _nearest(node, op, axes)
     elif coordinates == "tf_half_pixel_for_nn":
         raise NotInOnnx(f"mode {op.mode} and coordinate_transformation_mode {coordinates}")
     value, rank = node.input(0), node.rank(0)
@@ -62,20 +62,18 @@ def _resize(
     )  # fmt: skip
 
 
-def _nearest(
-    node: NodeWriter, op: ops.Interpolate | ops.InterpolateV4, coordinates: str, nearest: str
-) -> tuple[str, str]:
+def _nearest(node: NodeWriter, op: ops.Interpolate | ops.InterpolateV4, axes: list[int] | None) -> tuple[str, str]:
     """Return the coordinates and the rounding for mode nearest."""
-    if nearest == "simple":
+    coordinates, nearest = op.coordinate_transformation_mode, op.nearest_mode
+    if nearest == "simple":  # up when downsampling, down when upsampling
         given, result = (port.partial_shape for port in (node.op.input_value(0), node.op.output(0)))
-        pairs = [(a, b) for a, b in zip(given, result) if a.is_dynamic or b.is_dynamic or a != b]
-        if (
-            any(a.is_dynamic or b.is_dynamic for a, b in pairs)
-            or len({a.get_length() < b.get_length() for a, b in pairs}) > 1
-        ):
-            raise NotInOnnx("nearest_mode simple")
-        is_larger = any(a.get_length() < b.get_length() for a, b in pairs)
-        nearest = "floor" if is_larger else "ceil"
+        resized = [(given[axis], result[axis]) for axis in (range(len(given)) if axes is None else axes)]
+        if any(length.is_dynamic for pair in resized for length in pair):
+            raise NotInOnnx("nearest_mode simple and a dynamic shape")
+        lengths = [(old.get_length(), new.get_length()) for old, new in resized if old != new]
+        if any(old < new for old, new in lengths) and any(old > new for old, new in lengths):
+            raise NotInOnnx("nearest_mode simple for a smaller and a larger axis")
+        nearest = "floor" if any(old < new for old, new in lengths) else "ceil"
     if coordinates == "tf_half_pixel_for_nn":
         # (i + 0.5) / scale rounded down is (i + 0.5) / scale - 0.5 rounded to the nearest index, halves up.
         if nearest != "floor":
