@@ -137,7 +137,7 @@ class StridedSlice(Op, opset=1):
 
         Raises GraphError for a stride of 0, several ellipses, or more indexed axes than the data has.
         """
-        kinds = [self._kind(position) for position in range(len(begin))]
+        kinds = [self.kind(position) for position in range(len(begin))]
         indexed = sum(kind in ("part", "shrink") for kind in kinds)
         if indexed > rank or kinds.count("ellipsis") > 1:
             self.fail(f"it addresses {indexed} of {rank} dimensions and has {kinds.count('ellipsis')} ellipses")
@@ -153,7 +153,7 @@ class StridedSlice(Op, opset=1):
                 items.append(self._part(position, begin[position], end[position], strides[position]))
         return items
 
-    def _kind(self, position: int) -> str:
+    def kind(self, position: int) -> str:
         if _is_set(self.ellipsis_mask, position):
             return "ellipsis"
         if _is_set(self.new_axis_mask, position):

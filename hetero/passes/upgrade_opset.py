@@ -56,13 +56,16 @@ _OTHERS: dict[type[Op], Callable[[Any], Node | None]] = {
     ops.RangeV1: _range,
 }
 
+# The operations that are replaced.
+UPGRADED = (*_SAME_INPUTS, *_OTHERS)
+
 
 def upgrade_opset(model: Model) -> bool:
     """Replace operations of older versions by the newest that does the same.
 
     Covers the operations in the tables above, except a Range-1 of unknown type and an MVN-2 of unknown rank.
     """
-    return rewrite_each(model, (*_SAME_INPUTS, *_OTHERS), _upgrade)
+    return rewrite_each(model, UPGRADED, _upgrade)
 
 
 def _upgrade(node: Op) -> bool:

@@ -97,7 +97,7 @@ def compare(
     ] = False,
     settings: Settings = [],  # noqa: B006
     reproducer: Annotated[
-        str, typer.Option(metavar="FILE.xml", help="Where to write the operations that differ: MODEL-differs.xml.")
+        str, typer.Option(metavar="FILE", help="Where to write the operations that differ: MODEL-differs.xml.")
     ] = "",
     extensions: Extensions = [],  # noqa: B006
     as_json: Json = False,

@@ -80,7 +80,12 @@ def convert(
     model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
     output: Annotated[
         str,
-        typer.Option("--output", "-o", metavar="FILE.xml", help="By default MODEL.xml, with a .bin file."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="An .xml file, with a .bin file, or an .onnx file; by default MODEL.xml.",
+        ),
     ] = "",
     shapes: Shapes = [],  # noqa: B006
     compress: Annotated[
@@ -91,7 +96,7 @@ def convert(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Convert a model of any format to OpenVINO IR."""
+    """Convert a model of any format to OpenVINO IR or ONNX."""
     with one_line_errors(debug):
         from hetero.run.conversion import convert_model, converted_files
         from hetero.run.display import progress_bar, show_conversion

@@ -26,6 +26,7 @@ from hetero.frontend.ir.writer import model_element
 from hetero.graph import Constant, Node, Parameter
 from hetero.opset_modules import make_modules
 from hetero.reference import evaluate
+from tests.ops.through_onnx import is_checked_in_onnx, same_in_onnx
 
 core = openvino.Core()
 
@@ -69,7 +70,7 @@ def in_hetero(name: str, opset: int, arguments: tuple, keywords: dict, dynamic: 
 def same_results(name: str, *arguments, opset: int = 13, tolerance: float = 1e-5, **keywords) -> None:
     """Assert that types, shapes, attributes and results equal those of OpenVINO's CPU device, which runs hetero's IR.
 
-    The results are compared with static and with dynamic input shapes.
+    The results are compared with static and with dynamic input shapes, and with those of a written ONNX model.
     """
     arrays = [value.array for value in _given(arguments, keywords) if isinstance(value, Data)]
     ours, parameters = in_hetero(name, opset, arguments, keywords)
@@ -77,6 +78,8 @@ def same_results(name: str, *arguments, opset: int = 13, tolerance: float = 1e-5
     compiled = core.compile_model(core.read_model(*written), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     results = compiled(arrays)
     expected = [np.array(results[output]) for output in compiled.outputs]
+    if is_checked_in_onnx(name, opset):
+        same_in_onnx(ours, parameters, arrays, expected, tolerance)
     same_shapes(name, *arguments, opset=opset, **keywords)
     same_after_reading(ours, written)
     same_after_reading(ours, ir_of_openvino(*in_openvino(name, opset, arguments, keywords)))

@@ -8,6 +8,7 @@ import wave
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import openvino
 import pytest
 from typer.testing import CliRunner
@@ -114,6 +115,14 @@ def test_reproducer_is_wrong_alone_in_comparison_with_openvino(chain):
     np.testing.assert_allclose(expected, np.tanh(np.exp(np.maximum(X, 0))), rtol=1e-5)
     found = Core().compile_model("small.xml", "FAULTY")(dict(np.load("small.npz")))[0]
     np.testing.assert_allclose(found, 1.01 * expected, rtol=1e-5)
+
+
+def test_reproducer_as_onnx(chain):
+    chain.plant("c")
+    code, report = compare("chain.xml", "--inputs", "x.npy", "--reproducer", "small.onnx")
+    assert (code, report["reproducer"]) == (1, ["small.onnx", "small.npz"])
+    (expected,) = onnxruntime.InferenceSession("small.onnx").run(None, dict(np.load("small.npz")))
+    np.testing.assert_allclose(expected, np.tanh(np.exp(np.maximum(X, 0))), rtol=1e-5)
 
 
 def test_error_that_outputs_hide_is_found_per_operation(plugin):
@@ -341,7 +350,7 @@ def test_report(chain):
         (["--inputs", "."], ["wide.npy: inputs.x: the model takes the shape [?,4], but this is [1, 5]"]),
         (["--inputs", "x.npy", "--seed", "1"], ["--shape and --seed are for random inputs"]),
         (["--shape", "y=1,4"], ["the model has no input y"]),
-        (["--reproducer", "x.onnx"], ["must end in .xml, but is x.onnx"]),
+        (["--reproducer", "x.ir"], ["must end in .xml or .onnx, but is x.ir"]),
         (["--reproducer", "chain.xml"], ["chain.xml cannot be written"]),
         (["--reproducer", "no/x.xml"], ["there is no folder no"]),
         (["--property", "A"], ["--property A is not of the form KEY=VALUE"]),

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import onnx
+import onnxruntime
 import openvino
 import pytest
 from typer.testing import CliRunner
@@ -90,6 +91,19 @@ def test_convert(folder):
         np.testing.assert_allclose(openvino.compile_model(converted, "CPU")(x)[0], np.concatenate([Y, Y]), rtol=1e-5)
 
 
+@pytest.mark.parametrize("compression", [[], ["--compress-to-fp16"]])
+def test_convert_to_onnx(folder, compression):
+    """ONNX Runtime runs the result, with the reshaped input."""
+    result = hetero("convert", "model.onnx", "-o", "copy.onnx", "--shape", "x=2,3", "--json", *compression)
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout) == {"files": ["copy.onnx"], "operations": 3}
+    session = onnxruntime.InferenceSession(folder / "copy.onnx")
+    assert session.get_inputs()[0].shape == [2, 3]
+    np.testing.assert_allclose(session.run(["y"], {"x": np.concatenate([X, X])})[0], np.concatenate([Y, Y]), rtol=1e-5)
+    result = hetero("convert", "model.onnx", "-o", "model.onnx")
+    assert result.exit_code == 2 and "model.onnx" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -102,7 +116,10 @@ def test_convert(folder):
         (["compile", "model.onnx", "-d", "TEMPLATE", "-o", "model.onnx"], "model.onnx cannot be written"),
         (["compile", "model.onnx", "-d", "TEMPLATE", "-o", "no/a.blob"], "there is no folder no to write a.blob into"),
         (["compile", "model.onnx", "-d", "TEMPLATE", "--property", "PERF_CONT=1"], "did you mean PERF_COUNT?"),
-        (["convert", "model.onnx", "-o", "model.ir"], "the name of an IR file must end in .xml, but is model.ir"),
+        (
+            ["convert", "model.onnx", "-o", "model.ir"],
+            "the name of the file must end in .xml or .onnx, but is model.ir",
+        ),
         (["convert", "model.onnx", "--shape", "z=1,3"], "z"),
     ],
 )

@@ -73,7 +73,8 @@ class OperatorResolver:
                     worklist += [(body.node, self.versions_in(body))] if body else []
         if missing:
             raise FrontendError(
-                "there is no translation of " + "; ".join(f"{o} ({_nodes(names)})" for o, names in missing.items())
+                "there is no translation of "
+                + "; ".join(f"{o} ({describe_nodes(names)})" for o, names in missing.items())
             )
 
 
@@ -81,7 +82,7 @@ def _graphs_in(attributes: Iterable[AttributeProto]) -> list[GraphProto]:
     return [graph for a in attributes for graph in ((a.g, *a.graphs) if a.type == AttributeProto.GRAPH else a.graphs)]
 
 
-def _nodes(names: Iterable[str]) -> str:
+def describe_nodes(names: Iterable[str]) -> str:
     names = [str(name) for name in names]  # the name in a damaged file may be bytes
     more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
     return ("nodes " if len(names) > 1 else "node ") + ", ".join(names[:_MAX_NAMES]) + more

@@ -11,7 +11,7 @@ from onnx import TensorProto, numpy_helper
 from hetero.allocation import string_array
 from hetero.errors import FrontendError
 from hetero.frontend.source import is_inside, map_file
-from hetero.packing import is_packed, packed_size, unpack
+from hetero.packing import is_packed, pack, packed_size, unpack
 from hetero.types import Type
 
 _TYPES: dict[int, Type] = {
@@ -39,6 +39,17 @@ def element_type(data_type: int) -> Type:
 def data_type(element_type: Type) -> int:
     """Return the TensorProto.DataType of a Type; UNDEFINED (0) if ONNX does not have it."""
     return next((number for number, kind in _TYPES.items() if kind is element_type), TensorProto.UNDEFINED)
+
+
+def tensor_proto(array: np.ndarray, name: str = "") -> TensorProto:
+    """Return an array of a type that ONNX has as a TensorProto."""
+    kind = Type(array.dtype)
+    proto = TensorProto(name=name, data_type=data_type(kind), dims=array.shape)
+    if kind is Type.string:
+        proto.string_data.extend(text.encode() for text in array.reshape(-1).tolist())
+    else:
+        proto.raw_data = (pack(array, kind) if is_packed(kind) else np.ascontiguousarray(array)).tobytes()
+    return proto
 
 
 class TensorReader:

@@ -71,14 +71,15 @@ def narrow_shape(inferred: PartialShape, declared: TypeProto, has_dynamic_inputs
 
 def type_proto(value: Output) -> TypeProto:
     """Return the type of a value as a TypeProto, without its unknown parts."""
-    return _proto_of(value.element_type, value.partial_shape)
+    return proto_of_type(value.element_type, value.partial_shape)
 
 
-def _proto_of(kind: ElementType, shape: PartialShape) -> TypeProto:
+def proto_of_type(kind: ElementType, shape: PartialShape) -> TypeProto:
+    """Return an element type and a shape as a TypeProto, without its unknown parts."""
     proto = TypeProto()
     if isinstance(kind, ContainerType):
         container = proto.sequence_type if isinstance(kind, SequenceType) else proto.optional_type
-        container.elem_type.CopyFrom(_proto_of(kind.element_type, kind.partial_shape))
+        container.elem_type.CopyFrom(proto_of_type(kind.element_type, kind.partial_shape))
         return proto
     proto.tensor_type.elem_type = data_type(kind)
     if shape.has_rank:

@@ -68,7 +68,7 @@ def _write(report: Comparison, found: Found, files: list[Path], request: Request
         return
     report.reproducer = [str(file) for file in files]
     words = ["hetero", "compare", str(files[0]), "-d", request.device, "--to", request.reference]
-    words += ["--inputs", str(files[2])] if found.inputs else []
+    words += ["--inputs", str(files[-1])] if found.inputs else []
     words += ["--tolerance", f"{request.tolerance:g}"]
     words += [word for text in request.settings for word in ("--property", text)]
     words += [word for text in request.extensions for word in ("--extension", text)]

@@ -1,4 +1,4 @@
-"""A reproducer: operations that show a difference between devices, as an IR file with their inputs."""
+"""A reproducer: operations that show a difference between devices, as an IR or ONNX file with their inputs."""
 
 from __future__ import annotations
 
@@ -8,29 +8,26 @@ from pathlib import Path
 
 import numpy as np
 
-from hetero.errors import ConfigError
 from hetero.files import atomic_write
-from hetero.frontend.ir.writer import serialize
 from hetero.graph import port_name
 from hetero.run.comparison.search import Found
+from hetero.run.conversion import converted_files, write_model
 from hetero.run.sources import writable_file
 
 
 def reproducer_files(text: str) -> list[Path]:
-    """Return the .xml file to write, and the .bin and .npz files beside it. Raises ConfigError."""
-    xml = writable_file(text, Path())
-    if xml.suffix != ".xml":
-        raise ConfigError(f"the name of a reproducer must end in .xml, but is {xml}")
-    return [xml, *(writable_file(str(xml.with_suffix(suffix)), Path()) for suffix in (".bin", ".npz"))]
+    """Return the files of the model to write, and the .npz file beside it. Raises ConfigError."""
+    files = converted_files(text)
+    return [*files, writable_file(str(files[0].with_suffix(".npz")), Path())]
 
 
 def write_reproducer(found: Found, files: list[Path]) -> None:
-    """Write the model to the first two files, and the arrays of its inputs to the last one.
+    """Write the arrays of the inputs to the last file, and the model to the others.
 
-    Raises FrontendError if IR cannot hold the operations, and OSError.
+    Raises FrontendError if the format cannot hold the operations, and OSError.
     """
-    xml, weights, arrays = files
-    serialize(found.piece.model, xml, weights)
+    *model, arrays = files
+    write_model(found.piece.model, model)
     _save_arrays(arrays, {port_name(port): array for port, array in zip(found.piece.model.inputs, found.inputs)})
 
 
