@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 from hetero.errors import ArgumentTypeError, GraphError, PortIndexError
 from hetero.graph.node import Named, Node, as_output
@@ -311,7 +311,9 @@ class Model(Named):
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Do nothing: a model holds no resource."""
+        """Release the graph, as in OpenVINO: the model has no attributes any more."""
+        vars(self).clear()
+        self.__class__ = cast("type[Model]", ReleasedModel)
 
     def clone_with_nodes(self) -> tuple[Model, dict[Node, Node]]:
         """Return a copy of the model, and a dict from each node to its copy."""
@@ -397,6 +399,13 @@ class Model(Named):
 
     def __repr__(self) -> str:
         return describe_ports(escaped(f"Model: '{self.friendly_name}'"), self.inputs, self.outputs)
+
+
+class ReleasedModel:
+    """A Model after the ``with`` statement that it was used in."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"the model has left its with statement: attribute {name} is no longer accessible.")
 
 
 def checked_model(value: Model) -> Model:

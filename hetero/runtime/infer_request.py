@@ -235,6 +235,8 @@ class InferRequest:
 
     def set_output_tensors(self, outputs: Mapping[PortKey, Tensor]) -> None:
         """Use tensors for outputs: a dictionary by index, name or port."""
+        if not isinstance(outputs, Mapping):
+            raise ArgumentTypeError(f"the tensors of outputs are a dictionary by index, name or port, not {outputs!r}")
         for key, tensor in outputs.items():
             self._set_tensor(self._compiled_model.output(key), tensor)
 

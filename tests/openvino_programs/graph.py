@@ -1,6 +1,8 @@
 """Nodes, ports and models: operators, names, rt_info, attributes, evaluation and reshape."""
 
 import copy
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -316,3 +318,31 @@ def program_property_lists(ov):
 def program_listed_names(ov):
     names = ("AsyncInferQueue", "Core", "Model", "Op", "OpExtension", "ProfilingInfo", "save_model", "op", "opset13")
     return [name in dir(ov) for name in names]
+
+
+def program_nodes_with_several_outputs(ov):
+    halves = ov.opset13.split(ov.opset13.parameter([4, 2], np.float32), 0, 2)
+    return [str(ov.opset13.relu(halves).shape), ov.opset13.relu(halves).input_value(0) == halves.output(0)]
+
+
+def program_with_statements(ov):
+    _, _, model = small_model(ov)
+    with model as same:
+        before = same.get_friendly_name()
+    return [before, kind_of_error(lambda: same.inputs), kind_of_error(lambda: model.get_friendly_name())]
+
+
+def program_folders_are_created(ov):
+    _, _, model = small_model(ov)
+    with TemporaryDirectory() as folder:
+        ov.save_model(model, Path(folder) / "a" / "b" / "model.xml")
+        ov.serialize(model, f"{folder}/c/model.xml")
+        return sorted(path.relative_to(folder).as_posix() for path in Path(folder).rglob("*"))
+
+
+def program_printed_ports_of_compiled_models(ov):
+    _, _, model = small_model(ov)
+    compiled = ov.Core().compile_model(model, "CPU" if ov.__name__ == "openvino" else "TEMPLATE")
+    request = compiled.create_infer_request()
+    ports = [compiled.inputs, compiled.input(0), request.model_inputs, model.inputs, model.input(0)]
+    return [str(port) for port in ports] + [type(compiled.output(0)).__name__, type(model.output(0)).__name__]

@@ -41,7 +41,8 @@ def serialize(
 ) -> None:
     """Write a model without compression: the graph to ``xml_path``, the weights to ``bin_path``.
 
-    ``bin_path`` is by default the .bin file beside the XML. Raises FrontendError like ``save_model``.
+    ``bin_path`` is by default the .bin file beside the XML. Folders that do not exist are created. Raises FrontendError
+    like ``save_model``.
     """
     checked_model(model)
     if version not in ("UNSPECIFIED", "IR_V11"):
@@ -51,6 +52,8 @@ def serialize(
         raise FrontendError(f"the name of an IR file must end in .xml, but is {xml}")
     weights = Path(bin_path) if bin_path else xml.with_suffix(".bin")
     try:
+        for file in (xml, weights):
+            file.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(weights, xml) as (binary, text):
             root = model_element(model, WeightsWriter(binary))
             ElementTree.indent(root, "\t")
