@@ -418,7 +418,7 @@ def checked_model(value: Model) -> Model:
 def _as_result(value: Node | Output) -> Result:
     if isinstance(value, Result):
         if not value.output(0).own_names:  # the output is the same tensor as the value that it reads
-            value.output(0).names = set(value.input_value(0).own_names)
+            value.output(0).names = set(value.input_value(0).names)
         return value
     if not isinstance(value, (Node, Output)):
         raise ArgumentTypeError(f"the results of a model are nodes or their outputs, not {value!r}")

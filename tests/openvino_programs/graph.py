@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from tests.openvino_programs._errors import kind_of_error
+from tests.openvino_programs._errors import error_of, kind_of_error
 
 
 def small_model(ov):
@@ -346,3 +346,18 @@ def program_printed_ports_of_compiled_models(ov):
     request = compiled.create_infer_request()
     ports = [compiled.inputs, compiled.input(0), request.model_inputs, model.inputs, model.input(0)]
     return [str(port) for port in ports] + [type(compiled.output(0)).__name__, type(model.output(0)).__name__]
+
+
+def program_names_of_results(ov):
+    parameter = ov.opset13.parameter([2], np.float32, name="s")
+    model = ov.Model([ov.opset13.result(parameter)], [parameter], "pass")
+    named = ov.opset13.parameter([2], np.float32, name="p")
+    named.output(0).set_names({"t"})
+    other = ov.Model([ov.opset13.result(named, "r")], [named], "named")
+    return [model.output(0).names, model.output("s").names, repr(model), other.input(0).names]
+
+
+def program_evaluate_takes_tensors(ov):
+    _, _, model = small_model(ov)
+    array = np.zeros([1, 2], np.float32)
+    return [error_of(lambda: model.evaluate([ov.Tensor(array)], [array])), error_of(lambda: model.input(2.5))]

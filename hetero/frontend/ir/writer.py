@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from hetero.containers import ContainerType
-from hetero.errors import FrontendError
+from hetero.errors import ArgumentTypeError, FrontendError
 from hetero.files import atomic_write
 from hetero.frontend.ir.attributes import AttributeWriter
 from hetero.frontend.ir.bodies import write_bodies
@@ -47,6 +47,9 @@ def serialize(
     checked_model(model)
     if version not in ("UNSPECIFIED", "IR_V11"):
         raise FrontendError(f"IR files of version {version} cannot be written, only IR_V11")
+    for path in (xml_path, bin_path):
+        if not isinstance(path, (str, os.PathLike)):
+            raise ArgumentTypeError(f"the path of an IR file is a string or a path, not {path!r}")
     xml = Path(xml_path)
     if xml.suffix != ".xml":
         raise FrontendError(f"the name of an IR file must end in .xml, but is {xml}")
