@@ -25,6 +25,7 @@ def unpack_data(array: np.ndarray, type: Type, shape: Sequence[int]) -> np.ndarr
     too few bytes, or unless the elements have 1, 2 or 4 bits.
     """
     width, count = _width(type), math.prod(shape)
+    array = np.asarray(array)
     if array.dtype == type.to_dtype():
         array = pack(array, type)
     elif array.dtype == np.int8:

@@ -405,7 +405,9 @@ class ReleasedModel:
     """A Model after the ``with`` statement that it was used in."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"the model has left its with statement: attribute {name} is no longer accessible.")
+        raise AttributeError(
+            f"{name}: the model has left its with statement, so the attribute is no longer accessible."
+        )
 
 
 def checked_model(value: Model) -> Model:

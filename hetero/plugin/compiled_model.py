@@ -41,7 +41,7 @@ class CompiledModel(ABC):
         plugin, properties = prepared.plugin, prepared.properties
         self.name, self.inputs, self.outputs = prepared.ports
         for port in (*self.inputs, *self.outputs):
-            port.__class__ = ConstOutput
+            port.__class__ = ConstOutput  # no other object has these ports
         self.plugin, self.device = plugin, prepared.device
         own = (props.model_name, props.loaded_from_cache)
         owner = f"compiled model '{self.name}' of {plugin.name}"

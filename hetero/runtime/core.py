@@ -277,11 +277,13 @@ class Core:
             self._properties.set(values, self._available_plugins)
             return
         plugin, options = self.resolve_device(device_name)
-        given = dict(as_mapping(properties))
+        given, cache_dir = dict(as_mapping(properties)), None
         if props.cache_dir in given and props.cache_dir not in plugin.supported_properties:
-            self._cache_dirs[plugin.name] = props.cache_dir.checked(given.pop(props.cache_dir), plugin.name)
+            cache_dir = props.cache_dir.checked(given.pop(props.cache_dir), plugin.name)
         with device_errors(f"{device_name} failed to set properties"):
             plugin.set_property(given, options)
+        if cache_dir is not None:
+            self._cache_dirs[plugin.name] = cache_dir
 
     def get_versions(self, device_name: str) -> dict[str, Version]:
         """Return the package version of a device, and of the devices after its colon, by device name.
