@@ -5,7 +5,19 @@ from typing import TYPE_CHECKING
 
 from hetero.dimension import Dimension, Symbol
 from hetero.errors import HeteroError
-from hetero.graph import Constant, DiscreteTypeInfo, Input, Model, Node, Op, Output, Parameter, get_batch, set_batch
+from hetero.graph import (
+    Constant,
+    ConstOutput,
+    DiscreteTypeInfo,
+    Input,
+    Model,
+    Node,
+    Op,
+    Output,
+    Parameter,
+    get_batch,
+    set_batch,
+)
 from hetero.graph.upper_layers import provide
 from hetero.layout import Layout
 from hetero.opset_modules import make_modules
@@ -14,9 +26,6 @@ from hetero.shape import PartialShape
 from hetero.static_shape import AxisSet, AxisVector, Coordinate, CoordinateDiff, Shape, Strides
 from hetero.tensor import Tensor, TensorVector, tensor_from_file
 from hetero.types import Type
-
-# The ports of a compiled model are those of its Parameters and Results.
-ConstOutput = Output
 
 __all__ = [
     "AsyncInferQueue", "AxisSet", "AxisVector", "CompiledModel", "ConstOutput", "Constant", "Coordinate",

@@ -40,6 +40,10 @@ class FrontendError(HeteroError):
     """A model file that cannot be read: missing, of an unknown format, damaged, or with unknown operations."""
 
 
+class ModelTypeError(FrontendError, TypeError):
+    """An object of a type that no frontend reads; also a TypeError, as in OpenVINO."""
+
+
 class DeviceError(HeteroError):
     """A device that is unknown or unavailable, or that failed."""
 

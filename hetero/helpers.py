@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero.errors import TensorError
+from hetero.packing import pack
 from hetero.types import Type
 
 
@@ -20,9 +21,15 @@ def pack_data(array: np.ndarray, type: Type) -> np.ndarray:
 def unpack_data(array: np.ndarray, type: Type, shape: Sequence[int]) -> np.ndarray:
     """Return the elements in packed bytes as an array of a shape: i8 for signed integers, else u8.
 
-    Raises TensorError if there are too few bytes, or unless the elements have 1, 2 or 4 bits.
+    Constant.data, which has an element in each byte, is packed first, as OpenVINO's is. Raises TensorError if there are
+    too few bytes, or unless the elements have 1, 2 or 4 bits.
     """
     width, count = _width(type), math.prod(shape)
+    array = np.asarray(array)
+    if array.dtype == type.to_dtype():
+        array = pack(array, type)
+    elif array.dtype == np.int8:
+        array = array.view(np.uint8)
     bits = np.unpackbits(np.ascontiguousarray(array, np.uint8))
     if bits.size < count * width:
         raise TensorError(f"{bits.size // 8} bytes do not have {count} elements of {type}")

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, SupportsIndex, overload
+from typing import Any, Protocol, SupportsIndex, TypeGuard, cast, overload
 
 import numpy as np
 
 from hetero.allocation import check_allocation
 from hetero.containers import ContainerType, ElementType
 from hetero.errors import ArgumentTypeError, TensorError
-from hetero.packing import is_packed, unpack
+from hetero.packed_bytes import packed_bytes
+from hetero.packing import pack, packed_size, unpack
 from hetero.shape import PartialShape
 from hetero.static_shape import Shape, Strides
 from hetero.types import Type
@@ -53,6 +54,8 @@ class Tensor:
     up to but not including ``end``. It follows the other tensor when that gets new memory.
     """
 
+    _padding = 0  # the bits after the last element, if elements share bytes
+
     @overload
     def __init__(self, array: np.ndarray | Sequence | SupportsDLPack, shared_memory: bool = False) -> None: ...
     @overload
@@ -92,8 +95,12 @@ class Tensor:
             type, end = end, None
         begin = shape if begin is None else begin
         self._whole: Tensor | None = None
+        packed = None
         if given and shape is not None and isinstance(given[0], np.ndarray):
-            given[0], shape = _with_shape(given[0], shape, type), None
+            if type is not None and _shares_bytes(Type(type)) and given[0].dtype in (np.uint8, np.int8):
+                packed, given[0] = given[0], Type(type)
+            else:
+                given[0], shape = _with_shape(given[0], shape, type), None
         elif type is not None:
             given = [Type(type)]
         if not given:
@@ -116,6 +123,8 @@ class Tensor:
         self._memory = self._data  # the whole allocation; after set_shape the data may be a part of it
         self._owns_memory = not shared_memory
         self._element_type = source if isinstance(source, ContainerType) else Type(self._data.dtype)
+        if packed is not None:
+            self._set_packed(np.ascontiguousarray(packed).reshape(-1).view(np.uint8)[: self.byte_size])
 
     @classmethod
     def sharing(cls, array: np.ndarray) -> Tensor:
@@ -129,7 +138,7 @@ class Tensor:
     def _become_region(self, whole: Tensor, begin: Sequence[int], end: Sequence[int]) -> None:
         if not isinstance(whole, Tensor):
             raise TensorError(f"a region is a part of a Tensor, not of {type(whole).__name__}")
-        if whole.element_type is not Type.string and _shares_bytes(whole.element_type):
+        if _shares_bytes(whole.element_type):
             raise TensorError(f"a tensor of {whole.element_type} has no regions, because its elements share bytes")
         self._region = region_of(whole.array.shape, begin, end)  # .array raises if the memory is not the host's
         self._whole = whole
@@ -148,9 +157,25 @@ class Tensor:
 
     @property
     def data(self) -> np.ndarray:
-        """The elements as a numpy array, as in OpenVINO: the memory itself, but a copy of strings, as UTF-8."""
+        """The elements as a numpy array, as in OpenVINO: the memory itself, but a copy of strings, as UTF-8.
+
+        Elements of less than 8 bits are packed into bytes. Assigning to items of these changes the tensor.
+        """
         array = self.array
+        if _shares_bytes(self.element_type):
+            return packed_bytes(array, self.element_type, self._padding, self._set_packed)
         return array if array.dtype.kind != "U" else np.char.encode(array, "utf-8")
+
+    def _set_packed(self, data: np.ndarray) -> None:
+        """Set all elements from packed bytes. Raises TensorError if these are too few."""
+        kind = cast(Type, self.element_type)
+        if data.size != self.byte_size:
+            raise TensorError(
+                f"{data.size} bytes cannot be a tensor of {kind}{list(self.shape)}: it takes {self.byte_size}"
+            )
+        np.copyto(self.array, unpack(data, kind, self.lengths))
+        # Bits after the last element stay as they are: what helpers.pack_data writes there, helpers.unpack_data reads.
+        self._padding = int((data ^ pack(self.array, kind))[-1]) if data.size else 0
 
     @property
     def element_type(self) -> ElementType:
@@ -176,7 +201,8 @@ class Tensor:
 
     @property
     def byte_size(self) -> int:
-        return self.array.nbytes
+        """The number of bytes in memory; for elements of less than 8 bits, which share bytes, that of ``data``."""
+        return packed_size(self.size, self.element_type) if _shares_bytes(self.element_type) else self.array.nbytes
 
     @property
     def strides(self) -> Strides:
@@ -427,20 +453,19 @@ def _of_port(port: HasPartialShape, array: np.ndarray | None) -> np.ndarray:
     return array.reshape(-1)[:count].view(dtype).reshape(shape)
 
 
-def _shares_bytes(kind: ElementType) -> bool:
-    return isinstance(kind, Type) and is_packed(kind)
+def _shares_bytes(kind: ElementType) -> TypeGuard[Type]:
+    return isinstance(kind, Type) and 0 < kind.bitwidth < 8
 
 
 def _with_shape(array: np.ndarray, shape: Sequence[int], kind: Any) -> np.ndarray:
-    """Return an array of a shape, and of an element type whose packed elements or bits the array contains.
+    """Return an array of a shape, and of an element type whose bits the array contains.
 
-    Raises TensorError if the array does not have as many elements or bytes.
+    The array may be longer. Raises TensorError if it is shorter.
     """
     element_type = Type(array.dtype if kind is None else kind)
     try:
-        if is_packed(element_type) and array.dtype == np.uint8:
-            return unpack(np.ascontiguousarray(array), element_type, tuple(shape))
-        return np.ascontiguousarray(array).reshape(-1).view(element_type.to_dtype()).reshape(shape)
+        flat = np.ascontiguousarray(array).reshape(-1).view(element_type.to_dtype())
+        return flat[: math.prod(shape)].reshape(shape)
     except ValueError as error:
         problem = f"cannot be a tensor of {element_type}{list(shape)}"
         raise TensorError(f"an array of {array.dtype}{list(array.shape)} {problem}: {error}") from error
@@ -473,7 +498,7 @@ def region_of(shape: Sequence[int], begin: Sequence[int], end: Sequence[int]) ->
 
 def strides_in_bytes(kind: ElementType, strides: Sequence[int]) -> Strides:
     """Return the strides of a tensor. Raises TensorError if its elements are smaller than a byte, as OpenVINO does."""
-    if isinstance(kind, Type) and 0 < kind.bitwidth < 8:
+    if _shares_bytes(kind):
         raise TensorError(f"a tensor of {kind} has no strides: its elements are smaller than a byte")
     return Strides(strides)
 

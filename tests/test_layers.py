@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[1] / "hetero"
 # From bottom to top. Each layer imports only itself and the layers before it.
 LAYERS = [
     "messages", "errors", "files", "mapped_file", "cache_folder", "fork", "allocation", "tracing", "types", "packing",
-    "type_conversion", "static_shape", "ov_any", "dimension", "shape", "layout", "containers", "tensor", "properties",
-    "graph", "layout_helpers", "ops", "preprocess", "reference", "passes", "_offline_transformations",
+    "packed_bytes", "type_conversion", "static_shape", "ov_any", "dimension", "shape", "layout", "containers", "tensor",
+    "properties", "graph", "layout_helpers", "ops", "preprocess", "reference", "passes", "_offline_transformations",
     "package_utils", "utils", "exceptions", "helpers", "op", "frontend", "plugin", "dispatch", "virtual", "runtime",
     "run", "conformance",
 ]  # fmt: skip

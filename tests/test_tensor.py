@@ -34,7 +34,7 @@ def test_every_type_has_tensors(kind):
     assert Type(kind.to_dtype()) is kind
     tensor = Tensor(kind, [2, 3])
     assert (tensor.element_type, tensor.shape) == (kind, (2, 3))
-    assert Constant(tensor.data).get_element_type() is kind
+    assert Constant(tensor.array).get_element_type() is kind
     assert kind.is_real() + kind.is_integer() <= 1
 
 

@@ -32,7 +32,11 @@ class FrontEnd(ABC):
             cls.convert = _taking_loaded_models(cls.__dict__["convert"])  # type: ignore[method-assign]
 
     def get_name(self) -> str:
-        return self.name
+        """Return the name of the format, as OpenVINO spells it."""
+        return "tf" if self.name == "tensorflow" else self.name
+
+    def __repr__(self) -> str:
+        return f"<FrontEnd '{self.get_name()}'>"
 
     def add_extension(self, extension: Any) -> None:
         """Add an extension, in any form that ``Core.add_extension`` accepts, for later conversions.

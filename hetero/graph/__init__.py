@@ -7,6 +7,7 @@ from hetero.graph.model import Model
 from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
 from hetero.graph.operation import Op, defined_operations
 from hetero.graph.order import topological_order, walk_nested
+from hetero.graph.port import ConstOutput
 from hetero.graph.port_lookup import find_port, port_name
 from hetero.graph.source_location import class_file, describe_failure, method_location
 from hetero.graph.terminals import Constant, Parameter, Result, constant_array, is_constant
@@ -14,9 +15,9 @@ from hetero.graph.unique_names import UniqueNames
 from hetero.graph.variable import Variable, VariableInfo
 
 __all__ = [
-    "Attribute", "AttributeVisitor", "Constant", "DiscreteTypeInfo", "ExecutionNode", "Input", "Model", "Node", "Op",
-    "Output", "Parameter", "Result", "UniqueNames", "Variable", "VariableInfo", "accepts", "as_output", "choice",
-    "class_file", "constant_array", "defined_operations", "describe_failure", "find_port", "floats", "get_batch",
-    "get_layout", "integers", "is_constant", "is_execution_step", "method_location", "port_name", "set_batch",
-    "set_layout", "texts", "topological_order", "walk_nested",
+    "Attribute", "AttributeVisitor", "ConstOutput", "Constant", "DiscreteTypeInfo", "ExecutionNode", "Input", "Model",
+    "Node", "Op", "Output", "Parameter", "Result", "UniqueNames", "Variable", "VariableInfo", "accepts", "as_output",
+    "choice", "class_file", "constant_array", "defined_operations", "describe_failure", "find_port", "floats",
+    "get_batch", "get_layout", "integers", "is_constant", "is_execution_step", "method_location", "port_name",
+    "set_batch", "set_layout", "texts", "topological_order", "walk_nested",
 ]  # fmt: skip

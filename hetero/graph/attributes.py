@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from hetero.errors import GraphError
+from hetero.errors import ArgumentListError
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -44,11 +44,11 @@ class Attribute:
         node.__dict__[self.name] = self.converted(value, node.type_info.name)
 
     def converted(self, value: Any, operation: str) -> Any:
-        """Return a value after conversion. Raise GraphError, which names the operation, if it is not accepted."""
+        """Return a value after conversion. Raise ArgumentListError with the operation's name if it is not accepted."""
         try:
             return None if value is None and self.default is None else self.convert(value)
         except (ValueError, TypeError):
-            raise GraphError(
+            raise ArgumentListError(
                 f"{operation}: attribute {self.name} cannot be {value!r}, it takes {self.accepts}"
             ) from None
 

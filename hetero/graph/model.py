@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 from hetero.errors import ArgumentTypeError, GraphError, PortIndexError
 from hetero.graph.node import Named, Node, as_output
@@ -311,7 +311,9 @@ class Model(Named):
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Do nothing: a model holds no resource."""
+        """Release the graph, as in OpenVINO: the model has no attributes any more."""
+        vars(self).clear()
+        self.__class__ = cast("type[Model]", ReleasedModel)
 
     def clone_with_nodes(self) -> tuple[Model, dict[Node, Node]]:
         """Return a copy of the model, and a dict from each node to its copy."""
@@ -399,6 +401,15 @@ class Model(Named):
         return describe_ports(escaped(f"Model: '{self.friendly_name}'"), self.inputs, self.outputs)
 
 
+class ReleasedModel:
+    """A Model after the ``with`` statement that it was used in."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"{name}: the model has left its with statement, so the attribute is no longer accessible."
+        )
+
+
 def checked_model(value: Model) -> Model:
     """Return a model. Raise ArgumentTypeError if the value is none."""
     if not isinstance(value, Model):
@@ -409,7 +420,7 @@ def checked_model(value: Model) -> Model:
 def _as_result(value: Node | Output) -> Result:
     if isinstance(value, Result):
         if not value.output(0).own_names:  # the output is the same tensor as the value that it reads
-            value.output(0).names = set(value.input_value(0).own_names)
+            value.output(0).names = set(value.input_value(0).names)
         return value
     if not isinstance(value, (Node, Output)):
         raise ArgumentTypeError(f"the results of a model are nodes or their outputs, not {value!r}")

@@ -287,8 +287,8 @@ class Node(Named, Arithmetic):
 
 
 def as_output(value: Output | Node) -> Output:
-    """Return the value itself, or the only output of a node. Raise GraphError if the node has several."""
-    return value._only_output() if isinstance(value, Node) else value
+    """Return the value itself, or the first output of a node, as OpenVINO does if a node is an argument."""
+    return value.output(0) if isinstance(value, Node) else value
 
 
 def _descriptions(values: Iterable[Output]) -> Iterator[object]:

@@ -194,6 +194,12 @@ class Output(Port):
         return f"names[{', '.join(sorted(self.names))}] shape{self._partial_shape} type: {self.element_type}"
 
 
+class ConstOutput(Output):
+    """An input or output of a compiled model."""
+
+    __slots__ = ()
+
+
 class Input(Port):
     """An argument of a node: reads the output of another node."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.errors import GraphError
+from hetero.errors import ArgumentTypeError, GraphError
 from hetero.graph.port import Output
 from hetero.messages import escaped
 
@@ -40,6 +40,8 @@ def find_port(
     elif isinstance(key, int):
         if -len(ports) <= key < len(ports):
             return ports[key]
+    elif not isinstance(key, str):
+        raise ArgumentTypeError(f"an input or output is found by index, name or port, not by {key!r}")
     else:
         for port in ports:
             if key in port.names or key == port.node.friendly_name:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
 from hetero.errors import NotSupportedError
-from hetero.graph import Model
+from hetero.graph import ConstOutput, Model
 from hetero.plugin.async_infer_request import AsyncInferRequest
 from hetero.plugin.blob import Section, pack_blob
 from hetero.plugin.executors import Executor
@@ -40,6 +40,8 @@ class CompiledModel(ABC):
     def __init__(self, prepared: PreparedModel) -> None:
         plugin, properties = prepared.plugin, prepared.properties
         self.name, self.inputs, self.outputs = prepared.ports
+        for port in (*self.inputs, *self.outputs):
+            port.__class__ = ConstOutput  # no other object has these ports
         self.plugin, self.device = plugin, prepared.device
         own = (props.model_name, props.loaded_from_cache)
         owner = f"compiled model '{self.name}' of {plugin.name}"

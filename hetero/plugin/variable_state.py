@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from hetero.errors import TensorError
+from hetero.errors import ArgumentTypeError, TensorError
 from hetero.graph import VariableInfo
 from hetero.shape import PartialShape
 from hetero.tensor import Tensor
@@ -32,6 +32,8 @@ class VariableState(ABC):
 
     @state.setter
     def state(self, tensor: Tensor) -> None:
+        if not isinstance(tensor, Tensor):
+            raise ArgumentTypeError(f"the state of variable '{self.name}' is a Tensor, not {type(tensor).__name__}")
         kind, shape = self.info.data_type, self.info.data_shape
         if tensor.element_type is not kind and kind.is_static():
             raise TensorError(f"variable '{self.name}' is {kind}, but the tensor has {tensor.element_type}")

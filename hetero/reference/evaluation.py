@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hetero.errors import TensorError
+from hetero.errors import ArgumentTypeError, TensorError
 from hetero.graph import Model, Node, Output
 from hetero.reference.program import Program
 from hetero.reference.registry import UncancelledRun, evaluate
@@ -36,6 +36,8 @@ def evaluate_model(model: Model, outputs: Sequence[Tensor], inputs: Sequence[Ten
 def _check(name: str, kind: str, tensors: Sequence[Tensor], ports: Sequence[Output]) -> None:
     _check_count(name, kind, tensors, ports)
     for index, (tensor, port) in enumerate(zip(tensors, ports)):
+        if not isinstance(tensor, Tensor):
+            raise ArgumentTypeError(f"{name}: its {kind} are Tensors, not {type(tensor).__name__}")
         kinds = {port.element_type, tensor.element_type} - {Type.dynamic}
         if not port.admits(tensor.shape) or len(kinds) > 1:
             expected, found = f"{port.element_type}{port.partial_shape}", f"{tensor.element_type}{list(tensor.shape)}"

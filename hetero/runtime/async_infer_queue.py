@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hetero import properties as props
-from hetero.errors import CancelledError, PropertyError, RequestBusyError, as_exception
+from hetero.errors import ArgumentTypeError, CancelledError, PropertyError, RequestBusyError, as_exception
 from hetero.fork import renew_after_fork
 from hetero.plugin.async_infer_request import LOST_IN_FORK
 from hetero.runtime.compiled_model import CompiledModel
@@ -24,6 +24,8 @@ class AsyncInferQueue:
     """
 
     def __init__(self, model: CompiledModel, jobs: int = 0) -> None:
+        if not isinstance(model, CompiledModel):
+            raise ArgumentTypeError(f"a queue is made for a CompiledModel, not for {model!r}")
         self._requests = [model.create_infer_request() for _ in range(jobs or _optimal_number(model))]
         self._userdata: list[Any] = [None] * len(self._requests)
         self._callback: Callable[[InferRequest, Any], None] | None = None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, overload
 
 from hetero import plugin
-from hetero.errors import device_errors
+from hetero.errors import ArgumentTypeError, device_errors
 from hetero.graph import Model, Output, find_port
 from hetero.graph.port_lookup import PortKey, describe_ports
 from hetero.runtime.core_properties import Properties, as_mapping, with_lists
@@ -113,6 +113,8 @@ class CompiledModel:
         A seekable stream is positioned at the begin of the model afterwards. Raises NotSupportedError if the device
         cannot export models, BlobError if it cannot export this one.
         """
+        if model_stream is not None and not hasattr(model_stream, "write"):
+            raise ArgumentTypeError(f"a compiled model is written to a binary stream, not to {model_stream!r}")
         with device_errors(f"{self._compiled.device_name} failed to export model '{self._compiled.name}'"):
             pieces = self._compiled.export_model()
         if model_stream is None:

@@ -52,6 +52,8 @@ class Core:
         self._plugins: dict[str, Plugin] = {}
         self._unavailable: dict[str, str] = {}
         self._properties = CoreProperties()
+        # CACHE_DIR of devices that do not have this property themselves.
+        self._cache_dirs: dict[str, str] = {}
         # In a forked process, the plugins of the parent. get_plugin() checks whether they still work.
         self._inherited: dict[str, Plugin] = {}
         self._lock = threading.RLock()
@@ -249,6 +251,8 @@ class Core:
             return self._properties.get(device_name or property or "")
         plugin, options = self.resolve_device(device_name)
         options.update(arguments or {})
+        if property == props.cache_dir and property not in plugin.supported_properties:
+            return self._cache_dirs.get(plugin.name, self._properties.get(property))
         with device_errors(f"{device_name} failed to get property {property}"):
             return with_lists(plugin.get_property(property, options))
 
@@ -273,8 +277,13 @@ class Core:
             self._properties.set(values, self._available_plugins)
             return
         plugin, options = self.resolve_device(device_name)
+        given, cache_dir = dict(as_mapping(properties)), None
+        if props.cache_dir in given and props.cache_dir not in plugin.supported_properties:
+            cache_dir = props.cache_dir.checked(given.pop(props.cache_dir), plugin.name)
         with device_errors(f"{device_name} failed to set properties"):
-            plugin.set_property(as_mapping(properties), options)
+            plugin.set_property(given, options)
+        if cache_dir is not None:
+            self._cache_dirs[plugin.name] = cache_dir
 
     def get_versions(self, device_name: str) -> dict[str, Version]:
         """Return the package version of a device, and of the devices after its colon, by device name.
@@ -299,6 +308,7 @@ class Core:
             plugin = self._plugins.pop(kind, None) or self._inherited.pop(kind, None)
             if plugin is None:
                 raise DeviceError(f"device {kind} is not loaded; loaded devices: {', '.join(self._plugins) or 'none'}")
+            self._cache_dirs.pop(kind, None)
             plugin.close()
 
     def register_plugin(
@@ -385,7 +395,8 @@ class Core:
         The options keep CACHE_DIR only if the device has this property itself. "" means no cache.
         """
         table = device_table(plugin, options)
-        default = table.value_of(props.cache_dir) or self._properties.get(props.cache_dir)
+        own = table.value_of(props.cache_dir) or self._cache_dirs.get(plugin.name)
+        default = self._properties.get(props.cache_dir) if own is None else own
         folder = options.get(props.cache_dir, default)
         if props.cache_dir not in table:
             options.pop(props.cache_dir, None)

@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from hetero import properties as props
-from hetero.errors import DeviceError
+from hetero.errors import ArgumentTypeError, DeviceError
 from hetero.plugin.registry import DEVICE_NAME
 
 
@@ -23,6 +23,8 @@ def parse_device_name(text: str) -> DeviceName:
     ``KIND.ID`` selects one device of a kind (DEVICE_ID); an id may have dots too. ``KIND:A,B`` lists the devices that a
     virtual device uses, in order (MULTI_DEVICE_PRIORITIES).
     """
+    if not isinstance(text, str):
+        raise ArgumentTypeError(f"a device is given by its name, not by {text!r}")
     match = re.fullmatch(rf"(?P<kind>{DEVICE_NAME})(?:\.(?P<id>\w+(?:\.\w+)*))?(?::(?P<rest>.*))?", text.strip())
     parts = [part.strip() for part in (match["rest"] or "").split(",")] if match and match["rest"] is not None else None
     if match is None or (parts is not None and not all(parts)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from hetero.errors import FrontendError, reason_of
+from hetero.errors import FrontendError, ModelTypeError, reason_of
 from hetero.frontend import FrontEnd, ModelSource
 from hetero.frontend.extension import framework_name
 from hetero.messages import get_logger
@@ -27,7 +27,7 @@ class FrontEndManager:
 
     def get_available_front_ends(self) -> list[str]:
         """Return the names of the formats that can be read."""
-        return [frontend.name for frontend in self._create_all()]
+        return [frontend.get_name() for frontend in self._create_all()]
 
     def load_by_framework(self, framework: str) -> FrontEnd:
         """Return the frontend of a format such as "onnx". Raises FrontendError if there is none."""
@@ -51,7 +51,9 @@ class FrontEndManager:
                 raise FrontendError(f"there is no model file {name}")
             if not (os.path.isfile(name) or os.path.isdir(name)):
                 raise FrontendError(f"the model file {name} is not a regular file")
-        raise FrontendError(f"{name} is in none of the known formats: {self._describe_all()}")
+        holds_a_file = isinstance(model, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(model, "read")
+        error_type = FrontendError if holds_a_file else ModelTypeError
+        raise error_type(f"{name} is in none of the known formats: {self._describe_all()}")
 
     def _create_all(self) -> Iterator[FrontEnd]:
         for factory in installed_plugins().frontends:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,15 @@ import numpy as np
 
 from hetero import plugin
 from hetero.containers import ContainerType, as_container, unbox
-from hetero.errors import ArgumentTypeError, GraphError, TensorError, TensorTypeError, UnknownOutputError
+from hetero.errors import (
+    ArgumentTypeError,
+    GraphError,
+    HeteroError,
+    TensorError,
+    TensorTypeError,
+    UnknownOutputError,
+    reason_of,
+)
 from hetero.graph import Output, find_port, port_name
 from hetero.graph.port_lookup import PortKey, describe_ports
 from hetero.tensor import Tensor, as_array
@@ -43,6 +51,15 @@ class Results(Mapping[PortKey, np.ndarray]):
 
     def __len__(self) -> int:
         return len(self._ports)
+
+    def keys(self) -> KeysView[Output]:
+        return self._arrays.keys()
+
+    def values(self) -> ValuesView[np.ndarray]:
+        return self._arrays.values()
+
+    def items(self) -> ItemsView[Output, np.ndarray]:
+        return self._arrays.items()
 
     def names(self) -> tuple[set[str], ...]:
         """Return the tensor names of each output."""
@@ -130,11 +147,21 @@ class InferRequest:
         """Call ``callback(userdata)`` after each asynchronous inference, successful or not.
 
         ``start_async`` may give another ``userdata``. The callback runs on a thread of this request, so that a slow one
-        delays no other inference. ``wait`` raises its exception. It may call ``start_async``, but ``infer``, ``wait``
-        and ``wait_for`` of its own request raise RequestBusyError there.
+        delays no other inference. If it fails, ``wait`` raises a HeteroError. It may call ``start_async``, but
+        ``infer``, ``wait`` and ``wait_for`` of its own request raise RequestBusyError there.
         """
         self._userdata = userdata
-        self.on_end(lambda error: callback(self._userdata))
+
+        def call(error: Exception | None) -> None:
+            try:
+                callback(self._userdata)
+            except HeteroError:
+                raise
+            except Exception as problem:
+                name = self._compiled_model._compiled.name
+                raise HeteroError(f"the callback of a request of '{name}' failed: {reason_of(problem)}") from problem
+
+        self.on_end(call)
 
     def on_end(self, callback: Callable[[Exception | None], None], on_own_thread: bool = True) -> None:
         """Call ``callback(error)`` after each asynchronous inference; ``error`` is None if it succeeded.
@@ -235,6 +262,8 @@ class InferRequest:
 
     def set_output_tensors(self, outputs: Mapping[PortKey, Tensor]) -> None:
         """Use tensors for outputs: a dictionary by index, name or port."""
+        if not isinstance(outputs, Mapping):
+            raise ArgumentTypeError(f"the tensors of outputs are a dictionary by index, name or port, not {outputs!r}")
         for key, tensor in outputs.items():
             self._set_tensor(self._compiled_model.output(key), tensor)
 

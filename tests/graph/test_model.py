@@ -148,7 +148,6 @@ def test_a_user_defined_operation():
         (lambda x: Scale(x, factor="much"), "Scale: attribute factor cannot be 'much', it takes float"),
         (lambda x: Scale(x, factor=1, color=2), "Scale: got an unexpected keyword argument 'color'"),
         (lambda x: Scale(object(), factor=1), "Scale: .* cannot be an input: give a node, an output, an array"),
-        (lambda x: ops.Relu(ops.Split(x, np.int64(0), 2, name="halves")), "Split 'halves' has 2 outputs: name one by"),
     ],
 )
 def test_errors_of_constructors(make, message):

@@ -9,3 +9,12 @@ def kind_of_error(call):
         kinds = (TypeError, IndexError, KeyError, AttributeError, RuntimeError)
         return next(kind.__name__ for kind in kinds if isinstance(error, kind))
     return None
+
+
+def error_of(call):
+    """Return the exception that a call raises, or None if it succeeds."""
+    try:
+        call()
+    except Exception as error:
+        return error
+    return None

@@ -1,10 +1,12 @@
 """Nodes, ports and models: operators, names, rt_info, attributes, evaluation and reshape."""
 
 import copy
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from tests.openvino_programs._errors import kind_of_error
+from tests.openvino_programs._errors import error_of, kind_of_error
 
 
 def small_model(ov):
@@ -316,3 +318,46 @@ def program_property_lists(ov):
 def program_listed_names(ov):
     names = ("AsyncInferQueue", "Core", "Model", "Op", "OpExtension", "ProfilingInfo", "save_model", "op", "opset13")
     return [name in dir(ov) for name in names]
+
+
+def program_nodes_with_several_outputs(ov):
+    halves = ov.opset13.split(ov.opset13.parameter([4, 2], np.float32), 0, 2)
+    return [str(ov.opset13.relu(halves).shape), ov.opset13.relu(halves).input_value(0) == halves.output(0)]
+
+
+def program_with_statements(ov):
+    _, _, model = small_model(ov)
+    with model as same:
+        before = same.get_friendly_name()
+    return [before, kind_of_error(lambda: same.inputs), kind_of_error(lambda: model.get_friendly_name())]
+
+
+def program_folders_are_created(ov):
+    _, _, model = small_model(ov)
+    with TemporaryDirectory() as folder:
+        ov.save_model(model, Path(folder) / "a" / "b" / "model.xml")
+        ov.serialize(model, f"{folder}/c/model.xml")
+        return sorted(path.relative_to(folder).as_posix() for path in Path(folder).rglob("*"))
+
+
+def program_printed_ports_of_compiled_models(ov):
+    _, _, model = small_model(ov)
+    compiled = ov.Core().compile_model(model, "CPU" if ov.__name__ == "openvino" else "TEMPLATE")
+    request = compiled.create_infer_request()
+    ports = [compiled.inputs, compiled.input(0), request.model_inputs, model.inputs, model.input(0)]
+    return [str(port) for port in ports] + [type(compiled.output(0)).__name__, type(model.output(0)).__name__]
+
+
+def program_names_of_results(ov):
+    parameter = ov.opset13.parameter([2], np.float32, name="s")
+    model = ov.Model([ov.opset13.result(parameter)], [parameter], "pass")
+    named = ov.opset13.parameter([2], np.float32, name="p")
+    named.output(0).set_names({"t"})
+    other = ov.Model([ov.opset13.result(named, "r")], [named], "named")
+    return [model.output(0).names, model.output("s").names, repr(model), other.input(0).names]
+
+
+def program_evaluate_takes_tensors(ov):
+    _, _, model = small_model(ov)
+    array = np.zeros([1, 2], np.float32)
+    return [error_of(lambda: model.evaluate([ov.Tensor(array)], [array])), error_of(lambda: model.input(2.5))]

@@ -1,5 +1,6 @@
 """Inference: forms of inputs, results, requests and queues of requests."""
 
+import importlib
 import io
 import os
 import tempfile
@@ -158,3 +159,18 @@ def program_extensions_that_cannot_be_loaded(ov):
         kind_of_error(lambda: core.add_extension("libnothing.so")), kind_of_error(lambda: core.add_extension()),
         kind_of_error(lambda: core.register_plugins("nothing.xml")), kind_of_error(lambda: ov.Core("nothing.xml")),
     ]  # fmt: skip
+
+
+def program_results_are_a_dictionary(ov):
+    x = ov.opset8.parameter([2], ov.Type.f32, name="x")
+    model = ov.Model([ov.opset8.relu(x, name="r"), ov.opset8.negative(x, name="n")], [x], "two")
+    results = ov.Core().compile_model(model, "CPU" if ov.__name__ == "openvino" else "TEMPLATE")([np.array([-1, 2])])
+    views = (results.keys(), results.values(), results.items())
+    return [[type(view).__name__ for view in views], *results.values(), *results.to_tuple(), len(dict(results))]
+
+
+def program_names_of_frontends(ov):
+    manager = importlib.import_module(f"{ov.__name__}.frontend").FrontEndManager()
+    names = ["onnx", "tf", "tflite", "paddle", "pytorch", "ir"]
+    loaded = [manager.load_by_framework(name) for name in names]
+    return [set(names) <= set(manager.get_available_front_ends()), [one.get_name() for one in loaded], repr(loaded[1])]

@@ -1,5 +1,8 @@
 """Property keys and values that programs set, and what comes back."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import numpy as np
 
 from tests.openvino_programs._errors import kind_of_error
@@ -85,3 +88,19 @@ def program_core_properties(ov):
 def program_streams(ov):
     number = ov.properties.streams.Num
     return number(3).to_integer(), number.AUTO.to_integer(), number.NUMA.to_integer()
+
+
+def program_cache_folder_of_a_device(ov):
+    core, device = ov.Core(), "CPU" if ov.__name__ == "openvino" else "TEMPLATE"
+    with TemporaryDirectory() as folder:
+        core.set_property(device, {"CACHE_DIR": folder, "PERF_COUNT": True})
+        found = [core.get_property(device, "CACHE_DIR") == folder, core.get_property(device, "PERF_COUNT")]
+        core.compile_model(folder_model(ov), device)
+        found.append(len(list(Path(folder).iterdir())) > 0)
+        core.set_property(device, {ov.properties.cache_dir: ""})
+        return [*found, core.get_property(device, "CACHE_DIR")]
+
+
+def folder_model(ov):
+    x = ov.opset8.parameter([2], np.float32, name="x")
+    return ov.Model([ov.opset8.relu(x)], [x], "cached")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.openvino_programs._errors import kind_of_error
+from tests.openvino_programs._errors import error_of, kind_of_error
 
 X = np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 4)
 PATIENCE = 20_000  # milliseconds
@@ -104,4 +104,31 @@ def program_names_given_before_the_result(ov):
         model.output(0).names, model.outputs[0].get_tensor().names, repr(model), repr(compiled), repr(request),
         results["out"], results.names(), "out" in results, request.get_tensor("out").data,
         compiled.output("out").names, compiled(array)["out"], compiled(inputs=[array])[compiled.output(0)],
+    ]  # fmt: skip
+
+
+def program_failing_callbacks(ov):
+    def fail(*_):
+        raise ValueError("x")
+
+    request, queue = compiled(ov).create_infer_request(), ov.AsyncInferQueue(compiled(ov), 1)
+    request.set_callback(fail, None)
+    request.start_async([X])
+    queue.set_callback(fail)
+    queue.start_async([X])
+    return [error_of(request.wait), error_of(queue.wait_all)]
+
+
+def program_arguments_of_other_types(ov):
+    core, model = ov.Core(), compiled(ov)
+    request, tensor = model.create_infer_request(), ov.Tensor(X)
+    return [
+        error_of(call)
+        for call in (
+            lambda: core.read_model(3), lambda: core.read_model(None), lambda: core.read_model({}),
+            lambda: core.compile_model(3, "AUTO"), lambda: model.export_model(3),
+            lambda: ov.AsyncInferQueue(3), lambda: request.set_output_tensors([tensor]), lambda: model.input(3.5),
+            lambda: ov.serialize(model.get_runtime_model(), 3), lambda: ov.opset8.parameter(3),
+            lambda: ov.opset8.parameter([1], "no type"),
+        )
     ]  # fmt: skip

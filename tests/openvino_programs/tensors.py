@@ -1,6 +1,7 @@
 """Tensors: forms of the constructor, strings, regions and copies."""
 
 import copy
+import importlib
 
 import numpy as np
 from PIL import Image
@@ -105,3 +106,30 @@ def program_tensors_by_keyword(ov):
         kind_of_error(lambda: ov.Tensor([1.5]).copy_to(target)), kind_of_error(lambda: ov.Tensor(ov.Type.dynamic, [1])),
         kind_of_error(lambda: ov.Tensor(ov.Type.f32)), kind_of_error(lambda: ov.Tensor(None)),
     ]  # fmt: skip
+
+
+def program_packed_bytes(ov):
+    helpers = importlib.import_module(f"{ov.__name__}.helpers")
+    results = []
+    for kind, numbers in (
+        (ov.Type.u4, [1, 2, 3, 15, 5]), (ov.Type.i4, [1, -2, 7, -8, 5]), (ov.Type.u1, [1, 0, 1, 1, 0]),
+        (ov.Type.u2, [1, 0, 3, 2, 1]), (ov.Type.nf4, [1, 2, 15, 0, 9]),
+    ):  # fmt: skip
+        array = np.array(numbers, np.int8)
+        packed = helpers.pack_data(array, kind)
+        shared, filled = ov.Tensor(packed, [5], kind), ov.Tensor(kind, [5])
+        filled.data[:] = packed
+        constant = ov.opset13.constant(array, ov.Type.f32 if kind == ov.Type.nf4 else kind)
+        results += [
+            [tensor.data, tensor.byte_size, tensor.size, helpers.unpack_data(tensor.data, kind, tensor.shape)]
+            for tensor in (shared, filled, ov.Tensor(filled.data, [5], kind))
+        ]
+        if constant.get_element_type() == kind:
+            results.append(helpers.unpack_data(constant.data, kind, constant.shape))
+    return results
+
+
+def program_memory_that_is_longer(ov):
+    array = np.arange(6, dtype=np.float32)
+    tensor = ov.Tensor(array, [2, 2], ov.Type.f32)
+    return [tensor.data, ov.Tensor(array, ov.Shape([5]), ov.Type.u8).byte_size]

@@ -36,7 +36,7 @@ def remote(context, array) -> RemoteTensor:
 def host(tensor) -> np.ndarray:
     copy = Tensor(tensor.element_type, [0])
     tensor.copy_to(copy)
-    return copy.data
+    return copy.array
 
 
 def test_properties_of_a_remote_tensor(device, context):

@@ -178,7 +178,7 @@ def test_callback_gets_its_userdata_and_may_start_again(held):
     ("by", "error", "message"),
     [
         ("device", DeviceError, "A failed in start of 'two': ValueError: told to fail"),
-        ("callback", ValueError, "told to fail"),
+        ("callback", HeteroError, "the callback of a request of 'two' failed: ValueError: told to fail"),
     ],
 )
 def test_errors_reach_wait(held, by, error, message):

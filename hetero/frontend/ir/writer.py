@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from hetero.containers import ContainerType
-from hetero.errors import FrontendError
+from hetero.errors import ArgumentTypeError, FrontendError
 from hetero.files import atomic_write
 from hetero.frontend.ir.attributes import AttributeWriter
 from hetero.frontend.ir.bodies import write_bodies
@@ -41,16 +41,22 @@ def serialize(
 ) -> None:
     """Write a model without compression: the graph to ``xml_path``, the weights to ``bin_path``.
 
-    ``bin_path`` is by default the .bin file beside the XML. Raises FrontendError like ``save_model``.
+    ``bin_path`` is by default the .bin file beside the XML. Folders that do not exist are created. Raises FrontendError
+    like ``save_model``.
     """
     checked_model(model)
     if version not in ("UNSPECIFIED", "IR_V11"):
         raise FrontendError(f"IR files of version {version} cannot be written, only IR_V11")
+    for path in (xml_path, bin_path):
+        if not isinstance(path, (str, os.PathLike)):
+            raise ArgumentTypeError(f"the path of an IR file is a string or a path, not {path!r}")
     xml = Path(xml_path)
     if xml.suffix != ".xml":
         raise FrontendError(f"the name of an IR file must end in .xml, but is {xml}")
     weights = Path(bin_path) if bin_path else xml.with_suffix(".bin")
     try:
+        for file in (xml, weights):
+            file.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(weights, xml) as (binary, text):
             root = model_element(model, WeightsWriter(binary))
             ElementTree.indent(root, "\t")

@@ -141,7 +141,7 @@ class _BoundSegment:
         self.output_indices, self._inputs = output_indices, inputs
         targets = [*self._carried, *(outputs[output_indices[index]] for index in self.segment.part.results)]
         for result, parameter in self._passed_through:
-            targets[result].data[()] = inputs[parameter].data[()]
+            targets[result].array[()] = inputs[parameter].array[()]
         self._outputs = [targets[index] for index in self._results]
         tensors = [inputs[index] for index in self._parameters]
         self.bound.bind(tensors, self._outputs)
