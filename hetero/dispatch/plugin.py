@@ -14,6 +14,7 @@ from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
 from hetero.dispatch.cost.database import CostDatabase
 from hetero.dispatch.deployment import Deployer
 from hetero.dispatch.device import Device
+from hetero.dispatch.device_lists import with_processors
 from hetero.dispatch.devices import named_devices, own_options, unavailable_reasons
 from hetero.dispatch.drawing import visualize
 from hetero.dispatch.failover import device_timeout, runtime_fallback, variable_snapshots
@@ -96,6 +97,8 @@ class HeteroPlugin(Plugin):
 
     def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
         table = super().property_table(options)
+        if names := table.get(props.device.priorities):
+            table.set({props.device.priorities: with_processors(self.host, names)})
         table.set_internal({props.execution_devices: table.get(props.device.priorities) or (self.name,)})
         if _chosen_placement(table) is not PlacementStrategy.GREEDY:
             table.set_internal({costs_state: CostDatabase(table.get(costs_dir)).state()})

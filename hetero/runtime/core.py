@@ -15,6 +15,7 @@ import numpy as np
 from hetero import plugin as plugin_api
 from hetero import properties as props
 from hetero.cache_folder import cache_folder
+from hetero.dispatch.device_lists import CPU
 from hetero.errors import ArgumentTypeError, DeviceError, device_errors, reason_of
 from hetero.fork import renew_after_fork
 from hetero.frontend.extension import Extension, add_extensions
@@ -30,6 +31,7 @@ from hetero.plugin.registry import Registry, check_device_name
 from hetero.properties import PropertyTable
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.core_properties import CoreProperties, Properties, as_mapping, with_lists
+from hetero.runtime.cpu import DISPATCHER, device_with, means_processors, set_on_processors
 from hetero.runtime.device_name import parse_device_name
 from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.model_cache import ModelCache
@@ -249,6 +251,8 @@ class Core:
         property = name if property is None else property
         if property is None or not device_name:
             return self._properties.get(device_name or property or "")
+        if means_processors(self, device_name):
+            device_name = device_with(self, property)
         plugin, options = self.resolve_device(device_name)
         options.update(arguments or {})
         if property == props.cache_dir and property not in plugin.supported_properties:
@@ -274,8 +278,9 @@ class Core:
         properties = property if properties is None else properties
         if not isinstance(device_name, str):
             values = as_mapping(properties if device_name is None else device_name)
-            self._properties.set(values, self._available_plugins)
-            return
+            return self._properties.set(values, self._available_plugins)
+        if means_processors(self, device_name):
+            return set_on_processors(self, as_mapping(properties))
         plugin, options = self.resolve_device(device_name)
         given, cache_dir = dict(as_mapping(properties)), None
         if props.cache_dir in given and props.cache_dir not in plugin.supported_properties:
@@ -365,8 +370,13 @@ class Core:
             raise DeviceError(f"device {kind} is not available: {self._unavailable[kind]}")
 
     def resolve_device(self, device_name: str) -> tuple[Plugin, dict[str, Any]]:
-        """Return the plugin of a device string, and the options that the string implies. Raises DeviceError."""
+        """Return the plugin of a device string, and the options that the string implies. Raises DeviceError.
+
+        ``CPU`` is HETERO with the devices that use the processor, unless a package has a device CPU.
+        """
         kind, options = parse_device_name(device_name)
+        if means_processors(self, device_name):
+            kind, options = DISPATCHER, {props.device.priorities: (CPU,)}
         plugin = self.get_plugin(kind)
         requested = options.get(props.device.id)
         if requested is not None and not any(device.is_named(requested) for device in plugin.devices()):

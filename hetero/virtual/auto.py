@@ -8,6 +8,7 @@ from typing import Any
 
 from hetero import properties as props
 from hetero.dispatch.device import Device
+from hetero.dispatch.device_lists import preferred_devices
 from hetero.graph import Model
 from hetero.plugin import PreparedModel, RemoteContext
 from hetero.plugin.prepared_model import Ports
@@ -16,7 +17,6 @@ from hetero.properties.hint import PerformanceMode, Priority
 from hetero.properties.values import member_of
 from hetero.virtual.candidates import Candidates
 from hetero.virtual.compiled_model import AutoCompiledModel
-from hetero.virtual.device_names import preferred_devices
 from hetero.virtual.plugin import VirtualPlugin, virtual_properties
 from hetero.virtual.pool import Pool
 from hetero.virtual.startup import Startup
@@ -43,6 +43,7 @@ class AutoPlugin(VirtualPlugin):
     supported_properties = virtual_properties(
         props.hint.performance_mode, intel_auto.enable_startup_fallback, intel_auto.enable_runtime_fallback, *_COMMON
     )
+    most_processors: int | None = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,10 +103,13 @@ class AutoPlugin(VirtualPlugin):
 class MultiPlugin(AutoPlugin):
     """The device MULTI: AUTO that uses all devices of its list at once."""
 
+    most_processors = 1
+
     supported_properties = virtual_properties(
         Property(props.hint.performance_mode, member_of(PerformanceMode), PerformanceMode.THROUGHPUT),
         *_COMMON,
     )
+    most_processors = 1
 
     def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
         table = super().property_table(options)

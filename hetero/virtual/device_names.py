@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from hetero.errors import DeviceError
-from hetero.plugin.host import Host
 
 
 def split_number(name: str) -> tuple[str, int | None]:
@@ -19,17 +17,3 @@ def split_number(name: str) -> tuple[str, int | None]:
         example = f"{name.partition('(')[0]}(4)"
         raise DeviceError(f"'{name}' is not a device with a number: write a positive number as in {example}")
     return match[1], None if match[2] is None else int(match[2])
-
-
-def preferred_devices(host: Host, excluded: Sequence[str] = ()) -> list[str]:
-    """Return the available devices, those of higher rank first, without the excluded ones.
-
-    To exclude a kind excludes all its devices.
-    """
-    names = [name for name in host.available_devices if not {name, name.partition(".")[0]} & set(excluded)]
-
-    def rank(name: str) -> int:
-        plugin, options = host.resolve_device(name)
-        return plugin.device(options).rank
-
-    return sorted(names, key=rank, reverse=True)

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from hetero import properties as props
 from hetero.dispatch.device import Device
+from hetero.dispatch.device_lists import with_processors
 from hetero.dispatch.devices import named_devices, own_options
 from hetero.errors import DeviceError, NotSupportedError
 from hetero.graph import Model
@@ -32,11 +33,20 @@ class VirtualPlugin(Plugin):
     A property that it does not have is passed to each of its devices that has it.
     """
 
+    #: How many devices take the place of ``CPU``; None for all.
+    most_processors: int | None = 1
+
     def devices(self) -> list[DeviceInfo]:
         return []  # not listed as a device, as it has no hardware of its own
 
     def device(self, options: Mapping[str, Any]) -> DeviceInfo:
         return DeviceInfo(full_name=self.name)
+
+    def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
+        table = super().property_table(options)
+        if names := table.get(props.device.priorities):
+            table.set({props.device.priorities: with_processors(self.host, names, self.most_processors)})
+        return table
 
     def device_list(self, table: PropertyTable) -> Sequence[str]:
         """Return the names of the devices to use, in order of priority, each possibly with a number in parentheses."""

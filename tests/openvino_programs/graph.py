@@ -145,7 +145,7 @@ def program_evaluate(ov):
 
 def program_ports_of_compiled_models(ov):
     _, _, model = small_model(ov)
-    compiled = ov.Core().compile_model(model, "CPU" if ov.__name__ == "openvino" else "TEMPLATE")
+    compiled = ov.Core().compile_model(model, "CPU")
     port = compiled.output(0)
     return [
         port.node.get_type_name(), compiled.input(0).node.get_type_name(), compiled.input(0).names, port.get_index(),
@@ -208,8 +208,7 @@ def program_sub_graphs(ov):
         iterator.get_concatenated_slices(total.output(0), 0, 1, 1, -1, 0),
     )
     model = ov.Model([last, every], [x], "running sum")
-    device = "TEMPLATE" if ov.__name__ == "hetero" else "CPU"
-    results = ov.Core().compile_model(model, device)(np.arange(8, dtype=np.float32).reshape(4, 2)).values()
+    results = ov.Core().compile_model(model, "CPU")(np.arange(8, dtype=np.float32).reshape(4, 2)).values()
     condition = ops.parameter([], bool)
     then_input, else_input = (ops.parameter([4, 2], np.float32) for _ in range(2))
     then_result, else_result = ops.result(ops.relu(then_input)), ops.result(ops.negative(else_input))
@@ -308,7 +307,7 @@ def program_element_types_and_padding(ov):
 
 def program_property_lists(ov):
     x = ov.opset1.parameter([2])
-    core, device = ov.Core(), "CPU" if ov.__name__ == "openvino" else "TEMPLATE"
+    core, device = ov.Core(), "CPU"
     compiled = core.compile_model(ov.Model([ov.opset1.relu(x)], [x]), device)
     names = [core.get_property(device, key) for key in ("EXECUTION_DEVICES", "OPTIMIZATION_CAPABILITIES")]
     lists = [compiled.get_property("EXECUTION_DEVICES"), *names, core.get_property(device, "AVAILABLE_DEVICES")]
@@ -342,7 +341,7 @@ def program_folders_are_created(ov):
 
 def program_printed_ports_of_compiled_models(ov):
     _, _, model = small_model(ov)
-    compiled = ov.Core().compile_model(model, "CPU" if ov.__name__ == "openvino" else "TEMPLATE")
+    compiled = ov.Core().compile_model(model, "CPU")
     request = compiled.create_infer_request()
     ports = [compiled.inputs, compiled.input(0), request.model_inputs, model.inputs, model.input(0)]
     return [str(port) for port in ports] + [type(compiled.output(0)).__name__, type(model.output(0)).__name__]

@@ -91,7 +91,7 @@ def program_streams(ov):
 
 
 def program_cache_folder_of_a_device(ov):
-    core, device = ov.Core(), "CPU" if ov.__name__ == "openvino" else "TEMPLATE"
+    core, device = ov.Core(), "CPU"
     with TemporaryDirectory() as folder:
         core.set_property(device, {"CACHE_DIR": folder, "PERF_COUNT": True})
         found = [core.get_property(device, "CACHE_DIR") == folder, core.get_property(device, "PERF_COUNT")]

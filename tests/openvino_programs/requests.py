@@ -11,8 +11,6 @@ PATIENCE = 20_000  # milliseconds
 def compiled(ov, device="CPU", **options):
     x = ov.opset8.parameter([2, 4], ov.Type.f32, name="x")
     model = ov.Model([ov.opset8.softmax(ov.opset8.tanh(x), 1, name="softmax")], [x], "small")
-    if ov.__name__ == "hetero":
-        device = device.replace("CPU", "TEMPLATE")
     return ov.Core().compile_model(model, device, options)
 
 
@@ -58,8 +56,7 @@ def program_batches_of_tensors(ov):
         x = ov.opset8.parameter([2, 2], ov.Type.f32)
         x.set_layout(ov.Layout(layout))
         model = ov.Model([ov.opset8.relu(x)], [x], "batch")
-        device = "CPU" if ov.__name__ == "openvino" else "TEMPLATE"
-        request = ov.Core().compile_model(model, device).create_infer_request()
+        request = ov.Core().compile_model(model, "CPU").create_infer_request()
         rows = [ov.Tensor(np.float32([[1, 2]])), ov.Tensor(np.float32([[3, 4]]))]
         error = kind_of_error(lambda request=request, rows=rows: request.set_input_tensors(rows))
         results.append([error, None if error else request.infer()[0]])
@@ -95,7 +92,7 @@ def program_names_given_before_the_result(ov):
     x.output(0).set_names({"in"})
     relu.output(0).set_names({"out"})
     model = ov.Model([ov.opset1.result(relu)], [x], "m")
-    compiled = ov.compile_model(model, "CPU" if ov.__name__ == "openvino" else "TEMPLATE")
+    compiled = ov.compile_model(model, "CPU")
     request = compiled.create_infer_request()
     array = np.array([-1, 2], np.float32)
     results = request.infer({"in": array})
