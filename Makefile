@@ -20,8 +20,8 @@ models: .venv/test
 test: models lint
 	$(BIN)/pytest -n 2
 
-# All seeds of random cuts of the models, of which `test` runs one for each way to divide them, all backend cases on each
-# OpenCL device, and every test of GPU on each with the kernels for processors and those for GPUs; an hour more.
+# All models in 20 random cuts for each way to divide them, all backend cases on each OpenCL device, and every test of GPU
+# on each with the kernels for processors and those for GPUs, of all of which `test` runs a sample; an hour more.
 test-full: models lint
 	HETERO_SEEDS=20 $(BIN)/pytest -n 2
 

@@ -15,15 +15,15 @@ def kit(*arguments: str, folder) -> subprocess.CompletedProcess:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
-# OpenCL devices, the least number of cases of operations that each passes, and options of pytest. The first one runs
-# the cases of the ONNX project in tests/frontend/onnx/test_backend.py. With HETERO_SEEDS every device runs all here.
+# Devices, the least number of cases of operations that each passes, and options of pytest. The cases of the ONNX
+# project run in tests/frontend/onnx/test_backend.py; with HETERO_SEEDS every device runs them here too.
 if "HETERO_SEEDS" in os.environ:
-    TESTED = [(gpu, 2450, []) for gpu in GPUS]
+    TESTED = [("TEMPLATE", 2500, []), *((gpu, 2450, []) for gpu in GPUS)]
 else:
-    TESTED = [(GPUS[0], 450, ["-k", "not test_onnx_operations"])]
+    TESTED = [(device, 450, ["-k", "not test_onnx_operations"]) for device in ("TEMPLATE", GPUS[0])]
 
 
-@pytest.mark.parametrize(("device", "least", "options"), [("TEMPLATE", 2500, []), *TESTED])
+@pytest.mark.parametrize(("device", "least", "options"), TESTED)
 def test_it_passes(device, least, options, tmp_path):
     result = kit("--device", device, *options, folder=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
