@@ -23,12 +23,15 @@ SEEDS = int(os.environ.get("HETERO_SEEDS", "0"))
 FULLY_TESTED, FURTHER = (GPUS, []) if SEEDS else (GPUS[:1], GPUS[1:])
 DEVICES = [
     "TEMPLATE",
-    *(name.format(gpu) for gpu in FULLY_TESTED for name in ("{}", "HETERO:{},TEMPLATE", "HETERO:TEMPLATE,{}")),
+    *(name.format(gpu) for gpu in FULLY_TESTED for name in ("{}", "HETERO:{},TEMPLATE")),
     *(f"HETERO:{engine},TEMPLATE" for engine in ENGINES),
 ]
+# TEMPLATE takes all operations.
+TEMPLATE_FIRST = f"HETERO:TEMPLATE,{GPUS[0]}"
 # Without HETERO_SEEDS some TensorFlow Lite models; tests/frontend/tflite/test_zoo_models.py runs all on each device.
 NAMES = [*zoo.ONNX, *(zoo.TFLITE if SEEDS else ("basic_pitch_lite", "face_detection", "hand_recrop"))]
 CASES = [(name, shape, device) for name, model in zoo.ONNX.items() for shape in model.shapes for device in DEVICES]
+CASES += [(name, model.shapes[0], TEMPLATE_FIRST) for name, model in zoo.ONNX.items()]
 CASES += [(name, zoo.ONNX[name].shapes[0], device) for name in [*zoo.ONNX][::3] for device in FURTHER]
 
 pytestmark = pytest.mark.every_device

@@ -45,10 +45,10 @@ pytestmark = pytest.mark.every_device
 def runs() -> list[tuple[str, str]]:
     """Return cases and devices: all cases on TEMPLATE, and with HETERO_SEEDS on each device.
 
-    Without it, one of 2 cases runs on an OpenCL device, one of 8 on HETERO and one of 32 on further OpenCL devices:
+    Without it, one of 4 cases runs on an OpenCL device, one of 8 on HETERO and one of 32 on further OpenCL devices:
     kernels take long to build.
     """
-    steps = {"TEMPLATE": 1, f"HETERO:{GPUS[0]},TEMPLATE": 8, GPUS[0]: 2} | dict.fromkeys(GPUS[1:], 32)
+    steps = {"TEMPLATE": 1, f"HETERO:{GPUS[0]},TEMPLATE": 8, GPUS[0]: 4} | dict.fromkeys(GPUS[1:], 32)
     is_sample = "HETERO_SEEDS" not in os.environ
     return [
         (name, device)
