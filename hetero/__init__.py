@@ -24,7 +24,8 @@ from hetero.opset_modules import make_modules
 from hetero.ov_any import OVAny, RTMap
 from hetero.shape import PartialShape
 from hetero.static_shape import AxisSet, AxisVector, Coordinate, CoordinateDiff, Shape, Strides
-from hetero.tensor import Tensor, TensorVector, tensor_from_file
+from hetero.tensor import Tensor, tensor_from_file
+from hetero.tensor_vector import TensorVector
 from hetero.types import Type
 
 __all__ = [

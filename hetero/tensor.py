@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol, SupportsIndex, TypeGuard, cast, overload
+from typing import Any, Protocol, cast, overload
 
 import numpy as np
 
-from hetero.allocation import check_allocation
 from hetero.containers import ContainerType, ElementType
 from hetero.errors import ArgumentTypeError, TensorError
 from hetero.packed_bytes import packed_bytes
 from hetero.packing import pack, packed_size, unpack
-from hetero.shape import PartialShape
+from hetero.regions import region_of, smaller_region
 from hetero.static_shape import Shape, Strides
+from hetero.tensor_memory import (
+    HasPartialShape,
+    allocate,
+    array_of_port,
+    checked_shape,
+    dtype_of,
+    shares_bytes,
+    strides_in_bytes,
+    with_shape,
+)
 from hetero.types import Type
 
 # DLDeviceType values of memory that the host can read: kDLCPU, kDLCUDAHost, kDLROCMHost and kDLCUDAManaged.
@@ -32,14 +41,6 @@ class SupportsDLPack(Protocol):
     def __dlpack__(self, **arguments: Any) -> Any: ...
 
     def __dlpack_device__(self) -> tuple[int, int]: ...
-
-
-class HasPartialShape(Protocol):
-    """A port of a node or of a model."""
-
-    def get_element_type(self) -> ElementType: ...
-
-    def get_partial_shape(self) -> PartialShape: ...
 
 
 class Tensor:
@@ -86,7 +87,7 @@ class Tensor:
     ) -> None:
         port = source if port is None else port
         if hasattr(port, "get_partial_shape"):
-            source, array = _of_port(port, shape if array is None else array), None
+            source, array = array_of_port(port, shape if array is None else array), None
             shape, shared_memory = None, True
         given = [value for value in (source, array, other, list, image) if value is not None]
         if isinstance(shape, bool):
@@ -97,10 +98,10 @@ class Tensor:
         self._whole: Tensor | None = None
         packed = None
         if given and shape is not None and isinstance(given[0], np.ndarray):
-            if type is not None and _shares_bytes(Type(type)) and given[0].dtype in (np.uint8, np.int8):
+            if type is not None and shares_bytes(Type(type)) and given[0].dtype in (np.uint8, np.int8):
                 packed, given[0] = given[0], Type(type)
             else:
-                given[0], shape = _with_shape(given[0], shape, type), None
+                given[0], shape = with_shape(given[0], shape, type), None
         elif type is not None:
             given = [Type(type)]
         if not given:
@@ -114,12 +115,12 @@ class Tensor:
         elif isinstance(source, Type) or shape is not None:
             if shape is None:
                 raise ArgumentTypeError("a tensor made from an element type needs a shape: Tensor(Type.f32, [1, 3])")
-            self._data = _allocate(np.zeros, shape, _dtype_of(source))
+            self._data = allocate(np.zeros, shape, dtype_of(source))
         else:
             array = as_array(source)
             if array.dtype.kind == "S":
                 array = np.char.decode(array, "utf-8")
-            self._data = array if shared_memory else _allocate(lambda *_: np.array(array), array.shape, array.dtype)
+            self._data = array if shared_memory else allocate(lambda *_: np.array(array), array.shape, array.dtype)
         self._memory = self._data  # the whole allocation; after set_shape the data may be a part of it
         self._owns_memory = not shared_memory
         self._element_type = source if isinstance(source, ContainerType) else Type(self._data.dtype)
@@ -138,7 +139,7 @@ class Tensor:
     def _become_region(self, whole: Tensor, begin: Sequence[int], end: Sequence[int]) -> None:
         if not isinstance(whole, Tensor):
             raise TensorError(f"a region is a part of a Tensor, not of {type(whole).__name__}")
-        if _shares_bytes(whole.element_type):
+        if shares_bytes(whole.element_type):
             raise TensorError(f"a tensor of {whole.element_type} has no regions, because its elements share bytes")
         self._region = region_of(whole.array.shape, begin, end)  # .array raises if the memory is not the host's
         self._whole = whole
@@ -162,7 +163,7 @@ class Tensor:
         Elements of less than 8 bits are packed into bytes. Assigning to items of these changes the tensor.
         """
         array = self.array
-        if _shares_bytes(self.element_type):
+        if shares_bytes(self.element_type):
             return packed_bytes(array, self.element_type, self._padding, self._set_packed)
         return array if array.dtype.kind != "U" else np.char.encode(array, "utf-8")
 
@@ -202,7 +203,7 @@ class Tensor:
     @property
     def byte_size(self) -> int:
         """The number of bytes in memory; for elements of less than 8 bits, which share bytes, that of ``data``."""
-        return packed_size(self.size, self.element_type) if _shares_bytes(self.element_type) else self.array.nbytes
+        return packed_size(self.size, self.element_type) if shares_bytes(self.element_type) else self.array.nbytes
 
     @property
     def strides(self) -> Strides:
@@ -284,7 +285,7 @@ class Tensor:
         shape = tuple(shape)
         if shape == self.lengths:
             return
-        shape = _checked(shape)
+        shape = checked_shape(shape)
         if self._whole is not None:
             self._region = smaller_region(self._region, shape)
             return
@@ -292,7 +293,7 @@ class Tensor:
         if count <= self._memory.size and self._memory.flags.c_contiguous:
             self._data = self._memory.reshape(-1)[:count].reshape(shape)
         elif self._owns_memory:
-            self._memory = self._data = _allocate(np.empty, shape, self._data.dtype)
+            self._memory = self._data = allocate(np.empty, shape, self._data.dtype)
         else:
             held = f"shared memory of {self._memory.size} elements"
             raise TensorError(f"a tensor over {held} cannot take the shape {list(shape)}")
@@ -388,89 +389,6 @@ def tensor_from_file(path: str | Path) -> Tensor:
     return Tensor(np.fromfile(path, np.uint8), shared_memory=True)
 
 
-class TensorVector(list[Tensor]):
-    """A list of tensors. Raises ArgumentTypeError if an element is none."""
-
-    def __init__(self, tensors: Iterable[Tensor] = ()) -> None:
-        super().__init__(map(_as_tensor, tensors))
-
-    def append(self, x: Tensor) -> None:
-        super().append(_as_tensor(x))
-
-    def extend(self, L: Iterable[Tensor]) -> None:  # OpenVINO's name
-        super().extend(map(_as_tensor, L))
-
-    def insert(self, i: SupportsIndex, x: Tensor) -> None:
-        super().insert(i, _as_tensor(x))
-
-    def pop(self, i: SupportsIndex = -1) -> Tensor:
-        return super().pop(i)
-
-    def __repr__(self) -> str:
-        return f"<TensorVector: {list(self)}>"
-
-
-def _checked(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return a shape as a tuple. Raise ArgumentTypeError if it has a negative length, or one that is no integer."""
-    return tuple(Shape(shape))
-
-
-def _as_tensor(value: Tensor) -> Tensor:
-    if not isinstance(value, Tensor):
-        raise ArgumentTypeError(f"a TensorVector consists of tensors, not of {type(value).__name__}")
-    return value
-
-
-def _dtype_of(kind: Any) -> np.dtype:
-    if Type(kind) is Type.dynamic:
-        raise TensorError("a tensor cannot have the dynamic type")
-    return Type(kind).to_dtype()
-
-
-def _allocate(make: Callable[..., np.ndarray], shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
-    """Return ``make(shape, dtype)``. Raises TensorError if the shape is invalid or memory does not suffice."""
-    shape = _checked(shape)
-    try:
-        check_allocation(math.prod(shape) * dtype.itemsize, "it")
-        return make(shape, dtype)
-    except (MemoryError, ValueError) as error:
-        raise TensorError(f"a tensor of {Type(dtype)}{list(shape)} cannot be allocated: {error}") from error
-
-
-def _of_port(port: HasPartialShape, array: np.ndarray | None) -> np.ndarray:
-    """Return the memory of a tensor for a port: a part of an array or a new array, without elements if it is dynamic.
-
-    Raises TensorError if the array is too small or has elements of another size.
-    """
-    partial_shape, kind = port.get_partial_shape(), port.get_element_type()
-    shape = tuple(partial_shape.to_shape()) if partial_shape.is_static else (0,)
-    dtype, count = _dtype_of(kind), math.prod(shape)
-    if array is None:
-        return _allocate(np.zeros, shape, dtype)
-    if array.size < count or array.dtype.itemsize != dtype.itemsize or not array.flags.c_contiguous:
-        given = f"an array of {array.dtype}{[*array.shape]}"
-        raise TensorError(f"{given} cannot be the memory of a tensor of {kind}{[*shape]}")
-    return array.reshape(-1)[:count].view(dtype).reshape(shape)
-
-
-def _shares_bytes(kind: ElementType) -> TypeGuard[Type]:
-    return isinstance(kind, Type) and 0 < kind.bitwidth < 8
-
-
-def _with_shape(array: np.ndarray, shape: Sequence[int], kind: Any) -> np.ndarray:
-    """Return an array of a shape, and of an element type whose bits the array contains.
-
-    The array may be longer. Raises TensorError if it is shorter.
-    """
-    element_type = Type(array.dtype if kind is None else kind)
-    try:
-        flat = np.ascontiguousarray(array).reshape(-1).view(element_type.to_dtype())
-        return flat[: math.prod(shape)].reshape(shape)
-    except ValueError as error:
-        problem = f"cannot be a tensor of {element_type}{list(shape)}"
-        raise TensorError(f"an array of {array.dtype}{list(array.shape)} {problem}: {error}") from error
-
-
 def as_array(source: Any) -> np.ndarray:
     """Convert to a numpy array, without a copy for an array, a Tensor, or an object with ``__dlpack__``.
 
@@ -485,27 +403,3 @@ def as_array(source: Any) -> np.ndarray:
         return np.from_dlpack(source)
     except (BufferError, RuntimeError, TypeError) as error:
         raise TensorError(f"{problem}: {error}") from error
-
-
-def region_of(shape: Sequence[int], begin: Sequence[int], end: Sequence[int]) -> tuple[slice, ...]:
-    """Return the slice ``begin:end`` of each axis. Raises TensorError if it does not lie inside the shape."""
-    begin, end = list(begin), list(end)
-    fits = len(begin) == len(end) == len(shape)
-    if not fits or not all(0 <= first <= last <= length for first, last, length in zip(begin, end, shape)):
-        raise TensorError(f"there is no region from {begin} to {end} in a tensor of the shape {list(shape)}")
-    return tuple(slice(int(first), int(last)) for first, last in zip(begin, end))
-
-
-def strides_in_bytes(kind: ElementType, strides: Sequence[int]) -> Strides:
-    """Return the strides of a tensor. Raises TensorError if its elements are smaller than a byte, as OpenVINO does."""
-    if _shares_bytes(kind):
-        raise TensorError(f"a tensor of {kind} has no strides: its elements are smaller than a byte")
-    return Strides(strides)
-
-
-def smaller_region(region: Sequence[slice], shape: Sequence[int]) -> tuple[slice, ...]:
-    """Cut a region to ``shape``, keeping its start. Raises TensorError if the region is smaller than the shape."""
-    lengths = [part.stop - part.start for part in region]
-    if len(shape) != len(lengths) or any(wanted > length for wanted, length in zip(shape, lengths)):
-        raise TensorError(f"a region of the shape {lengths} cannot take the shape {list(shape)}")
-    return tuple(slice(part.start, part.start + length) for part, length in zip(region, shape))

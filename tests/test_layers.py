@@ -11,10 +11,10 @@ ROOT = Path(__file__).parents[1] / "hetero"
 # From bottom to top. Each layer imports only itself and the layers before it.
 LAYERS = [
     "messages", "errors", "files", "mapped_file", "cache_folder", "fork", "allocation", "tracing", "types", "packing",
-    "packed_bytes", "type_conversion", "static_shape", "ov_any", "dimension", "shape", "layout", "containers", "tensor",
-    "properties", "graph", "layout_helpers", "ops", "preprocess", "reference", "passes", "_offline_transformations",
-    "package_utils", "utils", "exceptions", "helpers", "op", "frontend", "plugin", "dispatch", "virtual", "runtime",
-    "run", "conformance",
+    "packed_bytes", "type_conversion", "static_shape", "ov_any", "dimension", "shape", "layout", "containers",
+    "regions", "tensor_memory", "tensor", "tensor_vector", "properties", "graph", "layout_helpers", "ops", "preprocess",
+    "reference", "passes", "_offline_transformations", "package_utils", "utils", "exceptions", "helpers", "op",
+    "frontend", "plugin", "dispatch", "virtual", "runtime", "run", "conformance",
 ]  # fmt: skip
 # These export names of several layers and belong to none.
 ABOVE_ALL = {"__init__", "builtin", "opset_modules"}

@@ -16,8 +16,10 @@ import numpy as np
 
 from hetero.containers import ContainerType, ElementType
 from hetero.errors import TensorError
+from hetero.regions import region_of, smaller_region
 from hetero.static_shape import Strides
-from hetero.tensor import Tensor, region_of, smaller_region, strides_in_bytes
+from hetero.tensor import Tensor
+from hetero.tensor_memory import strides_in_bytes
 from hetero.types import Type
 
 

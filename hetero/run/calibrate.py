@@ -24,6 +24,7 @@ from hetero.dispatch.affinity import is_placed
 from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key
 from hetero.dispatch.cost.model import MARGIN, CostModel
 from hetero.dispatch.device import Device
+from hetero.dispatch.device_lists import with_processors
 from hetero.dispatch.report import PlacementReport
 from hetero.errors import ConfigError
 from hetero.graph import ExecutionNode, Model, Node, execution, is_constant, port_name
@@ -168,7 +169,7 @@ class _Calibration:
     progress: Progress
 
     def __post_init__(self) -> None:
-        names = self.core.resolve_device(self.device)[1].get(props.device.priorities, ())
+        names = with_processors(self.core, self.core.resolve_device(self.device)[1].get(props.device.priorities, ()))
         if not names:
             raise ConfigError(f"{self.device} names no devices to calibrate: use HETERO:A,B")
         self._key = model_key(self.model)

@@ -208,10 +208,10 @@ def report(
         from hetero.run.report.data import report_data
         from hetero.run.report.page import write_page
         from hetero.run.samples import load_samples
-        from hetero.run.settings import parse_properties, strict_properties
+        from hetero.run.settings import parse_properties
         from hetero.run.sources import refuse_overwriting, writable_file
 
-        properties = parse_properties(settings) | (strict_properties(device) if strict else {})
+        properties = parse_properties(settings, device if strict else "")
         file = writable_file(output or f"{Path(model).stem}.html", Path())
         refuse_overwriting([file], [Path(inputs)] if inputs else [])
         with progress_bar() as progress:

@@ -65,10 +65,10 @@ def compile_(
     with one_line_errors(debug):
         from hetero.run.compilation import compile_to_blob
         from hetero.run.display import progress_bar, show_compilation
-        from hetero.run.settings import parse_properties, strict_properties
+        from hetero.run.settings import parse_properties
         from hetero.run.sources import writable_file
 
-        properties = parse_properties(settings) | (strict_properties(device) if strict else {})
+        properties = parse_properties(settings, device if strict else "")
         file = writable_file(output or f"{Path(model).stem}.blob", Path())
         with progress_bar() as progress:
             core, network = read_model(model, extensions, progress, [file])

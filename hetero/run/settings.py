@@ -36,12 +36,16 @@ def apply_setting(data: dict[str, Any], setting: str) -> Keys:
     return tuple(keys)
 
 
-def parse_properties(texts: Sequence[str]) -> dict[str, str]:
-    """Return the properties of texts such as ``NUM_STREAMS=2``. Raises ConfigError."""
+def parse_properties(texts: Sequence[str], strict_device: str = "") -> dict[str, Any]:
+    """Return the properties of texts such as ``NUM_STREAMS=2``, with those of ``--strict`` for a device if it is given.
+
+    Raises ConfigError.
+    """
     for text in texts:
         if not text.partition("=")[0] or "=" not in text:
             raise ConfigError(f"--property {text} is not of the form KEY=VALUE")
-    return {key: value for key, _, value in (text.partition("=") for text in texts)}
+    properties = {key: value for key, _, value in (text.partition("=") for text in texts)}
+    return properties | (strict_properties(strict_device) if strict_device else {})
 
 
 def strict_properties(device: str) -> dict[str, bool]:
@@ -52,7 +56,7 @@ def strict_properties(device: str) -> dict[str, bool]:
     kind = parse_device_name(device).kind
     if kind in ("AUTO", "MULTI"):
         raise ConfigError(f"--strict is for one device or HETERO:A,B, and not for {device}")
-    return {"STRICT": True} if kind == "HETERO" else {}
+    return {"STRICT": True} if kind in ("HETERO", "CPU") else {}
 
 
 def _next_key(container: Any, parts: list[str], setting: str) -> tuple[str | int, list[str]]:

@@ -72,6 +72,14 @@ def test_properties_are_those_of_its_devices():
         core.set_property("CPU", {"NUM_STREAM": 1})
 
 
+def test_strict_is_for_the_first_of_them():
+    from hetero.run.settings import parse_properties
+
+    options = parse_properties([], "CPU")
+    compiled = Core().compile_model(exp_of_square(), "CPU", options)
+    assert compiled.get_property("EXECUTION_DEVICES") == processors(Core())[:1]
+
+
 def test_a_device_of_this_name_comes_first():
     core = core_with(CPU=Backend())
     assert core.compile_model(exp_of_square(), "CPU").get_property("EXECUTION_DEVICES") == ["CPU"]
