@@ -8,8 +8,8 @@ import struct
 
 import hetero.opset16 as ops
 
-from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension
+from hetero.system.errors import FrontendError
 
 
 def convolution_transpose_bias(node):

@@ -3,8 +3,14 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from hetero.dimension import Dimension, Symbol
-from hetero.errors import HeteroError
+from hetero.core.dimension import Dimension, Symbol
+from hetero.core.layout import Layout
+from hetero.core.ov_any import OVAny, RTMap
+from hetero.core.shape import PartialShape
+from hetero.core.static_shape import AxisSet, AxisVector, Coordinate, CoordinateDiff, Shape, Strides
+from hetero.core.tensor import Tensor, tensor_from_file
+from hetero.core.tensor_vector import TensorVector
+from hetero.core.types import Type
 from hetero.graph import (
     Constant,
     ConstOutput,
@@ -19,14 +25,8 @@ from hetero.graph import (
     set_batch,
 )
 from hetero.graph.upper_layers import provide
-from hetero.layout import Layout
 from hetero.opset_modules import make_modules
-from hetero.ov_any import OVAny, RTMap
-from hetero.shape import PartialShape
-from hetero.static_shape import AxisSet, AxisVector, Coordinate, CoordinateDiff, Shape, Strides
-from hetero.tensor import Tensor, tensor_from_file
-from hetero.tensor_vector import TensorVector
-from hetero.types import Type
+from hetero.system.errors import HeteroError
 
 __all__ = [
     "AsyncInferQueue", "AxisSet", "AxisVector", "CompiledModel", "ConstOutput", "Constant", "Coordinate",

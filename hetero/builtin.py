@@ -6,8 +6,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from hetero.plugin.hookspecs import hookimpl
-from hetero.plugin.registry import Registry
+from hetero.plugin.loading.hookspecs import hookimpl
+from hetero.plugin.loading.registry import Registry
 
 
 @hookimpl

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hetero.errors import TensorError
-from hetero.packing import pack
-from hetero.types import Type
+from hetero.core.packing import pack
+from hetero.core.types import Type
+from hetero.system.errors import TensorError
 
 
 def pack_data(array: np.ndarray, type: Type) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Functions on layouts, under OpenVINO's names."""
 
-from hetero.errors import ArgumentTypeError
+from hetero.core.layout import Layout
 from hetero.graph.layouts import get_layout, set_layout
-from hetero.layout import Layout
+from hetero.system.errors import ArgumentTypeError
 
 __all__ = [
     "batch_idx", "channels_idx", "depth_idx", "get_layout", "has_batch", "has_channels", "has_depth", "has_height",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hetero.errors import GraphError
+from hetero.core.tensor import Tensor
+from hetero.core.types import Type
 from hetero.graph import Constant
 from hetero.package_utils import classproperty, deprecated, deprecatedclassproperty, get_cmake_path
-from hetero.passes.replacement import replace_node, replace_output_update_name
-from hetero.tensor import Tensor
-from hetero.types import Type
+from hetero.passes.matching.replacement import replace_node, replace_output_update_name
+from hetero.system.errors import GraphError
 
 __all__ = [
     "classproperty", "deprecated", "deprecatedclassproperty", "get_cmake_path", "make_postponed_constant",

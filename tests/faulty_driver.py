@@ -10,8 +10,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from hetero_opencl.device import present_devices
-from hetero_opencl.trial import verdict_file
+from hetero_opencl.device.device import present_devices
+from hetero_opencl.device.trial import verdict_file
 
 _ABORT = """
 import os, sys

@@ -8,8 +8,8 @@ import numpy as np
 
 from hetero import Model, ops
 from hetero.graph import Constant, Node, Output, Parameter, Result, is_constant
-from hetero.ops.arithmetic import Broadcasting
-from hetero.ops.elementwise import Unary
+from hetero.ops.elementwise.arithmetic import Broadcasting
+from hetero.ops.elementwise.elementwise import Unary
 
 TO_NCHW, TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
 

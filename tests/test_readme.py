@@ -16,8 +16,8 @@ from hetero import Core, Model, Parameter, Type, ops
 from hetero.passes import fold_constants, fuse_gelu
 from hetero.plugin import Device, Plugin
 from hetero.run.cli import app
-from hetero.run.config import load_config
-from hetero.run.runner import run
+from hetero.run.yaml_runs.config import load_config
+from hetero.run.yaml_runs.runner import run
 from tests import zoo
 
 ROOT = Path(__file__).parents[1]

@@ -8,10 +8,10 @@ import pytest
 
 from hetero import Core, Model, ops
 from hetero.conformance.samples import Sample, check_refusal, supports
-from hetero.errors import DeviceError, NotSupportedError
 from hetero.graph import Constant
-from hetero.plugin.blob_import import exports_models
+from hetero.plugin.blobs.blob_import import exports_models
 from hetero.runtime.device_name import parse_device_name
+from hetero.system.errors import DeviceError, NotSupportedError
 
 
 def has_export(core: Core, device: str, sample: Sample) -> bool:

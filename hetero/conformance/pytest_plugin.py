@@ -12,7 +12,7 @@ from hetero import CompiledModel, Core, InferRequest
 from hetero.conformance.features import FEATURES
 from hetero.conformance.report import features, table
 from hetero.conformance.samples import Sample, find_sample
-from hetero.errors import DeviceError
+from hetero.system.errors import DeviceError
 
 # Time limit of a test in seconds; any working device needs far less.
 SECONDS = 120

@@ -12,9 +12,9 @@ import pytest
 
 from hetero import Core, Model, Node, Op, Output, Parameter, Type, ops
 from hetero import properties as props
-from hetero.errors import GraphError, UnsupportedOperationError
 from hetero.graph import Constant, Result, as_output
 from hetero.reference import Program, UncancelledRun
+from hetero.system.errors import GraphError, UnsupportedOperationError
 
 # Tolerance of results, relative to the largest magnitude of the output.
 TOLERANCES = {Type.f32: 1e-4, Type.f16: 1e-2, Type.bf16: 5e-2, Type.f64: 1e-4}

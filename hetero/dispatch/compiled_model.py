@@ -7,18 +7,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hetero import properties as props
-from hetero.dispatch.boundaries import shared_context
-from hetero.dispatch.deployment import Deployer, Deployment
-from hetero.dispatch.failover import Errors, Fallback, device_timeout, runtime_fallback, variable_snapshots
-from hetero.dispatch.infer_request import HeteroAsyncInferRequest, HeteroInferRequest
-from hetero.dispatch.plan import Plan
-from hetero.dispatch.plan_sections import plan_sections
+from hetero.dispatch.cutting.boundaries import shared_context
+from hetero.dispatch.cutting.deployment import Deployer, Deployment
+from hetero.dispatch.cutting.failover import Errors, Fallback, device_timeout, runtime_fallback, variable_snapshots
+from hetero.dispatch.cutting.plan import Plan
+from hetero.dispatch.cutting.plan_sections import plan_sections
+from hetero.dispatch.execution.infer_request import HeteroAsyncInferRequest, HeteroInferRequest
+from hetero.dispatch.execution.scheduler import Scheduler
 from hetero.dispatch.report import NOTICE, PlacementReport, log
 from hetero.dispatch.runtime_model import join_runtime_models
-from hetero.dispatch.scheduler import Scheduler
 from hetero.graph import Model
 from hetero.plugin import AsyncInferRequest, CompiledModel, PreparedModel, RemoteContext, Section
-from hetero.plugin.model_sections import ports_section
+from hetero.plugin.blobs.model_sections import ports_section
 from hetero.properties import Property
 
 placement_report = Property("PLACEMENT_REPORT", PlacementReport, None, props.Mutability.RO)

@@ -8,29 +8,29 @@ from typing import Any
 
 from hetero import plugin
 from hetero import properties as props
-from hetero.dispatch.affinity import Strategy, pin
-from hetero.dispatch.boundaries import shared_context
 from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
 from hetero.dispatch.cost.database import CostDatabase
-from hetero.dispatch.deployment import Deployer
-from hetero.dispatch.device import Device
-from hetero.dispatch.device_lists import with_processors
-from hetero.dispatch.devices import named_devices, own_options, unavailable_reasons
+from hetero.dispatch.cutting.boundaries import shared_context
+from hetero.dispatch.cutting.deployment import Deployer
+from hetero.dispatch.cutting.failover import device_timeout, runtime_fallback, variable_snapshots
+from hetero.dispatch.cutting.plan_sections import devices_of_plan, plan_in
+from hetero.dispatch.devices.affinity import Strategy, pin
+from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices.device_lists import with_processors
+from hetero.dispatch.devices.devices import named_devices, own_options, unavailable_reasons
+from hetero.dispatch.devices.support import Support
 from hetero.dispatch.drawing import visualize
-from hetero.dispatch.failover import device_timeout, runtime_fallback, variable_snapshots
 from hetero.dispatch.placement.greedy import greedy
 from hetero.dispatch.placement.strategy import ByCost, PlacementStrategy
-from hetero.dispatch.plan_sections import devices_of_plan, plan_in
 from hetero.dispatch.report import log
-from hetero.dispatch.support import Support
-from hetero.errors import BlobError, DeviceError, NotSupportedError, PropertyError, UnsupportedOperationError
 from hetero.graph import Model
 from hetero.graph.unique_names import make_names_unique
 from hetero.plugin import Plugin, PreparedModel, QueryResult, RemoteContext, scheduling_properties
-from hetero.plugin.model_sections import ports_in
+from hetero.plugin.blobs.model_sections import ports_in
 from hetero.plugin.prepared_model import Ports
 from hetero.properties import Property, PropertyTable
 from hetero.properties.values import member_of
+from hetero.system.errors import BlobError, DeviceError, NotSupportedError, PropertyError, UnsupportedOperationError
 
 placement_strategy = Property("PLACEMENT", member_of(PlacementStrategy), PlacementStrategy.GREEDY)
 # The folder of measured costs; empty for one in the user's cache folder.

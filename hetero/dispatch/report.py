@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hetero.dispatch.affinity import FIRST_DEVICE, Placed
-from hetero.dispatch.boundaries import Boundaries, byte_size
-from hetero.dispatch.partition import Subgraph
-from hetero.dispatch.support import Failure
+from hetero.dispatch.cutting.boundaries import Boundaries, byte_size
+from hetero.dispatch.cutting.partition import Subgraph
+from hetero.dispatch.devices.affinity import FIRST_DEVICE, Placed
+from hetero.dispatch.devices.support import Failure
 from hetero.graph import Model, Node, Output, port_name
-from hetero.messages import escaped, get_logger
 from hetero.ops.work_estimate import assumed_shapes, work_of
+from hetero.system.messages import escaped, get_logger
 
 FOLDED = "known when compiled"
 # Level of the summary: shown wherever warnings are shown, so also if logging is not configured.

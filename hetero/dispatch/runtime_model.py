@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.dispatch.plan import Plan
+from hetero.dispatch.cutting.plan import Plan
+from hetero.dispatch.cutting.step import Step
 from hetero.dispatch.report import SubgraphReport
-from hetero.dispatch.step import Step
-from hetero.errors import NotSupportedError
 from hetero.graph import Model, Node, Output, Parameter, Result
 from hetero.graph.execution import EXECUTION_ORDER
 from hetero.graph.rt_info import AFFINITY
 from hetero.plugin.runtime_model import UNKNOWN, RuntimeModelBuilder, describe
+from hetero.system.errors import NotSupportedError
 
 
 def join_runtime_models(name: str, plan: Plan, subgraphs: Sequence[SubgraphReport], results: Sequence[str]) -> Model:

@@ -2,20 +2,20 @@
 
 from typing import Any
 
-from hetero.errors import FrontendError
 from hetero.frontend.extension import ConversionExtension, Extension
 from hetero.frontend.frontend import FrontEnd, ModelSource
 from hetero.frontend.input_model import InputModel, Place
-from hetero.frontend.node_context import REQUIRED, NodeContext
 from hetero.frontend.op_extension import OpExtension, framework_map
 from hetero.frontend.reading_extensions import (
     DecoderTransformationExtension,
     ProgressReporterExtension,
     TelemetryExtension,
 )
-from hetero.frontend.subgraph import Subgraph
-from hetero.frontend.translation import NamedOutput
+from hetero.frontend.translation.node_context import REQUIRED, NodeContext
+from hetero.frontend.translation.subgraph import Subgraph
+from hetero.frontend.translation.translators import NamedOutput
 from hetero.graph.upper_layers import need
+from hetero.system.errors import FrontendError
 
 # OpenVINO's names of errors, which there have no common base.
 GeneralFailure = InitializationFailure = NotImplementedFailure = FrontendError

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from types import FrameType, FunctionType
 from typing import Any
 
-from hetero.errors import FrontendError, GraphError, reason_of
-from hetero.frontend.node_context import NodeContext
-from hetero.frontend.translation import ConversionResult, outputs_of
+from hetero.frontend.translation.node_context import NodeContext
+from hetero.frontend.translation.translators import ConversionResult, outputs_of
 from hetero.graph import Output
-from hetero.messages import get_logger
+from hetero.system.errors import FrontendError, GraphError, reason_of
+from hetero.system.messages import get_logger
 
 log = get_logger("hetero.frontend")
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hetero.errors import FrontendError, GraphError, reason_of
 from hetero.frontend.extension import Extension, is_part_of_hetero
 from hetero.frontend.op_extension import OpExtension, framework_maps
 from hetero.graph import Op
+from hetero.system.errors import FrontendError, GraphError, reason_of
 
 _NATIVE_SUFFIXES = {".so", ".dll", ".dylib", ".pyd"}
 # Suffixes of file names that would otherwise look like dotted module names.

@@ -8,12 +8,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
-from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension
 from hetero.frontend.extension_loader import as_extensions
 from hetero.frontend.input_model import InputModel
 from hetero.frontend.reading_extensions import DecoderTransformationExtension, ProgressReporterExtension
 from hetero.graph import Model
+from hetero.system.errors import FrontendError
 
 # The path of a file, its bytes, an open binary file, or an object of the format's own library.
 ModelSource = str | os.PathLike | bytes | BinaryIO | Any

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hetero.errors import FrontendError
+from hetero.core.shape import PartialShape, PartialShapeLike
+from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
-from hetero.shape import PartialShape, PartialShapeLike
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 class Place:

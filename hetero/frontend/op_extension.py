@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from hetero.errors import FrontendError, GraphError
 from hetero.frontend.extension import ConversionExtension
-from hetero.frontend.node_context import NodeContext
-from hetero.frontend.translation import ConversionResult
+from hetero.frontend.translation.node_context import NodeContext
+from hetero.frontend.translation.translators import ConversionResult
 from hetero.graph import Attribute, Node, Op, Output
 from hetero.graph.attributes import REQUIRED, AttributeCollector, AttributeSetter
+from hetero.system.errors import FrontendError, GraphError
 
 Operation = TypeVar("Operation", bound=type[Op])
 # The attribute of an operation class that holds the extensions of its framework_map decorators.

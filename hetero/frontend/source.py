@@ -9,10 +9,10 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
 
-from hetero.errors import FrontendError
-from hetero.files import open_regular
 from hetero.frontend.frontend import ModelSource
-from hetero.mapped_file import map_read_only
+from hetero.system.errors import FrontendError
+from hetero.system.files import open_regular
+from hetero.system.mapped_file import map_read_only
 
 Stamp = tuple[int, int]
 _recorded: ContextVar[dict[str, Stamp] | None] = ContextVar("recorded files", default=None)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from hetero.errors import ArgumentListError
-from hetero.shape import Dimension, PartialShape
-from hetero.types import Type
+from hetero.core.shape import Dimension, PartialShape
+from hetero.core.types import Type
+from hetero.system.errors import ArgumentListError
 
 if TYPE_CHECKING:
     from hetero.graph.node import Node

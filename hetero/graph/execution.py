@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.containers import ElementType
+from hetero.core.containers import ElementType
+from hetero.core.shape import PartialShape
 from hetero.graph.node import DiscreteTypeInfo, Node, Output
-from hetero.shape import PartialShape
 
 # OpenVINO's keys. All values are strings; several names, types or layouts are separated by commas.
 EXECUTION_ORDER = "execOrder"

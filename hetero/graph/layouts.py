@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hetero.dimension import Dimension
-from hetero.errors import ArgumentTypeError, GraphError
+from hetero.core.dimension import Dimension
+from hetero.core.layout import Layout
+from hetero.core.shape import PartialShape
 from hetero.graph.node import Node, Output
 from hetero.graph.rt_info import RuntimeAttribute
-from hetero.layout import Layout
-from hetero.shape import PartialShape
+from hetero.system.errors import ArgumentTypeError, GraphError
 
 if TYPE_CHECKING:
     from hetero.graph.model import Model, PortKey

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
-from hetero.errors import ArgumentTypeError, GraphError, PortIndexError
+from hetero.core.ov_any import RTMap
+from hetero.core.shape import PartialShape, PartialShapeLike
+from hetero.core.static_shape import Shape
+from hetero.core.types import Type
 from hetero.graph.node import Named, Node, as_output
 from hetero.graph.order import topological_order, walk_nested
 from hetero.graph.port import Output
@@ -15,16 +18,13 @@ from hetero.graph.rt_info import InfoPath, get_info, has_info, set_info
 from hetero.graph.terminals import Parameter, Result
 from hetero.graph.upper_layers import need
 from hetero.graph.variable import Variable, VariableInfo
-from hetero.messages import escaped
-from hetero.ov_any import RTMap
-from hetero.shape import PartialShape, PartialShapeLike
-from hetero.static_shape import Shape
-from hetero.types import Type
+from hetero.system.errors import ArgumentTypeError, GraphError, PortIndexError
+from hetero.system.messages import escaped
 
 if TYPE_CHECKING:
     import networkx
 
-    from hetero.tensor import Tensor
+    from hetero.core.tensor import Tensor
 
 ValueKey = Output | Node | str | tuple[str, int]
 

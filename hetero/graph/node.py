@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 
-from hetero.containers import ElementType
-from hetero.errors import GraphError
+from hetero.core.containers import ElementType
+from hetero.core.ov_any import RTMap
+from hetero.core.shape import PartialShape, PartialShapeLike
+from hetero.core.static_shape import Shape
+from hetero.core.types import Type
 from hetero.graph.operators import Arithmetic
 from hetero.graph.port import Input, Output
-from hetero.messages import escaped
-from hetero.ov_any import RTMap
-from hetero.shape import PartialShape, PartialShapeLike
-from hetero.static_shape import Shape
-from hetero.types import Type
+from hetero.system.errors import GraphError
+from hetero.system.messages import escaped
 
 if TYPE_CHECKING:
     from hetero.graph.model import Model

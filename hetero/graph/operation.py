@@ -35,7 +35,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hetero.errors import ArgumentListError, GraphError
 from hetero.graph.attributes import (
     REQUIRED,
     Attribute,
@@ -46,10 +45,11 @@ from hetero.graph.attributes import (
 )
 from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
 from hetero.graph.upper_layers import need
+from hetero.system.errors import ArgumentListError, GraphError
 
 if TYPE_CHECKING:
-    from hetero.ov_any import RTMap
-    from hetero.tensor import Tensor
+    from hetero.core.ov_any import RTMap
+    from hetero.core.tensor import Tensor
 
 # The instance attributes that belong to a node's place in its graph. A copy does not take them.
 _CONNECTIONS = {"_inputs", "_outputs", "_inferred", "_friendly_name", "_instance_id", "rt_info"}

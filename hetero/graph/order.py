@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from hetero.errors import GraphError
 from hetero.graph.node import Node
+from hetero.system.errors import GraphError
 
 
 def topological_order(ends: Iterable[Node]) -> list[Node]:

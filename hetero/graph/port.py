@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hetero.errors import ArgumentTypeError, GraphError
-from hetero.messages import escaped
-from hetero.ov_any import RTMap
-from hetero.shape import PartialShape
-from hetero.static_shape import Shape
-from hetero.types import Type
+from hetero.core.ov_any import RTMap
+from hetero.core.shape import PartialShape
+from hetero.core.static_shape import Shape
+from hetero.core.types import Type
+from hetero.system.errors import ArgumentTypeError, GraphError
+from hetero.system.messages import escaped
 
 if TYPE_CHECKING:
     from hetero.graph.node import Node

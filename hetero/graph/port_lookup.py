@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.errors import ArgumentTypeError, GraphError
 from hetero.graph.port import Output
-from hetero.messages import escaped
+from hetero.system.errors import ArgumentTypeError, GraphError
+from hetero.system.messages import escaped
 
 PortKey = int | str | Output
 

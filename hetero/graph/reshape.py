@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hetero.errors import ArgumentTypeError
+from hetero.core.shape import PartialShape, PartialShapeLike
 from hetero.graph.node import Node
 from hetero.graph.port import Output
-from hetero.shape import PartialShape, PartialShapeLike
+from hetero.system.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
     from hetero.graph.model import Model

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hetero.errors import ArgumentTypeError, GraphError
+from hetero.core.ov_any import OVAny, plain
 from hetero.graph.node import Node
-from hetero.ov_any import OVAny, plain
+from hetero.system.errors import ArgumentTypeError, GraphError
 
 ORIGINAL_NAMES = "originalLayersNames"  # OpenVINO's key
 AFFINITY = "affinity"

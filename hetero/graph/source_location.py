@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import traceback
 
-from hetero.errors import HeteroError
 from hetero.graph.node import Node
+from hetero.system.errors import HeteroError
 
 
 def class_file(cls: type) -> str:

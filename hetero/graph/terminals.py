@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from hetero.containers import element_type_of
-from hetero.errors import GraphError
+from hetero.core.containers import element_type_of
+from hetero.core.packing import as_numbers, packed_size
+from hetero.core.shape import PartialShape, PartialShapeLike
+from hetero.core.static_shape import Strides
+from hetero.core.tensor import Tensor
+from hetero.core.type_conversion import converted
+from hetero.core.types import Type
 from hetero.graph.attributes import Attribute
 from hetero.graph.layouts import HasLayout
 from hetero.graph.node import Node, Output
 from hetero.graph.operation import Op
-from hetero.packing import as_numbers, packed_size
-from hetero.shape import PartialShape, PartialShapeLike
-from hetero.static_shape import Strides
-from hetero.tensor import Tensor
-from hetero.type_conversion import converted
-from hetero.types import Type
+from hetero.system.errors import GraphError
 
 
 class Parameter(HasLayout, Op, opset=1):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hetero.shape import PartialShape
-from hetero.types import Type
+from hetero.core.shape import PartialShape
+from hetero.core.types import Type
 
 
 @dataclass

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from hetero.errors import GraphError
+from hetero.core.shape import Dimension, PartialShape, concatenate
+from hetero.core.types import Type
 from hetero.graph import Attribute, Op, choice
 from hetero.ops.checks import check_scalar_or_one, check_type, common_type, merge_dimensions, shape_of_rank
-from hetero.ops.conversion import ConvertLike
+from hetero.ops.elementwise.conversion import ConvertLike
 from hetero.ops.values import exact_number
-from hetero.shape import Dimension, PartialShape, concatenate
-from hetero.types import Type
+from hetero.system.errors import GraphError
 
 
 class ScaledDotProductAttention(Op, opset=13):

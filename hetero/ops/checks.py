@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from hetero.core.shape import Dimension, PartialShape
+from hetero.core.types import Type
 from hetero.graph import Node, Op, accepts, choice
 from hetero.ops.values import exact_value
-from hetero.shape import Dimension, PartialShape
-from hetero.types import Type
 
 # A predicate on element types, and its description for messages.
 AcceptedTypes = tuple[Callable[[Type], bool], str]

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from hetero.core.shape import PartialShapeLike
+from hetero.core.tensor import Tensor
+from hetero.core.type_conversion import converted
+from hetero.core.types import Type
 from hetero.graph import Constant, Op, Parameter, defined_operations
-from hetero.shape import PartialShapeLike
-from hetero.tensor import Tensor
-from hetero.type_conversion import converted
-from hetero.types import Type
 
 OPSETS = range(1, 18)
 

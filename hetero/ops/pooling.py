@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hetero.core.shape import PartialShape, concatenate
+from hetero.core.types import Type
 from hetero.graph import Attribute, Op, integers
 from hetero.ops.checks import check_type, is_index, normalize_axis, shape_of_rank
 from hetero.ops.values import shape_of_value
@@ -17,8 +19,6 @@ from hetero.ops.windows import (
     torch_rounding_choice,
     window_positions,
 )
-from hetero.shape import PartialShape, concatenate
-from hetero.types import Type
 
 
 class WindowPooling(WindowOp):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from hetero.core.types import Type
 from hetero.graph import Attribute, Op, choice
 from hetero.ops.checks import check_index_type, check_type, is_number, shape_of_rank
 from hetero.ops.values import exact_length, exact_value, shape_of_value
-from hetero.types import Type
 
 
 class RandomUniform(Op, opset=8):

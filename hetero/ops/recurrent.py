@@ -6,11 +6,11 @@ GRU, f, i, c, o for an LSTM.
 
 from __future__ import annotations
 
-from hetero.errors import GraphError
+from hetero.core.shape import Dimension, PartialShape
+from hetero.core.types import Type
 from hetero.graph import Attribute, Op, choice, floats, texts
 from hetero.ops.checks import check_type, common_type, is_index
-from hetero.shape import Dimension, PartialShape
-from hetero.types import Type
+from hetero.system.errors import GraphError
 
 # Accepted names of activation functions; ONNX has all of them, OpenVINO the first four.
 ACTIVATIONS = (

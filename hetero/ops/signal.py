@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hetero.core.shape import Dimension, PartialShape
+from hetero.core.types import Type
 from hetero.graph import Attribute, Op
 from hetero.ops.checks import check_type, common_type, input_name, non_scalar_shape, normalize_axes, shape_of_rank
 from hetero.ops.values import exact_value, is_minus_one
-from hetero.shape import Dimension, PartialShape
-from hetero.types import Type
 
 
 class _Fourier(Op):

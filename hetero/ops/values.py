@@ -12,8 +12,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from hetero.core.shape import Dimension, PartialShape
 from hetero.graph import Output
-from hetero.shape import Dimension, PartialShape
 
 # Values of more elements are taken for data, not shapes, and are not propagated.
 MAX_VALUE_SIZE = 1024

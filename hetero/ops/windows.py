@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from hetero.core.shape import MAX_RANK, Dimension
 from hetero.graph import Op, choice
-from hetero.shape import MAX_RANK, Dimension
 
 auto_pad_choice = choice("explicit", "same_upper", "same_lower", "valid")
 rounding_choice = choice("floor", "ceil")

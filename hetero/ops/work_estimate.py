@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hetero.errors import GraphError
+from hetero.core.shape import Dimension, PartialShape
+from hetero.core.types import Type
 from hetero.graph import Model, Node, Output
-from hetero.ops.bodies import MultiSubGraphOp
-from hetero.ops.control_flow import SubGraphOp
-from hetero.ops.convolution import AnyConvolution, BackwardConvolution
-from hetero.ops.einsum import Einsum, parse_equation
-from hetero.ops.linear_algebra import MatMul
+from hetero.ops.control_flow.bodies import MultiSubGraphOp
+from hetero.ops.control_flow.control_flow import SubGraphOp
+from hetero.ops.convolution.convolution import AnyConvolution, BackwardConvolution
+from hetero.ops.linear.einsum import Einsum, parse_equation
+from hetero.ops.linear.linear_algebra import MatMul
 from hetero.ops.pooling import WindowPooling
 from hetero.ops.recurrent import Recurrent
 from hetero.ops.values import is_exact
-from hetero.shape import Dimension, PartialShape
-from hetero.types import Type
+from hetero.system.errors import GraphError
 
 # Assumed length of dynamic dimensions: the first dimension of a value, usually the batch, and all others.
 ASSUMED_BATCH = 1

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hetero.containers import ContainerType
-from hetero.errors import HeteroError
+from hetero.core.containers import ContainerType
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
 from hetero.graph.rt_info import copy_rt_info
-from hetero.mapped_file import release_pages
-from hetero.ops.bodies import MISSING_BODY
-from hetero.ops.control_flow import SubGraphOp
+from hetero.ops.control_flow.bodies import MISSING_BODY
+from hetero.ops.control_flow.control_flow import SubGraphOp
 from hetero.ops.values import exact_value
 from hetero.ops.work_estimate import assumed_shape, bytes_of, work_of
 from hetero.reference import evaluate, has_evaluate
+from hetero.system.errors import HeteroError
+from hetero.system.mapped_file import release_pages
 
 # A result that is larger than its inputs is folded only up to this many bytes.
 MAX_GROWN_BYTES = 1 << 20

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.graph import Constant, Model
 from hetero.graph.rt_info import RuntimeAttribute
 from hetero.ops.values import MAX_VALUE_SIZE
 from hetero.passes.specialization import shape_deciding_nodes
-from hetero.types import Type
 
 # The rt_info key by which OpenVINO recognizes such a Convert, so that a device may keep the constant compressed.
 DECOMPRESSION = "decompression_0"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from hetero.errors import PropertyError
 from hetero.graph import Model
-from hetero.messages import get_logger
-from hetero.tracing import span
+from hetero.system.errors import PropertyError
+from hetero.system.messages import get_logger
+from hetero.system.tracing import span
 
 #: Changes a model in place, and returns whether it changed anything.
 Pass = Callable[[Model], bool]

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hetero import ops
-from hetero.errors import GraphError
+from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result
 from hetero.graph.upper_layers import need
 from hetero.graph.variable import Variable, VariableInfo
-from hetero.ops.port_maps import MergedInputDescription
+from hetero.ops.control_flow.port_maps import MergedInputDescription
 from hetero.passes.constant_folding import fold_constants
-from hetero.passes.graph_rewrite import ModelPass
-from hetero.types import Type
+from hetero.passes.matching.graph_rewrite import ModelPass
+from hetero.system.errors import GraphError
 
 
 class ConstantFolding(ModelPass):

@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Input, Model, Node, constant_array
-from hetero.passes.rewriting import only_reader, per_channel, rewrite_each
+from hetero.passes.matching.rewriting import only_reader, per_channel, rewrite_each
 
 # Element-wise operations that keep zero zero.
 _KEEP_ZERO = (ops.Relu, ops.Tanh, ops.Abs, ops.Negative, ops.Swish, ops.Gelu, ops.HSwish, ops.Elu)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from hetero.containers import ElementType
+from hetero.core.containers import ElementType
 from hetero.graph import Constant, Model, Node, Parameter
 from hetero.ops import ShapeOf
 from hetero.passes.constant_folding import fold_constants

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Model, Node, Op
-from hetero.passes.rewriting import replace, rewrite_each
+from hetero.passes.matching.rewriting import replace, rewrite_each
 
 # The newest version takes the same inputs and attributes.
 _SAME_INPUTS: dict[type[Op], type[Op]] = {

@@ -1,19 +1,21 @@
 """The plugin API: all that the author of a device needs besides the graph and its operations."""
 
-from hetero.plugin.async_infer_request import AsyncInferRequest
-from hetero.plugin.blob import Section
+from hetero.plugin.blobs.blob import Section
+from hetero.plugin.blobs.model_sections import model_sections, models_in
 from hetero.plugin.compiled_model import CompiledModel
 from hetero.plugin.device import Device, Rank
-from hetero.plugin.executors import Executor, Executors
-from hetero.plugin.hookspecs import hookimpl
+from hetero.plugin.loading.hookspecs import hookimpl
+from hetero.plugin.loading.registry import Registry, installed_plugins
 from hetero.plugin.memory_plan import plan_memory
-from hetero.plugin.model_sections import model_sections, models_in
 from hetero.plugin.plugin import Plugin
 from hetero.plugin.prepared_model import PreparedModel
-from hetero.plugin.profiling import ExecutionTimes, ProfilingInfo, Timer
 from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
-from hetero.plugin.registry import Registry, installed_plugins
 from hetero.plugin.remote import Region, RemoteContext, RemoteMemory, RemoteTensor, SharedTensor, overlap
+from hetero.plugin.requests.async_infer_request import AsyncInferRequest
+from hetero.plugin.requests.executors import Executor, Executors
+from hetero.plugin.requests.profiling import ExecutionTimes, ProfilingInfo, Timer
+from hetero.plugin.requests.sync_infer_request import STAGES, SyncInferRequest, check_shape, check_tensor
+from hetero.plugin.requests.variable_state import VariableState
 from hetero.plugin.runtime_model import ExecutedStep, make_runtime_model
 from hetero.plugin.shared_properties import (
     common_properties,
@@ -22,8 +24,6 @@ from hetero.plugin.shared_properties import (
     inference_precision,
     scheduling_properties,
 )
-from hetero.plugin.sync_infer_request import STAGES, SyncInferRequest, check_shape, check_tensor
-from hetero.plugin.variable_state import VariableState
 
 __all__ = [
     "STAGES", "AsyncInferRequest", "CompiledModel", "Device", "ExecutedStep", "ExecutionTimes", "Executor", "Executors",

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
-from hetero.errors import NotSupportedError
 from hetero.graph import ConstOutput, Model
-from hetero.plugin.async_infer_request import AsyncInferRequest
-from hetero.plugin.blob import Section, pack_blob
-from hetero.plugin.executors import Executor
-from hetero.plugin.profiling import ExecutionTimes
+from hetero.plugin.blobs.blob import Section, pack_blob
+from hetero.plugin.requests.async_infer_request import AsyncInferRequest
+from hetero.plugin.requests.executors import Executor
+from hetero.plugin.requests.profiling import ExecutionTimes
+from hetero.plugin.requests.sync_infer_request import SyncInferRequest
 from hetero.plugin.shared_properties import full_name
-from hetero.plugin.sync_infer_request import SyncInferRequest
 from hetero.properties import Property
+from hetero.system.errors import NotSupportedError
 
 if TYPE_CHECKING:
     from hetero.plugin.prepared_model import PreparedModel

@@ -7,20 +7,20 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
-from hetero.errors import DeviceError, NotSupportedError, PropertyError
 from hetero.graph import Model, Node
-from hetero.messages import get_logger
 from hetero.passes import Pass, PassManager, may_change_numerics
+from hetero.plugin.blobs.model_sections import models_in
 from hetero.plugin.device import Device
-from hetero.plugin.executors import Executors
 from hetero.plugin.host import Host
-from hetero.plugin.model_sections import models_in
+from hetero.plugin.loading.registry import installed_plugins
 from hetero.plugin.prepared_model import Ports, PreparedModel
 from hetero.plugin.query import QueryResult, get_supported_nodes, is_terminal, unsupported
-from hetero.plugin.registry import installed_plugins
+from hetero.plugin.requests.executors import Executors
 from hetero.plugin.shared_properties import decide_streams, every_device, full_name, hint_properties, set_log_level
 from hetero.properties import Property, PropertyTable
-from hetero.tracing import traced
+from hetero.system.errors import DeviceError, NotSupportedError, PropertyError
+from hetero.system.messages import get_logger
+from hetero.system.tracing import traced
 
 if TYPE_CHECKING:
     from hetero.plugin.compiled_model import CompiledModel

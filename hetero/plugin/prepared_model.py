@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from hetero.errors import UnsupportedOperationError
+from hetero.core.types import Type
 from hetero.graph import Model, Node, Output, Parameter, Result, get_layout, port_name, set_layout
 from hetero.plugin.device import Device
 from hetero.properties import PropertyTable
-from hetero.types import Type
+from hetero.system.errors import UnsupportedOperationError
 
 if TYPE_CHECKING:
     from hetero.plugin.plugin import Plugin

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
 from hetero.graph.rt_info import original_names
+from hetero.system.errors import UnsupportedOperationError
 
 if TYPE_CHECKING:
     from hetero.plugin.prepared_model import PreparedModel

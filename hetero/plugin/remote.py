@@ -14,13 +14,13 @@ from typing import Any, overload
 
 import numpy as np
 
-from hetero.containers import ContainerType, ElementType
-from hetero.errors import TensorError
-from hetero.regions import region_of, smaller_region
-from hetero.static_shape import Strides
-from hetero.tensor import Tensor
-from hetero.tensor_memory import strides_in_bytes
-from hetero.types import Type
+from hetero.core.containers import ContainerType, ElementType
+from hetero.core.regions import region_of, smaller_region
+from hetero.core.static_shape import Strides
+from hetero.core.tensor import Tensor
+from hetero.core.tensor_memory import strides_in_bytes
+from hetero.core.types import Type
+from hetero.system.errors import TensorError
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from hetero.graph import Constant, ExecutionNode, Model, Node, Output, Parameter, Result, execution
 from hetero.graph.rt_info import original_names
-from hetero.plugin.profiling import ExecutionTimes
+from hetero.plugin.requests.profiling import ExecutionTimes
 
 UNKNOWN = "unknown"
 MICROSECOND = timedelta(microseconds=1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 
 from hetero import properties as props
+from hetero.core.types import Type
 from hetero.properties import Property, PropertyTable
 from hetero.properties.log import Level
 from hetero.properties.values import element_type
-from hetero.types import Type
 
 _REDUCED = (Type.f16, Type.bf16)
 

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hetero.errors import ArgumentTypeError
-from hetero.layout import Layout
+from hetero.core.layout import Layout
+from hetero.system.errors import ArgumentTypeError
 
 Kind = TypeVar("Kind")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import GraphError
+from hetero.core.layout import Layout
+from hetero.core.types import Type
 from hetero.graph import Constant, Output
-from hetero.layout import Layout
 from hetero.preprocess.conversion import index_of, transposition
 from hetero.preprocess.formats import ColorFormat
 from hetero.preprocess.operations import cut_chrominance, cut_last_channel, indices, on_one_plane, reverse_channels
 from hetero.preprocess.step import Context
-from hetero.types import Type
+from hetero.system.errors import GraphError
 
 RGB, BGR, GRAY = ColorFormat.RGB, ColorFormat.BGR, ColorFormat.GRAY
 _NV12 = (ColorFormat.NV12_SINGLE_PLANE, ColorFormat.NV12_TWO_PLANES)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.errors import GraphError
-from hetero.layout import Layout
-from hetero.shape import PartialShape
+from hetero.core.layout import Layout
+from hetero.core.shape import PartialShape
+from hetero.system.errors import GraphError
 
 _NAMES = {"C": "channels", "H": "height", "W": "width"}
 

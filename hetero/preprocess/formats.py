@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import enum
 
-from hetero.errors import GraphError
-from hetero.layout import Layout
+from hetero.core.layout import Layout
+from hetero.core.shape import Dimension, PartialShape
 from hetero.preprocess.conversion import index_of
-from hetero.shape import Dimension, PartialShape
+from hetero.system.errors import GraphError
 
 
 class _Choice(enum.Enum):

@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hetero.containers import ElementType
-from hetero.errors import ArgumentTypeError, GraphError
+from hetero.core.containers import ElementType
+from hetero.core.layout import Layout
+from hetero.core.shape import Dimension, PartialShape
+from hetero.core.tensor import Tensor
+from hetero.core.types import Type
 from hetero.graph import Model, Output, Parameter
 from hetero.graph.rt_info import RuntimeAttribute
-from hetero.layout import Layout
 from hetero.preprocess.arguments import as_integers, as_length, expect
 from hetero.preprocess.conversion import index_of, squeezed, transposition
 from hetero.preprocess.formats import ColorFormat
@@ -19,9 +21,7 @@ from hetero.preprocess.operations import convert_layout_of_image
 from hetero.preprocess.step import Context, Step, describe, run
 from hetero.preprocess.steps import PreProcessSteps, conversion_of_layout, conversion_of_type
 from hetero.preprocess.tensor_info import ModelInfo, TensorInfo
-from hetero.shape import Dimension, PartialShape
-from hetero.tensor import Tensor
-from hetero.types import Type
+from hetero.system.errors import ArgumentTypeError, GraphError
 
 # OpenVINO's key in the rt_info of an input.
 _MEMORY_TYPE = "memory_type_0"

@@ -12,13 +12,13 @@ from typing import Concatenate, ParamSpec
 import numpy as np
 
 from hetero import ops
-from hetero.containers import ElementType
-from hetero.errors import ArgumentTypeError, GraphError
+from hetero.core.containers import ElementType
+from hetero.core.layout import Layout
 from hetero.graph import Constant, Node, Output, as_output
-from hetero.layout import Layout
 from hetero.preprocess.conversion import added_dimensions, index_of, permuted, transposition
 from hetero.preprocess.formats import PaddingMode, ResizeAlgorithm
 from hetero.preprocess.step import Context
+from hetero.system.errors import ArgumentTypeError, GraphError
 
 Arguments = ParamSpec("Arguments")
 _OnePlane = Callable[Concatenate[Output, Context, Arguments], Output | Node]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from hetero.core.layout import Layout
+from hetero.core.types import Type
 from hetero.graph import Output, Parameter, Result
-from hetero.layout import Layout
 from hetero.preprocess.operations import convert_layout
 from hetero.preprocess.step import Context, Step, describe, run
 from hetero.preprocess.steps import PostProcessSteps, conversion_of_layout, conversion_of_type
 from hetero.preprocess.tensor_info import ModelInfo, TensorInfo
-from hetero.types import Type
 
 
 class OutputTensorInfo(TensorInfo):

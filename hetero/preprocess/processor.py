@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from hetero.errors import ArgumentTypeError, GraphError
 from hetero.graph import Model, Output
 from hetero.preprocess.input_info import InputInfo
 from hetero.preprocess.output_info import OutputInfo
+from hetero.system.errors import ArgumentTypeError, GraphError
 
 Info = TypeVar("Info")
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hetero.containers import ElementType
+from hetero.core.containers import ElementType
+from hetero.core.layout import Layout
+from hetero.core.shape import PartialShape
 from hetero.graph import Output
-from hetero.layout import Layout
 from hetero.preprocess.formats import ColorFormat
-from hetero.shape import PartialShape
 
 
 @dataclass

@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Self
 
-from hetero.containers import ElementType
-from hetero.errors import ArgumentTypeError, GraphError
+from hetero.core.containers import ElementType
+from hetero.core.layout import Layout
+from hetero.core.shape import PartialShape
+from hetero.core.types import Type
 from hetero.graph import Output
-from hetero.layout import Layout
 from hetero.preprocess import operations
 from hetero.preprocess.arguments import as_floats, as_integers, as_layout, as_length, expect
 from hetero.preprocess.color_conversion import convert_color
 from hetero.preprocess.conversion import check_order, permuted
 from hetero.preprocess.formats import ColorFormat, PaddingMode, ResizeAlgorithm
 from hetero.preprocess.step import Step
-from hetero.shape import PartialShape
-from hetero.types import Type
+from hetero.system.errors import ArgumentTypeError, GraphError
 
 
 def conversion_of_type(element_type: ElementType) -> Step:

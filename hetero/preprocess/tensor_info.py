@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Self
 
-from hetero.layout import Layout
+from hetero.core.layout import Layout
+from hetero.core.types import Type
 from hetero.preprocess.arguments import as_layout, expect
-from hetero.types import Type
 
 
 class ModelInfo:

@@ -59,7 +59,7 @@ __all__ = [
     "weights_path",
     "workload_type",
 ]  # fmt: skip
-from hetero.types import Type
+from hetero.core.types import Type
 
 
 class CacheMode(PropertyEnum):

@@ -1,8 +1,8 @@
 """Hints: high-level goals from which a device derives its settings, like ``openvino.properties.hint``."""
 
+from hetero.core.types import Type
 from hetero.properties.property import EVERY_VALUE, Property, PropertyEnum
 from hetero.properties.values import boolean, count, element_type, member_of, number, set_of
-from hetero.types import Type
 
 
 class PerformanceMode(PropertyEnum):

@@ -6,8 +6,8 @@ import enum
 from collections.abc import Callable, Container
 from typing import Any
 
-from hetero.errors import PropertyError
-from hetero.ov_any import OVAny, plain
+from hetero.core.ov_any import OVAny, plain
+from hetero.system.errors import PropertyError
 
 
 class Mutability(enum.StrEnum):

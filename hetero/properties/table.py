@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from hetero.errors import PropertyError
-from hetero.messages import suggest
 from hetero.properties.property import Mutability, Property
+from hetero.system.errors import PropertyError
+from hetero.system.messages import suggest
 
 supported_properties = Property("SUPPORTED_PROPERTIES", dict, {}, Mutability.RO)
 

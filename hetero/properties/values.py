@@ -10,8 +10,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from hetero.core.types import Type
 from hetero.properties.property import PropertyEnum
-from hetero.types import Type
 
 Converter = TypeVar("Converter", bound=Callable[[Any], Any])
 

@@ -1,4 +1,4 @@
-"""Reference evaluation of operations with numpy: one file per family, named as in ops/."""
+"""Reference evaluation of operations with numpy: one module or folder per family, named as in ops/."""
 
 import importlib
 import pkgutil
@@ -20,5 +20,5 @@ __all__ = [
 ]  # fmt: skip
 
 # Importing a file registers its functions.
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hetero.allocation import string_array
-from hetero.errors import DeviceError
+from hetero.core.tensor import Tensor
+from hetero.core.types import Type
 from hetero.graph import Node, Op, describe_failure, method_location
 from hetero.reference.output_sizes import specialized
-from hetero.tensor import Tensor
-from hetero.types import Type
+from hetero.system.allocation import string_array
+from hetero.system.errors import DeviceError
 
 
 class CustomOp:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hetero.errors import ArgumentTypeError, TensorError
+from hetero.core.tensor import Tensor
+from hetero.core.types import Type
 from hetero.graph import Model, Node, Output
 from hetero.reference.program import Program
 from hetero.reference.registry import UncancelledRun, evaluate
-from hetero.tensor import Tensor
-from hetero.types import Type
+from hetero.system.errors import ArgumentTypeError, TensorError
 
 
 def evaluate_node(node: Node, outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> bool:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hetero.allocation import MIN_CHECKED_BYTES, check_allocation
+from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output, Parameter, is_constant
 from hetero.ops.work_estimate import bytes_of
-from hetero.types import Type
+from hetero.system.allocation import MIN_CHECKED_BYTES, check_allocation
 
 if TYPE_CHECKING:
     from hetero.reference.registry import Run, Runner

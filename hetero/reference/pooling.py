@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
+from hetero.core.shape import PartialShape
+from hetero.core.types import lowest
 from hetero.ops.windows import overlapping_elements
 from hetero.reference.registry import Array, evaluates
-from hetero.shape import PartialShape
-from hetero.types import lowest
 
 _Pooling = ops.MaxPoolV1 | ops.MaxPoolV8 | ops.AvgPoolV1
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.errors import DeviceError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
 from hetero.reference.registry import Array, Run, Runner, make_runner, to_dtypes
+from hetero.system.errors import DeviceError
 
 
 class Step(NamedTuple):

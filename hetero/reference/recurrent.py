@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetero import ops
-from hetero.reference.activation import sigmoid
+from hetero.reference.elementwise.activation import sigmoid
 from hetero.reference.registry import Array, evaluates
 
 _Cell = ops.RNNCell | ops.GRUCell | ops.LSTMCell | ops.LSTMCellV1

@@ -7,11 +7,11 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from hetero.errors import UnsupportedOperationError
+from hetero.core.types import Type
 from hetero.graph import Constant, Node, Op, Parameter, Result, walk_nested
 from hetero.reference.custom_op import CustomOp
 from hetero.reference.output_sizes import with_size_check
-from hetero.types import Type
+from hetero.system.errors import UnsupportedOperationError
 
 # The contents of variables by id; a missing variable was never assigned, or was reset.
 VariableValues = MutableMapping[str, np.ndarray]

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from hetero import properties as props
-from hetero.files import atomic_write
 from hetero.graph import Model, port_name
 from hetero.plugin import ProfilingInfo
+from hetero.run.media.samples import Sample
 from hetero.run.model_files import Progress, compile_model
-from hetero.run.runner import OperationTime, Placement, placement_of, slowest_operations
-from hetero.run.samples import Sample
+from hetero.run.yaml_runs.runner import OperationTime, Placement, placement_of, slowest_operations
 from hetero.runtime import AsyncInferQueue, Core, InferRequest
+from hetero.system.files import atomic_write
 
 # Seconds of a turn, and the least number of inferences of each request in it with api async, so that all are busy.
 TURN_SECONDS, TURN_ROUNDS = 0.5, 4

@@ -20,21 +20,21 @@ from typing import Any
 import numpy as np
 
 from hetero import properties as props
-from hetero.dispatch.affinity import is_placed
+from hetero.core.types import Type
 from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key
 from hetero.dispatch.cost.model import MARGIN, CostModel
-from hetero.dispatch.device import Device
-from hetero.dispatch.device_lists import with_processors
+from hetero.dispatch.devices.affinity import is_placed
+from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices.device_lists import with_processors
 from hetero.dispatch.report import PlacementReport
-from hetero.errors import ConfigError
 from hetero.graph import ExecutionNode, Model, Node, execution, is_constant, port_name
 from hetero.graph.unique_names import make_names_unique
 from hetero.ops.work_estimate import Shape, assumed_shape
-from hetero.plugin.profiling import operation_times
+from hetero.plugin.requests.profiling import operation_times
 from hetero.run.model_files import Progress, placement_log_muted
-from hetero.run.runner import split_by_subgraph
+from hetero.run.yaml_runs.runner import split_by_subgraph
 from hetero.runtime import CompiledModel, Core
-from hetero.types import Type
+from hetero.system.errors import ConfigError
 
 # Measurement stops after MAX_ROUNDS, or when the time is over and MIN_ROUNDS are done.
 MIN_ROUNDS, MAX_ROUNDS = 5, 30

@@ -15,9 +15,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from hetero.messages import escaped
 from hetero.run import measuring_commands, model_commands
 from hetero.run.command import Debug, Json, Strict, one_line_errors, print_report
+from hetero.system.messages import escaped
 
 
 class _OneLineErrors(TyperGroup):
@@ -50,7 +50,7 @@ app = typer.Typer(
 
 def _print_schema(value: bool) -> None:
     if value:
-        from hetero.run.config import json_schema
+        from hetero.run.yaml_runs.config import json_schema
 
         print(json.dumps(json_schema(), indent=2))
         raise typer.Exit
@@ -78,12 +78,12 @@ def run(
 ) -> None:
     """Run one or several models as a YAML file describes, and report placement, outputs and times."""
     with one_line_errors(debug):
-        from hetero.run.config import load_config
         from hetero.run.display import progress_bar, show_run
-        from hetero.run.runner import run as run_config
         from hetero.run.settings import strict_properties
-        from hetero.run.sources import refuse_overwriting, writable_file
-        from hetero.tracing import Recorder
+        from hetero.run.yaml_runs.config import load_config
+        from hetero.run.yaml_runs.runner import run as run_config
+        from hetero.run.yaml_runs.sources import refuse_overwriting, writable_file
+        from hetero.system.tracing import Recorder
 
         config = load_config(file, settings)
         for part in config.chain().values() if strict else ():

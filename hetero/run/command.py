@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, overload
 
 import typer
 
-from hetero.errors import ConfigError, HeteroError
-from hetero.messages import escaped
+from hetero.system.errors import ConfigError, HeteroError
+from hetero.system.messages import escaped
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -88,7 +88,7 @@ def read_model(
     """
     from hetero.frontend.source import record_files
     from hetero.run import model_files
-    from hetero.run.sources import existing_file, extension_source, refuse_overwriting
+    from hetero.run.yaml_runs.sources import existing_file, extension_source, refuse_overwriting
     from hetero.runtime import Core
 
     core = Core()

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hetero.files import atomic_write
 from hetero.graph import Model
 from hetero.run.model_files import Progress, compile_model
-from hetero.run.runner import Placement, placement_of
+from hetero.run.yaml_runs.runner import Placement, placement_of
 from hetero.runtime import Core
+from hetero.system.files import atomic_write
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hetero.dispatch.affinity import is_placed
-from hetero.errors import ConfigError
+from hetero.dispatch.devices.affinity import is_placed
 from hetero.frontend.ir.writer import save_model
 from hetero.graph import Model
 from hetero.run.calibrate import parse_shapes
-from hetero.run.sources import writable_file
+from hetero.run.yaml_runs.sources import writable_file
+from hetero.system.errors import ConfigError
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from hetero import properties as props
-from hetero.dispatch.affinity import is_placed
+from hetero.dispatch.devices.affinity import is_placed
 from hetero.dispatch.drawing import PlacedOn, draw, picture_of_affinities
-from hetero.errors import ConfigError, HeteroError
 from hetero.graph import Model
 from hetero.graph.unique_names import make_names_unique
-from hetero.run.sources import writable_file
+from hetero.run.yaml_runs.sources import writable_file
 from hetero.runtime import Core
 from hetero.runtime.device_name import parse_device_name
+from hetero.system.errors import ConfigError, HeteroError
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from hetero.messages import escaped
 from hetero.run.benchmark import Benchmark
 from hetero.run.calibrate import Calibration
 from hetero.run.comparison.differences import Difference
@@ -27,8 +26,9 @@ from hetero.run.devices import DeviceInfo, DeviceList, OperationQuery
 from hetero.run.model_files import Progress as OnProgress
 from hetero.run.new_plugin import NewPlugin
 from hetero.run.report.page import WrittenPage
-from hetero.run.runner import ModelReport, OperationTime, Placement, RunReport
 from hetero.run.tune import Tuning
+from hetero.run.yaml_runs.runner import ModelReport, OperationTime, Placement, RunReport
+from hetero.system.messages import escaped
 
 # Maximum number of rows in the tables of subgraphs and of reasons.
 MAX_SUBGRAPHS = 20

@@ -162,10 +162,10 @@ def benchmark(
         from hetero.run import benchmark as measuring
         from hetero.run.calibrate import parse_shapes
         from hetero.run.display import progress_bar, show_benchmark
+        from hetero.run.media.samples import load_samples
         from hetero.run.model_files import compile_model
-        from hetero.run.samples import load_samples
         from hetero.run.settings import parse_properties, strict_properties
-        from hetero.run.sources import refuse_overwriting, writable_file
+        from hetero.run.yaml_runs.sources import refuse_overwriting, writable_file
 
         options = {
             "NUM_STREAMS": streams, "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": hint.upper(),
@@ -205,11 +205,11 @@ def report(
     with one_line_errors(debug):
         from hetero.run.calibrate import parse_shapes
         from hetero.run.display import progress_bar, show_report
+        from hetero.run.media.samples import load_samples
         from hetero.run.report.data import report_data
         from hetero.run.report.page import write_page
-        from hetero.run.samples import load_samples
         from hetero.run.settings import parse_properties
-        from hetero.run.sources import refuse_overwriting, writable_file
+        from hetero.run.yaml_runs.sources import refuse_overwriting, writable_file
 
         properties = parse_properties(settings, device if strict else "")
         file = writable_file(output or f"{Path(model).stem}.html", Path())

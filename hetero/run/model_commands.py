@@ -66,7 +66,7 @@ def compile_(
         from hetero.run.compilation import compile_to_blob
         from hetero.run.display import progress_bar, show_compilation
         from hetero.run.settings import parse_properties
-        from hetero.run.sources import writable_file
+        from hetero.run.yaml_runs.sources import writable_file
 
         properties = parse_properties(settings, device if strict else "")
         file = writable_file(output or f"{Path(model).stem}.blob", Path())

@@ -10,7 +10,7 @@ from typing import Any
 from hetero.dispatch.report import log as placement_log
 from hetero.frontend import ProgressReporterExtension
 from hetero.graph import Model
-from hetero.plugin.blob import MAGIC
+from hetero.plugin.blobs.blob import MAGIC
 from hetero.runtime import CompiledModel, Core
 
 Progress = Callable[[str, int, int], None]

@@ -8,9 +8,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from hetero.errors import ConfigError
 from hetero.plugin import installed_plugins
 from hetero.runtime.version import Version, get_version
+from hetero.system.errors import ConfigError
 
 MAX_NAME_LENGTH = 20
 # Only these files are copied: tools may leave caches in the folder.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hetero.errors import ConfigError
-from hetero.run.plain_yaml import Keys, parse_yaml
+from hetero.run.yaml_runs.plain_yaml import Keys, parse_yaml
 from hetero.runtime.device_name import parse_device_name
+from hetero.system.errors import ConfigError
 
 
 def apply_setting(data: dict[str, Any], setting: str) -> Keys:

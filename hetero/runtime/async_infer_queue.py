@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hetero import properties as props
-from hetero.errors import ArgumentTypeError, CancelledError, PropertyError, RequestBusyError, as_exception
-from hetero.fork import renew_after_fork
-from hetero.plugin.async_infer_request import LOST_IN_FORK
+from hetero.plugin.requests.async_infer_request import LOST_IN_FORK
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.infer_request import InferRequest, Inputs
+from hetero.system.errors import ArgumentTypeError, CancelledError, PropertyError, RequestBusyError, as_exception
+from hetero.system.fork import renew_after_fork
 
 
 class AsyncInferQueue:

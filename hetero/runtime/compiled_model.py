@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, overload
 
 from hetero import plugin
-from hetero.errors import ArgumentTypeError, device_errors
 from hetero.graph import Model, Output, find_port
 from hetero.graph.port_lookup import PortKey, describe_ports
 from hetero.runtime.core_properties import Properties, as_mapping, with_lists
 from hetero.runtime.infer_request import InferRequest, Inputs, Results
-from hetero.tracing import traced
+from hetero.system.errors import ArgumentTypeError, device_errors
+from hetero.system.tracing import traced
 
 
 def _about(compiled: CompiledModel, *arguments: Any, **options: Any) -> tuple[str, str]:

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.shape import Dimension, PartialShape
+from hetero.core.types import Type
 from hetero.frontend import ModelSource
 from hetero.frontend.pytorch.exported import export, is_module
 from hetero.graph import Model, Output, Parameter, Result
-from hetero.messages import get_logger, suggest
 from hetero.runtime.front_end_manager import FrontEndManager
-from hetero.shape import Dimension, PartialShape
-from hetero.types import Type
+from hetero.system.errors import FrontendError
+from hetero.system.messages import get_logger, suggest
 
 log = get_logger("hetero.runtime")
 # An input: its name, shape or element type, or a tuple of several of these.

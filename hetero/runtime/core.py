@@ -14,20 +14,17 @@ import numpy as np
 
 from hetero import plugin as plugin_api
 from hetero import properties as props
-from hetero.cache_folder import cache_folder
-from hetero.dispatch.device_lists import CPU
-from hetero.errors import ArgumentTypeError, DeviceError, device_errors, reason_of
-from hetero.fork import renew_after_fork
+from hetero.core.tensor import Tensor
+from hetero.dispatch.devices.device_lists import CPU
 from hetero.frontend.extension import Extension, add_extensions
 from hetero.frontend.extension_loader import as_extensions
 from hetero.frontend.frontend import ModelSource
 from hetero.graph import Model, Op
-from hetero.messages import nearest
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
-from hetero.plugin.blob import BlobSource, read_blob
-from hetero.plugin.blob_import import device_table, exports_models, import_blob
-from hetero.plugin.package_code import package_code
-from hetero.plugin.registry import Registry, check_device_name
+from hetero.plugin.blobs.blob import BlobSource, read_blob
+from hetero.plugin.blobs.blob_import import device_table, exports_models, import_blob
+from hetero.plugin.loading.package_code import package_code
+from hetero.plugin.loading.registry import Registry, check_device_name
 from hetero.properties import PropertyTable
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.core_properties import CoreProperties, Properties, as_mapping, with_lists
@@ -37,8 +34,11 @@ from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.model_cache import ModelCache
 from hetero.runtime.plugin_list import plugin_of_module, read_plugin_list
 from hetero.runtime.version import Version
-from hetero.tensor import Tensor
-from hetero.tracing import traced
+from hetero.system.cache_folder import cache_folder
+from hetero.system.errors import ArgumentTypeError, DeviceError, device_errors, reason_of
+from hetero.system.fork import renew_after_fork
+from hetero.system.messages import nearest
+from hetero.system.tracing import traced
 from hetero.virtual.device_names import split_number
 
 Extensions = Extension | type[Op] | str | os.PathLike[str]

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from hetero import properties as props
-from hetero.errors import PropertyError
-from hetero.messages import get_logger
 from hetero.plugin import Plugin, hint_properties
 from hetero.properties import PropertyTable
+from hetero.system.errors import PropertyError
+from hetero.system.messages import get_logger
 
 log = get_logger("hetero.runtime")
 Properties = Mapping[str, Any] | tuple[str, Any]

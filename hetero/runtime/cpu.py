@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
-from hetero.dispatch.device_lists import CPU, has_cpu_device, with_processors
-from hetero.errors import PropertyError
-from hetero.messages import suggest
+from hetero.dispatch.devices.device_lists import CPU, has_cpu_device, with_processors
 from hetero.runtime.device_name import parse_device_name
+from hetero.system.errors import PropertyError
+from hetero.system.messages import suggest
 
 if TYPE_CHECKING:
     from hetero.runtime.core import Core

@@ -6,8 +6,8 @@ import re
 from typing import Any, NamedTuple
 
 from hetero import properties as props
-from hetero.errors import ArgumentTypeError, DeviceError
-from hetero.plugin.registry import DEVICE_NAME
+from hetero.plugin.loading.registry import DEVICE_NAME
+from hetero.system.errors import ArgumentTypeError, DeviceError
 
 
 class DeviceName(NamedTuple):

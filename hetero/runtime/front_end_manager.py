@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from hetero.errors import FrontendError, ModelTypeError, reason_of
 from hetero.frontend import FrontEnd, ModelSource
 from hetero.frontend.extension import framework_name
-from hetero.messages import get_logger
 from hetero.plugin import installed_plugins
-from hetero.plugin.package_code import package_code
+from hetero.plugin.loading.package_code import package_code
+from hetero.system.errors import FrontendError, ModelTypeError, reason_of
+from hetero.system.messages import get_logger
 
 log = get_logger("hetero.runtime")
 

@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hetero import plugin
-from hetero.containers import ContainerType, as_container, unbox
-from hetero.errors import (
+from hetero.core.containers import ContainerType, as_container, unbox
+from hetero.core.tensor import Tensor, as_array
+from hetero.core.types import Type
+from hetero.graph import Output, find_port, port_name
+from hetero.graph.port_lookup import PortKey, describe_ports
+from hetero.system.errors import (
     ArgumentTypeError,
     GraphError,
     HeteroError,
@@ -20,10 +24,6 @@ from hetero.errors import (
     UnknownOutputError,
     reason_of,
 )
-from hetero.graph import Output, find_port, port_name
-from hetero.graph.port_lookup import PortKey, describe_ports
-from hetero.tensor import Tensor, as_array
-from hetero.types import Type
 
 if TYPE_CHECKING:
     from hetero.runtime.compiled_model import CompiledModel

@@ -18,16 +18,16 @@ from typing import Any
 
 from hetero import plugin
 from hetero import properties as props
-from hetero.cache_folder import write_cached
-from hetero.errors import BlobError, HeteroError, NotSupportedError
 from hetero.frontend.source import Stamp, record_files, stamp_of
 from hetero.graph import Model
-from hetero.messages import get_logger
 from hetero.plugin import Plugin, RemoteContext
-from hetero.plugin.blob import FORMAT, hetero_version, read_blob
-from hetero.plugin.blob_import import import_blob
+from hetero.plugin.blobs.blob import FORMAT, hetero_version, read_blob
+from hetero.plugin.blobs.blob_import import import_blob
 from hetero.runtime.model_hash import model_hash
-from hetero.tracing import span
+from hetero.system.cache_folder import write_cached
+from hetero.system.errors import BlobError, HeteroError, NotSupportedError
+from hetero.system.messages import get_logger
+from hetero.system.tracing import span
 
 log = get_logger("hetero.runtime")
 

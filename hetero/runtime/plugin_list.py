@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, ParseError
 
-from hetero.errors import ConfigError, DeviceError
 from hetero.frontend.extension_loader import load_module
 from hetero.plugin import Plugin
+from hetero.system.errors import ConfigError, DeviceError
 
 
 class PluginEntry(NamedTuple):

@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from hetero.errors import HeteroError, PropertyError
 from hetero.frontend.pytorch.exported import to_array, to_tensor
 from hetero.graph import Constant, Model, Parameter
-from hetero.messages import get_logger
 from hetero.runtime.convert import convert_model
 from hetero.runtime.core import Core
+from hetero.system.errors import HeteroError, PropertyError
+from hetero.system.messages import get_logger
 
 if TYPE_CHECKING:
     from torch import Tensor

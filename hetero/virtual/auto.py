@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hetero import properties as props
-from hetero.dispatch.device import Device
-from hetero.dispatch.device_lists import preferred_devices
+from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices.device_lists import preferred_devices
 from hetero.graph import Model
 from hetero.plugin import PreparedModel, RemoteContext
 from hetero.plugin.prepared_model import Ports

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from hetero import properties as props
-from hetero.dispatch.device import Device
-from hetero.errors import DeviceError, NotSupportedError
+from hetero.dispatch.devices.device import Device
 from hetero.graph import Model
 from hetero.plugin import CompiledModel, Executor, PreparedModel, RemoteContext
 from hetero.plugin.prepared_model import Ports
 from hetero.properties import PropertyTable
+from hetero.system.errors import DeviceError, NotSupportedError
 from hetero.virtual.batch_request import BatchInferRequest
 from hetero.virtual.batching import Batching, NotBatchable
 from hetero.virtual.candidates import Candidates

@@ -13,14 +13,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from hetero.errors import GraphError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, port_name
-from hetero.ops.activation import PRelu
-from hetero.ops.arithmetic import BroadcastOp
-from hetero.ops.convolution import AnyConvolution
-from hetero.ops.elementwise import Unary
+from hetero.ops.convolution.convolution import AnyConvolution
+from hetero.ops.elementwise.activation import PRelu
+from hetero.ops.elementwise.arithmetic import BroadcastOp
+from hetero.ops.elementwise.elementwise import Unary
 from hetero.ops.recurrent import Recurrent
 from hetero.ops.values import exact_value
+from hetero.system.errors import GraphError
 
 
 class NotBatchable(Exception):

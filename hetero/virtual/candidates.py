@@ -8,12 +8,12 @@ from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from hetero import properties as props
-from hetero.dispatch.device import Device, checked
-from hetero.errors import DeviceError, PropertyError, UnsupportedOperationError, device_errors
-from hetero.fork import renew_after_fork
+from hetero.dispatch.devices.device import Device, checked
 from hetero.graph import Model
 from hetero.plugin import Plugin
 from hetero.properties import PropertyTable
+from hetero.system.errors import DeviceError, PropertyError, UnsupportedOperationError, device_errors
+from hetero.system.fork import renew_after_fork
 from hetero.virtual.pool import Worker
 
 

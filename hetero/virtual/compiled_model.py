@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from hetero import properties as props
-from hetero.errors import NotSupportedError
-from hetero.fork import renew_after_fork
 from hetero.graph import Model
 from hetero.plugin import CompiledModel, Executor, PreparedModel, RemoteContext, RemoteTensor
+from hetero.system.errors import NotSupportedError
+from hetero.system.fork import renew_after_fork
 from hetero.virtual.candidates import Candidates
 from hetero.virtual.infer_request import AutoInferRequest
 from hetero.virtual.pool import Pool, Worker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hetero.errors import DeviceError
+from hetero.system.errors import DeviceError
 
 
 def split_number(name: str) -> tuple[str, int | None]:

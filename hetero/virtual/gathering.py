@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hetero.fork import renew_after_fork
+from hetero.system.fork import renew_after_fork
 
 if TYPE_CHECKING:
     from hetero.virtual.batch_request import BatchInferRequest

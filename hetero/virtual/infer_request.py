@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hetero.dispatch.infer_request import repair
-from hetero.errors import CancelledError, TensorError
+from hetero.core.tensor import Tensor
+from hetero.dispatch.execution.infer_request import repair
 from hetero.graph import Output, port_name
 from hetero.plugin import CompiledModel, ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
-from hetero.tensor import Tensor
+from hetero.system.errors import CancelledError, TensorError
 from hetero.virtual.pool import DeviceRequest, Pool, Worker
 
 if TYPE_CHECKING:

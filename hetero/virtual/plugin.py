@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from hetero import properties as props
-from hetero.dispatch.device import Device
-from hetero.dispatch.device_lists import with_processors
-from hetero.dispatch.devices import named_devices, own_options
-from hetero.errors import DeviceError, NotSupportedError
+from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices.device_lists import with_processors
+from hetero.dispatch.devices.devices import named_devices, own_options
 from hetero.graph import Model
 from hetero.plugin import Device as DeviceInfo
 from hetero.plugin import Plugin, QueryResult
 from hetero.properties import Property, PropertyTable
+from hetero.system.errors import DeviceError, NotSupportedError
 from hetero.virtual.device_names import split_number
 
 #: Properties of all virtual devices that are passed to their devices.

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from hetero import properties as props
-from hetero.errors import NotSupportedError
-from hetero.fork import renew_after_fork
+from hetero.core.tensor import Tensor
 from hetero.plugin import CompiledModel, Executor, RemoteTensor, SyncInferRequest
-from hetero.tensor import Tensor
+from hetero.system.errors import NotSupportedError
+from hetero.system.fork import renew_after_fork
 
 
 class DeviceRequest:

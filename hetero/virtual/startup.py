@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 
-from hetero.dispatch.device import Device
-from hetero.errors import as_exception
-from hetero.fork import renew_after_fork
+from hetero.dispatch.devices.device import Device
 from hetero.plugin import Executor
+from hetero.system.errors import as_exception
+from hetero.system.fork import renew_after_fork
 from hetero.virtual.candidates import Candidates
 from hetero.virtual.pool import Pool, Worker
 

@@ -60,8 +60,8 @@ def _cold_and_cached(name: str, device: str) -> tuple[float, float]:
 
 def keep_trials(folder: Path) -> None:
     """Copy the measurements of devices, which are made once per driver, to a folder for caches."""
-    from hetero_opencl.device import present_devices
-    from hetero_opencl.trial import verdict_file
+    from hetero_opencl.device.device import present_devices
+    from hetero_opencl.device.trial import verdict_file
 
     target = folder / "hetero/trials"
     target.mkdir(parents=True)

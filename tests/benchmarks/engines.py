@@ -103,7 +103,7 @@ def _opencl_handles() -> dict[str, int]:
     Otherwise tinygrad would only look for a library of the system, and only use the first platform.
     """
     import pyopencl
-    from hetero_opencl.device import present_devices
+    from hetero_opencl.device.device import present_devices
 
     for library in Path(pyopencl.__file__).parent.glob(".libs/libOpenCL*"):
         os.environ["OPENCL_PATH"] = str(library)

@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from hetero_opencl.operation import Operation
+from hetero_opencl.lowering.operation import Operation
+from hetero_opencl.lowering.program import Program
 from hetero_opencl.plugin import OpenCLPlugin
-from hetero_opencl.program import Program
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from hetero import CompiledModel, Core, InferRequest, ops
 from hetero.graph import Node, constant_array
 from hetero.ops.work_estimate import Work, assumed_shapes, model_work, work_of
-from hetero.plugin.profiling import STAGE
+from hetero.plugin.requests.profiling import STAGE
 from hetero.run.display import make_console
 from tests import zoo
 from tests.benchmarks import batched_models

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import pyopencl as cl
-from hetero_opencl.bound_model import BoundModel
+from hetero_opencl.execute.bound_model import BoundModel
 
 from hetero import (
     CompiledModel,

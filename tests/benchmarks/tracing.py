@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from hetero.tracing import Recorder, span
+from hetero.system.tracing import Recorder, span
 from tests.benchmarks.interleaved import Comparison, interleave
 
 ROUNDS = 10

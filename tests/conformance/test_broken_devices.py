@@ -11,9 +11,9 @@ from hetero_template.plugin import TemplatePlugin
 
 from hetero import Tensor
 from hetero.conformance import pytest_plugin
-from hetero.errors import HeteroError, NotSupportedError
 from hetero.passes import fold_constants
 from hetero.plugin import AsyncInferRequest, QueryResult, installed_plugins
+from hetero.system.errors import HeteroError, NotSupportedError
 
 
 def on_host(tensor):

@@ -5,7 +5,7 @@ import pytest
 
 from hetero import Type
 from hetero.conformance.samples import Sample, UnknownOperation, _candidates, assert_close, find_sample, supports
-from hetero.errors import GraphError
+from hetero.system.errors import GraphError
 from tests.devices import PickyPlugin, core_with
 
 

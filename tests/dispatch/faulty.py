@@ -11,8 +11,8 @@ from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.infer_request import TemplateInferRequest
 
 from hetero import Model, Parameter, Tensor, Type, ops
-from hetero.errors import CancelledError
 from hetero.graph.rt_info import AFFINITY
+from hetero.system.errors import CancelledError
 from tests.devices import PickyPlugin
 
 X = np.array([[-1, 0, 0.5, 2]], np.float32)

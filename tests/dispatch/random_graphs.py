@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from hetero import Model, Parameter, Type, ops
-from hetero.dispatch.affinity import is_placed
-from hetero.dispatch.groups import find_groups
+from hetero.dispatch.devices.affinity import is_placed
+from hetero.dispatch.devices.groups import find_groups
 from hetero.graph.rt_info import AFFINITY
-from hetero.ops.sequences import SequenceAt, SequenceConstruct, SequenceInsert, SequenceLength
+from hetero.ops.sequence.sequences import SequenceAt, SequenceConstruct, SequenceInsert, SequenceLength
 
 DEVICES = ("A", "B", "C", "D")
 # All values are floats of a shape that broadcasts to [rows, 3], so that any two fit together.

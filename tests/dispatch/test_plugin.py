@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from hetero import Model, Parameter, PartialShape, Tensor, Type, ops
-from hetero.errors import DeviceError, HeteroError, PropertyError, UnsupportedOperationError
 from hetero.graph.rt_info import AFFINITY
 from hetero.plugin import Device
 from hetero.properties import Property
+from hetero.system.errors import DeviceError, HeteroError, PropertyError, UnsupportedOperationError
 from tests.devices import PickyPlugin, core_with
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hetero import Constant, Core, Model, Parameter, PartialShape, RemoteTensor, Tensor, Type, ops
-from hetero.errors import DeviceError, NotSupportedError
 from hetero.graph.rt_info import AFFINITY
+from hetero.system.errors import DeviceError, NotSupportedError
 
 CORE = Core()
 X = np.float32([[1, -2, 3], [-4, 5, -6]])

@@ -12,11 +12,11 @@ from onnx import TensorProto, helper
 
 import hetero
 from hetero import Core, Op, ops
-from hetero.errors import FrontendError, GraphError
 from hetero.frontend import ConversionExtension, NamedOutput, OpExtension, ProgressReporterExtension
 from hetero.frontend import onnx as onnx_frontend
 from hetero.graph import Attribute
 from hetero.plugin import installed_plugins
+from hetero.system.errors import FrontendError, GraphError
 from tests.custom_operations import visited
 
 X = np.float32([-2, -0.5, 0, 0.5, 2])

@@ -13,10 +13,10 @@ from onnx import TensorProto, helper
 
 import hetero
 from hetero import Core, Op, opset11
-from hetero.errors import FrontendError, GraphError
 from hetero.frontend import ConversionExtension, NamedOutput, OpExtension, framework_map
 from hetero.graph import Attribute
 from hetero.plugin import installed_plugins
+from hetero.system.errors import FrontendError, GraphError
 from tests.custom_operations import visited as openvino_style
 from tests.frontend.toy import ToyFrontEnd, toy
 

@@ -7,8 +7,8 @@ import pytest
 from onnx import TensorProto, helper
 
 from hetero import Core, ops
-from hetero.errors import FrontendError, GraphError
 from hetero.frontend import ConversionExtension, OpExtension
+from hetero.system.errors import FrontendError, GraphError
 
 OPERATIONS = """
 from hetero import Op, ops

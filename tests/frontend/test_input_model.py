@@ -7,7 +7,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import hetero
-from hetero.errors import FrontendError
+from hetero.system.errors import FrontendError
 
 
 @pytest.fixture

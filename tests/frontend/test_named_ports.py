@@ -3,8 +3,8 @@
 import pytest
 
 from hetero import Op, ops
-from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension, NamedOutput, OpExtension
+from hetero.system.errors import FrontendError
 from tests.frontend.toy import ToyFrontEnd, toy
 
 

@@ -7,8 +7,8 @@ import pytest
 from onnx import ModelProto, TensorProto, helper
 
 from hetero import Core, Model, Parameter, Type, ops, serialize
-from hetero.errors import FrontendError
 from hetero.frontend import DecoderTransformationExtension, ProgressReporterExtension
+from hetero.system.errors import FrontendError
 from tests.frontend.tflite.models import chain, feed
 from tests.frontend.toy import ToyFrontEnd, toy
 

@@ -1,6 +1,6 @@
 """TranslatorRegistry: translators by domain, operator type and version."""
 
-from hetero.frontend.translation import TranslatorRegistry
+from hetero.frontend.translation.translators import TranslatorRegistry
 
 
 def test_the_newest_translator_that_is_not_newer_than_the_model_is_used():

@@ -12,13 +12,13 @@ import json
 
 import numpy as np
 
-from hetero.errors import FrontendError
 from hetero.frontend import FrontEnd, NodeContext
 from hetero.frontend.extension import conversion_for
-from hetero.frontend.subgraph import ModelScope, name_new_nodes
-from hetero.frontend.translation import TranslatorRegistry, as_outputs
+from hetero.frontend.translation.subgraph import ModelScope, name_new_nodes
+from hetero.frontend.translation.translators import TranslatorRegistry, as_outputs
 from hetero.graph import Constant, Model, Parameter
 from hetero.ops import Relu
+from hetero.system.errors import FrontendError
 
 translators = TranslatorRegistry()
 

@@ -8,8 +8,8 @@ import pytest
 
 import hetero
 from hetero import Core, Model, Op, Parameter, ops
-from hetero.errors import DeviceError, GraphError
-from hetero.types import Type
+from hetero.core.types import Type
+from hetero.system.errors import DeviceError, GraphError
 from tests.custom_operations import Power, X, built, classes, described, infer, nodes, opset
 
 

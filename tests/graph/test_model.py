@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hetero import Model, Op, Parameter, PartialShape, Type, ops
-from hetero.errors import GraphError
 from hetero.graph import Attribute, Constant, topological_order
+from hetero.system.errors import GraphError
 
 
 def small() -> Model:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hetero
-from hetero.errors import GraphError
+from hetero.system.errors import GraphError
 
 PACKAGES = ("openvino", "hetero")
 

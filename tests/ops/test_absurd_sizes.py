@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import hetero
-from hetero import Model, Parameter, Type, allocation, ops
-from hetero.errors import DeviceError, GraphError, HeteroError, TensorError
+from hetero import Model, Parameter, Type, ops
 from hetero.graph import Constant
+from hetero.system import allocation
+from hetero.system.errors import DeviceError, GraphError, HeteroError, TensorError
 from tests.devices import GPUS
 
 CORE = hetero.Core()

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from hetero import ops
-from hetero.errors import GraphError
 from hetero.graph import Constant
 from hetero.reference import evaluate
+from hetero.system.errors import GraphError
 from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shapes
 
 NAME = "scaled_dot_product_attention"

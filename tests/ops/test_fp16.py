@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from hetero.reference.elementwise import erf
+from hetero.reference.elementwise.elementwise import erf
 from tests.ops.oracle import Data, core, in_hetero, in_openvino, openvino, run
 
 rng = np.random.default_rng(5)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hetero import ops
-from hetero.errors import GraphError
 from hetero.reference import evaluate
+from hetero.system.errors import GraphError
 from tests.ops.oracle import (
     Data,
     Unknown,

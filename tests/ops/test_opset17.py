@@ -8,8 +8,8 @@ import pytest
 
 import hetero
 from hetero import Core, Model, Type, opset17
-from hetero.errors import GraphError
 from hetero.graph import Constant, Parameter
+from hetero.system.errors import GraphError
 from tests.devices import GPUS
 
 DEVICES = ["TEMPLATE", *GPUS]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hetero import ops, opset13
-from hetero.errors import GraphError
 from hetero.reference import evaluate
+from hetero.system.errors import GraphError
 from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shapes
 
 N, TIME, FEATURES, HIDDEN = 3, 4, 5, 2

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hetero import Dimension, Model, Parameter, Type, ops
-from hetero.errors import GraphError
 from hetero.ops.values import tidy
+from hetero.system.errors import GraphError
 
 
 def shape_of(*dimensions):

@@ -12,9 +12,9 @@ import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as pybind
 
 import hetero
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.writer import model_proto
 from hetero.graph import Node, Parameter
+from hetero.system.errors import FrontendError
 
 # With HETERO_SEEDS every call is checked, else the first one of each operation.
 _EVERY = "HETERO_SEEDS" in os.environ

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetero.errors import BlobError
-from hetero.plugin.blob import ALIGNMENT, FORMAT, MAGIC, hetero_version, pack_blob, read_blob
+from hetero.plugin.blobs.blob import ALIGNMENT, FORMAT, MAGIC, hetero_version, pack_blob, read_blob
+from hetero.system.errors import BlobError
 
 SECTIONS = {"graph": b"<net/>", "weights": [bytes(range(100)), b"", memoryview(b"more")], "nothing": b""}
 OPTIONS = {"PERF_COUNT": True, "names": ("a", "b"), "set": {"d", "c"}}

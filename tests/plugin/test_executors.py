@@ -8,8 +8,8 @@ import weakref
 
 import pytest
 
-from hetero.errors import DeviceError
 from hetero.plugin import Executor, Executors
+from hetero.system.errors import DeviceError
 from tests.interpreter import run_python
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hetero import AsyncInferQueue, Core, Model, Parameter, Type, ops
-from hetero.errors import PropertyError
-from hetero.tracing import Recorder
+from hetero.system.errors import PropertyError
+from hetero.system.tracing import Recorder
 from tests.devices import PickyPlugin, core_with
 
 PATIENCE = 20_000  # milliseconds

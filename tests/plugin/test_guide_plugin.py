@@ -9,8 +9,8 @@ import pytest
 
 from hetero import Core, Model, Parameter, Type, ops
 from hetero import properties as props
-from hetero.errors import BlobError, DeviceError, PropertyError
 from hetero.plugin import Device, Plugin, Registry, installed_plugins
+from hetero.system.errors import BlobError, DeviceError, PropertyError
 from tests.devices import PickyPlugin, core_with
 
 X = np.float32([-1, 2])

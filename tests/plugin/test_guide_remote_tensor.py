@@ -11,7 +11,7 @@ import pytest
 from hetero_template.remote import VectorTensor
 
 from hetero import Core, Model, Parameter, RemoteTensor, Tensor, Type, ops
-from hetero.errors import PropertyError, TensorError
+from hetero.system.errors import PropertyError, TensorError
 
 CORE = Core()
 CONTEXT = CORE.get_default_context("TEMPLATE")

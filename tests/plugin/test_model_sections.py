@@ -4,7 +4,7 @@ import pytest
 
 from hetero import Core, Parameter, Type, ops
 from hetero.conformance.onnx_cases import cases, read_case
-from hetero.plugin.model_sections import ir_fault
+from hetero.plugin.blobs.model_sections import ir_fault
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hetero_template.plugin import TemplatePlugin
 import hetero
 from hetero import Core, Model, Parameter, Type, ops
 from hetero import properties as props
-from hetero.errors import PropertyError
+from hetero.system.errors import PropertyError
 
 DEVICES = ["TEMPLATE", "GPU"]
 READ_ONLY = [

@@ -9,8 +9,9 @@ import pytest
 from hetero_template.plugin import TemplatePlugin
 
 from hetero import Core, get_version
-from hetero.errors import DeviceError
-from hetero.plugin import hookimpl, installed_plugins, package_code
+from hetero.plugin import hookimpl, installed_plugins
+from hetero.plugin.loading import package_code
+from hetero.system.errors import DeviceError
 
 
 class Odd(BaseException):

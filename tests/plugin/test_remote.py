@@ -5,7 +5,7 @@ import pytest
 
 import hetero
 from hetero import Core, Model, Parameter, RemoteTensor, Tensor, Type, ops
-from hetero.errors import NotSupportedError, PropertyError, TensorError
+from hetero.system.errors import NotSupportedError, PropertyError, TensorError
 from tests.devices import PickyPlugin, core_with
 
 CORE = Core()

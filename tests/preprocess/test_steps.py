@@ -5,8 +5,8 @@ import pytest
 
 import hetero
 from hetero import Core, Layout, Model, Parameter, Type, ops
-from hetero.errors import GraphError
 from hetero.preprocess import ColorFormat, PaddingMode, PrePostProcessor, ResizeAlgorithm
+from hetero.system.errors import GraphError
 
 
 def processor_of(shape=(1, 3, 8, 8)):

@@ -12,8 +12,8 @@ import pytest
 
 import hetero
 from hetero import properties as ours
-from hetero.errors import PropertyError
 from hetero.properties import Property, hint
+from hetero.system.errors import PropertyError
 
 MODULES = ["", "hint", "device", "streams", "log", "intel_auto", "intel_cpu", "intel_gpu", "intel_gpu.hint"]
 # Properties that OpenVINO has in C++ only, and those of hetero.

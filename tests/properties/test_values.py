@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetero import properties as props
-from hetero.errors import PropertyError
 from hetero.properties import Property, PropertyTable
+from hetero.system.errors import PropertyError
 
 PROPERTIES = {
     str(value): value

@@ -7,8 +7,8 @@ from pathlib import Path
 from random import Random
 
 from hetero import Core
-from hetero.errors import BlobError
-from hetero.plugin.blob import pack_blob, read_blob
+from hetero.plugin.blobs.blob import pack_blob, read_blob
+from hetero.system.errors import BlobError
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import chain, no_exp
 from tests.frontend.ir.samples import full_model

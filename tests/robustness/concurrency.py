@@ -23,7 +23,7 @@ from random import Random
 import numpy as np
 
 from hetero import InferRequest
-from hetero.errors import CancelledError, DeviceError, HeteroError
+from hetero.system.errors import CancelledError, DeviceError, HeteroError
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import Faulty, X, Y, chain, no_exp
 from tests.robustness.damage import Files

@@ -11,7 +11,7 @@ import numpy as np
 from hetero import Core
 from hetero.dispatch.cost.benchmark import DeviceBenchmark
 from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key, operation_key
-from hetero.dispatch.device import Device
+from hetero.dispatch.devices.device import Device
 from hetero.ops.work_estimate import assumed_shapes
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import X, Y, chain

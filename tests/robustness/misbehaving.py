@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from hetero.errors import DeviceError, HeteroError, device_errors
+from hetero.system.errors import DeviceError, HeteroError, device_errors
 from tests.robustness.running import TooMuchMemoryError
 
 NAME = "how"

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from hetero import CompiledModel
-from hetero.containers import ContainerType
+from hetero.core.containers import ContainerType
+from hetero.core.types import Type
 from hetero.graph import Output
-from hetero.types import Type
 from tests import peak_memory
 from tests.devices import PickyPlugin, core_with
 

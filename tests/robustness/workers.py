@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from types import NoneType
 
-from hetero.errors import HeteroError
+from hetero.system.errors import HeteroError
 from tests import peak_memory
 from tests.robustness.damage import Case, Files
 from tests.robustness.running import TooMuchMemoryError

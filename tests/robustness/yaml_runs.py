@@ -13,8 +13,8 @@ import yaml
 from onnx import TensorProto, helper
 from PIL import Image
 
-from hetero.run.config import load_config
-from hetero.run.runner import run as run_config
+from hetero.run.yaml_runs.config import load_config
+from hetero.run.yaml_runs.runner import run as run_config
 from tests.robustness.damage import Files, on_file
 from tests.robustness.trees import change_yaml
 

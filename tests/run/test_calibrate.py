@@ -17,10 +17,10 @@ from typer.testing import CliRunner
 from hetero import Model, Parameter, Type, ops
 from hetero.dispatch.cost.benchmark import DeviceBenchmark
 from hetero.dispatch.cost.database import CostDatabase
-from hetero.dispatch.device import Device
-from hetero.errors import ConfigError
+from hetero.dispatch.devices.device import Device
 from hetero.run.calibrate import calibrate, example_inputs, parse_shapes
 from hetero.run.cli import app
+from hetero.system.errors import ConfigError
 from tests.devices import PickyPlugin, core_with
 
 X = np.array([[-1, 0, 0.5, 2]], np.float32)

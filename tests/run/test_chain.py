@@ -9,10 +9,10 @@ from onnx import TensorProto, helper
 from PIL import Image
 from typer.testing import CliRunner
 
-from hetero.errors import ConfigError
 from hetero.run.cli import app
-from hetero.run.config import load_config
-from hetero.run.runner import run
+from hetero.run.yaml_runs.config import load_config
+from hetero.run.yaml_runs.runner import run
+from hetero.system.errors import ConfigError
 from tests.run.test_sounds import write as write_sound
 
 CHAIN = """

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hetero.errors import ConfigError
-from hetero.run.config import load_config
+from hetero.run.yaml_runs.config import load_config
+from hetero.system.errors import ConfigError
 
 GOOD = "model: model.onnx\ndevice: CPU\n"
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from hetero.run.config_outputs import Notes, Segments
-from hetero.run.decoding import find_notes, find_segments
+from hetero.run.media.decoding import find_notes, find_segments
+from hetero.run.yaml_runs.config_outputs import Notes, Segments
 
 STEP = 0.25
 

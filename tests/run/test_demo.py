@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import pytest
-from hetero_opencl.device import present_devices
+from hetero_opencl.device.device import present_devices
 from PIL import Image
 from typer.testing import CliRunner
 

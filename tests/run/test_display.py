@@ -6,7 +6,7 @@ from rich.console import Console
 
 from hetero.run.devices import DeviceInfo, DeviceList
 from hetero.run.display import _show_placement, show_device_list
-from hetero.run.runner import Placement, Reason
+from hetero.run.yaml_runs.runner import Placement, Reason
 
 
 def test_most_frequent_reasons_are_shown():

@@ -8,9 +8,9 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from hetero.errors import ConfigError
 from hetero.run.cli import app
-from hetero.run.config import json_schema, load_config
+from hetero.run.yaml_runs.config import json_schema, load_config
+from hetero.system.errors import ConfigError
 
 CONFIGS = sorted((Path(__file__).parents[2] / "configs").glob("*.yaml"))
 GOOD = "model: model.onnx\ndevice: CPU\n"

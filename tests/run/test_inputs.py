@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from hetero.errors import ConfigError
 from hetero.graph import Parameter
-from hetero.run.config import RunConfig
-from hetero.run.inputs import make_inputs
+from hetero.run.yaml_runs.config import RunConfig
+from hetero.run.yaml_runs.inputs import make_inputs
+from hetero.system.errors import ConfigError
 
 GRADIENT = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
 

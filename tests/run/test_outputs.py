@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 
 from hetero import Model
-from hetero.errors import ConfigError
 from hetero.graph import Parameter
-from hetero.run.config import RunConfig
-from hetero.run.outputs import make_presenters, save
+from hetero.run.yaml_runs.config import RunConfig
+from hetero.run.yaml_runs.outputs import make_presenters, save
+from hetero.system.errors import ConfigError
 
 SCORES = np.array([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]], np.float32)
 # Classes 0 to 3 are blank, a, b and space. The best classes of the steps are: a, a, blank, a, b, space.

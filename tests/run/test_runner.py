@@ -5,7 +5,7 @@ import itertools
 import onnx
 from onnx import TensorProto, helper
 
-from hetero.run.runner import read_model
+from hetero.run.yaml_runs.runner import read_model
 from hetero.runtime import Core
 
 

@@ -5,8 +5,8 @@ import wave
 import numpy as np
 import pytest
 
-from hetero.run.config_inputs import SoundInput
-from hetero.run.sounds import read_chunks
+from hetero.run.media.sounds import read_chunks
+from hetero.run.yaml_runs.config_inputs import SoundInput
 
 RAMP = np.arange(-50, 50) / 64  # exact in every width
 

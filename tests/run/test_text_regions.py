@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from hetero.run.config_inputs import TextRegions
-from hetero.run.text_regions import _components, find_regions
+from hetero.run.media.text_regions import _components, find_regions
+from hetero.run.yaml_runs.config_inputs import TextRegions
 
 PLAIN = {"from": "detection", "expand": 0}
 

@@ -9,9 +9,9 @@ from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.infer_request import TemplateInferRequest
 
 from hetero import Core, Model, Parameter, Type, ops
-from hetero.errors import CancelledError, DeviceError, RequestBusyError, UnsupportedOperationError
 from hetero.plugin import Device, QueryResult
 from hetero.run.devices import find_devices
+from hetero.system.errors import CancelledError, DeviceError, RequestBusyError, UnsupportedOperationError
 from tests.devices import PickyPlugin, core_with
 
 X = np.array([[-1, 0, 0.5, 2]], np.float32)

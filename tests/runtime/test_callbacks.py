@@ -8,7 +8,7 @@ import pytest
 from hetero_template.infer_request import TemplateInferRequest
 
 from hetero import AsyncInferQueue, Core
-from hetero.errors import HeteroError, RequestBusyError
+from hetero.system.errors import HeteroError, RequestBusyError
 from tests.runtime.test_threads import expected, model
 
 X = np.ones([3, 4], np.float32)

@@ -5,8 +5,8 @@ import pytest
 
 import hetero
 from hetero import Model, Parameter, Type, ops
-from hetero.errors import CancelledError
 from hetero.graph import Constant
+from hetero.system.errors import CancelledError
 from tests.devices import GPUS
 
 CORE = hetero.Core()

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from hetero import PartialShape, Type, convert_model, ops
-from hetero.errors import FrontendError, GraphError
 from hetero.frontend import ConversionExtension
 from hetero.graph import Model, Parameter
 from hetero.runtime import Core
+from hetero.system.errors import FrontendError, GraphError
 from tests.frontend.pytorch.test_cases import CASES
 from tests.frontend.stored_calls import read_calls
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from hetero import Constant, Core, Model, Parameter, Type, ops
-from hetero.errors import DeviceError, FrontendError, PropertyError, UnsupportedOperationError
 from hetero.plugin import Device, Plugin, installed_plugins
 from hetero.properties import Property
 from hetero.runtime.device_name import parse_device_name
+from hetero.system.errors import DeviceError, FrontendError, PropertyError, UnsupportedOperationError
 from tests.devices import PickyPlugin, core_with
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from hetero import Core, Model, Parameter, Type, ops
 from hetero import properties as props
-from hetero.errors import DeviceError, PropertyError
 from hetero.plugin import Device
 from hetero.runtime.version import Version
+from hetero.system.errors import DeviceError, PropertyError
 from tests.devices import PickyPlugin, core_with
 
 

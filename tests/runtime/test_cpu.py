@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model, Parameter, Type, ops
-from hetero.dispatch.device_lists import with_processors
-from hetero.errors import DeviceError, PropertyError
+from hetero.dispatch.devices.device_lists import with_processors
 from hetero.plugin import Rank
+from hetero.system.errors import DeviceError, PropertyError
 from tests.devices import core_with
 from tests.dispatch.faulty import no_exp
 from tests.virtual.devices import Backend

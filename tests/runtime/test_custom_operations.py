@@ -10,9 +10,9 @@ import pytest
 
 import hetero
 from hetero import Core, Model, Op, Parameter, ops
-from hetero.errors import BlobError
+from hetero.core.types import Type
 from hetero.runtime.model_hash import model_hash
-from hetero.types import Type
+from hetero.system.errors import BlobError
 from tests.custom_operations import Power, X, classes
 
 core = Core()

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetero import Core, Model, Parameter, Type, ops
-from hetero.errors import BlobError, DeviceError
-from hetero.plugin.blob import pack_blob, read_blob
+from hetero.plugin.blobs.blob import pack_blob, read_blob
+from hetero.system.errors import BlobError, DeviceError
 
 core = Core()
 DEVICES = ["TEMPLATE", "GPU"]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model, Op, Parameter, Type, ops
-from hetero.errors import BlobError, PropertyError
 from hetero.graph import Attribute, texts
 from hetero.reference.registry import evaluates
+from hetero.system.errors import BlobError, PropertyError
 from tests import zoo
 from tests.devices import GPUS
 

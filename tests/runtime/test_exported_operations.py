@@ -7,8 +7,8 @@ import pytest
 
 from hetero import Core
 from hetero.conformance import onnx_cases
-from hetero.errors import BlobError
 from hetero.reference import random
+from hetero.system.errors import BlobError
 from tests.frontend.onnx.backend import cases
 
 core = Core()

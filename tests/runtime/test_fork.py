@@ -12,7 +12,7 @@ PROGRAM = """
 import faulthandler, os, sys, threading
 import numpy as np
 from hetero import AsyncInferQueue, Core
-from hetero.errors import CancelledError, DeviceError
+from hetero.system.errors import CancelledError, DeviceError
 from tests.runtime.test_threads import expected, model
 
 DEVICE = {device!r}

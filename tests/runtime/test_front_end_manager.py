@@ -5,11 +5,11 @@ import io
 import pytest
 
 import hetero
-from hetero.errors import FrontendError
 from hetero.frontend import FrontEnd
 from hetero.frontend.onnx import OnnxFrontEnd
 from hetero.plugin import installed_plugins
 from hetero.runtime import Core, FrontEndManager
+from hetero.system.errors import FrontendError
 from tests import zoo
 
 

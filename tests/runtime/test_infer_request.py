@@ -9,8 +9,8 @@ from hetero_template.infer_request import TemplateInferRequest
 
 import hetero
 from hetero import AsyncInferQueue, Core, Model, Parameter, Tensor, Type, ops
-from hetero.errors import CancelledError, DeviceError, GraphError, HeteroError, RequestBusyError, TensorError
 from hetero.plugin import AsyncInferRequest, Executor
+from hetero.system.errors import CancelledError, DeviceError, GraphError, HeteroError, RequestBusyError, TensorError
 from tests.devices import PickyPlugin, core_with
 
 

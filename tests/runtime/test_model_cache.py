@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from hetero import Constant, Core, Model, Op, Parameter, Type, ops, serialize
-from hetero.errors import FrontendError, PropertyError
 from hetero.graph import Attribute
 from hetero.plugin import Device
 from hetero.runtime.model_hash import model_hash
+from hetero.system.errors import FrontendError, PropertyError
 from tests import zoo
 from tests.devices import PickyPlugin, core_with
 

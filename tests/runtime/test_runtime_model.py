@@ -9,8 +9,8 @@ import openvino
 import pytest
 
 import hetero
-from hetero.errors import NotSupportedError
 from hetero.opset_modules import make_modules
+from hetero.system.errors import NotSupportedError
 from tests.devices import PickyPlugin, core_with
 
 DEVICES = ["TEMPLATE", "GPU", "HETERO:TEMPLATE", "HETERO:GPU,TEMPLATE"]

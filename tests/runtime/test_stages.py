@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hetero import AsyncInferQueue, Core, Model, Parameter, Tensor, Type, ops
-from hetero.errors import CancelledError, DeviceError, TensorError
 from hetero.plugin import STAGES
+from hetero.system.errors import CancelledError, DeviceError, TensorError
 from tests.devices import PickyPlugin, core_with
 
 DEVICES = ["TEMPLATE", "GPU", "HETERO:GPU,TEMPLATE"]
@@ -128,7 +128,7 @@ def test_cancel_of_an_idle_request_does_nothing():
 
 def test_stages_of_different_requests_overlap(monkeypatch):
     """The second request uploads and starts while the first waits for its kernels. Otherwise the first times out."""
-    from hetero_opencl.infer_request import OpenCLInferRequest
+    from hetero_opencl.execute.infer_request import OpenCLInferRequest
 
     request_at_wait = threading.Semaphore(0)
     started = []

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from hetero import Model, Parameter, Type, ops
-from hetero.errors import DeviceError
 from hetero.plugin import Rank
+from hetero.system.errors import DeviceError
 from tests.dispatch.faulty import Faulty
 
 # Seconds; long for a device that works, also on a busy machine.

@@ -13,9 +13,15 @@ import pytest
 from hetero import AsyncInferQueue, Core, Model, Parameter, Tensor, Type, ops
 from hetero.conformance.features import delay
 from hetero.conformance.samples import find_sample
-from hetero.errors import CancelledError, DeviceError, NotSupportedError, PropertyError, UnsupportedOperationError
 from hetero.graph import Constant
 from hetero.plugin import Rank
+from hetero.system.errors import (
+    CancelledError,
+    DeviceError,
+    NotSupportedError,
+    PropertyError,
+    UnsupportedOperationError,
+)
 from tests.devices import core_with
 from tests.dispatch.faulty import no_exp, warnings_in
 from tests.interpreter import run_python
@@ -55,7 +61,7 @@ def test_without_a_list_the_device_of_highest_rank_is_used():
 
 def test_ranks_of_the_installed_devices():
     """GPUs come before processors, and TEMPLATE is last; virtual devices are not among them."""
-    from hetero.dispatch.device_lists import preferred_devices
+    from hetero.dispatch.devices.device_lists import preferred_devices
 
     names = preferred_devices(Core())
     assert names[-1] == "TEMPLATE" and set(names) == set(Core().available_devices)

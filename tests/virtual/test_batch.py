@@ -10,7 +10,7 @@ import pytest
 from hetero import AsyncInferQueue, Core, Model, Parameter, Tensor, Type, ops
 from hetero.conformance.features import delay
 from hetero.conformance.samples import find_sample
-from hetero.errors import CancelledError, DeviceError, NotSupportedError, PropertyError, TensorError
+from hetero.system.errors import CancelledError, DeviceError, NotSupportedError, PropertyError, TensorError
 from tests.devices import core_with
 from tests.dispatch.faulty import warnings_in
 from tests.virtual.devices import TIMEOUT, Backend, arrays, square

@@ -9,8 +9,8 @@ import pytest
 from hetero import AsyncInferQueue, Core
 from hetero.conformance.features import delay
 from hetero.conformance.samples import find_sample
-from hetero.errors import DeviceError, TensorError
-from hetero.types import Type
+from hetero.core.types import Type
+from hetero.system.errors import DeviceError, TensorError
 from tests.devices import core_with
 from tests.dispatch.faulty import no_exp, warnings_in
 from tests.virtual.devices import TIMEOUT, Backend, arrays, square

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetero import ops
-from hetero.dispatch.device import Device
-from hetero.errors import DeviceError
+from hetero.core.tensor import Tensor
+from hetero.core.types import Type
+from hetero.dispatch.devices.device import Device
 from hetero.graph import Model, Node, Parameter
-from hetero.messages import get_logger
 from hetero.plugin import SyncInferRequest
-from hetero.tensor import Tensor
-from hetero.types import Type
+from hetero.system.errors import DeviceError
+from hetero.system.messages import get_logger
 
 log = get_logger("hetero.dispatch")
 

@@ -22,12 +22,12 @@ from typing import Any
 import platformdirs
 
 from hetero import properties as props
-from hetero.cache_folder import cache_folder, write_cached
 from hetero.dispatch.cost.benchmark import DeviceBenchmark
-from hetero.dispatch.device import Device
+from hetero.dispatch.devices.device import Device
 from hetero.graph import Model, Node, Output, is_constant
-from hetero.messages import get_logger
 from hetero.ops.work_estimate import Shape, Shapes
+from hetero.system.cache_folder import cache_folder, write_cached
+from hetero.system.messages import get_logger
 
 log = get_logger("hetero.dispatch")
 

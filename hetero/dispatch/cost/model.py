@@ -14,13 +14,13 @@ from numbers import Real
 from hetero.dispatch.cost import benchmark
 from hetero.dispatch.cost.benchmark import DeviceBenchmark
 from hetero.dispatch.cost.database import CostDatabase, operation_key
-from hetero.dispatch.device import Device
-from hetero.dispatch.support import Failure, named, names_of
-from hetero.errors import DeviceError, device_errors
+from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices.support import Failure, named, names_of
 from hetero.graph import Model, Node, Output
-from hetero.messages import get_logger
 from hetero.ops.values import is_exact
 from hetero.ops.work_estimate import assumed_shapes, bytes_of, work_of
+from hetero.system.errors import DeviceError, device_errors
+from hetero.system.messages import get_logger
 
 log = get_logger("hetero.dispatch")
 

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from hetero.dispatch.cutting.partition import Subgraph
 from hetero.dispatch.drawing.dot import to_dot
 from hetero.dispatch.drawing.picture import Picture, PlacedOn, picture_of_affinities, picture_of_subgraphs
-from hetero.dispatch.partition import Subgraph
 from hetero.dispatch.report import PlacementReport
-from hetero.files import atomic_write
 from hetero.graph import Model
-from hetero.messages import get_logger
+from hetero.system.files import atomic_write
+from hetero.system.messages import get_logger
 
 log = get_logger("hetero.dispatch")
 VISUALIZE = "HETERO_VISUALIZE"

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hetero.dispatch.affinity import is_placed
-from hetero.dispatch.partition import Subgraph
+from hetero.dispatch.cutting.partition import Subgraph
+from hetero.dispatch.devices.affinity import is_placed
 from hetero.dispatch.report import PlacementReport, SubgraphReport, counted
 from hetero.graph import Constant, Model, Node, Output, Parameter, port_name
 

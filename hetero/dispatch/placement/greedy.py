@@ -11,8 +11,8 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from hetero.dispatch.affinity import Assignment, Candidates
-from hetero.dispatch.device import Device
+from hetero.dispatch.devices.affinity import Assignment, Candidates
+from hetero.dispatch.devices.device import Device
 from hetero.graph import Model, Node, Output
 from hetero.ops.values import MAX_VALUE_SIZE
 

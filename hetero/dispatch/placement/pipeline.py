@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 
 from hetero.dispatch.placement.problem import Choice, Problem
-from hetero.errors import DeviceError
+from hetero.system.errors import DeviceError
 
 # Factor by which the slowest stage may exceed the best balance if that makes the transfers between stages cheaper.
 SLACK = 1.05

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from hetero import properties as props
-from hetero.dispatch.affinity import Assignment, Candidates
 from hetero.dispatch.cost.database import CostDatabase, model_key
 from hetero.dispatch.cost.model import CostModel
-from hetero.dispatch.device import Device
+from hetero.dispatch.devices.affinity import Assignment, Candidates
+from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices.support import EstimateError
 from hetero.dispatch.placement.min_cut import min_cut
 from hetero.dispatch.placement.pipeline import pipeline
 from hetero.dispatch.placement.problem import Choice, Flow, Problem
-from hetero.dispatch.support import EstimateError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
 from hetero.ops.work_estimate import bytes_of
 

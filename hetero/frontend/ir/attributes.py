@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hetero.errors import FrontendError
+from hetero.core.shape import PartialShape
 from hetero.frontend.ir.spelling import split_at_commas
 from hetero.graph import Attribute, AttributeVisitor, Op, floats, integers, texts
-from hetero.shape import PartialShape
+from hetero.system.errors import FrontendError
 
 # OpenVINO writes these for a type or a shape that was not specified.
 _UNSPECIFIED = ("dynamic", "...")

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from xml.etree.ElementTree import Element, SubElement
 
-from hetero.errors import FrontendError
 from hetero.graph import Model, Node, Output
-from hetero.ops.control_flow import If, Loop, MultiSubGraphOp
-from hetero.ops.port_maps import (
+from hetero.ops.control_flow.control_flow import If, Loop, MultiSubGraphOp
+from hetero.ops.control_flow.port_maps import (
     BodyOutputDescription,
     ConcatOutputDescription,
     InputDescription,
@@ -21,6 +20,7 @@ from hetero.ops.port_maps import (
     OutputDescription,
     SliceInputDescription,
 )
+from hetero.system.errors import FrontendError
 
 # Adds a body to an element and returns the layer number of each node.
 FillGraph = Callable[[Element, Model], dict[Node, int]]

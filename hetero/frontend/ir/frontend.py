@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, ParseError
 
-from hetero.errors import FrontendError, GraphError
 from hetero.frontend.frontend import FrontEnd, ModelSource
 from hetero.frontend.ir.reader import Operations, read_net
 from hetero.frontend.op_extension import OpExtension
 from hetero.frontend.source import SourceBytes, read_source
 from hetero.graph import Model
-from hetero.ops.bodies import MAX_NESTING
+from hetero.ops.control_flow.bodies import MAX_NESTING
+from hetero.system.errors import FrontendError, GraphError
 
 VERSIONS = ("10", "11")
 # A file is taken for an IR if `<net` occurs within this many bytes from its beginning.

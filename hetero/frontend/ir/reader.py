@@ -7,19 +7,19 @@ from graphlib import CycleError, TopologicalSorter
 from typing import NoReturn
 from xml.etree.ElementTree import Element
 
-from hetero.errors import FrontendError, HeteroError
+from hetero.core.shape import Dimension
+from hetero.core.types import Type
 from hetero.frontend.ir.attributes import AttributeReader
 from hetero.frontend.ir.bodies import read_bodies
 from hetero.frontend.ir.runtime_info import read_model_info, read_rt_info
 from hetero.frontend.ir.spelling import operation_name, split_names
 from hetero.frontend.ir.weights import decode
 from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result, get_layout
-from hetero.ops.control_flow import MultiSubGraphOp
+from hetero.ops.control_flow.control_flow import MultiSubGraphOp
+from hetero.ops.control_flow.variables import AssignV3
+from hetero.ops.movement.slicing import Split, VariadicSplit
 from hetero.ops.opsets import OPSETS, classes_in, extension_classes
-from hetero.ops.slicing import Split, VariadicSplit
-from hetero.ops.variables import AssignV3
-from hetero.shape import Dimension
-from hetero.types import Type
+from hetero.system.errors import FrontendError, HeteroError
 
 
 def read_net(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hetero.types import Type
+from hetero.core.types import Type
 
 # Operations whose layer type in IR files differs from their name in the opsets.
 _TYPE_NAMES = {"Constant": "Const", "PRelu": "PReLU", "Relu": "ReLU", "Softmax": "SoftMax"}

@@ -9,9 +9,9 @@ from typing import BinaryIO
 
 import numpy as np
 
-from hetero.allocation import string_array
-from hetero.packing import is_packed, pack, packed_size, unpack
-from hetero.types import Type
+from hetero.core.packing import is_packed, pack, packed_size, unpack
+from hetero.core.types import Type
+from hetero.system.allocation import string_array
 
 # Alignment of each constant in bytes, so that a memory-mapped file can be used without a copy.
 ALIGNMENT = 16

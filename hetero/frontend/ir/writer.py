@@ -8,9 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from hetero.containers import ContainerType
-from hetero.errors import ArgumentTypeError, FrontendError
-from hetero.files import atomic_write
+from hetero.core.containers import ContainerType
 from hetero.frontend.ir.attributes import AttributeWriter
 from hetero.frontend.ir.bodies import write_bodies
 from hetero.frontend.ir.runtime_info import write_model_info, write_rt_info
@@ -19,8 +17,10 @@ from hetero.frontend.ir.weights import WeightsWriter
 from hetero.graph import Constant, Model, Node, Op, Output, Result, is_execution_step
 from hetero.graph.execution import LAYER_TYPE
 from hetero.graph.model import checked_model
-from hetero.ops.control_flow import MultiSubGraphOp
+from hetero.ops.control_flow.control_flow import MultiSubGraphOp
 from hetero.passes.fp16_compression import compress_to_f16
+from hetero.system.errors import ArgumentTypeError, FrontendError
+from hetero.system.files import atomic_write
 
 VERSION = "11"
 

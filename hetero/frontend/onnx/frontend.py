@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from hetero.errors import FrontendError
 from hetero.frontend.frontend import FrontEnd, ModelSource
 from hetero.frontend.onnx.wire import WireError, detach_tensors, looks_like_model
 from hetero.frontend.reading_extensions import DecoderTransformationExtension
 from hetero.frontend.source import read_source
 from hetero.graph import Model
+from hetero.system.errors import FrontendError
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -8,9 +8,9 @@ from typing import Any
 import onnx
 from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto
 
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.value_types import type_proto
 from hetero.graph import Output
+from hetero.system.errors import FrontendError
 
 
 def domain_of(name: str) -> str:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
-from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension
 from hetero.frontend.onnx.functions import StandardFunction, domain_of, with_attributes
 from hetero.frontend.onnx.node_context import OnnxNodeContext
@@ -15,9 +14,10 @@ from hetero.frontend.onnx.operators import Operator, OperatorResolver
 from hetero.frontend.onnx.subgraph import OnnxSubgraph
 from hetero.frontend.onnx.tensors import TensorReader
 from hetero.frontend.onnx.value_types import declared_types, narrow_shape, value_type
-from hetero.frontend.subgraph import ModelScope, name_first_output, name_new_nodes
-from hetero.frontend.translation import as_outputs
+from hetero.frontend.translation.subgraph import ModelScope, name_first_output, name_new_nodes
+from hetero.frontend.translation.translators import as_outputs
 from hetero.graph import Constant, Model, Output, Parameter, Result
+from hetero.system.errors import FrontendError
 
 # Limits on the nesting of functions and subgraphs, and on the total number of nodes in them: a small file with
 # functions that call each other can expand to more nodes than fit into memory.

@@ -9,17 +9,17 @@ from typing import Any
 import onnx
 from onnx import AttributeProto, NodeProto
 
-from hetero.allocation import check_strings
-from hetero.errors import FrontendError
-from hetero.frontend.node_context import NodeContext
+from hetero.core.types import Type
 from hetero.frontend.onnx.functions import domain_of
 from hetero.frontend.onnx.subgraph import OnnxSubgraph
 from hetero.frontend.onnx.tensors import TensorReader, element_type
 from hetero.frontend.onnx.value_types import value_type
-from hetero.frontend.subgraph import Subgraph
-from hetero.frontend.values import int64
+from hetero.frontend.translation.node_context import NodeContext
+from hetero.frontend.translation.subgraph import Subgraph
+from hetero.frontend.translation.values import int64
 from hetero.graph import Output
-from hetero.types import Type
+from hetero.system.allocation import check_strings
+from hetero.system.errors import FrontendError
 
 
 class OnnxNodeContext(NodeContext):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import NodeProto, helper
 
-from hetero.errors import HeteroError
+from hetero.core.types import Type
 from hetero.frontend.onnx.tensors import data_type
 from hetero.graph import is_constant
 from hetero.ops.values import exact_value
-from hetero.types import Type
+from hetero.system.errors import HeteroError
 
 if TYPE_CHECKING:
     from hetero.frontend.onnx.graph_writer import GraphWriter

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
-from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension, conversion_for
 from hetero.frontend.onnx import translators as _  # noqa: F401 (fills the registry)
 from hetero.frontend.onnx.functions import StandardFunction, domain_of, versions_of
 from hetero.frontend.onnx.registry import find_translator
-from hetero.frontend.translation import Translator
+from hetero.frontend.translation.translators import Translator
+from hetero.system.errors import FrontendError
 
 # Maximum number of node names in a message.
 _MAX_NAMES = 3

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.translation import Translation, TranslatorRegistry
+from hetero.frontend.translation.translators import Translation, TranslatorRegistry
 
 translators = TranslatorRegistry()
 translator = translators.register

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onnx import GraphProto
 
-from hetero.frontend.subgraph import Body, ModelScope, Subgraph, name_first_output
+from hetero.frontend.translation.subgraph import Body, ModelScope, Subgraph, name_first_output
 from hetero.graph import Model, Node, Output, Parameter
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
-from hetero.allocation import string_array
-from hetero.errors import FrontendError
+from hetero.core.packing import is_packed, pack, packed_size, unpack
+from hetero.core.types import Type
 from hetero.frontend.source import is_inside, map_file
-from hetero.packing import is_packed, pack, packed_size, unpack
-from hetero.types import Type
+from hetero.system.allocation import string_array
+from hetero.system.errors import FrontendError
 
 _TYPES: dict[int, Type] = {
     TensorProto.FLOAT: Type.f32, TensorProto.UINT8: Type.u8, TensorProto.INT8: Type.i8, TensorProto.UINT16: Type.u16,

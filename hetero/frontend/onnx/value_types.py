@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 from onnx import TypeProto, ValueInfoProto
 
-from hetero.containers import ContainerType, ElementType, OptionalType, SequenceType
-from hetero.errors import FrontendError
+from hetero.core.containers import ContainerType, ElementType, OptionalType, SequenceType
+from hetero.core.shape import MAX_RANK, PartialShape
+from hetero.core.types import Type
 from hetero.frontend.onnx.tensors import data_type, element_type
 from hetero.graph import Output
-from hetero.shape import MAX_RANK, PartialShape
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 log = logging.getLogger("hetero.frontend")
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from onnx import ModelProto
 
-from hetero.errors import FrontendError
-from hetero.files import atomic_write
 from hetero.frontend.onnx.graph_writer import GraphWriter, SharedState
 from hetero.frontend.onnx.operators import describe_nodes
 from hetero.graph import Model, walk_nested
 from hetero.graph.model import checked_model
 from hetero.passes.fp16_compression import compress_to_f16
 from hetero.passes.upgrade_opset import upgrade_opset
+from hetero.system.errors import FrontendError
+from hetero.system.files import atomic_write
 
 # The newest versions that ONNX Runtime 1.32 runs.
 IR_VERSION = 13

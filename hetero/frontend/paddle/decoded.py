@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from hetero.errors import FrontendError
-from hetero.shape import PartialShape
-from hetero.types import Type
+from hetero.core.shape import PartialShape
+from hetero.core.types import Type
+from hetero.system.errors import FrontendError
 
 TENSOR_ARRAY = "a tensor array"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hetero.errors import FrontendError
-from hetero.types import Type
+from hetero.core.types import Type
+from hetero.system.errors import FrontendError
 
 _BY_NUMBER = {
     0: Type.boolean, 1: Type.i16, 2: Type.i32, 3: Type.i64, 4: Type.f16, 5: Type.f32, 6: Type.f64, 20: Type.u8,

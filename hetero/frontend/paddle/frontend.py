@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hetero.errors import FrontendError, HeteroError
 from hetero.frontend.frontend import FrontEnd, ModelSource
 from hetero.frontend.source import SourceBytes, read_source
 from hetero.graph import Model
+from hetero.system.errors import FrontendError, HeteroError
 
 if TYPE_CHECKING:
     from hetero.frontend.paddle.decoded import DecodedProgram

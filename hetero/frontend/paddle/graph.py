@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension, conversion_for
 from hetero.frontend.paddle.decoded import TENSOR_ARRAY, DecodedBlock, DecodedOperator, DecodedProgram, all_blocks
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import PaddleTranslation, PaddleTranslator, find_translator
 from hetero.frontend.paddle.subgraph import PaddleSubgraph
-from hetero.frontend.subgraph import ModelScope, name_new_nodes
-from hetero.frontend.translation import as_outputs, outputs_of
-from hetero.frontend.values import int64
+from hetero.frontend.translation.subgraph import ModelScope, name_new_nodes
+from hetero.frontend.translation.translators import as_outputs, outputs_of
+from hetero.frontend.translation.values import int64
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, as_output
+from hetero.system.errors import FrontendError
 
 # Maximum nesting depth of blocks.
 MAX_NESTING = 40

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.node_context import REQUIRED, NodeContext
+from hetero.core.types import Type
 from hetero.frontend.paddle.decoded import DecodedOperator, DecodedVariable
 from hetero.frontend.paddle.element_types import is_undefined, type_of
 from hetero.frontend.paddle.subgraph import PaddleSubgraph
-from hetero.frontend.values import int64
+from hetero.frontend.translation.node_context import REQUIRED, NodeContext
+from hetero.frontend.translation.values import int64
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 # The ports with the results of most operators, which come first among the outputs.
 _MAIN_OUTPUTS = ("Out", "Y", "Output")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from hetero.errors import FrontendError
 from hetero.frontend.paddle.element_types import type_of
 from hetero.frontend.protobuf import Schema, WireError, decode
 from hetero.frontend.source import map_file
+from hetero.system.errors import FrontendError
 
 TENSOR = Schema("TensorDesc", data_type=(1, "int"), dims=(2, ["int"]))
 _MAX_RANK = 64

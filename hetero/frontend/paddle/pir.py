@@ -8,11 +8,11 @@ from collections import ChainMap
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
-from hetero.errors import FrontendError
+from hetero.core.shape import PartialShape
 from hetero.frontend.paddle.decoded import TENSOR_ARRAY, DecodedBlock, DecodedOperator, DecodedProgram, DecodedVariable
 from hetero.frontend.paddle.element_types import value_type
 from hetero.frontend.paddle.pir_operators import form_of
-from hetero.shape import PartialShape
+from hetero.system.errors import FrontendError
 
 _BEGIN = re.compile(rb'\s*\{\s*"base_code"\s*:\s*\{[^{}]*"magic"\s*:\s*"pir"')
 _MAX_NESTING = 40

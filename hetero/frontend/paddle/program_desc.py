@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hetero.errors import FrontendError
+from hetero.core.shape import PartialShape
+from hetero.core.types import Type
 from hetero.frontend.paddle.conditionals import join_branches
 from hetero.frontend.paddle.decoded import TENSOR_ARRAY, DecodedBlock, DecodedOperator, DecodedProgram, DecodedVariable
 from hetero.frontend.paddle.element_types import type_of
 from hetero.frontend.paddle.parameters import TENSOR
 from hetero.frontend.protobuf import Message, Schema, WireError, decode
-from hetero.shape import PartialShape
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 _SCALAR = Schema("Scalar", type=(1, "int"), b=(2, "bool"), i=(3, "int"), r=(4, "double"))
 _ATTRIBUTE = Schema(

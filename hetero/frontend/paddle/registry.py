@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hetero.frontend.translation import ConversionResult
+from hetero.frontend.translation.translators import ConversionResult
 from hetero.graph import Output
 
 # Values in the order of the outputs that something reads, or by port; None for a variable that stays without a value.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hetero.frontend.paddle.decoded import DecodedBlock
-from hetero.frontend.subgraph import Body, ModelScope, Subgraph, name_first_output
+from hetero.frontend.translation.subgraph import Body, ModelScope, Subgraph, name_first_output
 from hetero.graph import Model, Node, Output, Parameter
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from hetero.errors import FrontendError
-from hetero.types import Type
+from hetero.core.types import Type
+from hetero.system.errors import FrontendError
 
 # The fixed part of the header before each file in a zip archive, and where it has the lengths of name and extra field.
 _HEADER, _LENGTHS = 30, slice(26, 30)

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.shape import PartialShape
-from hetero.types import Type
+from hetero.core.shape import PartialShape
+from hetero.core.types import Type
 
 
 class Reference(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hetero.errors import FrontendError
+from hetero.core.shape import Dimension, PartialShape
 from hetero.frontend.pytorch.archive import Archive, scalar_type
 from hetero.frontend.pytorch.decoded import (
     Argument,
@@ -18,7 +18,7 @@ from hetero.frontend.pytorch.decoded import (
     DecodedTensor,
     Reference,
 )
-from hetero.shape import Dimension, PartialShape
+from hetero.system.errors import FrontendError
 
 _PROGRAM = "models/model.json"
 _NEWEST_SCHEMA = 8

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hetero.errors import FrontendError
+from hetero.core.shape import PartialShape
+from hetero.core.types import Type
 from hetero.frontend.pytorch.decoded import DecodedProgram
 from hetero.frontend.pytorch.decoder import decode
-from hetero.shape import PartialShape
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 # torch's names of the element types that it cannot return as arrays, and ours.
 _TYPES_WITHOUT_ARRAYS = {

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hetero.errors import FrontendError, HeteroError
 from hetero.frontend.extension import conversion_for
 from hetero.frontend.frontend import FrontEnd, ModelSource
 from hetero.frontend.pytorch.decoded import DecodedProgram
 from hetero.frontend.pytorch.exported import decode_exported, decomposed, is_exported_program
 from hetero.frontend.source import read_source
 from hetero.graph import Model
+from hetero.system.errors import FrontendError, HeteroError
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram

@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.extension import Extension, conversion_for
 from hetero.frontend.pytorch.decoded import Argument, DecodedGraph, DecodedNode, DecodedProgram, Reference, is_in_place
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import find_translator
 from hetero.frontend.pytorch.subgraph import TorchSubgraph
 from hetero.frontend.pytorch.views import Tensors
-from hetero.frontend.subgraph import ModelScope, name_new_nodes
-from hetero.frontend.translation import Translator, as_outputs
+from hetero.frontend.translation.subgraph import ModelScope, name_new_nodes
+from hetero.frontend.translation.translators import Translator, as_outputs
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 # Maximum nesting depth of graphs.
 MAX_NESTING = 40

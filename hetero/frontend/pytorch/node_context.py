@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.node_context import NodeContext
+from hetero.core.types import Type
 from hetero.frontend.pytorch.decoded import Argument, DecodedNode, DecodedTensor
 from hetero.frontend.pytorch.registry import canonical_name
+from hetero.frontend.translation.node_context import NodeContext
 from hetero.graph import Constant, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 class TorchNodeContext(NodeContext):

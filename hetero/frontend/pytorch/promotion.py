@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from hetero.core.types import Type
 from hetero.graph import Output
-from hetero.types import Type
 
 # Kinds of element types, lower ones first.
 _BOOLEAN, _INTEGER, _FLOAT = range(3)

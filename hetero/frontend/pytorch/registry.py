@@ -1,6 +1,6 @@
 """Registry of the translators of PyTorch operators."""
 
-from hetero.frontend.translation import Translator, TranslatorRegistry
+from hetero.frontend.translation.translators import Translator, TranslatorRegistry
 
 translators = TranslatorRegistry()
 # Decorator that registers a translator for operators by name, ``aten::add``, or for one overload: ``aten::add.Scalar``.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hetero.errors import FrontendError
 from hetero.frontend.pytorch.decoded import DecodedGraph
-from hetero.frontend.subgraph import Body, ModelScope, Subgraph, name_first_output
+from hetero.frontend.translation.subgraph import Body, ModelScope, Subgraph, name_first_output
 from hetero.graph import Model, Node, Output, Parameter
+from hetero.system.errors import FrontendError
 
 if TYPE_CHECKING:
     from hetero.frontend.pytorch.graph import GraphBuilder

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.pytorch.decoded import DecodedNode, Reference
 from hetero.frontend.pytorch.registry import canonical_name
-from hetero.frontend.values import int64, normalize_axis, rank_of
+from hetero.frontend.translation.values import int64, normalize_axis, rank_of
 from hetero.graph import Node, Output, as_output
+from hetero.system.errors import FrontendError
 
 # Operators that return their argument, which is one tensor by two names; dropout does so in evaluation mode.
 _SAME = {

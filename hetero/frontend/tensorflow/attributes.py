@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hetero.errors import FrontendError
 from hetero.frontend.protobuf import Message, decode
 from hetero.frontend.tensorflow.element_types import shape_of, type_of
 from hetero.frontend.tensorflow.messages import ATTRIBUTE
 from hetero.frontend.tensorflow.tensors import array_of
+from hetero.system.errors import FrontendError
 
 
 class FunctionName(NamedTuple):

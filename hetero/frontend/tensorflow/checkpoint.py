@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.protobuf import Message, WireError, decode, read_varint
 from hetero.frontend.source import map_companion
 from hetero.frontend.tensorflow.element_types import dtype_of, shape_of, type_of
 from hetero.frontend.tensorflow.messages import BUNDLE_ENTRY, BUNDLE_HEADER
 from hetero.frontend.tensorflow.string_table import read_string_table
 from hetero.frontend.tensorflow.tensors import text_array
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 _BIG_ENDIAN = 1
 _MAX_SHARDS = 100_000

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.attributes import FunctionName
+from hetero.system.errors import FrontendError
 
 # Maximum nesting depth of functions.
 MAX_NESTING = 40

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hetero.errors import FrontendError
+from hetero.core.shape import Dimension, PartialShape
+from hetero.core.types import Type
 from hetero.frontend.protobuf import Message
-from hetero.shape import Dimension, PartialShape
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 # The Type of each number of DataType. Quantized types are the integers that they are stored as.
 _TYPES = {

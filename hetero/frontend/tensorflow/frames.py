@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.attributes import FunctionName
 from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference
 from hetero.frontend.tensorflow.slices import GraphSlice
+from hetero.system.errors import FrontendError
 
 _ENTERS = ("Enter", "RefEnter")
 

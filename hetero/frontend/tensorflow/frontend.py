@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hetero.errors import FrontendError, HeteroError
 from hetero.frontend.frontend import FrontEnd, ModelSource
 from hetero.graph import Model
+from hetero.system.errors import FrontendError, HeteroError
 
 
 class TensorflowFrontEnd(FrontEnd):

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from hetero.errors import FrontendError
+from hetero.core.shape import PartialShape
+from hetero.core.types import Type
 from hetero.frontend.extension import Extension, conversion_for
-from hetero.frontend.subgraph import Body, ModelScope, Subgraph, name_first_output, name_new_nodes
 from hetero.frontend.tensorflow import translators as _  # noqa: F401 (fills the registry)
 from hetero.frontend.tensorflow.decoded import (
     MAX_NESTING,
@@ -25,10 +25,10 @@ from hetero.frontend.tensorflow.registry import translators
 from hetero.frontend.tensorflow.tables import Tables
 from hetero.frontend.tensorflow.translators.complex_numbers import COMPLEX_OPERATORS
 from hetero.frontend.tensorflow.variables import BodyVariables, Variables
-from hetero.frontend.translation import Translator, as_outputs
+from hetero.frontend.translation.subgraph import Body, ModelScope, Subgraph, name_first_output, name_new_nodes
+from hetero.frontend.translation.translators import Translator, as_outputs
 from hetero.graph import Model, Node, Output, Parameter, Result
-from hetero.shape import PartialShape
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 # Maximum number of nodes after inlining: this factor times the nodes of the file, plus this constant. A function may be
 # called several times, so a small file can expand exponentially.

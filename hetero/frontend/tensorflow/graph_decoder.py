@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.protobuf import Message, decode
 from hetero.frontend.tensorflow.attributes import Attributes
 from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference
 from hetero.frontend.tensorflow.messages import FUNCTION, FUNCTION_SIGNATURE
 from hetero.frontend.tensorflow.output_names import output_ranges
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 # Operators whose value a user gives.
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.values import channels_last, channels_second
+from hetero.frontend.translation.values import channels_last, channels_second
 from hetero.graph import Node, Output, as_output
+from hetero.system.errors import FrontendError
 
 
 class ImageLayout(NamedTuple):

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hetero.errors import FrontendError
-from hetero.frontend.node_context import NodeContext
+from hetero.core.types import Type
 from hetero.frontend.tensorflow.attributes import Attributes
 from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode
 from hetero.frontend.tensorflow.element_types import complex_dtype
 from hetero.frontend.tensorflow.handles import Handle, Value, VariableHandle
 from hetero.frontend.tensorflow.names import variable_name
 from hetero.frontend.tensorflow.output_names import output_ranges
+from hetero.frontend.translation.node_context import NodeContext
 from hetero.graph import Output
 from hetero.ops.values import exact_value
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 if TYPE_CHECKING:
     from hetero.frontend.tensorflow.graph import GraphBuilder, TensorflowSubgraph

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.decoded import DecodedNode
+from hetero.system.errors import FrontendError
 
 # The most outputs that a node may have.
 _MAX_OUTPUTS = 1 << 16

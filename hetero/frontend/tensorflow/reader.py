@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from hetero.errors import FrontendError
 from hetero.frontend.frontend import ModelSource
 from hetero.frontend.protobuf import LENGTH, VARINT, Field, Message, Schema, WireError, decode, fields
 from hetero.frontend.source import read_source
@@ -17,6 +16,7 @@ from hetero.frontend.tensorflow.graph_decoder import Functions, decode_graph
 from hetero.frontend.tensorflow.messages import GRAPH, META_GRAPH, SAVED_MODEL
 from hetero.frontend.tensorflow.saved_model import decode_meta_graph, decode_saved_model
 from hetero.frontend.tensorflow.text import parse_text, text_schema
+from hetero.system.errors import FrontendError
 
 _INITIALIZERS = ("InitializeTable", "LookupTableImport")
 _SAVED_MODEL_FILES = ("saved_model.pb", "saved_model.pbtxt")

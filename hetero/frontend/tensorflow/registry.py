@@ -1,6 +1,6 @@
 """Registry of the translators of TensorFlow operators."""
 
-from hetero.frontend.translation import TranslatorRegistry
+from hetero.frontend.translation.translators import TranslatorRegistry
 
 translators = TranslatorRegistry()
 # Decorator that registers a translator for operators by name: ``@translator("Relu")``.

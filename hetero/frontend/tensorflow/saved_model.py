@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from hetero.errors import FrontendError
+from hetero.core.shape import PartialShape
 from hetero.frontend.protobuf import Message
 from hetero.frontend.tensorflow.checkpoint import Checkpoint
 from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedModel, DecodedNode, Reference
@@ -20,7 +20,7 @@ from hetero.frontend.tensorflow.graph_decoder import (
     parse_reference,
 )
 from hetero.frontend.tensorflow.restore import RestoredKeys, RestoredTables, RestoredVariables
-from hetero.shape import PartialShape
+from hetero.system.errors import FrontendError
 
 _SIGNATURE, _TAG = "serving_default", "serve"
 _INITIALIZER = "__saved_model_init_op"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference
+from hetero.system.errors import FrontendError
 
 
 class GraphSlice:

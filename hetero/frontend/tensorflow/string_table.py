@@ -9,9 +9,9 @@ import functools
 import struct
 from collections.abc import Iterator
 
-from hetero.errors import FrontendError
 from hetero.frontend.protobuf import WireError, read_varint
 from hetero.frontend.tensorflow.snappy import decompress
+from hetero.system.errors import FrontendError
 
 _FOOTER_SIZE = 48
 _MAGIC = 0xDB4775248B80FB57

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.attributes import FunctionName
 from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference
 from hetero.frontend.tensorflow.slices import GraphSlice
+from hetero.system.errors import FrontendError
 
 _SWITCHES = ("Switch", "RefSwitch", "_SwitchN")
 _MERGES = ("Merge", "RefMerge")

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.source import map_companion
 from hetero.frontend.tensorflow.handles import Handle
 from hetero.frontend.tensorflow.tensors import decode_text
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 # What stands for a key or value in a line of a file: the whole line, or its number.
 _WHOLE_LINE, _LINE_NUMBER = -2, -1

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.subgraph import ModelScope
+from hetero.core.shape import PartialShape
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.handles import Handle, Value
-from hetero.frontend.values import int64, scalar_like
+from hetero.frontend.translation.subgraph import ModelScope
+from hetero.frontend.translation.values import int64, scalar_like
 from hetero.graph import Constant, Output
-from hetero.shape import PartialShape
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.protobuf import Message
 from hetero.frontend.tensorflow.element_types import complex_dtype, dtype_of, shape_of, type_of
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 # Maximum bytes of an array whose elements the file does not list one by one. Protobuf limits the others.
 _MAX_REPEATED_BYTES = 1 << 31

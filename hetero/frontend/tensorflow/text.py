@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from hetero.errors import FrontendError
 from hetero.frontend.protobuf import Message, Schema, decode
 from hetero.frontend.tensorflow.messages import ATTRIBUTE, FUNCTION, GRAPH, META_GRAPH, SAVED_MODEL
+from hetero.system.errors import FrontendError
 
 # The first field of a text, and the message that it belongs to.
 _BEGINNINGS = {

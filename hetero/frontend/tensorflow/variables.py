@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Set
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.subgraph import ModelScope
+from hetero.frontend.translation.subgraph import ModelScope
 from hetero.graph import Constant, Node, Output
+from hetero.system.errors import FrontendError
 
 
 class Variables:

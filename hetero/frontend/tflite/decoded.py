@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from hetero.errors import FrontendError
+from hetero.core.shape import PartialShape
+from hetero.core.types import Type
 from hetero.frontend.tflite.quantization import Quantization
-from hetero.shape import PartialShape
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @dataclass

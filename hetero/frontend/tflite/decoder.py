@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import tflite
 
-from hetero.allocation import string_array
-from hetero.errors import FrontendError, GraphError
+from hetero.core.packing import is_packed, packed_size, unpack
+from hetero.core.shape import PartialShape
+from hetero.core.types import Type
 from hetero.frontend.tflite.decoded import DecodedGraph, DecodedModel, DecodedOperator, DecodedTensor, Signature
 from hetero.frontend.tflite.flexbuffer import read_map
 from hetero.frontend.tflite.quantization import Quantization
 from hetero.frontend.tflite.sparsity import densify
-from hetero.packing import is_packed, packed_size, unpack
-from hetero.shape import PartialShape
-from hetero.types import Type
+from hetero.system.allocation import string_array
+from hetero.system.errors import FrontendError, GraphError
 
 # The exceptions that FlatBuffer readers raise if an offset or a length is wrong.
 _DAMAGE_ERRORS = (

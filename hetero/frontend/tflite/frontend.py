@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hetero.errors import FrontendError, HeteroError
 from hetero.frontend.frontend import FrontEnd, ModelSource
 from hetero.frontend.source import read_source
 from hetero.graph import Model
+from hetero.system.errors import FrontendError, HeteroError
 
 # The bytes of a FlatBuffer's file identifier.
 _IDENTIFIER = slice(4, 8)

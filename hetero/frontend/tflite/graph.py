@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension, conversion_for
-from hetero.frontend.subgraph import Body, ModelScope, Subgraph, name_first_output, name_new_nodes
 from hetero.frontend.tflite import translators as _  # noqa: F401 (fills the registry)
 from hetero.frontend.tflite.decoded import DecodedGraph, DecodedModel, DecodedOperator, DecodedTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translators
 from hetero.frontend.tflite.variables import BodyVariables, Variables
-from hetero.frontend.translation import Translator, as_outputs
+from hetero.frontend.translation.subgraph import Body, ModelScope, Subgraph, name_first_output, name_new_nodes
+from hetero.frontend.translation.translators import Translator, as_outputs
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
+from hetero.system.errors import FrontendError
 
 # Maximum nesting depth of graphs.
 MAX_NESTING = 40

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hetero.errors import FrontendError
-from hetero.frontend.node_context import NodeContext
+from hetero.core.types import Type
 from hetero.frontend.tflite.decoded import DecodedOperator, DecodedTensor
+from hetero.frontend.translation.node_context import NodeContext
 from hetero.graph import Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 if TYPE_CHECKING:
     from hetero.frontend.tflite.graph import GraphBuilder, TfliteSubgraph

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hetero.errors import FrontendError
-from hetero.frontend import quantization
-from hetero.frontend.translation import Translation, as_outputs
-from hetero.frontend.values import rank_of
+from hetero.core.types import Type
+from hetero.frontend.numerics import quantization
+from hetero.frontend.translation.translators import Translation, as_outputs
+from hetero.frontend.translation.values import rank_of
 from hetero.graph import Constant, Output, constant_array
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 if TYPE_CHECKING:
     from hetero.frontend.tflite.node_context import TfliteNodeContext

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import tflite
 
-from hetero.errors import FrontendError
-from hetero.types import Type
+from hetero.core.types import Type
+from hetero.system.errors import FrontendError
 
 # Maximum size of a dense tensor in bytes: a few bytes of a sparse one can expand to any size.
 MAX_BYTES = 1 << 30

@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.graph import Node, Output
+from hetero.system.errors import FrontendError
 
 
 class Variables:

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hetero.errors import ConfigError, FrontendError
 from hetero.graph import Model
 from hetero.run.calibrate import parse_shapes
 from hetero.run.comparison.recorded import compare_with_file
 from hetero.run.comparison.reproducer import reproducer_files, write_reproducer
 from hetero.run.comparison.search import Comparer, Comparison, Found
+from hetero.run.media.samples import load_samples
 from hetero.run.model_files import Progress
-from hetero.run.samples import load_samples
 from hetero.run.settings import parse_properties
-from hetero.run.sources import existing_file, refuse_overwriting
+from hetero.run.yaml_runs.sources import existing_file, refuse_overwriting
 from hetero.runtime import Core
+from hetero.system.errors import ConfigError, FrontendError
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetero.containers import ContainerType
-from hetero.dispatch.affinity import is_placed
-from hetero.dispatch.device import Device
-from hetero.dispatch.partition import Subgraph, extract
+from hetero.core.containers import ContainerType
+from hetero.dispatch.cutting.partition import Subgraph, extract
+from hetero.dispatch.devices.affinity import is_placed
+from hetero.dispatch.devices.device import Device
 from hetero.graph import Constant, Model, Node, Output, Parameter
 from hetero.ops.values import is_exact
 from hetero.passes import fold_constant_if

@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hetero.errors import ConfigError
 from hetero.graph import Model, Output, Result
-from hetero.messages import suggest
-from hetero.run import array_files
 from hetero.run.comparison.differences import difference
 from hetero.run.comparison.pieces import Pieces
 from hetero.run.comparison.search import Comparison
-from hetero.run.inputs import check_size
+from hetero.run.media import array_files
+from hetero.run.media.samples import Sample
 from hetero.run.model_files import Progress, placement_log_muted
-from hetero.run.samples import Sample
+from hetero.run.yaml_runs.inputs import check_size
 from hetero.runtime import Core
+from hetero.system.errors import ConfigError
+from hetero.system.messages import suggest
 
 
 def compare_with_file(

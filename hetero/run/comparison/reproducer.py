@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from hetero.files import atomic_write
 from hetero.graph import port_name
 from hetero.run.comparison.search import Found
 from hetero.run.conversion import converted_files, write_model
-from hetero.run.sources import writable_file
+from hetero.run.yaml_runs.sources import writable_file
+from hetero.system.files import atomic_write
 
 
 def reproducer_files(text: str) -> list[Path]:

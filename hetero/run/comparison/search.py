@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.dispatch.device import Device
-from hetero.errors import HeteroError
+from hetero.dispatch.devices.device import Device
 from hetero.graph import Model, Node, Output, port_name
 from hetero.graph.unique_names import make_names_unique
 from hetero.run.comparison.differences import Difference, difference, largest_difference
 from hetero.run.comparison.pieces import Piece, Pieces, Values, taken_branch
+from hetero.run.media.samples import Sample
 from hetero.run.model_files import Progress, placement_log_muted
-from hetero.run.samples import Sample
 from hetero.runtime import CompiledModel, Core
+from hetero.system.errors import HeteroError
 
 # The error that rounding alone causes in f32; smaller errors are taken for it.
 ROUNDING = 2.0**-23

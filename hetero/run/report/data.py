@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 
 from hetero import properties as props
-from hetero.dispatch.affinity import is_placed
-from hetero.dispatch.boundaries import byte_size
 from hetero.dispatch.compiled_model import placement_report
+from hetero.dispatch.cutting.boundaries import byte_size
+from hetero.dispatch.devices.affinity import is_placed
 from hetero.dispatch.drawing.picture import COLORS
 from hetero.dispatch.report import BoundaryReport, FailureReport, PlacementReport
-from hetero.errors import ConfigError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, execution, port_name
 from hetero.graph.rt_info import AFFINITY
 from hetero.graph.unique_names import make_names_unique
 from hetero.plugin import ProfilingInfo
 from hetero.run.model_files import Progress, placement_log_muted
-from hetero.run.runner import SubgraphInfo, placement_of
+from hetero.run.yaml_runs.runner import SubgraphInfo, placement_of
 from hetero.runtime import AsyncInferQueue, CompiledModel, Core
 from hetero.runtime.device_name import parse_device_name
-from hetero.tracing import Recorder, Span
+from hetero.system.errors import ConfigError
+from hetero.system.tracing import Recorder, Span
 
 # Inferences of one request, of which the page has mean times, and of each overlapped request in the timeline.
 INFERENCES, ROUNDS = 10, 3

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from hetero.files import atomic_write
 from hetero.run.report.data import ReportData
+from hetero.system.files import atomic_write
 
 # The marks of page.html, each on a line of its own, and the files that replace them.
 LIBRARIES = ("libraries/cytoscape-3.34.4.min.js", "libraries/d3-dag-1.2.2.min.js")

@@ -9,10 +9,10 @@ from itertools import count
 
 import numpy as np
 
-from hetero_onednn.api import Argument, ExecArg, OneDnnError, Stream, function
-from hetero_onednn.primitive import Memory
+from hetero_onednn.library.api import Argument, ExecArg, OneDnnError, Stream, function
+from hetero_onednn.library.primitive import Memory
+from hetero_onednn.library.threads import one_thread
 from hetero_onednn.program import Buffer, CopiedOutput, Program, Value, aligned
-from hetero_onednn.threads import one_thread
 
 Launch = tuple[int, int, int, ctypes.Array[ExecArg]]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from hetero import properties as props
+from hetero.core.types import Type
 from hetero.graph import Constant, Model, Parameter, Result
 from hetero.passes import fold_weights
 from hetero.plugin import CompiledModel, ExecutedStep, PreparedModel, Section, make_runtime_model, model_sections
-from hetero.types import Type
-from hetero_onednn.api import DataType
 from hetero_onednn.constants import Constants
 from hetero_onednn.infer_request import OneDnnInferRequest
+from hetero_onednn.library.api import DataType
 from hetero_onednn.lower_model import lower_model
 from hetero_onednn.program_cache import ProgramCache
 

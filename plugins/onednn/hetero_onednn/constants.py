@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from hetero_onednn.api import Argument, ExecArg, Stream, call
-from hetero_onednn.descriptors import Descriptor
-from hetero_onednn.primitive import Memory, Primitive, describe_reorder
+from hetero_onednn.library.api import Argument, ExecArg, Stream, call
+from hetero_onednn.library.descriptors import Descriptor
+from hetero_onednn.library.primitive import Memory, Primitive, describe_reorder
 from hetero_onednn.program import Buffer, Value, aligned
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.graph import Node, Output
 from hetero.passes import FusionRules
-from hetero.types import Type
 from hetero_onednn.primitives.post_ops import ELEMENTWISE, post_ops_of
 from hetero_onednn.quantization import feeds_product, is_dequantizing, is_quantizing
 

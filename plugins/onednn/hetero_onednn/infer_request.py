@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero.plugin import ProfilingInfo, SyncInferRequest
 from hetero_onednn.bound_program import BoundProgram
-from hetero_onednn.forks import check_process
+from hetero_onednn.library.forks import check_process
 from hetero_onednn.program import Program
 
 if TYPE_CHECKING:

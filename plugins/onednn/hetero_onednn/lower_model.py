@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from hetero.graph import Constant, Model, Node, Parameter, Result
 from hetero.passes import align_prelu_slopes, fuse_elementwise, sink_channel_shuffles
-from hetero_onednn.api import Argument, DataType, OneDnnError
 from hetero_onednn.constants import Constants
 from hetero_onednn.fusion import FUSION_RULES
+from hetero_onednn.library.api import Argument, DataType, OneDnnError
+from hetero_onednn.library.threads import needs_one_thread, one_thread
 from hetero_onednn.lowering import Lowering, unsupported
 from hetero_onednn.operation import Operation
 from hetero_onednn.primitives import implementation_of
 from hetero_onednn.program import CopiedOutput, Program, Step, Value
-from hetero_onednn.threads import needs_one_thread, one_thread
 
 
 def lower_model(model: Model, constants: Constants, precision: DataType) -> Program:

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from hetero.errors import UnsupportedOperationError
+from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output, Parameter, Result
-from hetero.types import Type
-from hetero_onednn.api import Argument, DataType, Query
-from hetero_onednn.attributes import Attributes, BinaryOp, EltwiseOp, PostOp, operand_argument
+from hetero.system.errors import UnsupportedOperationError
 from hetero_onednn.constants import Constants
-from hetero_onednn.descriptors import DATA_TYPES, Descriptor, any_layout, extended, plain
+from hetero_onednn.library.api import Argument, DataType, Query
+from hetero_onednn.library.attributes import Attributes, BinaryOp, EltwiseOp, PostOp, operand_argument
+from hetero_onednn.library.descriptors import DATA_TYPES, Descriptor, any_layout, extended, plain
+from hetero_onednn.library.primitive import Primitive, PrimitiveDescriptor, describe_reorder
 from hetero_onednn.operation import Operation
-from hetero_onednn.primitive import Primitive, PrimitiveDescriptor, describe_reorder
 from hetero_onednn.program import Buffer, CopiedOutput, Step, Value
 
 

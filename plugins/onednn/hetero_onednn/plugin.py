@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from hetero.core.types import Type
 from hetero.graph import Node
 from hetero.passes import (
     align_prelu_slopes,
@@ -24,11 +25,10 @@ from hetero.passes import (
     upgrade_opset,
 )
 from hetero.plugin import Device, Plugin, PreparedModel, Rank, common_properties, inference_precision
-from hetero.types import Type
-from hetero_onednn.api import effective_isa
 from hetero_onednn.compiled_model import OneDnnCompiledModel
-from hetero_onednn.forks import check_process, note_library
-from hetero_onednn.library import load_library
+from hetero_onednn.library.api import effective_isa
+from hetero_onednn.library.forks import check_process, note_library
+from hetero_onednn.library.library import load_library
 from hetero_onednn.primitives import implementation_of
 from hetero_onednn.quantization import compute_products_in_floats
 from hetero_onednn.shape_arithmetic import follows_from_shapes

@@ -9,8 +9,8 @@ import numpy as np
 
 from hetero.graph import Model, Node
 from hetero.plugin import plan_memory
-from hetero_onednn.descriptors import Descriptor
-from hetero_onednn.primitive import Primitive
+from hetero_onednn.library.descriptors import Descriptor
+from hetero_onednn.library.primitive import Primitive
 
 ALIGNMENT = 64
 

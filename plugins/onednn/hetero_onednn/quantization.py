@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Output, constant_array
 from hetero.graph.rt_info import copy_rt_info
 from hetero.passes import changes_numerics
-from hetero.passes.rewriting import only_reader
-from hetero.types import Type
+from hetero.passes.matching.rewriting import only_reader
 
 _RANGES = {Type.i8: (-128, 127), Type.u8: (0, 255)}
 _MOVES = (ops.Reshape, ops.Transpose, ops.Squeeze, ops.Unsqueeze)

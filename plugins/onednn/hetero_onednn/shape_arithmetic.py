@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Parameter
-from hetero.types import Type
 
 _OPERATIONS = (
     ops.Add, ops.Broadcast, ops.Ceiling, ops.Concat, ops.Convert, ops.Divide, ops.Equal, ops.Floor, ops.FloorMod,

@@ -6,11 +6,11 @@ import sys
 import numpy as np
 import openvino
 import pytest
-from hetero_onednn import library
+from hetero_onednn.library import library
 
 import hetero
 from hetero import Core, Model, Parameter, PartialShape, Type, ops
-from hetero.errors import DeviceError
+from hetero.system.errors import DeviceError
 
 CORE = Core()
 rng = np.random.default_rng(5)

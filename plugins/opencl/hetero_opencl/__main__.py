@@ -8,15 +8,15 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from hetero.errors import ConfigError, HeteroError
-from hetero.messages import escaped
+from hetero.core.tensor import Tensor
 from hetero.run.calibrate import example_inputs, parse_shapes
 from hetero.runtime import Core
-from hetero.tensor import Tensor
+from hetero.system.errors import ConfigError, HeteroError
+from hetero.system.messages import escaped
+from hetero_opencl.compile.lowering_dump import STAGES
 from hetero_opencl.compiled_model import OpenCLCompiledModel
-from hetero_opencl.lowering_dump import STAGES
+from hetero_opencl.lowering.program import Program
 from hetero_opencl.plugin import OpenCLPlugin
-from hetero_opencl.program import Program
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 

@@ -24,18 +24,18 @@ from hetero.plugin import (
     make_runtime_model,
     model_sections,
 )
-from hetero_opencl.binary_cache import BinaryCache
-from hetero_opencl.constants import Constants
-from hetero_opencl.device import OpenCLDevice
-from hetero_opencl.infer_request import OpenCLInferRequest
-from hetero_opencl.lower_model import lower_model
-from hetero_opencl.memory import allocations_on, memory_of, memory_statistics, model_memory
-from hetero_opencl.program import Program
-from hetero_opencl.program_cache import ProgramCache
-from hetero_opencl.remote import OpenCLContext
-from hetero_opencl.tuner import measure_operations
-from hetero_opencl.tuning import Tuning
-from hetero_opencl.variable_ports import expose_variables
+from hetero_opencl.compile.lower_model import lower_model
+from hetero_opencl.compile.program_cache import ProgramCache
+from hetero_opencl.compile.tuner import measure_operations
+from hetero_opencl.compile.variable_ports import expose_variables
+from hetero_opencl.device.binary_cache import BinaryCache
+from hetero_opencl.device.device import OpenCLDevice
+from hetero_opencl.device.memory import allocations_on, memory_of, memory_statistics, model_memory
+from hetero_opencl.execute.infer_request import OpenCLInferRequest
+from hetero_opencl.execute.remote import OpenCLContext
+from hetero_opencl.lowering.constants import Constants
+from hetero_opencl.lowering.program import Program
+from hetero_opencl.lowering.tuning import Tuning
 
 
 @dataclass(frozen=True)

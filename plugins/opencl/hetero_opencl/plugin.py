@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from hetero import properties as props
-from hetero.errors import DeviceError
+from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Parameter, Result
-from hetero.ops.variables import VariableOp
+from hetero.ops.control_flow.variables import VariableOp
 from hetero.passes import (
     align_prelu_slopes,
     eliminate_common_subexpressions,
@@ -32,17 +32,17 @@ from hetero.passes import (
 )
 from hetero.plugin import Device, Plugin, PreparedModel, common_properties, full_name, inference_precision
 from hetero.properties import PropertyTable
-from hetero.types import Type
-from hetero_opencl.binary_cache import BinaryCache, default_folder
+from hetero.system.errors import DeviceError
+from hetero_opencl.compile.fp16 import convert_to_fp16
+from hetero_opencl.compile.variable_ports import variable_unsupported_reason
 from hetero_opencl.compiled_model import OpenCLCompiledModel
-from hetero_opencl.device import OpenCLDevice, driver_version, present_devices, total_memory
-from hetero_opencl.forks import check_process
-from hetero_opencl.fp16 import convert_to_fp16
+from hetero_opencl.device.binary_cache import BinaryCache, default_folder
+from hetero_opencl.device.device import OpenCLDevice, driver_version, present_devices, total_memory
+from hetero_opencl.device.forks import check_process
+from hetero_opencl.device.memory import memory_statistics, model_memory
+from hetero_opencl.execute.remote import OpenCLContext, create_context
 from hetero_opencl.kernels import unsupported_reason
-from hetero_opencl.kernels.expressions import needs_doubles
-from hetero_opencl.memory import memory_statistics, model_memory
-from hetero_opencl.remote import OpenCLContext, create_context
-from hetero_opencl.variable_ports import variable_unsupported_reason
+from hetero_opencl.kernels.elementwise.expressions import needs_doubles
 
 _HINTS = (
     props.intel_gpu.enable_loop_unrolling, props.intel_gpu.disable_winograd_convolution,

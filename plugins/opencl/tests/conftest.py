@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import openvino
 import pytest
-from hetero_opencl import lower_model
-from hetero_opencl.bound_program import BoundProgram
-from hetero_opencl.device import present_devices
-from hetero_opencl.implementation import Implementation, choices_of
-from hetero_opencl.infer_request import OpenCLInferRequest
+from hetero_opencl.compile import lower_model
+from hetero_opencl.device.device import present_devices
+from hetero_opencl.execute.bound_program import BoundProgram
+from hetero_opencl.execute.infer_request import OpenCLInferRequest
+from hetero_opencl.lowering.implementation import Implementation, choices_of
 
 import hetero
 from hetero.graph import Model, Node, Output

@@ -4,13 +4,13 @@ import numpy as np
 
 import hetero
 from hetero import Model, Parameter, Type, ops
-from hetero.plugin.blob import read_blob
+from hetero.plugin.blobs.blob import read_blob
 from tests.interpreter import run_python
 
 CORE = hetero.Core()
 IMPORT = """
 import sys, numpy as np, hetero
-from hetero_opencl import device
+from hetero_opencl.device.device import device
 def refuse(*arguments):
     raise RuntimeError("a kernel is built")
 device.OpenCLDevice.compile = refuse

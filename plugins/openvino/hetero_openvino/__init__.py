@@ -14,8 +14,8 @@ Its files, the first five in the order of the roles in ``hetero.plugin``:
 
 from __future__ import annotations
 
-from hetero.errors import DeviceError, reason_of
 from hetero.plugin import Plugin, Registry, hookimpl
+from hetero.system.errors import DeviceError, reason_of
 
 
 @hookimpl

@@ -10,12 +10,12 @@ from typing import cast
 import openvino
 
 from hetero import properties as props
-from hetero.errors import BlobError
+from hetero.core.shape import PartialShape
+from hetero.core.types import Type
 from hetero.graph import Model, VariableInfo
 from hetero.plugin import CompiledModel, PreparedModel, Section
-from hetero.plugin.model_sections import ports_section, section_of
-from hetero.shape import PartialShape
-from hetero.types import Type
+from hetero.plugin.blobs.model_sections import ports_section, section_of
+from hetero.system.errors import BlobError
 from hetero_openvino.device import OpenVinoDevice, from_openvino, openvino_version
 from hetero_openvino.infer_request import OpenVinoInferRequest
 from hetero_openvino.runtime_model import runtime_model

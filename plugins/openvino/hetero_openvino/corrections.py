@@ -9,8 +9,8 @@ import openvino
 from openvino.utils.node_factory import NodeFactory
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.graph import Node
-from hetero.types import Type
 from hetero_openvino.memory import constant
 
 

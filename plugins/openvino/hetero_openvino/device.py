@@ -9,10 +9,10 @@ from typing import Any
 import openvino
 
 from hetero import properties as props
+from hetero.core.types import Type
 from hetero.plugin import Device, Rank, common_properties
 from hetero.properties import Mutability, Property
 from hetero.properties.values import accepting, boolean, element_type, names
-from hetero.types import Type
 from hetero_openvino.memory import hetero_type
 
 # Part of the key of the model cache, as each version exports models in its own form.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from hetero.errors import DeviceError
+from hetero.system.errors import DeviceError
 
 # The process that loaded OpenVINO.
 _process = os.getpid()

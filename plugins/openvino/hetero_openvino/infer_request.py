@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import openvino
 
+from hetero.core.tensor import Tensor
+from hetero.core.types import Type
 from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
-from hetero.tensor import Tensor
-from hetero.types import Type
 from hetero_openvino.errors import check_process, message_of
 from hetero_openvino.memory import bound_tensor, hetero_type
 from hetero_openvino.variable_state import OpenVinoVariableState

@@ -6,10 +6,10 @@ Each was found by the conformance kit or the tests, with OpenVINO 2026.4 on a CP
 from __future__ import annotations
 
 from hetero import ops
+from hetero.core.packing import is_packed
+from hetero.core.types import Type
 from hetero.graph import Constant, Node, Parameter, Result
-from hetero.ops.variables import VariableOp
-from hetero.packing import is_packed
-from hetero.types import Type
+from hetero.ops.control_flow.variables import VariableOp
 
 _VARIABLE_TYPES = (Type.boolean, Type.u8, Type.i8, Type.f16, Type.bf16, Type.f32, Type.i32)
 # OpenVINO saturates integers of 8 and 16 bits, and computes unsigned ones of 32 and 64 bits as i32.

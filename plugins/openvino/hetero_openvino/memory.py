@@ -9,8 +9,8 @@ import numpy as np
 import openvino
 from openvino import op
 
-from hetero.packing import is_packed, pack
-from hetero.types import Type
+from hetero.core.packing import is_packed, pack
+from hetero.core.types import Type
 
 # The element types that OpenVINO has under the same names. Strings and sequences stay outside.
 _TYPES = {

@@ -11,14 +11,14 @@ from typing import Any, cast
 import openvino
 
 from hetero import properties as props
-from hetero.errors import BlobError, DeviceError
 from hetero.graph import Model, Node
 from hetero.plugin import Device, Plugin, PreparedModel, RemoteContext, common_properties, full_name, unsupported
-from hetero.plugin.model_sections import ports_in, section_of
+from hetero.plugin.blobs.model_sections import ports_in, section_of
 from hetero.plugin.prepared_model import Ports
 from hetero.plugin.query import is_terminal
 from hetero.properties import Mutability, Property, PropertyTable
 from hetero.properties.values import names
+from hetero.system.errors import BlobError, DeviceError
 from hetero_openvino.compiled_model import BLOB, VERSION, OpenVinoCompiledModel
 from hetero_openvino.device import OpenVinoDevice, describe, openvino_version, to_openvino
 from hetero_openvino.errors import check_process, message_of

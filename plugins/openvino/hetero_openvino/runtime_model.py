@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import openvino
 
+from hetero.core.shape import PartialShape
 from hetero.graph import ExecutionNode, Model, Node, Output, Parameter, Result, execution
 from hetero.plugin import ExecutionTimes
 from hetero.plugin.runtime_model import MICROSECOND
-from hetero.shape import PartialShape
 from hetero_openvino.memory import hetero_type
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import openvino
 
+from hetero.core.tensor import Tensor
 from hetero.graph import VariableInfo
 from hetero.plugin import VariableState
-from hetero.tensor import Tensor
 from hetero_openvino.memory import array_of, copied_tensor, hetero_type
 
 

@@ -11,9 +11,9 @@ import pytest
 from hetero_openvino.memory import address_of, constant
 
 from hetero import Constant, Core, Model, Parameter, Tensor, Type, ops
-from hetero.errors import BlobError, CancelledError, DeviceError, PropertyError, UnsupportedOperationError
 from hetero.graph import Op
-from hetero.plugin.blob import read_blob
+from hetero.plugin.blobs.blob import read_blob
+from hetero.system.errors import BlobError, CancelledError, DeviceError, PropertyError, UnsupportedOperationError
 from tests.runtime.test_fork import fork
 
 CPU = "OPENVINO.CPU"

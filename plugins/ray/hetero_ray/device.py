@@ -6,10 +6,10 @@ import os
 from typing import Any
 
 from hetero import properties as props
-from hetero.errors import DeviceError, PropertyError
 from hetero.plugin import Device, full_name
 from hetero.properties import Property, PropertyTable
 from hetero.properties.table import supported_properties
+from hetero.system.errors import DeviceError, PropertyError
 from hetero_ray.cluster import Placement
 from hetero_ray.worker import KIND, Description
 from hetero_ray.worker_client import WorkerClient, worker_of

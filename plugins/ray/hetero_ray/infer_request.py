@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import numpy as np
 
-from hetero.errors import DeviceError
+from hetero.core.tensor import Tensor
 from hetero.graph import port_name
 from hetero.plugin import ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
-from hetero.tensor import Tensor
+from hetero.system.errors import DeviceError
 from hetero_ray.remote import RayMemory
 from hetero_ray.shipping import View, view_of
 from hetero_ray.variable_state import RayVariableState

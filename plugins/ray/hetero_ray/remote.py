@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.errors import PropertyError
 from hetero.plugin import Region, RemoteContext, RemoteMemory
+from hetero.system.errors import PropertyError
 from hetero_ray.shipping import bytes_of
 from hetero_ray.worker_client import ray_errors
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hetero.core.shape import PartialShape
+from hetero.core.types import Type
 from hetero.graph import ExecutionNode, Model, Node, Parameter, Result
-from hetero.shape import PartialShape
-from hetero.types import Type
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from hetero.errors import BlobError
 from hetero.graph import Model, Node, Op, Output, Parameter, Result, walk_nested
 from hetero.plugin import Section
-from hetero.plugin.model_sections import ir_fault, ir_sections
+from hetero.plugin.blobs.model_sections import ir_fault, ir_sections
+from hetero.system.errors import BlobError
 
 if TYPE_CHECKING:
     from hetero_ray.worker_client import WorkerClient

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from hetero.core.types import Type
 from hetero.plugin import Section
-from hetero.types import Type
 from hetero_ray.worker_client import ray_errors
 
 # Weights of at least this many bytes are put into the object store. Smaller ones go with the IR.

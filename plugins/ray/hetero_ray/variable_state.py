@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from hetero.core.tensor import Tensor
 from hetero.graph import VariableInfo
 from hetero.plugin import VariableState
-from hetero.tensor import Tensor
 from hetero_ray.worker_client import WorkerClient
 
 

@@ -11,15 +11,15 @@ import numpy as np
 
 from hetero import Core
 from hetero import properties as props
-from hetero.errors import DeviceError
+from hetero.core.tensor import Tensor
+from hetero.core.types import Type
 from hetero.graph import Op
 from hetero.plugin import CompiledModel, ProfilingInfo, SyncInferRequest, VariableState
-from hetero.plugin.blob import hetero_version
-from hetero.plugin.model_sections import ir_in
-from hetero.plugin.profiling import STAGE
+from hetero.plugin.blobs.blob import hetero_version
+from hetero.plugin.blobs.model_sections import ir_in
+from hetero.plugin.requests.profiling import STAGE
 from hetero.properties import Property
-from hetero.tensor import Tensor
-from hetero.types import Type
+from hetero.system.errors import DeviceError
 from hetero_ray.runtime_model import PlainNode, plain_nodes
 from hetero_ray.shipping import Shipment, View, unpacked, view_of
 

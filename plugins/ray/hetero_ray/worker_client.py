@@ -16,9 +16,9 @@ from collections.abc import Collection, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from hetero.errors import DeviceError, HeteroError, reason_of
 from hetero.graph import Op
-from hetero.plugin.blob import hetero_version
+from hetero.plugin.blobs.blob import hetero_version
+from hetero.system.errors import DeviceError, HeteroError, reason_of
 from hetero_ray.cluster import Placement, check_connection
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from hetero_ray.remote import OBJECT_REF
 from hetero_ray.worker_client import WorkerClient
 
 from hetero import AsyncInferQueue, Constant, Core, Model, Op, Parameter, Type, ops
-from hetero.errors import DeviceError, PropertyError, UnsupportedOperationError
+from hetero.system.errors import DeviceError, PropertyError, UnsupportedOperationError
 
 X = np.random.default_rng(0).standard_normal([4, 8]).astype(np.float32)
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hetero.core.tensor import Tensor
 from hetero.graph import Node
 from hetero.plugin import ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
 from hetero.reference import VariableValues
-from hetero.tensor import Tensor
 from hetero_template.variable_state import TemplateVariableState
 
 if TYPE_CHECKING:

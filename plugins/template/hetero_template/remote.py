@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from hetero import properties as props
-from hetero.containers import ElementType
-from hetero.errors import TensorError
+from hetero.core.containers import ElementType
+from hetero.core.tensor import Tensor
+from hetero.core.types import Type
 from hetero.plugin import Region, RemoteContext, RemoteMemory, RemoteTensor
 from hetero.properties import Property, PropertyTable
-from hetero.tensor import Tensor
-from hetero.types import Type
+from hetero.system.errors import TensorError
 
 
 def _array(value: Any) -> np.ndarray:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from hetero.core.tensor import Tensor
 from hetero.graph import VariableInfo
 from hetero.plugin import VariableState
 from hetero.reference import VariableValues
-from hetero.tensor import Tensor
 
 
 class TemplateVariableState(VariableState):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model, Op, Parameter, Type, ops
-from hetero.errors import UnsupportedOperationError
 from hetero.plugin import STAGES
+from hetero.system.errors import UnsupportedOperationError
 
 core = Core()
 

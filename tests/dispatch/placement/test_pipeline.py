@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hetero.dispatch.placement.pipeline import SLACK, pipeline
 from hetero.dispatch.placement.problem import Flow, Problem
-from hetero.errors import DeviceError
+from hetero.system.errors import DeviceError
 
 
 def slowest(problem, choice):

@@ -7,9 +7,9 @@ from hetero import Core, Model, Parameter, Type, ops
 from hetero.dispatch.cost.benchmark import DeviceBenchmark
 from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key
 from hetero.dispatch.cost.model import CostModel
-from hetero.dispatch.device import Device
-from hetero.errors import DeviceError, PropertyError
+from hetero.dispatch.devices.device import Device
 from hetero.properties import Property
+from hetero.system.errors import DeviceError, PropertyError
 from tests.devices import PickyPlugin, core_with
 
 X = np.array([[-1, 0, 0.5, 2]], np.float32)

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import hetero
-from hetero.errors import FrontendError
+from hetero.system.errors import FrontendError
 from tests.test_readme import blocks
 
 

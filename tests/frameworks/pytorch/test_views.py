@@ -8,9 +8,9 @@ import torch
 from torch import nn
 
 import hetero
-from hetero.errors import FrontendError
 from hetero.frontend.pytorch.registry import find_translator
 from hetero.frontend.pytorch.views import ALIASING
+from hetero.system.errors import FrontendError
 
 
 class Changed(nn.Module):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from hetero import Core
-from hetero.errors import FrontendError
+from hetero.system.errors import FrontendError
 from tests.devices import GPUS
 
 tf = pytest.importorskip("tensorflow")

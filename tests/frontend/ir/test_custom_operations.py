@@ -8,9 +8,9 @@ import pytest
 
 import hetero
 from hetero import Core, Model, Op, Parameter, save_model
-from hetero.errors import FrontendError, GraphError
+from hetero.core.types import Type
 from hetero.graph import Attribute, floats, integers, texts
-from hetero.types import Type
+from hetero.system.errors import FrontendError, GraphError
 from tests.custom_operations import Power, X, built, classes, infer, nodes, visited
 
 

@@ -9,10 +9,10 @@ import pytest
 
 import hetero
 from hetero import opset13 as ops
-from hetero.errors import FrontendError
 from hetero.frontend.ir import IrFrontEnd
 from hetero.frontend.ir.weights import WeightsWriter
 from hetero.frontend.ir.writer import model_element
+from hetero.system.errors import FrontendError
 from tests.frontend.ir.samples import full_model
 
 

@@ -5,9 +5,9 @@ import openvino
 import pytest
 
 import hetero
+from hetero.core.packing import is_packed
+from hetero.core.types import Type
 from hetero.frontend.ir import IrFrontEnd
-from hetero.packing import is_packed
-from hetero.types import Type
 from tests.frontend.ir.test_writing import plain_layers
 
 core = openvino.Core()

@@ -9,11 +9,11 @@ import pytest
 
 import hetero
 from hetero import opset13 as ops
-from hetero.errors import FrontendError
 from hetero.frontend.ir import IrFrontEnd
 from hetero.graph import is_constant
-from hetero.ops.sequences import SequenceConstruct
-from hetero.ops.strings import StringSplit, TfIdfVectorizer
+from hetero.ops.sequence.sequences import SequenceConstruct
+from hetero.ops.sequence.strings import StringSplit, TfIdfVectorizer
+from hetero.system.errors import FrontendError
 
 core = openvino.Core()
 

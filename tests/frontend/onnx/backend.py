@@ -16,7 +16,7 @@ from onnx.backend.test.case.test_case import TestCase
 
 import hetero
 from hetero.conformance import onnx_cases
-from hetero.errors import FrontendError, UnsupportedOperationError
+from hetero.system.errors import FrontendError, UnsupportedOperationError
 
 KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator")
 REFUSED_BY_GPU = Path(__file__).parent / "backend_refused_by_gpu.txt"

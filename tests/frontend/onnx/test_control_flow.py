@@ -6,8 +6,8 @@ import onnx.parser
 import pytest
 
 import hetero
-from hetero.errors import FrontendError
 from hetero.ops import If, Loop, TensorIterator
+from hetero.system.errors import FrontendError
 from tests.frontend.onnx.compare import assert_close, run_onnxruntime
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3) - 2

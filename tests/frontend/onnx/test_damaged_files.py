@@ -8,8 +8,8 @@ import pytest
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 import hetero
-from hetero.errors import FrontendError
 from hetero.frontend.onnx import OnnxFrontEnd
+from hetero.system.errors import FrontendError
 
 
 def constant(name, value):

@@ -5,8 +5,8 @@ import onnxruntime
 import pytest
 from onnx import helper
 
-from hetero.errors import FrontendError
 from hetero.frontend.onnx import OnnxFrontEnd
+from hetero.system.errors import FrontendError
 from tests.frontend.onnx.compare import assert_close, make_model, run_reference
 
 IMAGE = np.random.default_rng(2).standard_normal((2, 3, 6, 7)).astype(np.float32)

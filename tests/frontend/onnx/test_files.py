@@ -11,10 +11,10 @@ import onnx
 import pytest
 from onnx import TensorProto, TypeProto, ValueInfoProto, helper, numpy_helper
 
-from hetero.errors import FrontendError
 from hetero.frontend.onnx import OnnxFrontEnd
 from hetero.frontend.onnx.wire import MIN_DETACHED_SIZE, detach_tensors
 from hetero.graph import is_constant
+from hetero.system.errors import FrontendError
 from tests import zoo
 from tests.frontend.onnx.compare import make_model, run_reference
 

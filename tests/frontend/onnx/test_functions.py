@@ -6,9 +6,9 @@ import onnx.parser
 import pytest
 
 import hetero
-from hetero.errors import FrontendError
 from hetero.frontend.onnx import registry
 from hetero.ops import Exp
+from hetero.system.errors import FrontendError
 from tests.frontend.onnx.compare import assert_close, run_onnxruntime
 
 X = np.float32([[-2, -0.5, 0], [0.25, 1, 3]])

@@ -8,8 +8,8 @@ import pytest
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
-from hetero.errors import FrontendError
 from hetero.frontend.onnx import OnnxFrontEnd
+from hetero.system.errors import FrontendError
 from tests.frontend.onnx.compare import assert_close, make_model, run_onnxruntime, run_reference
 
 rng = np.random.default_rng(8)

@@ -4,8 +4,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from hetero.errors import FrontendError
 from hetero.frontend.onnx import OnnxFrontEnd
+from hetero.system.errors import FrontendError
 from tests.frontend.onnx.compare import assert_close, run_onnxruntime, run_reference
 from tests.frontend.onnx.test_microsoft_quantization import microsoft_model
 from tests.frontend.onnx.test_operators import Known, normal

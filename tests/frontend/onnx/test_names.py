@@ -4,9 +4,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from hetero.core.shape import Dimension
+from hetero.core.types import Type
 from hetero.frontend.onnx import OnnxFrontEnd
-from hetero.shape import Dimension
-from hetero.types import Type
 from tests import zoo
 from tests.frontend.onnx.compare import make_model, run_reference
 

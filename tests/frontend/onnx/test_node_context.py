@@ -6,8 +6,8 @@ import pytest
 from onnx import helper
 
 from hetero import Core, Type, ops
-from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension, OpExtension
+from hetero.system.errors import FrontendError
 
 FLOATS = np.float32([[1.5, 2], [3, 4]])
 

@@ -6,8 +6,8 @@ import pytest
 from onnx import TensorProto
 from onnx.reference import ReferenceEvaluator
 
-from hetero.errors import FrontendError
 from hetero.frontend.onnx import OnnxFrontEnd
+from hetero.system.errors import FrontendError
 from tests.frontend.onnx import test_operators
 from tests.frontend.onnx.compare import run_onnxruntime, run_reference
 from tests.frontend.onnx.test_operators import Known, model_of, normal

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from hetero.errors import FrontendError
 from hetero.frontend.onnx import OnnxFrontEnd
+from hetero.system.errors import FrontendError
 from tests.frontend.onnx.compare import assert_close, make_model, run_onnxruntime, run_reference
 
 TIME, N, FEATURES, HIDDEN = 4, 3, 5, 2

@@ -8,8 +8,8 @@ import pytest
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
-from hetero.errors import HeteroError
 from hetero.frontend.onnx import OnnxFrontEnd
+from hetero.system.errors import HeteroError
 from tests.frontend.onnx.compare import assert_close, make_model, run_reference
 
 IMAGE = np.random.default_rng(0).standard_normal((1, 2, 6, 5), dtype=np.float32)

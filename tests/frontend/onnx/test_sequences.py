@@ -7,7 +7,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import hetero
-from hetero.containers import OptionalType, SequenceType, enclosing_type
+from hetero.core.containers import OptionalType, SequenceType, enclosing_type
 
 X = np.arange(12, dtype=np.float32).reshape(2, 6)
 Y = -X[:, :3]

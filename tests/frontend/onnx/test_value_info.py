@@ -6,7 +6,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import hetero
-from hetero.errors import FrontendError
+from hetero.system.errors import FrontendError
 from tests.frontend.onnx.compare import assert_close, run_onnxruntime
 
 # The shape of h is an input, so only a value_info can tell how many heads there are.

@@ -15,13 +15,13 @@ from hetero import Model, Op, Parameter, Type, ops
 from hetero.conformance import onnx_cases
 from hetero.conformance.operation_table import OPERATIONS
 from hetero.conformance.samples import assert_close
-from hetero.errors import FrontendError, GraphError
 from hetero.frontend.onnx import writer
 from hetero.frontend.onnx.emitters.registry import find_emitter
 from hetero.frontend.onnx.writer import model_proto, save_onnx
 from hetero.graph import Constant, Result
 from hetero.ops.opsets import extension_classes, operation_classes
 from hetero.passes.upgrade_opset import UPGRADED
+from hetero.system.errors import FrontendError, GraphError
 from tests import zoo
 from tests.devices import MEDIAPIPE_OPERATORS
 from tests.frontend.onnx.backend import cases

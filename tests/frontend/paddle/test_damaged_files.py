@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hetero import Core
-from hetero.errors import FrontendError
 from hetero.frontend.paddle import PaddleFrontEnd
+from hetero.system.errors import FrontendError
 
 CASES = Path(__file__).parent / "cases"
 CORE = Core()

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from hetero import Core, OpExtension, ops
-from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension
 from hetero.frontend.op_extension import framework_map
-from hetero.frontend.translation import NamedOutput
+from hetero.frontend.translation.translators import NamedOutput
+from hetero.system.errors import FrontendError
 from tests.frontend.paddle.test_cases import CASES
 from tests.frontend.stored_calls import read_calls
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hetero import Core
-from hetero.errors import FrontendError
+from hetero.system.errors import FrontendError
 
 CASES = Path(__file__).parent / "cases"
 CORE = Core()

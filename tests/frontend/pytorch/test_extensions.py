@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hetero import Core, OpExtension, ops
-from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension
+from hetero.system.errors import FrontendError
 from tests.frontend.pytorch.test_cases import CASES
 from tests.frontend.pytorch.test_damaged_archives import nodes, rewritten
 from tests.frontend.stored_calls import read_calls

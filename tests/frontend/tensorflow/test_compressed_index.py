@@ -4,10 +4,10 @@ import struct
 
 import pytest
 
-from hetero.errors import FrontendError
 from hetero.frontend.protobuf import WireError
 from hetero.frontend.tensorflow.snappy import decompress
 from hetero.frontend.tensorflow.string_table import read_string_table
+from hetero.system.errors import FrontendError
 
 # The compressed bytes and their contents: literals with lengths of one to three bytes, copies with offsets of one, two
 # and four bytes, a copy that overlaps itself.

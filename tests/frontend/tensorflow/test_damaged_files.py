@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from hetero import Core
-from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.checkpoint import Checkpoint
+from hetero.system.errors import FrontendError
 from tests.frontend.tensorflow.test_cases import CASES, MODELS
 from tests.frontend.tensorflow.test_compressed_index import table
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hetero import Core, OpExtension, Type, ops
-from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension, NamedOutput
+from hetero.system.errors import FrontendError
 from tests.frontend.tensorflow.test_damaged_files import X, node
 
 ARRAY = np.array([-1, 2], np.float32)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Core
-from hetero.errors import FrontendError
+from hetero.system.errors import FrontendError
 from tests.frontend.tflite.agreement import DEVICES, assert_gives, operator_test
 from tests.frontend.tflite.graphs import Graph, Op
 from tests.frontend.tflite.models import build, constant, feed, out

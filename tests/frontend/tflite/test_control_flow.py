@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hetero
-from hetero.errors import FrontendError
+from hetero.system.errors import FrontendError
 from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, assert_gives
 from tests.frontend.tflite.models import Graph, Op, build, constant, feed, out
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from hetero import Core
-from hetero.errors import FrontendError
+from hetero.system.errors import FrontendError
 from tests.frontend.tflite.agreement import DEVICES, assert_gives, operator_test
 from tests.frontend.tflite.litert import FAST
 from tests.frontend.tflite.models import constant, feed, model_of, out

@@ -8,8 +8,8 @@ import pytest
 from ai_edge_litert import schema_py_generated as schema
 from flatbuffers import Builder
 
-from hetero.errors import FrontendError
 from hetero.frontend.tflite import TfliteFrontEnd
+from hetero.system.errors import FrontendError
 from tests import peak_memory
 from tests.frontend.tflite.graphs import Graph, Op, Signature, constant, feed, out, variable
 from tests.frontend.tflite.writer import packed, write

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hetero import Core, Type, ops
-from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension, DecoderTransformationExtension, OpExtension, ProgressReporterExtension
+from hetero.system.errors import FrontendError
 from tests.frontend.tflite.agreement import assert_as_litert
 from tests.frontend.tflite.models import Graph, Op, Signature, build, constant, feed, model_of, out
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Core
-from hetero.errors import FrontendError
+from hetero.system.errors import FrontendError
 from tests.frontend.tflite.agreement import DEVICES, assert_as_litert
 from tests.frontend.tflite.litert import FAST, REFERENCE
 from tests.frontend.tflite.models import constant, feed, model_of, out

@@ -6,8 +6,8 @@ from flatbuffers import flexbuffers
 
 import hetero
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension, OpExtension
+from hetero.system.errors import FrontendError
 from tests.frontend.tflite.agreement import assert_as_litert
 from tests.frontend.tflite.models import Graph, Op, feed, model_of, out
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hetero.errors import HeteroError
+from hetero.system.errors import HeteroError
 from tests.frontend.tflite.agreement import CORE, EACH_GPU, assert_as_litert, assert_gives
 from tests.frontend.tflite.models import constant, feed, model_of, out
 

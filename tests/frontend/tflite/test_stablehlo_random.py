@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hetero.errors import HeteroError
+from hetero.system.errors import HeteroError
 from tests.devices import GPUS
 from tests.frontend.tflite.agreement import CORE, assert_as_litert
 from tests.frontend.tflite.models import feed, model_of, out

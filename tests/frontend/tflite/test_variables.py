@@ -5,8 +5,8 @@ import pytest
 
 import hetero
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension
+from hetero.system.errors import FrontendError
 from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, assert_gives
 from tests.frontend.tflite.litert import LiteRT, assert_close
 from tests.frontend.tflite.models import Graph, Op, build, constant, feed, out, variable

@@ -9,17 +9,17 @@ import numpy as np
 from onnx import GraphProto
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.onnx.emitters.registry import emitter
 from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx
 from hetero.graph import Parameter, Result
-from hetero.ops.control_flow import SubGraphOp
-from hetero.ops.port_maps import (
+from hetero.ops.control_flow.control_flow import SubGraphOp
+from hetero.ops.control_flow.port_maps import (
     ConcatOutputDescription,
     InvariantInputDescription,
     MergedInputDescription,
     SliceInputDescription,
 )
-from hetero.types import Type
 
 if TYPE_CHECKING:
     from hetero.frontend.onnx.graph_writer import GraphWriter

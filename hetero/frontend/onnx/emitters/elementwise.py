@@ -7,10 +7,10 @@ import math
 import ml_dtypes
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.onnx.emitters.registry import emit_directly, emitter
 from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx, onnx_type
 from hetero.graph import Node
-from hetero.types import Type
 
 emit_directly({
     ops.Abs: "Abs", ops.Add: "Add", ops.Equal: "Equal", ops.Greater: "Greater", ops.GreaterEqual: "GreaterOrEqual",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
-from hetero.containers import ContainerType
+from hetero.core.containers import ContainerType
 from hetero.frontend.onnx.emitters.registry import emit_directly, emitter
 from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx, onnx_type
 from hetero.frontend.onnx.tensors import tensor_proto

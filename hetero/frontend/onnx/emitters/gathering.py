@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.onnx.emitters.registry import emitter
 from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx
-from hetero.types import Type
 
 _REDUCTIONS = {"none": "none", "sum": "add", "sub": "add", "prod": "mul", "max": "max", "min": "min"}
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.onnx.emitters.registry import emitter
 from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx
 from hetero.ops.values import exact_value
-from hetero.types import Type
 
 
 @emitter(ops.Reshape)

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.onnx.emitters.registry import emitter
 from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx
-from hetero.types import Type
 
 
 @emitter(ops.MatMul)

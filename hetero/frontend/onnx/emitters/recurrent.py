@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.onnx.emitters.registry import emitter
 from hetero.frontend.onnx.node_writer import Argument, NodeWriter
 from hetero.graph import is_constant
-from hetero.types import Type
 
 _NAMES = {
     "hardsigmoid": "HardSigmoid", "leakyrelu": "LeakyRelu", "scaledtanh": "ScaledTanh",

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.onnx.emitters.registry import emitter
 from hetero.frontend.onnx.node_writer import NodeWriter
-from hetero.types import Type
 
 
 @emitter(

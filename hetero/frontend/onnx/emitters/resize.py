@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.onnx.emitters.registry import emitter
 from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx
-from hetero.types import Type
 
 _MODES = {"nearest": "nearest", "linear": "linear", "linear_onnx": "linear", "cubic": "cubic"}
 _GRID_MODES = {"bilinear": "linear", "bicubic": "cubic", "nearest": "nearest"}

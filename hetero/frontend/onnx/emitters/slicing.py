@@ -9,7 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.onnx.emitters.registry import emitter
 from hetero.frontend.onnx.node_writer import Argument, NodeWriter
-from hetero.ops.slicing import TO_THE_END
+from hetero.ops.movement.slicing import TO_THE_END
 
 _LIMITS = np.iinfo(np.int64)
 

@@ -11,8 +11,16 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, flatten, int64, normalize_axis, prelu_broadcasting, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import (
+    axis_length,
+    flatten,
+    int64,
+    normalize_axis,
+    prelu_broadcasting,
+    rank_of,
+    scalar_like,
+)
 from hetero.graph import Op, Output
 from hetero.ops.values import exact_value
 

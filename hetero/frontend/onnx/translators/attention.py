@@ -10,13 +10,21 @@ from functools import reduce
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, int64, known_length, multiply_by, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import (
+    arange,
+    axis_length,
+    int64,
+    known_length,
+    multiply_by,
+    rank_of,
+    scalar_like,
+)
 from hetero.graph import Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("Attention", since=23)

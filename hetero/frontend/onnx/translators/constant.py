@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.translation import Translation
+from hetero.frontend.translation.translators import Translation
 from hetero.graph import Constant
+from hetero.system.errors import FrontendError
 
 # The attributes that may hold the value of a Constant, with the numpy type of those that are not tensors.
 _VALUE_TYPES = {

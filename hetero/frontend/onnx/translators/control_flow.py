@@ -5,22 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.control_flow import build_loop_body, connect, make_if, make_scan, slice_parameter, stack_results
+from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.subgraph import Body, ModelScope, Subgraph
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64
+from hetero.frontend.translation.control_flow import (
+    build_loop_body,
+    connect,
+    make_if,
+    make_scan,
+    slice_parameter,
+    stack_results,
+)
+from hetero.frontend.translation.subgraph import Body, ModelScope, Subgraph
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length, int64
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_constant
-from hetero.ops.port_maps import (
+from hetero.ops.control_flow.port_maps import (
     BodyOutputDescription,
     ConcatOutputDescription,
     MergedInputDescription,
     SliceInputDescription,
 )
 from hetero.ops.values import exact_value
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("If")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from onnx import TensorProto
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.tensors import element_type
-from hetero.frontend.translation import Translation
-from hetero.types import Type
+from hetero.frontend.translation.translators import Translation
+from hetero.system.errors import FrontendError
 
 
 @translator("Cast")

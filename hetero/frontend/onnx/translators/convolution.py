@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, per_channel, rank_of, reshape
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, per_channel, rank_of, reshape
 from hetero.graph import Output
+from hetero.system.errors import FrontendError
 
 
 class WindowAttributes(NamedTuple):

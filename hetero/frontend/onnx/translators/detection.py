@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.node_context import REQUIRED
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
-from hetero.frontend.translation import Translation
+from hetero.frontend.translation.node_context import REQUIRED
+from hetero.frontend.translation.translators import Translation
 
 register_direct({"MaxRoiPool": ops.ROIPooling}, 2, pooled_shape=REQUIRED, spatial_scale=1.0)
 register_direct({"ImageDecoder": ops.ImageDecoder}, 1, since=20, pixel_format="RGB")

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import partial, reduce
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, normalize_axis, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, normalize_axis, rank_of, scalar_like
 from hetero.graph import Op, Output
+from hetero.system.errors import FrontendError
 
 
 def _power(base: Output, exponent: Output) -> Op:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, multiply_by, per_channel, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, multiply_by, per_channel, rank_of, scalar_like
 from hetero.graph import Constant, Op, Output
+from hetero.system.errors import FrontendError
 
 
 def _affine(value: Output, alpha: float, beta: float) -> Op:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, known_length, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import arange, int64, known_length, scalar_like
 from hetero.graph import Op, Output
 
 # OpenVINO's names of the modes of operator set 20; older ONNX names are the same as OpenVINO's.

@@ -9,17 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.attention import attend, join_heads, split_heads
 from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
 from hetero.frontend.onnx.translators.normalization import rms_norm
 from hetero.frontend.onnx.translators.rotary import rotate
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, int64, known_length, reshape, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import arange, axis_length, int64, known_length, reshape, scalar_like
 from hetero.graph import Constant, Op, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("GroupQueryAttention", domain=DOMAIN)

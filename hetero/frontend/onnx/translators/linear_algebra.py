@@ -5,8 +5,8 @@ from __future__ import annotations
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, int64, multiply_by, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import arange, axis_length, int64, multiply_by, scalar_like
 
 register_direct({"MatMul": lambda a, b: ops.MatMul(a, b, False, False)}, 2)
 register_direct({"Det": ops.Det}, 1)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, rank_of, scalar_like
 from hetero.graph import Output
+from hetero.system.errors import FrontendError
 
 
 @translator("NegativeLogLikelihoodLoss", since=12)

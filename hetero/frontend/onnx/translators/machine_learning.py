@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.normalization import divide_by_norm
 from hetero.frontend.onnx.translators.scores import best_labels, binary_classes, class_labels, post_transform
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, rank_of, reshape, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 _DOMAIN = "ai.onnx.ml"
 # The attribute suffixes of LabelEncoder's keys and values with their numpy types, and its defaults by dtype.kind.

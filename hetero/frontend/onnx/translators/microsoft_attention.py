@@ -10,14 +10,14 @@ import math
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.attention import join_heads, split_heads
 from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN, add_optional
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, int64, known_length, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import arange, axis_length, int64, known_length, rank_of, scalar_like
 from hetero.graph import Op, Output
+from hetero.system.errors import FrontendError
 
 # The default mask_filter_value, which is added to masked scores.
 _MASKED = -10000.0

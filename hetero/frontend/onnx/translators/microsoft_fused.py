@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.onnx.translators.activation import hard_sigmoid, leaky_relu, swish
 from hetero.frontend.onnx.translators.convolution import convolution
 from hetero.frontend.onnx.translators.linear_algebra import gemm
 from hetero.frontend.onnx.translators.normalization import layer_norm, rms_norm
-from hetero.frontend.translation import Translation, as_outputs
-from hetero.frontend.values import (
+from hetero.frontend.translation.translators import Translation, as_outputs
+from hetero.frontend.translation.values import (
     arange,
     axis_length,
     channels_last,
@@ -28,7 +28,7 @@ from hetero.frontend.values import (
 )
 from hetero.graph import Op, Output
 from hetero.ops.values import exact_value
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 DOMAIN = "com.microsoft"
 

@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.onnx.translators.grid_sample import grid_sample
@@ -16,10 +16,18 @@ from hetero.frontend.onnx.translators.linear_algebra import trilu
 from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
 from hetero.frontend.onnx.translators.movement import pad
 from hetero.frontend.onnx.translators.pooling import max_pool_of
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, channels_last, channels_second, int64, known_length, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import (
+    arange,
+    channels_last,
+    channels_second,
+    int64,
+    known_length,
+    rank_of,
+    scalar_like,
+)
 from hetero.graph import Op
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 for _name, _translate in {"GridSample": grid_sample, "Pad": pad, "Trilu": trilu}.items():
     translator(_name, domain=DOMAIN)(_translate)

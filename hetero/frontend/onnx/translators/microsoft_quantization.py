@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hetero import ops
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import (
+    as_scalar,
+    broadcast_along_axis,
+    dequantize,
+    quantize,
+    quantize_scaled,
+)
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.activation import along_axis_and_later, leaky_relu
@@ -18,17 +26,9 @@ from hetero.frontend.onnx.translators.quantization import (
     quantized_convolution,
 )
 from hetero.frontend.onnx.translators.recurrent import lstm
-from hetero.frontend.quantization import (
-    as_scalar,
-    broadcast_along_axis,
-    dequantize,
-    quantize,
-    quantize_scaled,
-)
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import channels_last, channels_second, int64, multiply_by, rank_of, reshape
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import channels_last, channels_second, int64, multiply_by, rank_of, reshape
 from hetero.graph import Op, Output, as_output
-from hetero.types import Type
 
 translator("QuantizeLinear", domain=DOMAIN)(quantize_linear)
 translator("DequantizeLinear", domain=DOMAIN)(dequantize_linear)

@@ -8,16 +8,16 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.packing import unpack
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import broadcast_along_axis, dequantize
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN, add_optional
-from hetero.frontend.quantization import broadcast_along_axis, dequantize
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import constant_input, int64, normalize_axis, rank_of, reshape
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import constant_input, int64, normalize_axis, rank_of, reshape
 from hetero.graph import Constant, Output
-from hetero.packing import unpack
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 # Element types by number of bits.
 _TYPES = {2: Type.u2, 4: Type.u4, 8: Type.u8}

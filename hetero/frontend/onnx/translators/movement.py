@@ -5,17 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.node_context import REQUIRED
+from hetero.core.shape import Dimension
+from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, constant_input, flatten, int64, normalize_axis, rank_of, scalar_like
-from hetero.frontend.values import reshape as reshape_to
+from hetero.frontend.translation.node_context import REQUIRED
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import (
+    axis_length,
+    constant_input,
+    flatten,
+    int64,
+    normalize_axis,
+    rank_of,
+    scalar_like,
+)
+from hetero.frontend.translation.values import reshape as reshape_to
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
-from hetero.shape import Dimension
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 register_direct({"Flatten": flatten}, 1, axis=1)
 register_direct({"Tile": ops.Tile}, 2, since=6)

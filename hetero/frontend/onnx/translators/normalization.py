@@ -6,13 +6,21 @@ import math
 from collections.abc import Sequence
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, multiply_by, normalize_axis, per_channel, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import (
+    axis_length,
+    int64,
+    multiply_by,
+    normalize_axis,
+    per_channel,
+    rank_of,
+    scalar_like,
+)
 from hetero.graph import Op, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("BatchNormalization")

@@ -10,8 +10,8 @@ from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.convolution import WindowAttributes, read_window_attributes
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length, int64, rank_of, scalar_like
 from hetero.graph import Op, Output
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translator
-from hetero.frontend.onnx.translators.convolution import convolve
-from hetero.frontend.quantization import (
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import (
     broadcast_along_axis,
     convert_to,
     dequantize,
@@ -17,10 +14,13 @@ from hetero.frontend.quantization import (
     quantize_scaled,
     subtract_zero_point,
 )
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, per_channel, rank_of, scalar_like
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.translators.convolution import convolve
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, per_channel, rank_of, scalar_like
 from hetero.graph import Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("QuantizeLinear", since=10)

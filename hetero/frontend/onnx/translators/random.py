@@ -8,13 +8,13 @@ from functools import partial
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, scalar_like
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
-from hetero.types import Type
 
 
 def _shape_and_type(node: OnnxNodeContext) -> tuple[Output, Type]:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, known_length, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length, int64, known_length, scalar_like
 from hetero.graph import Constant, Op, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 # The activations that have an alpha or a beta, with the defaults of the ONNX operators of the same names.
 _ALPHAS = {

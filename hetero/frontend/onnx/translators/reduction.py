@@ -7,12 +7,12 @@ from collections.abc import Callable
 from functools import partial
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, rank_of, scalar_like
 from hetero.graph import Op, Output
-from hetero.types import Type
 
 # Reduces a value over axes, and keeps these with length 1 if the flag is set.
 Reduction = Callable[[Output, Output, bool], Op]

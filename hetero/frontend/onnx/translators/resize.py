@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, rank_of
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, rank_of
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
+from hetero.system.errors import FrontendError
 
 _MODES = {"nearest": "nearest", "linear": "linear_onnx", "bilinear": "linear_onnx", "cubic": "cubic"}
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, int64, rank_of
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import arange, axis_length, int64, rank_of
 from hetero.graph import Op, Output
+from hetero.system.errors import FrontendError
 
 
 @translator("RotaryEmbedding", since=23)

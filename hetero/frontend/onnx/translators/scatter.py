@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, int64, normalize_axis, rank_of, reshape, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import arange, axis_length, int64, normalize_axis, rank_of, reshape, scalar_like
+from hetero.system.errors import FrontendError
 
 _REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
 

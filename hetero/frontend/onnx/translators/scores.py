@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.values import int64, scalar_like
+from hetero.frontend.translation.values import int64, scalar_like
 from hetero.graph import Constant, Op, Output, as_output
+from hetero.system.errors import FrontendError
 
 
 def _softmax_zero(scores: Output) -> Op:

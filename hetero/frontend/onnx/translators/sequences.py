@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.node_context import REQUIRED
+from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
-from hetero.frontend.translation import Translation
-from hetero.types import Type
+from hetero.frontend.translation.node_context import REQUIRED
+from hetero.frontend.translation.translators import Translation
+from hetero.system.errors import FrontendError
 
 # Operators without attributes.
 _DIRECT = {

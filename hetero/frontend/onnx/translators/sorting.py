@@ -5,8 +5,8 @@ from __future__ import annotations
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, reshape
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length, int64, reshape
 
 
 @translator("TopK")

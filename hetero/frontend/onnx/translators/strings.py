@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.node_context import REQUIRED
 from hetero.frontend.onnx.registry import register_direct
+from hetero.frontend.translation.node_context import REQUIRED
 
 register_direct({"StringConcat": ops.StringConcat}, 2, since=20)
 register_direct({"StringSplit": ops.StringSplit}, 1, since=20, delimiter="", maxsplit=-1)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import multiply_by, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import multiply_by, scalar_like
 from hetero.graph import Op, Output, as_output
+from hetero.system.errors import FrontendError
 
 _DOMAIN = "ai.onnx.preview.training"
 # A function of the node, R, T, one tensor, its gradient and its states. It returns the new tensor and the new states.

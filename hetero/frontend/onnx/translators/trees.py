@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.node_context import REQUIRED
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.scores import (
@@ -18,9 +16,11 @@ from hetero.frontend.onnx.translators.scores import (
     class_labels,
     post_transform,
 )
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64
+from hetero.frontend.translation.node_context import REQUIRED
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64
 from hetero.graph import Constant, Output
+from hetero.system.errors import FrontendError
 
 _DOMAIN = "ai.onnx.ml"
 _AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
-from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import int64, multiply_by, prelu_broadcasting, rank_of, reshape, scalar_like
+from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.values import int64, multiply_by, prelu_broadcasting, rank_of, reshape, scalar_like
 from hetero.graph import Node, Output
+from hetero.system.errors import FrontendError
 
 
 @translator("relu6", "brelu")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import axis_length, int64, normalize_axis, rank_of, transpose
+from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.values import axis_length, int64, normalize_axis, rank_of, transpose
 from hetero.graph import Constant, Node, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("create_array")

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.control_flow import build_loop_body, connect, make_if
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import PaddleTranslation, translator
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.subgraph import Body
-from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import int64
+from hetero.frontend.translation.control_flow import build_loop_body, connect, make_if
+from hetero.frontend.translation.subgraph import Body
+from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.values import int64
 from hetero.graph import Output, Parameter
-from hetero.ops.port_maps import BodyOutputDescription, MergedInputDescription
+from hetero.ops.control_flow.port_maps import BodyOutputDescription, MergedInputDescription
 from hetero.ops.values import exact_value
-from hetero.types import Type
 
 
 @translator("if")

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
-from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import channels_last, channels_second, per_channel, rank_of, reshape
+from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.values import channels_last, channels_second, per_channel, rank_of, reshape
 from hetero.graph import Op, Output
+from hetero.system.errors import FrontendError
 
 _CHANNELS_LAST = ("NHWC", "NDHWC", "NLC")
 

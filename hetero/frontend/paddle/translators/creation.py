@@ -7,15 +7,15 @@ import math
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import axis_length, int64, rank_of, scalar_like
+from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.values import axis_length, int64, rank_of, scalar_like
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 # Maximum number of elements of a tensor that the program fills.
 _MAX_FILLED = 1 << 28

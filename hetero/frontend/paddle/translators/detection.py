@@ -7,13 +7,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
-from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import arange, axis_length, int64, known_length, multiply_by, rank_of, scalar_like
+from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.values import (
+    arange,
+    axis_length,
+    int64,
+    known_length,
+    multiply_by,
+    rank_of,
+    scalar_like,
+)
 from hetero.graph import Constant, Node, Op, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("multiclass_nms3", "multiclass_nms2", "multiclass_nms", "matrix_nms")

@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.angles import angle_of
+from hetero.core.types import Type
+from hetero.frontend.numerics.angles import angle_of
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import multiply_by, rank_of, scalar_like
+from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.values import multiply_by, rank_of, scalar_like
 from hetero.graph import Constant, Node, Op, Output, as_output
-from hetero.types import Type
 
 _BINARY: dict[str, type[Op]] = {
     "elementwise_add": ops.Add, "elementwise_sub": ops.Subtract, "elementwise_mul": ops.Multiply,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
-from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import axis_length, flatten, int64, multiply_by, rank_of, scalar_like
+from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.values import axis_length, flatten, int64, multiply_by, rank_of, scalar_like
 from hetero.graph import Output
+from hetero.system.errors import FrontendError
 
 
 @translator("matmul", "matmul_v2", "bmm")

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
-from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import (
+from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.values import (
     axis_length,
     channels_last,
     channels_second,
@@ -21,7 +21,7 @@ from hetero.frontend.values import (
     rank_of,
 )
 from hetero.graph import Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("assign", "share_data", "print", "memcpy", "memcpy_h2d", "memcpy_d2h", "c_identity", "share_data_")

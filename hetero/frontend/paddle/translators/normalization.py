@@ -7,12 +7,11 @@ import math
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.paddle.translators.convolution import is_channels_last
-from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import (
+from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.values import (
     axis_length,
     channels_last,
     channels_second,
@@ -22,6 +21,7 @@ from hetero.frontend.values import (
     scalar_like,
 )
 from hetero.graph import Constant, Node, Output, as_output
+from hetero.system.errors import FrontendError
 
 
 @translator("batch_norm", "sync_batch_norm")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.frontend.numerics.recurrent import RECURRENT_KINDS, recurrent_layer, recurrent_weights, with_swapped_axes
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
-from hetero.frontend.recurrent import RECURRENT_KINDS, recurrent_layer, recurrent_weights, with_swapped_axes
-from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import int64, scalar_like
+from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.values import int64, scalar_like
 from hetero.graph import Output
+from hetero.system.errors import FrontendError
 
 
 @translator("rnn")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import int64, rank_of, scalar_like
+from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.values import int64, rank_of, scalar_like
 from hetero.graph import Constant, Op, Output, as_output
-from hetero.types import Type
 
 _REDUCTIONS: dict[str, type[Op]] = {
     "reduce_sum": ops.ReduceSum, "reduce_mean": ops.ReduceMean, "reduce_max": ops.ReduceMax,

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.paddle.translators.convolution import is_channels_last
-from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import arange, channels_last, channels_second, int64, rank_of, scalar_like
+from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.values import arange, channels_last, channels_second, int64, rank_of, scalar_like
 from hetero.graph import Constant, Output, as_output
 from hetero.ops.values import exact_value
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 _MODES = {"nearest": "nearest", "linear": "linear_onnx", "bilinear": "linear_onnx", "trilinear": "linear_onnx",
           "bicubic": "cubic"}  # fmt: skip

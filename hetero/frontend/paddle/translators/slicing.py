@@ -8,15 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.paddle.translators.creation import MAX_COMPUTED, values_of
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import int64, normalize_axis, rank_of
+from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.values import int64, normalize_axis, rank_of
 from hetero.graph import Constant, Node, Output
 from hetero.ops.values import exact_value
-from hetero.types import Type
 
 
 @translator("slice")

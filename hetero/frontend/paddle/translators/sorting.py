@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.paddle.translators.creation import MAX_COMPUTED
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.translation import ConversionResult
-from hetero.frontend.values import axis_length, int64, known_length, rank_of
+from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.values import axis_length, int64, known_length, rank_of
 from hetero.graph import Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("top_k_v2", "top_k")

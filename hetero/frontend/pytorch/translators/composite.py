@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, multiply_by, per_channel, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, multiply_by, per_channel, rank_of, scalar_like
 from hetero.graph import Node
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("aten::square")

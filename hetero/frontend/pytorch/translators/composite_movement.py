@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.pytorch.translators.creation import diagonal_offsets
 from hetero.frontend.pytorch.translators.movement import promoted_tensors
 from hetero.frontend.pytorch.translators.windows import batched
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, known_length, normalize_axis, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length, int64, known_length, normalize_axis, rank_of, scalar_like
 from hetero.graph import Output, as_output
+from hetero.system.errors import FrontendError
 
 
 @translator("aten::pixel_shuffle", "aten::pixel_unshuffle")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.control_flow import build_loop_body, connect, make_if, make_scan
+from hetero.core.types import Type
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.pytorch.subgraph import TorchSubgraph
-from hetero.frontend.subgraph import Body
-from hetero.frontend.translation import Translation
+from hetero.frontend.translation.control_flow import build_loop_body, connect, make_if, make_scan
+from hetero.frontend.translation.subgraph import Body
+from hetero.frontend.translation.translators import Translation
 from hetero.graph import Constant, Model, Output, Parameter
-from hetero.ops.port_maps import BodyOutputDescription, MergedInputDescription
+from hetero.ops.control_flow.port_maps import BodyOutputDescription, MergedInputDescription
 from hetero.ops.values import exact_value
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("higher_order::cond")

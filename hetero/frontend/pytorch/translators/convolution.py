@@ -6,8 +6,8 @@ from hetero import ops
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.pytorch.translators.windows import batched, lengths
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import per_channel, rank_of, reshape
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import per_channel, rank_of, reshape
 
 # Paddings that torch names, as auto_pad.
 _AUTO_PADS = {"same": "same_upper", "valid": "valid"}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, int64, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import arange, axis_length, int64, scalar_like
 from hetero.graph import Constant, Node, Output
-from hetero.types import Type
 
 
 @translator("aten::full", "aten::zeros", "aten::ones", "aten::full_like", "aten::zeros_like", "aten::ones_like",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.promotion import promoted_type
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import multiply_by, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import multiply_by, scalar_like
 from hetero.graph import Node, Op, Output
-from hetero.types import Type
 
 _UNARY = {
     "abs": ops.Abs, "acos": ops.Acos, "acosh": ops.Acosh, "asin": ops.Asin, "asinh": ops.Asinh, "atan": ops.Atan,

@@ -9,12 +9,12 @@ import numpy as np
 from ml_dtypes import finfo
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import multiply_by, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import multiply_by, scalar_like
 from hetero.graph import Node, Output
-from hetero.types import Type
 
 
 def _is_nan(value: Output) -> Node:

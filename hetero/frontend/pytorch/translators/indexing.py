@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.pytorch.translators.movement import NO_END
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import (
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import (
     arange,
     axis_length,
     int64,
@@ -23,7 +23,7 @@ from hetero.frontend.values import (
     scalar_like,
 )
 from hetero.graph import Constant, Node, Output, Parameter, as_output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 _REDUCTIONS = {
     "sum": "sum",

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.pytorch.node_context import TorchNodeContext, integer_vector
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, normalize_axis, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length, int64, normalize_axis, rank_of, scalar_like
 from hetero.graph import Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 # What torch writes for the end of a slice that has none.
 NO_END = 2**63 - 1

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, known_length, per_channel, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, known_length, per_channel, rank_of, scalar_like
 from hetero.graph import Constant, Node, Output
+from hetero.system.errors import FrontendError
 
 
 @translator("aten::batch_norm", "aten::_native_batch_norm_legit_no_training", "aten::native_batch_norm")

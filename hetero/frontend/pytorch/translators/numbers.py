@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.promotion import promoted_type
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.types import Type
+from hetero.frontend.translation.translators import Translation
 
 _OPERATIONS = {
     "add": ops.Add, "sub": ops.Subtract, "mul": ops.Multiply, "floordiv": ops.Divide, "mod": ops.FloorMod,

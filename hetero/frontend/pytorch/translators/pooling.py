@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.pytorch.translators.windows import batched, lengths
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, known_length, multiply_by, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, known_length, multiply_by, scalar_like
+from hetero.system.errors import FrontendError
 
 
 @translator(*(f"aten::max_pool{count}d{suffix}" for count in (1, 2, 3) for suffix in ("", "_with_indices")))

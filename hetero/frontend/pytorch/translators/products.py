@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, known_length, multiply_by, rank_of
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length, int64, known_length, multiply_by, rank_of
 from hetero.graph import Constant, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("aten::mm", "aten::bmm", "aten::matmul", "aten::mv", "aten::dot", "aten::vdot")

@@ -10,14 +10,14 @@ from typing import NamedTuple
 from ml_dtypes import finfo
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import broadcast_along_axis, convert_to, dequantize, quantize_scaled
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.quantization import broadcast_along_axis, convert_to, dequantize, quantize_scaled
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, scalar_like
 from hetero.graph import Constant, Node, Output, as_output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 _DECOMPOSED = "quantized_decomposed::"
 _RANGES = {Type.i8: (-128, 127), Type.u8: (0, 255), Type.i16: (-(2**15), 2**15 - 1), Type.i32: (-(2**31), 2**31 - 1)}

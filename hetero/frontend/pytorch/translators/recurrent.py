@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.frontend.numerics.recurrent import RECURRENT_KINDS, recurrent_layer, recurrent_weights, with_swapped_axes
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.recurrent import RECURRENT_KINDS, recurrent_layer, recurrent_weights, with_swapped_axes
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, known_length, rank_of
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, known_length, rank_of
 from hetero.graph import Output
+from hetero.system.errors import FrontendError
 
 
 @translator(*(f"aten::{name}_cell" for name in RECURRENT_KINDS))

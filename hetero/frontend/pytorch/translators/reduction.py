@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.pytorch.translators.functions import log_sum
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, known_length, normalize_axis, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length, int64, known_length, normalize_axis, rank_of, scalar_like
 from hetero.graph import Constant, Node, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 _REDUCTIONS = {
     "sum": ops.ReduceSum, "mean": ops.ReduceMean, "prod": ops.ReduceProd, "amax": ops.ReduceMax,

@@ -10,8 +10,8 @@ from hetero import ops
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.pytorch.translators.movement import pad_lengths
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, rank_of
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, rank_of
 
 _MODES = {"nearest": "nearest", "linear": "linear_onnx", "bilinear": "linear_onnx", "trilinear": "linear_onnx",
           "bicubic": "cubic"}  # fmt: skip

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.promotion import promoted_type
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.pytorch.translators.reduction import as_numbers
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, rank_of
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length, int64, rank_of
 from hetero.graph import Node, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("aten::sort", "aten::argsort")

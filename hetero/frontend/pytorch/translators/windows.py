@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.pytorch.node_context import TorchNodeContext
-from hetero.frontend.values import int64, rank_of
+from hetero.frontend.translation.values import int64, rank_of
 from hetero.graph import Output
+from hetero.system.errors import FrontendError
 
 
 def lengths(node: TorchNodeContext, name: str, default: int, count: int) -> Sequence[int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hetero.frontend.angles import angle_of
+from hetero.frontend.numerics.angles import angle_of
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
+from hetero.frontend.translation.translators import Translation
 
 
 @translator("Atan2")

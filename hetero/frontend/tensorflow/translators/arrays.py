@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.handles import Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
+from hetero.frontend.translation.translators import Translation
 from hetero.graph import Constant
+from hetero.system.errors import FrontendError
 
 
 @translator("Const")

@@ -10,8 +10,8 @@ from hetero import ops
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.tensorflow.translators.unary import log_of_one_plus
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import scalar_like
 from hetero.graph import Node, Output
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.angles import angle_of
-from hetero.frontend.complex_numbers import complex_from_parts, multiply_complex, real_and_imaginary
+from hetero.frontend.numerics.angles import angle_of
+from hetero.frontend.numerics.complex_numbers import complex_from_parts, multiply_complex, real_and_imaginary
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, rank_of, scalar_like
 from hetero.graph import Node, Output
 
 # The operators that translators translate for complex numbers too.

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.control_flow import build_loop_body, make_if, make_while
-from hetero.frontend.subgraph import Body, ModelScope, name_new_nodes
+from hetero.core.types import Type
 from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference
 from hetero.frontend.tensorflow.handles import Value, Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.tensorflow.tensor_lists import PendingList, with_element_shape
 from hetero.frontend.tensorflow.variables import BodyVariables, Variables
-from hetero.frontend.values import int64, scalar_like
+from hetero.frontend.translation.control_flow import build_loop_body, make_if, make_while
+from hetero.frontend.translation.subgraph import Body, ModelScope, name_new_nodes
+from hetero.frontend.translation.values import int64, scalar_like
 from hetero.graph import Constant, Model, Output, Parameter, constant_array
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 if TYPE_CHECKING:
     from hetero.frontend.tensorflow.graph import TensorflowSubgraph

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.shape import Dimension
 from hetero.frontend.tensorflow.layout import ImageLayout, Padding
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, reshape, transpose
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, reshape, transpose
 from hetero.graph import Output
-from hetero.shape import Dimension
+from hetero.system.errors import FrontendError
 
 _TRANSPOSED = {"Conv2DBackpropInput": 2, "Conv3DBackpropInputV2": 3}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, int64, reshape, scalar_like
-from hetero.types import Type
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import arange, axis_length, int64, reshape, scalar_like
 
 
 @translator("CTCGreedyDecoder")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, known_length, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, known_length, scalar_like
 from hetero.graph import Constant
+from hetero.system.errors import FrontendError
 
 
 def _formats(node: TensorflowNodeContext) -> tuple[str, str]:

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, int64, known_length, rank_of, reshape, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import arange, axis_length, int64, known_length, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Node, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("MatrixBandPart", "BatchMatrixBandPart")

@@ -7,13 +7,13 @@ from functools import partial
 from typing import Any
 
 from hetero import ops
-from hetero.frontend.complex_numbers import multiply_complex
+from hetero.frontend.numerics.complex_numbers import multiply_complex
 from hetero.frontend.tensorflow.layout import ImageLayout
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.tensorflow.translators.complex_numbers import divide_complex, exp_complex
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, per_channel, rank_of, reshape, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, per_channel, rank_of, reshape, scalar_like
 from hetero.graph import Node, Output
 
 # Functions of all inputs. Those of the first group are the same for both parts of complex numbers.

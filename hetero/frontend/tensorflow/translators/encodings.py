@@ -7,13 +7,13 @@ from functools import reduce
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, rank_of, scalar_like
 from hetero.graph import Constant, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 _UNSIGNED = {8: Type.u8, 16: Type.u16, 32: Type.u32, 64: Type.u64}
 

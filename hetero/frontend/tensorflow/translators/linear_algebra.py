@@ -5,8 +5,8 @@ from __future__ import annotations
 from hetero import ops
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64
 from hetero.graph import Output
 
 

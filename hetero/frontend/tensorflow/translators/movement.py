@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend import values
-from hetero.frontend.complex_numbers import complex_from_parts, real_and_imaginary
+from hetero.frontend.numerics.complex_numbers import complex_from_parts, real_and_imaginary
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, normalize_axis
+from hetero.frontend.translation import values
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, normalize_axis
 from hetero.graph import Node, Output, constant_array
+from hetero.system.errors import FrontendError
 
 
 @translator("Reshape")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.quantization import convert_to
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.layout import ImageLayout
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, multiply_by, rank_of
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length, int64, multiply_by, rank_of
 from hetero.graph import Output
 
 

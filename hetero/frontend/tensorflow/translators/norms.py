@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import (
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import (
     arange,
     axis_length,
     constant_input,
@@ -18,7 +19,6 @@ from hetero.frontend.values import (
     reshape,
     scalar_like,
 )
-from hetero.types import Type
 
 
 @translator("EuclideanNorm")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.layout import ImageLayout, Padding
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, int64
-from hetero.types import Type
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import arange, axis_length, int64
 
 
 @translator("MaxPool", "MaxPoolV2", "MaxPool3D")

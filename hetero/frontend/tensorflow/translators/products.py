@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.quantization import convert_to
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.tensorflow.translators.complex_numbers import matmul_complex
-from hetero.frontend.translation import Translation
+from hetero.frontend.translation.translators import Translation
 
 
 @translator("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")

@@ -7,16 +7,24 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.tensorflow.translators.sorting import weights_of
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, dimension_count, int64, rank_of, reshape, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import (
+    arange,
+    axis_length,
+    dimension_count,
+    int64,
+    rank_of,
+    reshape,
+    scalar_like,
+)
 from hetero.graph import Constant, Node, Output, as_output
-from hetero.ops.slicing import TO_THE_END
-from hetero.types import Type
+from hetero.ops.movement.slicing import TO_THE_END
+from hetero.system.errors import FrontendError
 
 
 class _Level(NamedTuple):

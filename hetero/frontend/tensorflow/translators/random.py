@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, reshape
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, reshape
 from hetero.graph import Constant, Node, Output
-from hetero.types import Type
 
 # The probability of numbers below -2 in a normal distribution. A truncated one has none of them, nor any above 2.
 _TAIL = 0.022750131948179195

@@ -5,14 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import channels_last, channels_second, dimension_count, int64, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import (
+    channels_last,
+    channels_second,
+    dimension_count,
+    int64,
+    rank_of,
+    scalar_like,
+)
 from hetero.graph import Output, constant_array
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("Reverse")

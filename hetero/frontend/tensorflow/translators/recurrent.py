@@ -6,15 +6,15 @@ The gates of an LSTM are in the order i (input), c (cell), f (forget), o (output
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.control_flow import connect
-from hetero.frontend.subgraph import Body, ModelScope
+from hetero.core.shape import concatenate
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, scalar_like
+from hetero.frontend.translation.control_flow import connect
+from hetero.frontend.translation.subgraph import Body, ModelScope
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, scalar_like
 from hetero.graph import Model, Node, Output, Parameter, as_output
-from hetero.ops.port_maps import ConcatOutputDescription, MergedInputDescription, SliceInputDescription
-from hetero.shape import concatenate
+from hetero.ops.control_flow.port_maps import ConcatOutputDescription, MergedInputDescription, SliceInputDescription
 
 
 @translator("GRUBlockCell")

@@ -7,8 +7,8 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, normalize_axis, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, normalize_axis, scalar_like
 from hetero.graph import Output, constant_array
 
 _REDUCTIONS = {

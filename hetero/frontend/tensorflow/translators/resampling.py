@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import constant_input, known_length
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import constant_input, known_length
 from hetero.graph import Constant, Node
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 def _lanczos(radius: int) -> Callable[[np.ndarray], np.ndarray]:

@@ -1,6 +1,6 @@
 """Resizing of images."""
 
-from hetero.frontend.resize import resize_bilinear, resize_nearest
+from hetero.frontend.numerics.resize import resize_bilinear, resize_nearest
 from hetero.frontend.tensorflow.registry import translator
 
 translator("ResizeBilinear")(resize_bilinear)

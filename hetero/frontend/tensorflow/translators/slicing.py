@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.core.shape import Dimension
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import constant_input, dimension_count, int64, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import constant_input, dimension_count, int64, rank_of, scalar_like
 from hetero.graph import Constant, Node, Output, constant_array, is_constant
-from hetero.ops.slicing import TO_THE_END
-from hetero.shape import Dimension
+from hetero.ops.movement.slicing import TO_THE_END
 
 _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
 

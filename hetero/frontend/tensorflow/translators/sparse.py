@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.tensorflow.translators.gathering import strides_of
 from hetero.frontend.tensorflow.translators.scattering import mean_of_segments, reduce_segments, rows_of_segments
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, int64, rank_of, reshape, scalar_like
-from hetero.types import Type
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import arange, axis_length, int64, rank_of, reshape, scalar_like
 
 
 @translator("SparseToDense")

@@ -8,12 +8,12 @@ from functools import reduce
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import (
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import (
     arange,
     axis_length,
     constant_input,
@@ -24,8 +24,8 @@ from hetero.frontend.values import (
     transpose,
 )
 from hetero.graph import Output
-from hetero.ops.slicing import TO_THE_END
-from hetero.types import Type
+from hetero.ops.movement.slicing import TO_THE_END
+from hetero.system.errors import FrontendError
 
 
 @translator("StringLower", "StringUpper")

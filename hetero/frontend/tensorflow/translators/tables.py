@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.shape import PartialShape
+from hetero.core.types import Type
 from hetero.frontend.tensorflow.handles import Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.tensorflow.tables import TableHandle, read_table_file
 from hetero.frontend.tensorflow.variables import BodyVariables
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import constant_input, int64
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import constant_input, int64
 from hetero.graph import Constant
-from hetero.shape import PartialShape
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 _OF_TENSORS = ("MutableHashTableOfTensors", "MutableHashTableOfTensorsV2")
 _DENSE = ("MutableDenseHashTable", "MutableDenseHashTableV2")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.quantization import convert_to
+from hetero.core.shape import Dimension, PartialShape
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.handles import Handle, Value, Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
@@ -19,11 +20,10 @@ from hetero.frontend.tensorflow.tensor_lists import (
     set_item,
     with_item_shape,
 )
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, constant_input, int64, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length, constant_input, int64, scalar_like
 from hetero.graph import Node, Output, constant_array
-from hetero.shape import Dimension, PartialShape
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 def _element_shape(node: TensorflowNodeContext, index: int) -> PartialShape:

@@ -9,10 +9,10 @@ from hetero.frontend.tensorflow.handles import Values, VariableHandle
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.tensorflow.translators.slicing import slice_of
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, rank_of, reshape
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import arange, int64, rank_of, reshape
 from hetero.graph import Constant
-from hetero.ops.slicing import TO_THE_END
+from hetero.ops.movement.slicing import TO_THE_END
 
 # The operation between a variable's contents and the value that is assigned.
 _UPDATES = {

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from hetero.errors import FrontendError
+from hetero.frontend.numerics.quantization import convert_to
+from hetero.frontend.numerics.xla import ConvolutionSpec, DotDimensions, convolution, dot_general
 from hetero.frontend.protobuf import Message, Schema, decode
-from hetero.frontend.quantization import convert_to
 from hetero.frontend.tensorflow.messages import CONVOLUTION_DIMENSIONS, DOT_DIMENSIONS
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import constant_input
-from hetero.frontend.xla import ConvolutionSpec, DotDimensions, convolution, dot_general
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import constant_input
 from hetero.graph import Output
+from hetero.system.errors import FrontendError
 
 _AXES = (
     "input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions", "kernel_input_feature_dimension",

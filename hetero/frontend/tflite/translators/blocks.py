@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import preserves_quantization
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import channels_last, channels_second, int64, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import channels_last, channels_second, int64, rank_of, scalar_like
 from hetero.graph import Output
-from hetero.types import Type
 
 _DEPTH = {"DEPTH_TO_SPACE": ops.DepthToSpace, "SPACE_TO_DEPTH": ops.SpaceToDepth}
 

@@ -6,11 +6,11 @@ import numpy as np
 import tflite
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.tflite.decoded import DecodedTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, quantize
 from hetero.graph import Node, Output, as_output
+from hetero.system.errors import FrontendError
 
 _ACTIVATIONS = tflite.ActivationFunctionType
 _INFINITY = float("inf")

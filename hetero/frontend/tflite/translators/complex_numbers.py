@@ -7,11 +7,11 @@ do not count that axis.
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.complex_numbers import real_and_imaginary
+from hetero.frontend.numerics.complex_numbers import real_and_imaginary
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64
 
 
 @translator("REAL", "IMAG")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hetero.errors import FrontendError
-from hetero.frontend.control_flow import build_loop_body, make_if, make_while
-from hetero.frontend.subgraph import Body, ModelScope
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.variables import BodyVariables
-from hetero.frontend.translation import Translation
+from hetero.frontend.translation.control_flow import build_loop_body, make_if, make_while
+from hetero.frontend.translation.subgraph import Body, ModelScope
+from hetero.frontend.translation.translators import Translation
 from hetero.graph import Model, Node, Output, Parameter, constant_array
+from hetero.system.errors import FrontendError
 
 if TYPE_CHECKING:
     from hetero.frontend.tflite.graph import TfliteSubgraph

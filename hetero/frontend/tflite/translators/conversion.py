@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.complex_numbers import complex_from_parts, real_and_imaginary
-from hetero.frontend.quantization import convert_to, quantize_scaled, subtract_zero_point
+from hetero.core.types import Type
+from hetero.frontend.numerics.complex_numbers import complex_from_parts, real_and_imaginary
+from hetero.frontend.numerics.quantization import convert_to, quantize_scaled, subtract_zero_point
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, quantize
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, rank_of, scalar_like
 from hetero.graph import Constant, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("CAST")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.shape import Dimension
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import auto_pad
 from hetero.frontend.tflite.translators.linear import LinearOperator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import channels_last, channels_second, int64, rank_of, reshape, transpose
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import channels_last, channels_second, int64, rank_of, reshape, transpose
 from hetero.graph import Output
-from hetero.shape import Dimension
+from hetero.system.errors import FrontendError
 
 # The axes of the filters in OpenVINO's order: [O, I / groups, spatial…].
 _CONVOLUTIONS = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, reshape, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, reshape, scalar_like
 from hetero.graph import Constant, Output, constant_array
-from hetero.types import Type
 
 
 @translator("NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5")

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.angles import angle_of
-from hetero.frontend.complex_numbers import multiply_complex
+from hetero.frontend.numerics.angles import angle_of
+from hetero.frontend.numerics.complex_numbers import multiply_complex
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import Quantization, computes_in_float, dequantize, preserves_quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import apply_activation
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, prelu_broadcasting, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, prelu_broadcasting, rank_of, scalar_like
 from hetero.graph import Output
 
 # Functions of all inputs, by operator. Quantized inputs are dequantized. Integer division truncates.

@@ -5,15 +5,23 @@ from __future__ import annotations
 import tflite
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import Quantization, dequantize, hybrid_weights
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, dimension_count, int64, rank_of, reshape, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import (
+    arange,
+    axis_length,
+    dimension_count,
+    int64,
+    rank_of,
+    reshape,
+    scalar_like,
+)
 from hetero.graph import Constant, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("EMBEDDING_LOOKUP")

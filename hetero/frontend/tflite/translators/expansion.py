@@ -8,8 +8,16 @@ import tflite
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, axis_length, dimension_count, int64, rank_of, reshape, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import (
+    arange,
+    axis_length,
+    dimension_count,
+    int64,
+    rank_of,
+    reshape,
+    scalar_like,
+)
 from hetero.graph import Constant, Output, constant_array
 
 

@@ -8,16 +8,16 @@ import numpy as np
 import tflite
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.quantization import convert_to, quantize_scaled, subtract_zero_point
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to, quantize_scaled, subtract_zero_point
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, hybrid_weights
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import apply_activation, quantized_range
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import rank_of, reshape
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import rank_of, reshape
 from hetero.graph import Constant, Output, constant_array
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 _FORMATS = tflite.FullyConnectedOptionsWeightsFormat
 

@@ -19,8 +19,8 @@ from hetero.frontend.tflite.translators.time_steps import (
     run_sequence,
     scan,
 )
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, rank_of, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, rank_of, scalar_like
 from hetero.graph import Op, Output
 
 _GATES = "ifco"

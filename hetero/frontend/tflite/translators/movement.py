@@ -8,16 +8,16 @@ from functools import partial
 import numpy as np
 
 from hetero import ops
-from hetero.frontend import values
+from hetero.core.types import Type
 from hetero.frontend.tflite.decoded import DecodedTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import Quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import apply_activation, clamp_to_activation
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import constant_input, int64, normalize_axis, rank_of
+from hetero.frontend.translation import values
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import constant_input, int64, normalize_axis, rank_of
 from hetero.graph import Node, Output, constant_array
-from hetero.types import Type
 
 # Operations with the inputs of the operator.
 _SAME_INPUTS: dict[str, Callable[..., Node]] = {

@@ -7,8 +7,8 @@ from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import apply_activation
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, multiply_by
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, multiply_by
 
 # A lower bound of a vector's L2 norm, against division by zero.
 _MIN_NORM = 1e-6

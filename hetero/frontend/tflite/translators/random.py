@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, reshape, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length, int64, reshape, scalar_like
 from hetero.graph import Node, Output
-from hetero.types import Type
 
 
 def _uniform(node: TfliteNodeContext, shape: Node | Output, kind: Type) -> Output:

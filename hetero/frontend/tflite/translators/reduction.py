@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float, preserves_quantization
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, scalar_like
-from hetero.types import Type
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, scalar_like
 
 _ARITHMETIC = {"MEAN": ops.ReduceMean, "REDUCE_PROD": ops.ReduceProd, "SUM": ops.ReduceSum}
 _ORDER_AND_LOGIC = {

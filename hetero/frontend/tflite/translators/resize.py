@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.resize import resize_bilinear, resize_nearest
+from hetero.frontend.numerics.quantization import convert_to
+from hetero.frontend.numerics.resize import resize_bilinear, resize_nearest
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
+from hetero.frontend.translation.translators import Translation
 
 translator("RESIZE_NEAREST_NEIGHBOR")(resize_nearest)
 

@@ -15,7 +15,7 @@ from hetero.frontend.tflite.translators.time_steps import (
     run_sequence,
     scan,
 )
-from hetero.frontend.translation import Translation
+from hetero.frontend.translation.translators import Translation
 from hetero.graph import Output
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, reshape, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length, int64, reshape, scalar_like
 from hetero.graph import Constant, Output
-from hetero.types import Type
 
 
 @translator("GATHER")

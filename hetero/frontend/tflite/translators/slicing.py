@@ -7,10 +7,10 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import dimension_count, int64, scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import dimension_count, int64, scalar_like
 from hetero.graph import Constant, Node, Output, constant_array, is_constant
-from hetero.ops.slicing import TO_THE_END
+from hetero.ops.movement.slicing import TO_THE_END
 
 _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
 

@@ -10,8 +10,8 @@ from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import apply_activation, fake_quantize, update_state
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, reshape
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, reshape
 
 
 @translator("SVDF")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import tflite
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
+from hetero.frontend.translation.translators import Translation
+from hetero.system.errors import FrontendError
 
 _PROJECTIONS = tflite.LSHProjectionType
 

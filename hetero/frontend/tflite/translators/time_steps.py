@@ -7,19 +7,19 @@ from collections.abc import Callable, Sequence
 import tflite
 
 from hetero import ops
-from hetero.frontend.control_flow import connect
-from hetero.frontend.subgraph import Body, ModelScope
+from hetero.core.shape import concatenate
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, rank_of, reshape
+from hetero.frontend.translation.control_flow import connect
+from hetero.frontend.translation.subgraph import Body, ModelScope
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length, int64, rank_of, reshape
 from hetero.graph import Model, Op, Output, Parameter
-from hetero.ops.port_maps import (
+from hetero.ops.control_flow.port_maps import (
     BodyOutputDescription,
     ConcatOutputDescription,
     MergedInputDescription,
     SliceInputDescription,
 )
-from hetero.shape import concatenate
 
 # The activations that RNNSequence and LSTMSequence support; others run step by step.
 SEQUENCE_ACTIVATIONS = {tflite.ActivationFunctionType.RELU: "relu", tflite.ActivationFunctionType.TANH: "tanh"}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
+from hetero.system.errors import FrontendError
 
 
 @translator("VAR_HANDLE")

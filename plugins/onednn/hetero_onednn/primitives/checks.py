@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from hetero.core.types import Type
 from hetero.graph import Node
-from hetero.types import Type
-from hetero_onednn.api import MAX_RANK
+from hetero_onednn.library.api import MAX_RANK
 
 REALS = (Type.f32,)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hetero import ops
-from hetero_onednn.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, OneDnnError, dims
-from hetero_onednn.attributes import Attributes, EltwiseOp
-from hetero_onednn.descriptors import any_layout, plain
+from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, OneDnnError, dims
+from hetero_onednn.library.attributes import Attributes, EltwiseOp
+from hetero_onednn.library.descriptors import any_layout, plain
+from hetero_onednn.library.primitive import PrimitiveDescriptor, describe
 from hetero_onednn.lowering import Lowering
 from hetero_onednn.operation import Operation
-from hetero_onednn.primitive import PrimitiveDescriptor, describe
 from hetero_onednn.primitives.checks import rank_reason, type_reason
 from hetero_onednn.primitives.int8 import (
     Int8Operands,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetero.graph import Output, constant_array
-from hetero_onednn.api import Argument, DataType
-from hetero_onednn.attributes import Attributes
-from hetero_onednn.descriptors import plain
+from hetero_onednn.library.api import Argument, DataType
+from hetero_onednn.library.attributes import Attributes
+from hetero_onednn.library.descriptors import plain
 from hetero_onednn.lowering import Lowering
 from hetero_onednn.program import Value
 from hetero_onednn.quantization import Quantized, quantized, quantized_weights

@@ -9,13 +9,13 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import constant_array
-from hetero.reference.interpolation import Taps, resampled_axes
-from hetero_onednn.api import FORWARD_INFERENCE, Algorithm, Argument, DataType
-from hetero_onednn.attributes import Attributes
-from hetero_onednn.descriptors import plain
+from hetero.reference.images.interpolation import Taps, resampled_axes
+from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, DataType
+from hetero_onednn.library.attributes import Attributes
+from hetero_onednn.library.descriptors import plain
+from hetero_onednn.library.primitive import describe
 from hetero_onednn.lowering import Lowering, unsupported
 from hetero_onednn.operation import Operation
-from hetero_onednn.primitive import describe
 from hetero_onednn.primitives.checks import rank_reason, type_reason
 from hetero_onednn.primitives.registry import lowers
 from hetero_onednn.program import Value

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from hetero import ops
 from hetero.graph import Output, is_constant
-from hetero_onednn.api import Argument, DataType
-from hetero_onednn.attributes import Attributes
-from hetero_onednn.descriptors import Descriptor, any_layout, plain
+from hetero_onednn.library.api import Argument, DataType
+from hetero_onednn.library.attributes import Attributes
+from hetero_onednn.library.descriptors import Descriptor, any_layout, plain
+from hetero_onednn.library.primitive import PrimitiveDescriptor, describe
 from hetero_onednn.lowering import Lowering, padded_shape
 from hetero_onednn.operation import Operation
-from hetero_onednn.primitive import PrimitiveDescriptor, describe
 from hetero_onednn.primitives.checks import rank_reason, type_reason
 from hetero_onednn.primitives.int8 import int8_operands, quantized_columns
 from hetero_onednn.primitives.post_ops import bias_and_post_ops

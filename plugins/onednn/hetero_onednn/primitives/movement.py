@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.graph import Node, constant_array, is_constant
-from hetero.types import Type
-from hetero_onednn.api import Argument, DataType
-from hetero_onednn.attributes import Attributes
-from hetero_onednn.descriptors import DATA_TYPES, channels_last, extended, ordered, plain
+from hetero_onednn.library.api import Argument, DataType
+from hetero_onednn.library.attributes import Attributes
+from hetero_onednn.library.descriptors import DATA_TYPES, channels_last, extended, ordered, plain
+from hetero_onednn.library.primitive import describe, describe_reorder
 from hetero_onednn.lowering import Lowering, unsupported
 from hetero_onednn.operation import Operation
-from hetero_onednn.primitive import describe, describe_reorder
 from hetero_onednn.primitives.checks import rank_reason, type_reason
 from hetero_onednn.primitives.elementwise import elementwise
 from hetero_onednn.primitives.registry import lowers

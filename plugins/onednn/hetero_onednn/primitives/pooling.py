@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero_onednn.api import FORWARD_INFERENCE, Algorithm, Argument, dims
-from hetero_onednn.attributes import Attributes
+from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, dims
+from hetero_onednn.library.attributes import Attributes
+from hetero_onednn.library.primitive import describe
 from hetero_onednn.lowering import Lowering
 from hetero_onednn.operation import Operation
-from hetero_onednn.primitive import describe
 from hetero_onednn.primitives.checks import rank_reason, type_reason
 from hetero_onednn.primitives.registry import lowers
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from hetero import ops
 from hetero.graph import is_constant
-from hetero_onednn.api import FORWARD_INFERENCE, Algorithm, Argument, Binary, dims
-from hetero_onednn.attributes import Attributes
-from hetero_onednn.descriptors import ELEMENT_SIZES, extended, plain
+from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, Binary, dims
+from hetero_onednn.library.attributes import Attributes
+from hetero_onednn.library.descriptors import ELEMENT_SIZES, extended, plain
+from hetero_onednn.library.primitive import describe
 from hetero_onednn.lowering import Lowering, unsupported
 from hetero_onednn.operation import Operation
-from hetero_onednn.primitive import describe
 from hetero_onednn.primitives.checks import rank_reason, type_reason
 from hetero_onednn.primitives.movement import reshaped
 from hetero_onednn.primitives.registry import lowers

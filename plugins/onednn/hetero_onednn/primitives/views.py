@@ -10,14 +10,14 @@ from numpy.lib.stride_tricks import as_strided
 
 from hetero import ops
 from hetero.graph import Node, Output, constant_array, is_constant
-from hetero.ops.movement import depth_to_space_blocks, space_to_depth_blocks
-from hetero.ops.slicing import split_axis
-from hetero_onednn.api import FORWARD_INFERENCE, Argument
-from hetero_onednn.attributes import Attributes
-from hetero_onednn.descriptors import DATA_TYPES, ELEMENT_SIZES, extended, plain, strided
+from hetero.ops.movement.movement import depth_to_space_blocks, space_to_depth_blocks
+from hetero.ops.movement.slicing import split_axis
+from hetero_onednn.library.api import FORWARD_INFERENCE, Argument
+from hetero_onednn.library.attributes import Attributes
+from hetero_onednn.library.descriptors import DATA_TYPES, ELEMENT_SIZES, extended, plain, strided
+from hetero_onednn.library.primitive import describe
 from hetero_onednn.lowering import Lowering, unsupported
 from hetero_onednn.operation import Operation
-from hetero_onednn.primitive import describe
 from hetero_onednn.primitives.checks import rank_reason, type_reason
 from hetero_onednn.primitives.movement import joined, reshaped
 from hetero_onednn.primitives.registry import lowers

@@ -6,9 +6,10 @@ import itertools
 from collections.abc import Iterable, Sequence
 
 from hetero import ops
-from hetero.containers import ContainerType
-from hetero.ops.control_flow import SubGraphOp, part_count
-from hetero.ops.port_maps import (
+from hetero.core.containers import ContainerType
+from hetero.core.tensor import Tensor
+from hetero.ops.control_flow.control_flow import SubGraphOp, part_count
+from hetero.ops.control_flow.port_maps import (
     BodyOutputDescription,
     ConcatOutputDescription,
     MergedInputDescription,
@@ -16,10 +17,9 @@ from hetero.ops.port_maps import (
     SliceInputDescription,
 )
 from hetero.plugin import RemoteTensor
-from hetero.tensor import Tensor
+from hetero_opencl.device.transfers import on_host
 from hetero_opencl.host_steps.step import HostStep
-from hetero_opencl.kernels.registry import runs_on_host
-from hetero_opencl.transfers import on_host
+from hetero_opencl.kernels.common.registry import runs_on_host
 
 
 @runs_on_host(ops.Loop)

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.containers import ContainerType, OptionalType
-from hetero.tensor import Tensor
+from hetero.core.containers import ContainerType, OptionalType
+from hetero.core.tensor import Tensor
+from hetero_opencl.device.transfers import on_host
 from hetero_opencl.host_steps.step import HostStep
-from hetero_opencl.kernels.registry import runs_on_host
-from hetero_opencl.transfers import on_host
+from hetero_opencl.kernels.common.registry import runs_on_host
 
 
 def content(tensor: Tensor) -> Any:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from hetero.errors import DeviceError
+from hetero.core.tensor import Tensor
 from hetero.graph import Node, is_constant
 from hetero.plugin import Region, RemoteTensor
-from hetero.tensor import Tensor
-from hetero_opencl.device import opencl_errors
-from hetero_opencl.remote import OpenCLContext, OpenCLMemory
-from hetero_opencl.transfers import copy_region
+from hetero.system.errors import DeviceError
+from hetero_opencl.device.device import opencl_errors
+from hetero_opencl.device.transfers import copy_region
+from hetero_opencl.execute.remote import OpenCLContext, OpenCLMemory
 
 if TYPE_CHECKING:
-    from hetero_opencl.bound_model import BoundModel
+    from hetero_opencl.execute.bound_model import BoundModel
 
 AnyNode = TypeVar("AnyNode", bound=Node, covariant=True)
 

@@ -1,12 +1,12 @@
-"""Lowering functions and their OpenCL C sources, one module per operation family."""
+"""Lowering functions and their OpenCL C sources, one folder per operation family."""
 
 import importlib
 import pkgutil
 
-from hetero_opencl.kernels.registry import implementations_of, unsupported_reason
+from hetero_opencl.kernels.common.registry import implementations_of, unsupported_reason
 
 __all__ = ["implementations_of", "unsupported_reason"]
 
 # Importing a module registers its lowering functions.
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)

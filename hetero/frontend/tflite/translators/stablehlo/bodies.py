@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.graph import Constant, Node, Op, Output, Parameter, Result
-from hetero.ops.arithmetic import Broadcasting
-from hetero.ops.elementwise import Unary
-from hetero.types import Type
+from hetero.ops.elementwise.arithmetic import Broadcasting
+from hetero.ops.elementwise.elementwise import Unary
+from hetero.system.errors import FrontendError
 
 _ELEMENTWISE = (
     Unary, Broadcasting, ops.Select, ops.Convert, ops.BitCast, ops.LogicalNot, ops.BitwiseNot, ops.IsNaN, ops.IsInf,

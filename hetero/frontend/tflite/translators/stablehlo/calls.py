@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hetero.errors import FrontendError
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
+from hetero.frontend.translation.translators import Translation
+from hetero.system.errors import FrontendError
 
 
 @translator("STABLEHLO_CUSTOM_CALL")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from hetero.frontend.quantization import convert_to
+from hetero.frontend.numerics.quantization import convert_to
+from hetero.frontend.numerics.xla import ConvolutionSpec, DotDimensions, convolution, dot_general
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.xla import ConvolutionSpec, DotDimensions, convolution, dot_general
+from hetero.frontend.translation.translators import Translation
 from hetero.graph import Output
 
 

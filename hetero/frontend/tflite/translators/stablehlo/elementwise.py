@@ -7,15 +7,15 @@ from tflite import StablehloComparisonDirection as Direction
 from tflite import StablehloComparisonType as Comparison
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float, preserves_quantization
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import scalar_like
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import scalar_like
 from hetero.graph import Constant, Op, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 _UNARY: dict[str, type[Op]] = {
     "ABS": ops.Abs, "COSINE": ops.Cos, "EXPONENTIAL": ops.Exp, "FLOOR": ops.Floor, "LOG": ops.Log,

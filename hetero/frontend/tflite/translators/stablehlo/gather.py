@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.frontend.numerics.xla import permute
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import preserves_quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.stablehlo.index_vectors import flat_indices, index_columns, window_indices
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, rank_of, reshape
-from hetero.frontend.xla import permute
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, rank_of, reshape
 from hetero.graph import Output
+from hetero.system.errors import FrontendError
 
 
 @translator("STABLEHLO_GATHER")

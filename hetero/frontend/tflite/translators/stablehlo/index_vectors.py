@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.quantization import convert_to
-from hetero.frontend.values import int64, normalize_axis, rank_of
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
+from hetero.frontend.translation.values import int64, normalize_axis, rank_of
 from hetero.graph import Output, as_output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 def index_columns(indices: Output, vector_axis: int, count: int) -> list[Output]:

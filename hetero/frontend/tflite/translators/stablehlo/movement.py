@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
+from hetero.frontend.numerics.xla import pad_with_interior, permute
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import preserves_quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.scattering import clamp_starts, slice_indices, update_slice
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import constant_input, int64, rank_of, reshape, transpose
-from hetero.frontend.xla import pad_with_interior, permute
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import constant_input, int64, rank_of, reshape, transpose
 from hetero.graph import Output
 from hetero.ops.values import exact_value
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 
 @translator("STABLEHLO_RESHAPE")

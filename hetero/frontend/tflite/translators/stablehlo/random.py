@@ -13,13 +13,13 @@ import numpy as np
 from tflite import RngAlgorithm
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.core.types import Type
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64
 from hetero.graph import Constant, Node
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 Words = Sequence[Node]
 _UNSIGNED = {Type.i32: Type.u32, Type.u32: Type.u32, Type.i64: Type.u64, Type.u64: Type.u64}

@@ -9,16 +9,16 @@ import numpy as np
 from tflite import ReduceWindowFunction as Function
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.quantization import is_zero
+from hetero.core.shape import Dimension
+from hetero.frontend.numerics.quantization import is_zero
+from hetero.frontend.numerics.xla import pad_with_interior
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.stablehlo.bodies import ReductionBody, combine_with_initial
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import constant_input, int64, rank_of, reshape
-from hetero.frontend.xla import pad_with_interior
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import constant_input, int64, rank_of, reshape
 from hetero.graph import Op, Output
-from hetero.shape import Dimension
+from hetero.system.errors import FrontendError
 
 _REDUCTIONS: dict[type[Op] | None, type[Op]] = {
     ops.Add: ops.ReduceSum, ops.Multiply: ops.ReduceProd, ops.Maximum: ops.ReduceMax, ops.Minimum: ops.ReduceMin,

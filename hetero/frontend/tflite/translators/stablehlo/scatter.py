@@ -7,17 +7,17 @@ import math
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
+from hetero.frontend.numerics.xla import permute
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import preserves_quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarBody
 from hetero.frontend.tflite.translators.stablehlo.index_vectors import flat_indices, index_columns, window_indices
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, reshape, scalar_like
-from hetero.frontend.xla import permute
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import int64, reshape, scalar_like
 from hetero.graph import Op, Output
 from hetero.ops.values import exact_value
+from hetero.system.errors import FrontendError
 
 _REDUCTIONS: dict[type[Op] | None, str] = {
     ops.Add: "sum", ops.Subtract: "sub", ops.Multiply: "prod", ops.Maximum: "max", ops.Minimum: "min",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hetero import ops
-from hetero.errors import FrontendError
-from hetero.frontend.quantization import convert_to
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarBody, same_function
-from hetero.frontend.translation import Translation
-from hetero.frontend.values import axis_length, int64, normalize_axis, rank_of
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import axis_length, int64, normalize_axis, rank_of
 from hetero.graph import Node, Output
-from hetero.types import Type
+from hetero.system.errors import FrontendError
 
 # Maximum length of an axis that is sorted by comparing all pairs of elements.
 _MAX_PAIRWISE_LENGTH = 4096

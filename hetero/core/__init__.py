@@ -1,0 +1,1 @@
+"""Values: element types, dimensions and symbols, shapes, layouts, tensors and their memory, packing."""

@@ -1,0 +1,70 @@
+"""Device: one entry of the user's device list, with calls whose errors name the device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hetero import properties as props
+from hetero.graph import Model
+from hetero.plugin import CompiledModel, Plugin, PreparedModel, QueryResult, RemoteContext
+from hetero.plugin.blobs.blob import read_blob
+from hetero.plugin.blobs.blob_import import import_blob
+from hetero.plugin.query import query_fault
+from hetero.system.errors import DeviceError, device_errors
+
+
+@dataclass(frozen=True, eq=False)
+class Device:
+    """A device of ``HETERO:GPU,CPU``: its plugin, and the options to query and compile with."""
+
+    name: str
+    plugin: Plugin
+    options: dict[str, Any]
+
+    def is_named(self, name: str) -> bool:
+        """Return whether a name is one of the device: as in the list, or another one, as GPU and GPU.0 may be one."""
+        kind, _, device_id = name.partition(".")
+        if name == self.name or kind != self.plugin.name:
+            return name == self.name
+        device = self.plugin.device(self.options)
+        return device.is_named(device_id) if device_id else device is self.plugin.device({})
+
+    def query(self, model: Model) -> QueryResult:
+        """Return the operations that the device supports. Raise DeviceError if it fails or its answer is invalid."""
+        problem = f"{self.name} failed to query model '{model.friendly_name}'"
+        with device_errors(problem):
+            result = self.plugin.query_model(model, self.options)
+        if fault := query_fault(result, model, self.plugin.name):
+            raise DeviceError(f"{problem}: {fault}")
+        # A plain dictionary is accepted too; it has no reasons for refused operations.
+        return result if isinstance(result, QueryResult) else QueryResult(result)
+
+    def compile(self, model: Model | PreparedModel) -> CompiledModel:
+        """Compile a model. Raise DeviceError if the device fails or returns something else than a CompiledModel."""
+        problem = f"{self.name} failed to compile '{model.friendly_name}'"
+        with device_errors(problem):
+            if isinstance(model, PreparedModel):
+                return checked(self.plugin.compile(model), problem)
+            return checked(self.plugin.compile_model(model, self.options), problem)
+
+    def default_context(self) -> RemoteContext:
+        """Return the device's default context. Raises NotSupportedError if it has none."""
+        device_id = self.options.get(props.device.id)
+        return self.plugin.get_default_context({props.device.id: device_id} if device_id else {})
+
+    def import_blob(self, content: memoryview, more: Mapping[str, Any]) -> CompiledModel:
+        """Import a compiled subgraph from a blob that the device exported, with ``more`` options.
+
+        Raise BlobError or DeviceError.
+        """
+        compiled = import_blob(self.plugin, read_blob(content), {**self.options, **more})
+        return checked(compiled, f"{self.name} failed to import a subgraph")
+
+
+def checked(compiled: Any, problem: str) -> CompiledModel:
+    """Return what a device compiled. Raise DeviceError if it is no CompiledModel."""
+    if not isinstance(compiled, CompiledModel):
+        raise DeviceError(f"{problem}: it returned {type(compiled).__name__}, not a CompiledModel")
+    return compiled

@@ -1,0 +1,133 @@
+"""The devices that a user names, as in ``HETERO:GPU.1,GPU.0,CPU``, each with the options to compile with.
+
+``user`` is the plugin of the virtual device that they are named for.
+
+Options without a device go to every device that has them. DEVICE_PROPERTIES has options for one device,
+``{"GPU.1": {…}}``, or for all devices of a plugin, ``{"GPU": {…}}``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from hetero import properties as props
+from hetero.dispatch.devices.device import Device
+from hetero.plugin import Plugin, full_name
+from hetero.properties import Property, PropertyTable
+from hetero.system.errors import DeviceError, PropertyError
+from hetero.system.messages import get_logger
+
+
+def own_options(user: Plugin, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that the virtual device has itself. The others are for the devices that it uses."""
+    return {key: value for key, value in options.items() if key in user.supported_properties}
+
+
+def named_devices(
+    user: Plugin,
+    table: PropertyTable,
+    options: Mapping[str, Any],
+    names: Sequence[str],
+    passed_on: Collection[Property],
+) -> list[Device]:
+    """Return the devices of these names in order, each with the options that it has and those of DEVICE_PROPERTIES.
+
+    ``table`` has the virtual device's own properties. Those in ``passed_on`` go to its devices too, if the user set
+    them. Raises PropertyError for an option that no device has, and the errors of ``find_devices``.
+    """
+    shared = {key: value for key, value in options.items() if key not in user.supported_properties}
+    resolved = find_devices(user, names)
+    known = {key for name in resolved for key in user.host.get_property(name, props.supported_properties)}
+    if unknown := {key: value for key, value in shared.items() if key not in known}:
+        user.property_table(unknown)  # raises PropertyError for a key that no device has
+    shared.update({key: value for key, value in table.explicit().items() if key in passed_on})
+    return make_devices(user, names, resolved, shared, table.get(props.device.properties))
+
+
+def find_devices(user: Plugin, names: Sequence[str]) -> dict[str, tuple[Plugin, dict[str, Any]]]:
+    """Return the plugin and the options (such as DEVICE_ID) of each device name.
+
+    A device that is installed but unavailable, such as one without a driver, is left out with a warning. Raises
+    DeviceError if no device remains, for an unknown name, for a device named twice (``GPU`` is ``GPU.0``), and for a
+    virtual device, which has no devices of its own.
+    """
+    host = user.host
+    if not names:
+        example = f"{user.name}:{','.join(host.available_devices)}"
+        raise DeviceError(f"{user.name} is given no devices: name them in order of priority, as in {example}")
+    resolved: dict[str, tuple[Plugin, dict[str, Any]]] = {}
+    unavailable: dict[str, DeviceError] = {}
+    name_of: dict[str, str] = {}
+    for name in names:
+        try:
+            plugin, options = host.resolve_device(name)
+        except DeviceError as error:
+            if _plugin_name(name) not in host.unavailable_devices:
+                raise
+            unavailable[name] = error
+            continue
+        if not plugin.devices():
+            which = "itself" if plugin.name == user.name else f"{plugin.name}, which is a virtual device too"
+            raise DeviceError(f"{user.name}:{','.join(names)} cannot use {which}: name other devices")
+        device = full_name(plugin.name, plugin.device(options).id)
+        if device in name_of:
+            earlier = name_of[device]
+            twice = f"{name} twice" if earlier == name else f"{earlier} and {name}, which are one device"
+            raise DeviceError(f"{user.name}:{','.join(names)} cannot use {twice}: name each device once")
+        name_of[device] = name
+        resolved[name] = plugin, options
+    if not resolved:
+        raise next(iter(unavailable.values()))
+    for reason in unavailable.values():
+        _warn_once(user.name, str(reason))
+    return resolved
+
+
+def unavailable_reasons(user: Plugin, names: Sequence[str]) -> list[str]:
+    """Return a message for each of these devices that is unavailable."""
+    unavailable = user.host.unavailable_devices
+    plugins = [plugin for plugin in map(_plugin_name, names) if plugin in unavailable]
+    return [f"device {plugin} is not available: {unavailable[plugin]}" for plugin in plugins]
+
+
+def _plugin_name(name: str) -> str:
+    return name.partition(".")[0]
+
+
+@functools.cache
+def _warn_once(user: str, reason: str) -> None:
+    """Log once that a device is left out: devices are resolved several times for each model."""
+    get_logger(f"hetero.{user}").warning("%s goes on without a device: %s", user, reason)
+
+
+def make_devices(
+    user: Plugin,
+    names: Sequence[str],
+    resolved: Mapping[str, tuple[Plugin, dict[str, Any]]],
+    shared: Mapping[str, Any],
+    per_device: Mapping[str, Mapping[str, Any]],
+) -> list[Device]:
+    """Return the resolved devices with their options: those of ``shared`` that they have, and their own.
+
+    ``per_device`` is DEVICE_PROPERTIES. ``names`` are all devices of the user, with those that are unavailable. Raises
+    DeviceError for a device in DEVICE_PROPERTIES that is not among them, PropertyError for an option that a device does
+    not accept.
+    """
+    for name in per_device:
+        if not any(name in (device, _plugin_name(device)) for device in names):
+            raise DeviceError(f"DEVICE_PROPERTIES names {name}, which is not among the devices {', '.join(names)}")
+    devices = []
+    for name, (plugin, options) in resolved.items():
+        supported = user.host.get_property(name, props.supported_properties)
+        known = {key: value for key, value in shared.items() if key in supported}
+        own = {**per_device.get(plugin.name, {}), **per_device.get(name, {})}
+        if props.device.id in own:
+            raise PropertyError(f"DEVICE_PROPERTIES of {name} cannot choose a {props.device.id}: name the other device")
+        try:
+            plugin.property_table({**options, **own})
+        except PropertyError as error:
+            raise PropertyError(f"DEVICE_PROPERTIES: {error}") from error
+        devices.append(Device(name, plugin, {**options, **known, **own}))
+    return devices

@@ -1,0 +1,153 @@
+"""BoundStep: a step of a plan with the sub-request that runs it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+
+from hetero.core.tensor import Tensor
+from hetero.dispatch.cutting.step import Step, StepError, step_errors
+from hetero.dispatch.execution.boundary_tensor import BoundaryTensor
+from hetero.dispatch.execution.shared_state import SharedState
+from hetero.dispatch.execution.unwritten import PATTERNS, MarkedOutput, UnmarkedOutput
+from hetero.graph import Output, port_name
+from hetero.plugin import SyncInferRequest, Timer
+from hetero.system.errors import DeviceError, TensorError, device_errors
+from hetero.system.tracing import is_traced
+
+# Minimum number of unchanged bytes that prove an output unwritten if the step cannot run again to confirm it: shorter
+# results may equal the pattern by chance.
+MIN_CERTAIN_BYTES = 8
+
+
+class BoundStep:
+    """A step, its sub-request, and the tensors to check, to copy and to release when it has run.
+
+    ``parent`` is the user's request, ``states`` its variables. ``can_repeat``: whether the step may run twice in one
+    inference, as the variables that it assigns can be restored in between.
+    """
+
+    def __init__(
+        self, step: Step, index: int, parent: SyncInferRequest, states: Mapping[str, SharedState], can_repeat: bool
+    ) -> None:
+        self.step, self._index = step, index
+        self._parent, self._states = parent, states
+        self.request: SyncInferRequest = step.create_request()
+        self.request.number = parent.number  # a trace shows both as one request
+        self._can_repeat = can_repeat
+        self._starting, self._waiting = self.request.starting_stages, self.request.waiting_stages
+        self._is_running = False  # the device computes in the background
+        #: Whether the device computes in the background after ``start``.
+        self.is_asynchronous = "wait" in self._waiting
+        #: The outputs, by port.
+        self.outputs: dict[Output, BoundaryTensor | MarkedOutput | UnmarkedOutput] = {}
+        #: Copies of values to other tensors after the step: the value, the source and the target.
+        self.copies: list[tuple[Output, Tensor, Tensor]] = []
+        #: Tensors that no later step reads.
+        self.released: list[BoundaryTensor] = []
+        #: The time of the last inference that was profiled or traced, and of its copies.
+        self.timer = Timer()
+        self.copy_timers: dict[Output, Timer] = {}
+
+    def set_tensor(self, port: Output, tensor: Tensor) -> None:
+        """Bind a tensor to a port. Raise TensorError if it does not fit, StepError if the device fails."""
+        try:
+            self.request.set_tensor(port, tensor)
+        except TensorError:
+            raise
+        except Exception as error:
+            where = f"{self.step.device} failed to take a tensor of '{self.step.compiled.name}'"
+            raise StepError(self.step.device, DeviceError(f"{where}: {type(error).__name__}: {error}")) from error
+
+    def run(self) -> None:
+        """Start the step and wait for it. Raises as these do."""
+        if not (self._parent.is_profiled or is_traced()):
+            self.start()
+            self.wait()
+            return
+        with self.request.span(self.step.name), self.timer:
+            self.start(is_timed=True)
+            self.wait(is_timed=True)
+        self.request.record_profile()
+
+    def start(self, is_timed: bool = False) -> None:
+        """Start the step. Raise StepError if it fails, or if the user cancelled the inference."""
+        stage = "start"
+        try:
+            if self._parent.cancelled:
+                self._parent.check_cancelled()
+            for output in self.outputs.values():
+                output.mark(PATTERNS[0])
+            if is_timed:
+                self.request.run_stages(self._starting)
+            else:  # without run_stages, which takes as long as a small operation
+                for stage in self._starting:
+                    getattr(self.request, stage)()
+            if self.is_asynchronous:
+                self._is_running = True
+        except Exception as error:
+            raise StepError(self.step.device, self.request.device_error(error, stage)) from error
+
+    def wait(self, is_timed: bool = False) -> None:
+        """Wait for the step. Raise StepError if it fails, or leaves an output unwritten or of another type or shape."""
+        stage = "wait"
+        try:
+            if self._waiting:
+                self._is_running = False
+                if is_timed:
+                    self.request.run_stages(self._waiting)
+                else:
+                    for stage in self._waiting:
+                        getattr(self.request, stage)()
+            for output in self.outputs.values():
+                if not output.is_valid():
+                    self._check_outputs()
+                    break
+            if self.copies:
+                self._copy()
+        except Exception as error:
+            raise StepError(self.step.device, self.request.device_error(error, stage)) from error
+        for tensor in self.released:
+            tensor.release()
+
+    def drain(self) -> None:
+        """Wait for the end of an asynchronous step, if it is running, after another step failed."""
+        if self._is_running:
+            self._is_running = False
+            with contextlib.suppress(Exception):
+                self.request.run_stages(self._waiting)
+
+    def _check_outputs(self) -> None:
+        """Raise DeviceError if an output is unwritten, or of a type or shape that does not fit its port."""
+        unwritten = self._unwritten()
+        if unwritten and self._can_repeat:
+            self.restore()
+            for output in self.outputs.values():
+                output.mark(PATTERNS[1])
+            self.request.run_stages()
+            unwritten = self._unwritten()
+        for port, output in unwritten:
+            if self._can_repeat or output.marked_bytes >= MIN_CERTAIN_BYTES:
+                what = f"the output '{port_name(port)}' of '{self.step.compiled.name}'"
+                raise DeviceError(f"{self.step.device} did not write {what}")
+        self.request.check_outputs()
+
+    def _unwritten(self) -> list[tuple[Output, BoundaryTensor | MarkedOutput | UnmarkedOutput]]:
+        return [(port, output) for port, output in self.outputs.items() if output.is_unwritten()]
+
+    def _copy(self) -> None:
+        for value, source, target in self.copies:
+            timer = self.copy_timers.setdefault(value, Timer())
+            with (
+                self.request.span(f"copy of '{port_name(value)}'"),
+                timer,
+                device_errors(f"{self.step.device} failed to copy '{port_name(value)}'"),
+            ):
+                target.copy_from(source)
+
+    def restore(self) -> None:
+        """Restore the variables to their snapshots. Raise StepError if the device fails."""
+        for state in self._states.values():
+            if state.keeps_snapshot and self._index in state.states:
+                with step_errors(self.step.device):
+                    state.restore(self._index)

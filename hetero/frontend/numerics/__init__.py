@@ -1,0 +1,1 @@
+"""Operators that several formats compute from operations, each written once."""

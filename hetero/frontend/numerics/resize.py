@@ -1,0 +1,40 @@
+"""Resizing of images as in TensorFlow, whose images are [batch, height, width, channels]."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
+from hetero.frontend.translation.node_context import NodeContext
+from hetero.frontend.translation.values import channels_last, channels_second, int64
+from hetero.graph import Output
+
+
+def resize_bilinear(node: NodeContext) -> Output:
+    """Resize input 0 to the height and width in input 1. The result is f32, of images of integers too."""
+    return _resize(node, convert_to(node.get_input(0), Type.f32), "linear_onnx", "half_pixel", "simple")
+
+
+def resize_nearest(node: NodeContext) -> Output:
+    """Resize input 0 to the height and width in input 1, without interpolation."""
+    rounding = "round_prefer_ceil" if node.get_attribute("align_corners", False) else "floor"
+    return _resize(node, node.get_input(0), "nearest", "tf_half_pixel_for_nn", rounding)
+
+
+def _resize(node: NodeContext, value: Output, mode: str, half_pixel: str, rounding: str) -> Output:
+    """``half_pixel``: the coordinate mode if half_pixel_centers is set."""
+    coordinates = "asymmetric"
+    if node.get_attribute("align_corners", False):
+        coordinates = "align_corners"
+    elif node.get_attribute("half_pixel_centers", False):
+        coordinates = half_pixel
+    resized = ops.Interpolate(
+        channels_second(value),
+        node.get_input(1),
+        mode,
+        "sizes",
+        coordinate_transformation_mode=coordinates,
+        nearest_mode=rounding,
+        axes=int64([2, 3]),
+    )
+    return channels_last(resized)

@@ -1,0 +1,1 @@
+"""Translation of a decoded graph, the same for all formats: translators, their registry, scopes, subgraphs."""

@@ -1,0 +1,1 @@
+"""If, Loop, TensorIterator and variables: operations with bodies or a state."""

@@ -1,0 +1,1 @@
+"""Boxes: prior boxes, proposals, decoding, suppression, regions of interest."""

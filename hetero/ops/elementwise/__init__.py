@@ -1,0 +1,1 @@
+"""Element-wise operations: arithmetic, comparison, activations, conversion."""

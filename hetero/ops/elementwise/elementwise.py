@@ -1,0 +1,137 @@
+"""Element-wise operations with one input: absolute value, trigonometry, exp, log, rounding, clamp."""
+
+from __future__ import annotations
+
+from hetero.core.types import Type
+from hetero.graph import Attribute, Op, choice
+from hetero.ops.checks import AcceptedTypes, check_type, is_number
+
+
+class Unary(Op):
+    """Base of element-wise operations on one input, by default numbers. The output has its element type and shape."""
+
+    input_names: tuple[str, ...] = ("node",)
+    #: The accepted element types: a predicate and its description for messages.
+    accepted_types: AcceptedTypes = (is_number, "a number")
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), *self.accepted_types)
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+
+class UnaryOfData(Unary):
+    """Base of those whose input is called ``data``."""
+
+    input_names = ("data",)
+
+
+class RealUnary(Unary):
+    """Base of element-wise operations on one floating-point input."""
+
+    accepted_types = (Type.is_real, "a floating-point number")
+
+
+class Abs(Unary, opset=1):
+    """Absolute value."""
+
+
+class Acos(Unary, opset=1):
+    """Arc cosine, in radians."""
+
+
+class Acosh(Unary, opset=4):
+    """Inverse hyperbolic cosine, for x >= 1."""
+
+
+class Asin(Unary, opset=1):
+    """Arc sine, in radians."""
+
+
+class Asinh(Unary, opset=4):
+    """Inverse hyperbolic sine."""
+
+
+class Atan(Unary, opset=1):
+    """Arc tangent, in radians."""
+
+
+class Atanh(Unary, opset=4):
+    """Inverse hyperbolic tangent."""
+
+
+class Ceiling(Unary, opset=1):
+    """The smallest integer not less than x."""
+
+
+class Cos(Unary, opset=1):
+    """Cosine of x in radians."""
+
+
+class Cosh(Unary, opset=1):
+    """Hyperbolic cosine."""
+
+
+class Erf(Unary, opset=1):
+    """The error function: 2/√π times the integral of exp(-t²) from 0 to x."""
+
+
+class ErfInv(RealUnary, opset=17):
+    """The inverse of the error function: infinite at -1 and 1, NaN beyond."""
+
+
+class Exp(Unary, opset=1):
+    """e to the power of x."""
+
+
+class Floor(Unary, opset=1):
+    """The largest integer not greater than x."""
+
+
+class Log(Unary, opset=1):
+    """The natural logarithm."""
+
+
+class Negative(Unary, opset=1):
+    """-x"""
+
+
+class Sign(Unary, opset=1):
+    """The sign of x: -1, 0 or 1."""
+
+
+class Sin(Unary, opset=1):
+    """Sine of x in radians."""
+
+
+class Sinh(Unary, opset=1):
+    """Hyperbolic sine."""
+
+
+class Sqrt(Unary, opset=1):
+    """The square root."""
+
+
+class Tan(Unary, opset=1):
+    """Tangent of x in radians."""
+
+
+class Tanh(Unary, opset=1):
+    """Hyperbolic tangent."""
+
+
+class Round(UnaryOfData, opset=5):
+    """The nearest integer. ``mode`` says whether halves go to the even integer or away from zero."""
+
+    mode = Attribute(choice("half_to_even", "half_away_from_zero"), "half_to_even")
+
+
+class Clamp(UnaryOfData, opset=1):
+    """min(max(x, min_value), max_value)"""
+
+    min_value = Attribute(float, ir="min")
+    max_value = Attribute(float, ir="max")
+
+    def validate_and_infer_types(self) -> None:
+        if self.min_value > self.max_value:
+            self.fail(f"min_value {self.min_value} is above max_value {self.max_value}")
+        super().validate_and_infer_types()

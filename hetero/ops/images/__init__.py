@@ -1,0 +1,1 @@
+"""Resizing, sampling, colors and decoding of images."""

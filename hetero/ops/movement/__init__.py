@@ -1,0 +1,1 @@
+"""Operations that select, rearrange or repeat elements."""

@@ -1,0 +1,1 @@
+"""Sequences, strings, CTC and trees."""

@@ -1,0 +1,1 @@
+"""Finding and replacing parts of a graph: patterns, predicates, rewriting."""

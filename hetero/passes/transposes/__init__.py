@@ -1,0 +1,1 @@
+"""Passes that move transposes and channel shuffles until they meet and cancel."""

@@ -1,0 +1,1 @@
+"""Exported models: the blob's header and checks, its sections, and import by a device."""

@@ -1,0 +1,1 @@
+"""Infer requests: synchronous and asynchronous, thread pools, profiling, variable states."""

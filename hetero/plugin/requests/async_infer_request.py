@@ -1,0 +1,201 @@
+"""AsyncInferRequest: runs a synchronous request in the background, in one or more stages."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+
+from hetero.plugin.requests.executors import Executor
+from hetero.plugin.requests.sync_infer_request import SyncInferRequest
+from hetero.system.errors import CancelledError, DeviceError, RequestBusyError, as_exception
+from hetero.system.fork import renew_after_fork
+
+Stage = tuple[Executor, Callable[[], None]]
+Callback = Callable[[Exception | None], None]
+LOST_IN_FORK = "was started in the parent process and does not run in this one, which was forked meanwhile"
+
+
+class Completion(Future[None]):
+    """The end of an inference in the background, with its error. Both can be read without the lock of the future."""
+
+    is_finished = False
+    error: Exception | None = None
+
+    def finish(self, error: Exception | None) -> None:
+        self.error, self.is_finished = error, True
+        if error is None:
+            self.set_result(None)
+        else:
+            self.set_exception(error)
+
+
+class AsyncInferRequest:
+    """Runs a request's stages one after the other, each on its executor, so that stages of several requests overlap."""
+
+    def __init__(self, request: SyncInferRequest, pipeline: Sequence[Stage]) -> None:
+        self.request = request
+        self._pipeline = list(pipeline)
+        self._lock = threading.Lock()
+        self._busy = False
+        self._began = 0.0
+        #: Seconds that the last inference took, from its start to its end.
+        self.latency = 0.0
+        self._callback: Callback | None = None
+        # The thread of the callback, so that a slow one does not hold up the device's threads.
+        self._callback_executor: Executor | None = None
+        # The threads that are in the callback, by their idents.
+        self._in_callback: set[int] = set()
+        self._done: Completion | None = None
+        renew_after_fork(self, AsyncInferRequest._renew)
+
+    def _renew(self) -> None:
+        self._lock, self._busy, self._in_callback = threading.Lock(), False, set()
+        if self._done is not None:
+            error = self._done.error
+            if not self._done.is_finished:
+                name = self.request.compiled_model.name
+                error = CancelledError(f"the inference of '{name}' {LOST_IN_FORK}: start it again")
+            self._done = Completion()
+            self._done.finish(error)
+
+    def infer(self) -> None:
+        """Run on the caller's thread. Raises RequestBusyError while an inference runs, and what the device raises."""
+        self._check_outside_callback("infer")
+        self._begin()
+        try:
+            self.request.infer()
+        finally:
+            self._set_idle()
+
+    def start_async(self) -> None:
+        """Start in the background. Raises RequestBusyError while an inference is under way."""
+        self._begin()
+        before, self._done = self._done, Completion()
+        try:
+            self.launch(self._done)
+        except BaseException:
+            self._done = before
+            self._set_idle()
+            raise
+
+    def launch(self, done: Completion) -> None:
+        """Begin an inference in the background, which ``end(done, error)`` ends (optional): by default the pipeline."""
+        self._submit(0, done)
+
+    def wait(self) -> None:
+        """Wait for the inference that was started last, if any, and raise its error.
+
+        Raises RequestBusyError in the request's own callback, and CancelledError in a process that was forked while
+        the inference ran.
+        """
+        self._check_outside_callback("wait")
+        if self._done is not None:
+            self._done.result()
+
+    def wait_for(self, timeout: float) -> bool:
+        """Wait at most ``timeout`` milliseconds. Return whether the inference has ended, or raise as ``wait`` does.
+
+        Returns False if the request has run none.
+        """
+        self._check_outside_callback("wait_for")
+        if self._done is None:
+            return self._began > 0
+        try:
+            self._done.result(timeout / 1000)
+        except TimeoutError:
+            if not self._done.done():
+                return False
+            raise
+        return True
+
+    def cancel(self) -> None:
+        """Cancel the running inference: stages that have not begun do not run, and ``wait`` raises CancelledError."""
+        with self._lock:
+            if self._busy:
+                self.request.cancel()
+
+    def set_callback(self, callback: Callback | None, on_own_thread: bool = True) -> None:
+        """Call ``callback(error)`` at the end of each inference in the background. Raises RequestBusyError.
+
+        ``on_own_thread``: on a thread of this request, as the callback may take long; else on one of the device.
+        """
+        self.check_idle()
+        self._callback, self._callback_executor = callback, None
+        if callback is not None and on_own_thread:
+            compiled = self.request.compiled_model
+            self._callback_executor = Executor(f"{compiled.device_name} {compiled.name} callback")
+
+    def check_idle(self) -> None:
+        """Raise RequestBusyError if an inference is running."""
+        if self._busy:
+            compiled, seconds = self.request.compiled_model, time.perf_counter() - self._began
+            raise RequestBusyError(
+                f"the infer request of '{compiled.name}' is busy on {compiled.device_name} for {seconds:.1f} s: "
+                "wait() for it first"
+            )
+
+    def _check_outside_callback(self, method: str) -> None:
+        if threading.get_ident() in self._in_callback:
+            name = self.request.compiled_model.name
+            raise RequestBusyError(
+                f"{method}() cannot be called in the callback of the infer request of '{name}', whose inference ends "
+                "after it: only start_async() can"
+            )
+
+    def _begin(self) -> None:
+        with self._lock:
+            self.check_idle()
+            self._busy, self.request.cancelled = True, False
+            self._began = time.perf_counter()
+
+    def _set_idle(self) -> None:
+        self._note_latency()
+        self._busy = False
+
+    def _note_latency(self) -> None:
+        self.latency = time.perf_counter() - self._began
+
+    def _submit(self, index: int, done: Completion) -> None:
+        executor, _ = self._pipeline[index]
+        executor.submit(self._run_stage, index, done, priority=self.request.compiled_model.priority)
+
+    def _run_stage(self, index: int, done: Completion) -> None:
+        try:
+            self.request.check_cancelled()
+            self._pipeline[index][1]()
+            if index + 1 < len(self._pipeline):
+                self._submit(index + 1, done)
+                return
+        except BaseException as error:
+            self.end(done, error)
+        else:
+            self.end(done, None)
+
+    def end(self, done: Completion, error: BaseException | None) -> None:
+        """End an inference in the background, with an error or None: wake the waiting threads, after the callback."""
+        self._note_latency()
+        compiled = self.request.compiled_model
+        if error is not None:
+            error = as_exception(error, f"{compiled.device_name} failed in an inference of '{compiled.name}'")
+        if self._callback_executor is not None:
+            with contextlib.suppress(DeviceError):  # at the end of the program, when it takes no tasks
+                self._callback_executor.submit(self._complete, done, error)
+                return
+        self._complete(done, error)
+
+    def _complete(self, done: Completion, error: Exception | None) -> None:
+        self._busy = False  # before the callback, which may start the next inference
+        if self._callback is not None:
+            thread = threading.get_ident()
+            self._in_callback.add(thread)
+            try:
+                self._callback(error)
+            except BaseException as raised:  # KeyboardInterrupt too: Ctrl-C reaches the main thread only
+                name = self.request.compiled_model.name
+                error = error or as_exception(raised, f"the callback of the infer request of '{name}' failed")
+            finally:
+                self._in_callback.discard(thread)
+        done.finish(error)

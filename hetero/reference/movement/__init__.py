@@ -1,0 +1,1 @@
+"""Evaluation of operations that select, rearrange or repeat elements."""

@@ -1,0 +1,1 @@
+"""Files as input arrays, and decoding of results: pictures, sounds, arrays, text."""

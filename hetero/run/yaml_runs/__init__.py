@@ -1,0 +1,1 @@
+"""YAML runs: the schema, inputs, outputs and execution."""

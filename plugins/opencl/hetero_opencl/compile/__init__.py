@@ -1,0 +1,1 @@
+"""Compilation of a model: fusion, layouts, choice of kernels, tuning, and the cache of programs."""

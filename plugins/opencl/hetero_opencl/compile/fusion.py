@@ -1,0 +1,56 @@
+"""Which operations the kernels of this plugin run as one: the rules for the pass ``fuse_elementwise``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hetero import ops
+from hetero.core.types import Type
+from hetero.graph import Node, constant_array, is_constant
+from hetero.passes import FusionRules
+from hetero_opencl.kernels.elementwise.epilogue import takes_epilogue
+from hetero_opencl.kernels.elementwise.expressions import is_elementwise
+from hetero_opencl.kernels.linear.gemm import SMALL_INTEGERS
+
+_CONVOLUTIONS = (ops.Convolution, ops.GroupConvolution)
+
+
+def _prologue(node: Node) -> Sequence[Node]:
+    """Return the nodes before a product of i32 that convert small integers to i32 and have no other reader.
+
+    These are Converts, and the Subtract of a zero point.
+    """
+    if type(node) not in (ops.MatMul, *_CONVOLUTIONS) or node.get_element_type() is not Type.i32:
+        return []
+    found: list[Node] = []
+    for value in node.input_values():
+        if _is_widening_convert(value.node):
+            found.append(value.node)
+        elif value.node is node.input_value(0).node and _takes_zero_point(node):
+            found += [value.node.input_value(0).node, value.node]
+    return found
+
+
+def _takes_zero_point(convolution: Node) -> bool:
+    """Return whether the image is small integers minus a constant of their range, and the filters are constant."""
+    subtract = convolution.input_value(0).node
+    if type(convolution) not in _CONVOLUTIONS or type(subtract) is not ops.Subtract or not _has_one_reader(subtract):
+        return False
+    number, zero_point = subtract.input_value(0), constant_array(subtract.input_value(1))
+    if not _is_widening_convert(number.node) or zero_point is None or not is_constant(convolution.input_value(1)):
+        return False
+    limits = np.iinfo(number.node.get_input_element_type(0).to_dtype())
+    return zero_point.size == 1 and limits.min <= zero_point.item() <= limits.max
+
+
+def _is_widening_convert(node: Node) -> bool:
+    return type(node) is ops.Convert and node.get_input_element_type(0) in SMALL_INTEGERS and _has_one_reader(node)
+
+
+def _has_one_reader(node: Node) -> bool:
+    return len(node.output(0).get_target_inputs()) == 1
+
+
+FUSION_RULES = FusionRules(is_elementwise, takes_epilogue, _prologue)

@@ -1,0 +1,81 @@
+"""Lower a model of static shapes to a program."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from hetero.graph import Constant, Model, Parameter, Result
+from hetero.passes import align_prelu_slopes, fuse_elementwise, sink_channel_shuffles
+from hetero.system.errors import UnsupportedOperationError
+from hetero_opencl.compile.fusion import FUSION_RULES
+from hetero_opencl.compile.group_convolutions import widen_groups
+from hetero_opencl.compile.launch_merging import merge_launches
+from hetero_opencl.compile.layout_assignment import assign_layouts
+from hetero_opencl.compile.segments import is_container
+from hetero_opencl.device.binary_cache import BinaryCache
+from hetero_opencl.device.device import OpenCLDevice
+from hetero_opencl.kernels import implementations_of
+from hetero_opencl.kernels.movement.layout_conversion import conversion_seconds, convert
+from hetero_opencl.lowering.concat_parts import find_concat_parts
+from hetero_opencl.lowering.constants import Constants
+from hetero_opencl.lowering.implementation import choices_of
+from hetero_opencl.lowering.lowering import Lowering
+from hetero_opencl.lowering.lowering_report import LoweringReport
+from hetero_opencl.lowering.operation import Operation
+from hetero_opencl.lowering.program import Program
+from hetero_opencl.lowering.tuning import Tuning
+
+
+def lower_model(
+    model: Model,
+    device: OpenCLDevice,
+    constants: Constants,
+    binaries: BinaryCache,
+    tuning: Tuning,
+    is_profiled: bool,
+) -> Program:
+    """Return the program of a model or of a loop's body; all shapes are static.
+
+    If it is profiled, launches are not merged, so that each has a time.
+    """
+    align_prelu_slopes(model)  # those of data whose rank was unknown before
+    sink_channel_shuffles(model)  # those of values whose shape was unknown before
+    widen_groups(model, device.profile)
+    fuse_elementwise(model, FUSION_RULES)
+    operations = [
+        Operation(node) for node in model.get_ordered_ops() if not isinstance(node, (Parameter, Constant, Result))
+    ]
+    choices = {}
+    for operation in operations:
+        found = choices_of(operation, implementations_of(operation.main), device.profile, tuning)
+        if not found:
+            raise UnsupportedOperationError(f"{operation.type_name} '{operation.name}' has no OpenCL kernel")
+        choices[operation.node] = found
+    chosen = assign_layouts(choices, partial(conversion_seconds, profile=device.profile))
+    layouts = {value: choice.signature.output for node, choice in chosen.items() for value in node.outputs()}
+    parts = find_concat_parts(operations, chosen, device.handle.mem_base_addr_align // 8)
+    report = LoweringReport(choices=choices, chosen=chosen)
+    with ThreadPoolExecutor(1) as executor:
+        lowering = Lowering(device, constants, layouts, parts, convert, report, executor)
+        for operation in operations:
+            lowering.lower(operation, chosen[operation.node])
+        results = [result.input_value(0) for result in model.results if not is_container(result)]
+        inputs = [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_container(parameter)]
+        outputs = [lowering.result(value) for value in results]
+        commands = lowering.launches
+        if not is_profiled:
+            commands = merge_launches(commands, device.profile, lowering.constant)
+        return Program(
+            device,
+            model,
+            lowering.steps,
+            [launch for command in commands for launch in command.parts or (command,)],
+            [command.with_declared_size() for command in commands],
+            inputs,
+            outputs,
+            [None if value in lowering.shape_buffers else value.shape for value in results],
+            {i: lowering.shape_buffers[value] for i, value in enumerate(results) if value in lowering.shape_buffers},
+            binaries,
+            lowering.finished_report(),
+        )

@@ -1,0 +1,106 @@
+"""Measurement of the implementations and configurations that the operations of a model have."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from hetero_opencl.execute.bound_program import BoundProgram
+from hetero_opencl.execute.remote import OpenCLContext
+from hetero_opencl.execute.workspace import Workspace
+from hetero_opencl.kernels import implementations_of
+from hetero_opencl.kernels.movement.layout_conversion import convert
+from hetero_opencl.lowering.constants import Constants
+from hetero_opencl.lowering.implementation import Choice, candidates_of
+from hetero_opencl.lowering.lowering import Lowering
+from hetero_opencl.lowering.lowering_report import LoweringReport
+from hetero_opencl.lowering.operation import Operation
+from hetero_opencl.lowering.program import Program
+from hetero_opencl.lowering.tuning import Measurement, Tuning, operation_key
+
+# Candidates run in turn, ROUNDS times for at least MEASURED_SECONDS each if that takes at most MAX_RUNS runs; the
+# shortest time counts.
+ROUNDS, MEASURED_SECONDS, MAX_RUNS = 5, 3e-3, 200
+
+
+def measure_operations(
+    programs: Sequence[Program],
+    context: OpenCLContext,
+    tuning: Tuning,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> None:
+    """Measure all operations of these programs, and add the results to ``tuning``.
+
+    Operations that can run in one way only, and those that were measured before, are left out. ``progress`` is called
+    with the operation, the number of those done, and that of all.
+    """
+    found: dict[str, tuple[Operation, Program, list[list[Choice]]]] = {}
+    for program in programs:
+        for step in program.steps:
+            operation = Operation(step.node)
+            key = operation_key(operation)
+            if key not in tuning.measurements and key not in found:
+                candidates = candidates_of(operation, implementations_of(operation.main), context.device.profile)
+                found[key] = operation, program, list(candidates)
+    measured = {key: entry for key, entry in found.items() if sum(map(len, entry[2])) > 1}
+    for done, (key, (operation, program, groups)) in enumerate(measured.items()):
+        if progress:
+            progress(f"{operation.type_name} '{operation.name}'", done, len(measured))
+        seconds = _measure(program, context, operation, [choice for group in groups for choice in group])
+        tuning.measurements[key] = {group[0].key: _best(group, seconds) for group in groups}
+
+
+def _best(choices: Sequence[Choice], seconds: dict[int, float]) -> Measurement:
+    best = min(choices, key=lambda choice: seconds[id(choice)])
+    return Measurement(best.configuration, seconds[id(best)])
+
+
+def _measure(
+    program: Program, context: OpenCLContext, operation: Operation, candidates: Sequence[Choice]
+) -> dict[int, float]:
+    """Return the seconds of each candidate for an operation of a program."""
+    constants = Constants(context.device)
+    lowerings = [_lower(constants, context, operation, choice) for choice in candidates]
+    # Kept until all programs have it: together they are built in parallel.
+    commands = [[launch.with_declared_size() for launch in lowering.launches] for lowering in lowerings]
+    built = context.device.build([launch for several in commands for launch in several], program.binaries)
+    workspace = Workspace(context, profiled=False)
+    bound = []
+    for lowering, launches in zip(lowerings, commands):
+        alone = Program(
+            context.device, program.model, lowering.steps, launches, launches, [], [], [], {}, program.binaries,
+            lowering.finished_report(),
+        )  # fmt: skip
+        bound.append(BoundProgram(alone, workspace))
+    del built
+    seconds = dict.fromkeys(map(id, candidates), float("inf"))
+    for _ in range(ROUNDS):
+        for choice, one in zip(candidates, bound):
+            seconds[id(choice)] = min(seconds[id(choice)], _seconds(one))
+    return seconds
+
+
+def _lower(constants: Constants, context: OpenCLContext, operation: Operation, choice: Choice) -> Lowering:
+    """Return the lowering of one operation, whose inputs are in the layouts that it reads."""
+    node = operation.node
+    layouts = dict(zip(node.input_values(), choice.signature.inputs))
+    layouts |= dict.fromkeys(node.outputs(), choice.signature.output)
+    lowering = Lowering(context.device, constants, layouts, {}, convert, LoweringReport())
+    lowering.lower(operation, choice)
+    return lowering
+
+
+def _seconds(bound: BoundProgram) -> float:
+    """Return the time of a run, in a sequence of runs."""
+
+    def run(count: int) -> float:
+        started = time.perf_counter()
+        for _ in range(count):
+            bound.launch(lambda: None)
+            bound.launch_rest()
+        bound.finish()
+        return (time.perf_counter() - started) / count
+
+    bound.bind([], [])
+    once = run(1)
+    return run(max(1, min(MAX_RUNS, int(MEASURED_SECONDS / once))))

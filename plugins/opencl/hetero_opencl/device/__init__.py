@@ -1,0 +1,1 @@
+"""OpenCL devices: platforms, profiles, memory, and the compiler in child processes."""

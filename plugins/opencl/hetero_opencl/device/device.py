@@ -1,0 +1,310 @@
+"""OpenCL devices: discovery, contexts, queues, and the programs built for them."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyopencl as cl
+
+from hetero import properties as props
+from hetero.plugin import Device, Rank
+from hetero.properties import Property
+from hetero.system.allocation import check_allocation
+from hetero.system.errors import DeviceError
+from hetero.system.messages import get_logger
+from hetero_opencl.device import exit_guard, pocl, pocl_cache, trial
+from hetero_opencl.device.binary_cache import BinaryCache
+from hetero_opencl.device.compiler import BuildRequest, Compiler
+from hetero_opencl.device.device_profile import DeviceProfile, profile_of
+from hetero_opencl.device.forks import check_process, note_drivers
+from hetero_opencl.device.memory import allocations_on, memory_statistics
+from hetero_opencl.device.platforms import all_devices
+from hetero_opencl.device.pyopencl_cache import build_uncached
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering.program import Launch
+
+log = get_logger("hetero.opencl")
+
+driver_version = Property("GPU_DRIVER_VERSION", str, "", props.Mutability.RO)
+total_memory = Property("GPU_DEVICE_TOTAL_MEM_SIZE", int, 0, props.Mutability.RO)  # OpenVINO's, in bytes
+# One inference computes while the inputs or outputs of another are transferred.
+MAX_STREAMS = 2
+# Bytes that every buffer has past its end, because kernels may read a whole vector where only some elements are left.
+SLACK = 256
+# How many OpenCL programs a device keeps loaded. Each takes up to 400 kB; an image model has 10 to 60.
+RECENT_PROGRAMS = 128
+# Maximum number of compiler errors to report for one kernel.
+MAX_ERRORS = 10
+# Real GPUs first, then accelerators, then implementations on the CPU.
+_KINDS = {cl.device_type.GPU: "GPU", cl.device_type.ACCELERATOR: "accelerator", cl.device_type.CPU: "CPU"}
+
+
+class OpenCLDevice(Device):
+    """A device with an OpenCL context, its own or the user's, and the programs built in it.
+
+    With a queue of the user, all commands go there. ``profile`` selects the kernels and their sizes.
+    """
+
+    def __init__(
+        self,
+        handle: cl.Device,
+        profile: DeviceProfile,
+        context: cl.Context | None = None,
+        queue: cl.CommandQueue | None = None,
+    ) -> None:
+        super().__init__(
+            full_name=name_of(handle),
+            architecture=f"{handle.vendor.strip()} {handle.name.strip()}, {handle.version.strip()}",
+            type=props.device.Type.INTEGRATED if handle.host_unified_memory else props.device.Type.DISCRETE,
+            capabilities=("FP32", "FP16", "EXPORT_IMPORT"),
+            memory_size=handle.global_mem_size,
+            max_streams=MAX_STREAMS,
+            rank=Rank.PROCESSOR if handle.type & cl.device_type.CPU else Rank.ACCELERATOR,
+        )
+        self.handle, self.profile = handle, profile
+        self._compiler = Compiler(handle) if profile.builds_in_child else None
+        pocl.repair(handle)
+        with opencl_errors(f"making a context on {handle.name}"):
+            self.context = context or cl.Context([handle])
+        self._queue = queue
+        self.loaded_programs: weakref.WeakValueDictionary[str, cl.Program] = weakref.WeakValueDictionary()
+        # Keeps programs alive for models that are compiled again. Loading one takes time, and on Intel's runtime the
+        # process grows by 8 kB for each program that is loaded, run and dropped.
+        self._recent: deque[cl.Program] = deque(maxlen=RECENT_PROGRAMS)
+        self._lock = threading.Lock()
+
+    def properties(self) -> dict[str, Any]:
+        return {
+            **super().properties(),
+            props.device.details: self.details(),
+            driver_version: self.handle.driver_version,
+            total_memory: self.memory_size,
+            memory_statistics: allocations_on(self.handle).statistics(),
+            props.caching_properties: (driver_version,),
+        }
+
+    def details(self) -> dict[str, str]:
+        """Describe the device for people."""
+        handle = self.handle
+        kind = next((name for bit, name in _KINDS.items() if handle.type & bit), "other")
+        memory = "shared with the host" if handle.host_unified_memory else "dedicated"
+        version = " ".join(handle.version.split()[:2])  # "OpenCL 3.0", followed by text of the driver's choice
+        copies = "tensors of the context are not copied" if self.shares_host_memory else "tensors are copied"
+        return {
+            "driver": f"{handle.driver_version} of {handle.platform.vendor.strip()}, {version}",
+            "processor": f"{kind} of {handle.vendor.strip()}, {self.profile.compute_units} compute units",
+            "speed": self.profile.describe_speed(),
+            "vectors": f"{self.profile.vector_width} f32",
+            "caches": self.profile.describe_caches(),
+            "memory": f"{handle.global_mem_size / 2**30:.1f} GiB, {memory}; {copies}",
+            "work-group": self.profile.describe_work_group(),
+            "element types": f"f32, integers, {'f64' if self.has_doubles else 'no f64'}, f16 and bf16 computed as f32",
+            "f16 arithmetic": "supported" if "cl_khr_fp16" in handle.extensions.split() else "not supported",
+        }
+
+    @property
+    def has_doubles(self) -> bool:
+        return "cl_khr_fp64" in self.handle.extensions.split()
+
+    @property
+    def shares_host_memory(self) -> bool:
+        """Whether kernels and the host can use the same memory without mapping: fine-grain shared virtual memory."""
+        try:
+            fine_grain = self.handle.svm_capabilities & cl.device_svm_capabilities.FINE_GRAIN_BUFFER
+        except cl.Error:  # before OpenCL 2.0
+            return False
+        return bool(fine_grain and self.handle.host_unified_memory)
+
+    def allocate(self, byte_size: int, hostbuf: np.ndarray | None = None) -> cl.Buffer:
+        """Allocate a buffer of ``byte_size + SLACK`` bytes, in the memory of ``hostbuf`` if that is given."""
+        flags = cl.mem_flags.USE_HOST_PTR if hostbuf is not None else 0
+        with opencl_errors(f"allocating {byte_size} bytes on {self.full_name}"):
+            if self.handle.host_unified_memory and hostbuf is None:
+                check_allocation(byte_size, "a buffer")
+            return allocations_on(self.handle).allocate(self.context, byte_size + SLACK, flags, hostbuf)
+
+    def allocate_shared(self, byte_size: int) -> cl.Buffer:
+        """Allocate a buffer as ``allocate`` does, in shared virtual memory: the host sees the array ``hostbuf``."""
+        with opencl_errors(f"allocating {byte_size} bytes on {self.full_name}"):
+            check_allocation(byte_size, "a buffer")
+            array = cl.fsvm_empty(self.context, byte_size + SLACK, np.dtype(np.uint8))
+        return self.allocate(byte_size, array)
+
+    def make_queue(self, profiled: bool) -> cl.CommandQueue:
+        """Return a new in-order queue, or the user's queue if there is one, whether it is profiled or not."""
+        if self._queue is not None:
+            return self._queue
+        if profiled:
+            return cl.CommandQueue(self.context, self.handle, cl.command_queue_properties.PROFILING_ENABLE)
+        return cl.CommandQueue(self.context, self.handle)
+
+    def build(self, launches: Sequence[Launch], binaries: BinaryCache) -> list[cl.Program]:
+        """Return the program of each launch: one that is loaded, else from its binary, else compiled.
+
+        Raises DeviceError with the compiler's messages if a program does not build.
+        """
+        names = self.binary_names(launches)
+        with self._lock:
+            programs = {name: program for name in names if (program := self.loaded_programs.get(name))}
+            absent = dict.fromkeys(name for name in names if name not in programs)
+            if absent:
+                pocl_cache.check_space(self.handle)
+                programs |= {name: program for name in absent if (program := self._load(binaries.get(name)))}
+                missing = {launch.source: name for name, launch in zip(names, launches) if name not in programs}
+                to_compile = [launch for launch in launches if launch.source in missing]
+                for source, program in self.compile(to_compile).items() if missing else ():
+                    programs[missing[source]] = program
+                    binaries.store(missing[source], program.binaries[0])
+            self.loaded_programs.update(programs)
+            self._recent.extend(programs.values())
+        return [programs[name] for name in names]
+
+    def binary_names(self, launches: Sequence[Launch]) -> list[str]:
+        """Return the name of each launch's binary: a hash of the source text, the device and the driver."""
+        handle = self.handle
+        driver = [handle.platform.version, handle.name, handle.version, handle.driver_version, pocl.built_for()]
+        names = {}
+        for source, variants in self._variants(launches).items():
+            text = "\0".join([*driver, *map(str, sorted(variants)), source])
+            names[source] = hashlib.sha256(text.encode()).hexdigest() + ".bin"
+        return [names[launch.source] for launch in launches]
+
+    def _variants(self, launches: Sequence[Launch]) -> dict[str, dict[tuple, Launch]]:
+        """Return for each source text the launches for which the driver generates different code, by what differs."""
+        variants: dict[str, dict[tuple, Launch]] = {launch.source: {} for launch in launches}
+        if self._compiler and pocl.is_pocl(self.handle):
+            for launch in launches:
+                if launch.local_size:
+                    grid = pocl.smallest_grid(launch.global_size, launch.local_size)
+                    variants[launch.source][launch.kernel, grid, launch.local_size] = launch
+        return variants
+
+    def compile(self, launches: Sequence[Launch]) -> dict[str, cl.Program]:
+        """Build the programs of launches; return them by their source texts."""
+        variants = self._variants(launches)
+        built: Iterable[bytes | cl.Program | Exception]
+        if self._compiler:
+            built = self._compiler.build_all(
+                BuildRequest(source, [(*key, launch.described_arguments()) for key, launch in by_key.items()])
+                for source, by_key in variants.items()
+            )
+        else:
+            # One after the other: Intel's and PoCL's runtimes build one program at a time even if threads call them (8
+            # builds on 2 cores with Intel's: 2.9 s, with 2 threads too). Not measured with a driver for real GPUs.
+            built = map(self._build_here, variants)
+        operations = {launch.source: launch.operation for launch in reversed(launches)}
+        programs = {}
+        for source, result in zip(variants, built):
+            program = self._load(result) if isinstance(result, bytes) else result
+            if not isinstance(program, cl.Program):
+                reason = _compiler_errors(program) if program else "it does not accept its own binary"
+                raise DeviceError(
+                    f"{self.full_name} cannot build the kernel of {operations[source]}: {reason}"
+                ) from program
+            programs[source] = program
+        return programs
+
+    def _build_here(self, source: str) -> cl.Program | cl.Error:
+        try:
+            with exit_guard.building():
+                return build_uncached(cl.Program(self.context, source))
+        except cl.Error as error:
+            return error
+
+    def _load(self, binary: bytes | None) -> cl.Program | None:
+        """Return the program of a binary, or None if ``binary`` is None or the device rejects it."""
+        if binary is None:
+            return None
+        try:
+            with exit_guard.building():
+                return build_uncached(cl.Program(self.context, [self.handle], [binary]))
+        except cl.Error:
+            return None
+
+
+@dataclass(frozen=True)
+class Devices:
+    """The usable devices in the order of GPU.0, GPU.1, …, and the reasons why others are unusable, by device name."""
+
+    usable: tuple[OpenCLDevice, ...]
+    unusable: dict[str, str]
+
+
+@functools.cache
+def present_devices() -> Devices:
+    """Find all OpenCL devices, and try those new to this machine. Raises DeviceError if none can be used."""
+    note_drivers()
+    try:
+        handles = all_devices()
+    except cl.Error as error:
+        raise DeviceError(
+            f"no OpenCL platform is installed ({error}): pip install hetero-opencl[pocl] installs one"
+        ) from None
+    if not handles:
+        names = ", ".join(platform.name for platform in cl.get_platforms()) or "none"
+        raise DeviceError(f"no OpenCL device is present; the platforms are {names}")
+    usable, unusable = [], {}
+    for handle in handles:
+        try:
+            pocl_cache.check_space(handle)
+            verdict = trial.verdict_on(handle)
+            if verdict.reason:
+                raise DeviceError(verdict.reason)
+            usable.append(OpenCLDevice(handle, profile_of(handle, verdict.measurements)))
+        except DeviceError as error:
+            unusable[name_of(handle)] = str(error)
+            log.info("the OpenCL device %s is not used: %s", name_of(handle), error)
+    if not usable:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in unusable.items())
+        raise DeviceError(
+            f"no OpenCL device can be used ({reasons}): pip install hetero-opencl[intel] installs another one"
+        )
+    usable.sort(key=_rank)
+    for index, device in enumerate(usable):
+        device.id = str(index)
+    return Devices(tuple(usable), unusable)
+
+
+def name_of(handle: cl.Device) -> str:
+    return f"{handle.name.strip()} ({handle.platform.name.strip()})"
+
+
+class opencl_errors:
+    """Turn OpenCL errors into DeviceErrors that say what was being done.
+
+    ``doing`` may be a function, called only on an error, if the text is known only then.
+    """
+
+    def __init__(self, doing: str | Callable[[], str]) -> None:
+        check_process()
+        self._doing = doing
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, (cl.Error, MemoryError)):
+            problem = "out of device memory" if isinstance(error, (cl.MemoryError, MemoryError)) else "OpenCL failed"
+            doing = self._doing() if callable(self._doing) else self._doing
+            raise DeviceError(f"{problem} while {doing}: {error}") from error
+
+
+def _compiler_errors(error: Exception) -> str:
+    """Return the first errors that the compiler reported, or else the whole text."""
+    lines = [line.strip() for line in str(error).splitlines() if "error" in line.lower()]
+    return "; ".join(lines[:MAX_ERRORS]) or str(error)
+
+
+def _rank(device: OpenCLDevice) -> tuple[int, float]:
+    """Return the sort key of a device: its kind, then for CPU runtimes the speed, the fastest first."""
+    kind = next((rank for rank, kind in enumerate(_KINDS) if device.handle.type & kind), len(_KINDS))
+    return kind, -device.profile.flops_per_second if device.profile.is_cpu_like else 0

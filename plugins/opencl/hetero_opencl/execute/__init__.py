@@ -1,0 +1,1 @@
+"""Execution of programs: bound memory, workspaces, requests and remote tensors."""

@@ -1,0 +1,286 @@
+"""Bound programs: the programs of one request, with their kernels and buffers.
+
+Kernel arguments are set once per place of the inputs and outputs, so an inference only enqueues launches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+import numpy as np
+import pyopencl as cl
+
+from hetero.core.tensor import Tensor
+from hetero.plugin import ProfilingInfo
+from hetero.system.errors import DeviceError
+from hetero_opencl.device.device import opencl_errors
+from hetero_opencl.device.memory import Arena
+from hetero_opencl.device.transfers import copy_region
+from hetero_opencl.execute.bindings import Bindings, DeviceRegion, make_bindings
+from hetero_opencl.execute.workspace import COMPLETE, Workspace, execution_status
+from hetero_opencl.lowering.memory_plan import MemoryPlan
+from hetero_opencl.lowering.program import Buffer, Launch, Program
+
+# For how many places of the inputs and outputs kernels keep their arguments. Tensors often swap places: the state of a
+# loop or a variable is read from where it was written before.
+MAX_ARGUMENT_SETS = 3
+
+
+class _ArgumentSet:
+    """Kernels with arguments for inputs and outputs in ``regions``; None is a tensor on the host."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self.kernels = program.make_kernels()
+        #: The arguments of ``enqueue_nd_range_kernel`` after the queue.
+        self.launches = [(k, one.global_size, one.local_size) for k, one in zip(self.kernels, program.commands)]
+        self.regions: list[DeviceRegion | None] = []
+        self.bindings, self.plan = Bindings(), MemoryPlan[Buffer]()
+        self._arena_version: int | None = None  # the arena's version when the arguments were set
+
+    def is_for(self, tensors: Sequence[Tensor]) -> bool:
+        """Return whether the tensors are in ``regions`` if that is known without asking the context."""
+        return bool(self.regions) and all(map(_is_in, tensors, self.regions))
+
+    def bind(self, regions: list[DeviceRegion | None], arena: Arena) -> None:
+        """Set the arguments that are not set yet."""
+        is_rebound = regions != self.regions
+        if not is_rebound and self._arena_version == arena.version:
+            return
+        program, count = self._program, len(self._program.inputs)
+        if is_rebound:
+            self.bindings = make_bindings(program, regions[:count], regions[count:])
+        plan = program.memory_plan(frozenset(self.bindings.memory))
+        self._reserve(plan, arena)
+        is_moved = plan is not self.plan or self._arena_version != arena.version
+        self.plan = plan
+        self.regions, self._arena_version = [], None  # in case of an error
+        with opencl_errors(lambda: f"setting the arguments of {launch.operation} on {program.device.full_name}"):
+            for buffer in program.uses if is_moved else self.bindings.memory:
+                memory = self.memory(buffer, arena)
+                for at, index in program.uses.get(buffer, ()):
+                    launch = program.commands[at]
+                    self.kernels[at].set_arg(index, memory)
+        self.regions, self._arena_version = regions, arena.version
+
+    def unbind(self) -> None:
+        """Forget the tensors, so that their memory can be freed. The kernels are kept."""
+        self.regions, self.bindings = [], Bindings()
+
+    def _reserve(self, plan: MemoryPlan[Buffer], arena: Arena) -> None:
+        try:
+            arena.reserve(plan.arenas)
+        except DeviceError as error:
+            largest = max(self._program.launches, key=lambda launch: sum(b.byte_size for b in launch.buffers()))
+            name = self._program.model.name
+            raise DeviceError(f"{error}; in model '{name}', {largest.operation} uses the most") from error
+
+    def memory(self, buffer: Buffer, arena: Arena) -> cl.Buffer:
+        """Return the memory that kernels use for a buffer."""
+        if buffer.is_zero:
+            return arena.counters(buffer.byte_size)
+        return buffer.memory or self.bindings.memory.get(buffer) or arena.part(self.plan.slots[buffer])
+
+
+def _is_in(tensor: Tensor, region: DeviceRegion | None) -> bool:
+    return type(tensor) is Tensor if region is None else region.is_of(tensor)
+
+
+class BoundProgram:
+    """A program in the workspace of a request. Not thread-safe."""
+
+    def __init__(self, program: Program, workspace: Workspace) -> None:
+        self.program, self._workspace = program, workspace
+        self.arena, self.queue = workspace.arena, workspace.queue
+        self._sets = [_ArgumentSet(program)]  # the one in use, then those used before
+        self.launched: list[tuple[Launch, cl.Event]] = []
+        self._profile: list[ProfilingInfo] = []
+        #: The shapes of the outputs. Those that depend on data are set by ``finish``.
+        self.output_shapes = [shape or () for shape in program.output_shapes]
+        # Copies from the host that were started. Their end is waited for when they are deleted.
+        self._uploads: list[cl.Event] = []
+
+    @property
+    def memory_plan(self) -> MemoryPlan[Buffer]:
+        """The plan of the buffers in the arena: all but those in the memory of tensors."""
+        return self._sets[0].plan
+
+    def memory(self, buffer: Buffer) -> cl.Buffer:
+        """Return the memory that kernels use for a buffer."""
+        return self._sets[0].memory(buffer, self.arena)
+
+    def bind(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+        """Let kernels work directly in the tensors that are in the context's memory, from the next inference on."""
+        context = self._workspace.context
+        shaped_outputs = list(zip(outputs, self.program.output_shapes))
+        # First all shapes: memory that grows gets another buffer, and several tensors may be in it.
+        for tensor, shape in shaped_outputs:
+            if shape is not None and tensor.shape != shape and context.holds(tensor):
+                tensor.set_shape(shape)
+        tensors = [*inputs, *outputs]
+        regions = next((one.regions for one in self._sets if one.is_for(tensors)), None)
+        if regions is None:
+            regions = [DeviceRegion.of(tensor, context) for tensor in inputs]
+            for tensor, shape in shaped_outputs:
+                regions.append(None if shape is None else DeviceRegion.of(tensor, context))
+        self._select_set(regions)
+        self._sets[0].bind(regions, self.arena)
+
+    def unbind(self) -> None:
+        """Forget the tensors, so that their memory can be freed. The kernels are kept."""
+        for one in self._sets:
+            one.unbind()
+
+    def _select_set(self, regions: list[DeviceRegion | None]) -> None:
+        """Move the set with arguments for these regions to the front, else a new or the least recently used one."""
+        sets = self._sets
+        at = next(
+            (at for at, one in enumerate(sets) if one.regions is regions or one.regions == regions or not one.regions),
+            None,
+        )
+        if at is None and len(sets) < MAX_ARGUMENT_SETS:
+            sets.insert(0, _ArgumentSet(self.program))
+        else:
+            sets.insert(0, sets.pop(-1 if at is None else at))
+
+    def upload(self, inputs: Sequence[Tensor]) -> None:
+        """Copy the inputs that are not bound to the device, or start to. They must stay alive until ``finish``."""
+        self._uploads = []
+        copies = self._sets[0].bindings.copies_before
+        with opencl_errors(f"uploading inputs to {self.program.device.full_name}"):
+            for buffer, tensor, region in zip(self.program.inputs, inputs, self._sets[0].regions):
+                if region is None:
+                    self._upload(buffer, tensor.array)
+            for buffer, source in copies:
+                copy_region(self.queue, self.memory(buffer), source.dense(), source.buffer, source.region_in_buffer())
+            if copies:
+                self._workspace.mark()
+            if copies or self._uploads:
+                self.queue.flush()
+
+    def _upload(self, buffer: Buffer, array: np.ndarray) -> None:
+        memory = self._on_host(buffer, array.shape, array.dtype)
+        if memory is not None:
+            np.copyto(memory, array)
+        elif array.nbytes:
+            source = np.ascontiguousarray(array)
+            self._uploads.append(cl.enqueue_copy(self.queue, self.memory(buffer), source, is_blocking=False))
+
+    def _on_host(self, buffer: Buffer, shape: Sequence[int], dtype: np.dtype) -> np.ndarray | None:
+        """Return the memory of a buffer as an array, or None if the host does not see it. A constant is read-only."""
+        if buffer.source is not None:
+            return buffer.source.reshape(shape)
+        slot = self.memory_plan.slots.get(buffer)
+        return None if slot is None else self.arena.array(slot, shape, dtype)
+
+    def launch(self, check: Callable[[], None]) -> None:
+        """Start the kernels, after the uploads; of a program that runs long only the first two slices.
+
+        ``check`` is called before each launch, also before those of ``launch_rest``, and may raise to stop.
+        """
+        self.launched, self._profile, self._check = [], [], check
+        self._launch_until(self.program.slice_ends[:2][-1])
+
+    def launch_rest(self) -> None:
+        """Start the kernels that ``launch`` left, each slice when the one before the last has ended."""
+        ends = self.program.slice_ends
+        for ended, end in zip(ends, ends[2:]):
+            with self._errors_of_kernels():
+                self.launched[ended - 1][1].wait()
+            self._launch_until(end)
+
+    def _launch_until(self, end: int) -> None:
+        enqueue, queue, launched, check = cl.enqueue_nd_range_kernel, self.queue, self.launched, self._check
+        program, begin = self.program, len(self.launched)
+        with opencl_errors(lambda: f"starting {launch.operation} on {program.device.full_name}"):
+            try:
+                for launch, bound in zip(program.commands[begin:end], self._sets[0].launches[begin:end]):
+                    check()
+                    launched.append((launch, enqueue(queue, *bound)))
+            finally:
+                self._workspace.last_command[:] = [event for _, event in launched[-1:]]
+        copies = self._sets[0].bindings.copies_after if end == len(program.commands) else ()
+        with self._errors_of_kernels():
+            for buffer, target in copies:
+                self._copy_to_region(target, buffer)
+            if copies:
+                self._workspace.mark()
+            queue.flush()
+
+    def _errors_of_kernels(self) -> opencl_errors:
+        return opencl_errors(lambda: f"running {self._failed_operation()} on {self.program.device.full_name}")
+
+    def _copy_to_region(self, target: DeviceRegion, buffer: Buffer) -> None:
+        copy_region(self.queue, target.buffer, target.region_in_buffer(), self.memory(buffer), target.dense())
+
+    def finish(self) -> None:
+        """Wait until all kernels have run, and read the output shapes that depend on data."""
+        self.launch_rest()
+        with self._errors_of_kernels():
+            self.queue.finish()
+            if self.launched and (status := execution_status(self.launched[-1][1])) < COMPLETE:
+                name = self._failed_operation()
+                raise DeviceError(f"{name} failed on {self.program.device.full_name} with OpenCL error code {status}")
+            self._workspace.last_command.clear()
+            for index, buffer in self.program.shape_buffers.items():
+                dims = np.empty(buffer.byte_size // 8, np.int64)
+                self._read([(buffer, dims)])
+                self.output_shapes[index] = tuple(dims.tolist())
+        self._uploads = []
+
+    def _failed_operation(self) -> str:
+        """Name the first operation whose launch failed, else the first one that did not end."""
+        statuses = [(launch, execution_status(event)) for launch, event in self.launched]
+        failed = [launch for launch, status in statuses if status < COMPLETE]
+        unfinished = [launch for launch, status in statuses if status > COMPLETE]
+        return next((launch.operation for launch in failed + unfinished), "kernels")
+
+    def download(self, outputs: Sequence[Tensor]) -> None:
+        """Set the shapes of the outputs, and copy those that are not bound."""
+        regions = self._sets[0].regions[len(self.program.inputs) :]
+        on_host, on_device = [], []
+        for buffer, tensor, shape, region in zip(self.program.outputs, outputs, self.output_shapes, regions):
+            if region is None:
+                tensor.set_shape(shape)
+                target = DeviceRegion.of(tensor, self._workspace.context)
+                if target is None:
+                    on_host.append((buffer, tensor.array))
+                else:
+                    on_device.append((buffer, target))
+        with opencl_errors(f"downloading outputs from {self.program.device.full_name}"):
+            for buffer, target in on_device:
+                self._copy_to_region(target, buffer)
+            if on_device:
+                self.queue.finish()
+            self._read(on_host)
+
+    def _read(self, values: Sequence[tuple[Buffer, np.ndarray]]) -> None:
+        """Copy buffers to host arrays. All copies are started before one is waited for."""
+        targets = []
+        for buffer, array in values:
+            memory = self._on_host(buffer, array.shape, array.dtype)
+            if memory is not None:
+                np.copyto(array, memory)
+            elif array.nbytes:
+                target = array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
+                started = cl.enqueue_copy(self.queue, target, self.memory(buffer), is_blocking=False)
+                targets.append((array, target, started))
+        if targets:
+            self.queue.finish()
+        for array, target, _ in targets:
+            if target is not array:
+                np.copyto(array, target)
+
+    def profile(self) -> list[ProfilingInfo]:
+        """Return the kernel times of the last inference if profiling is on."""
+        if self._workspace.is_profiled and not self._profile:
+            self._profile = [
+                ProfilingInfo(launch.node_name, launch.node_type, launch.kernel, _duration(event))
+                for launch, event in self.launched
+            ]
+        return list(self._profile)
+
+
+def _duration(event: cl.Event) -> timedelta:
+    return timedelta(microseconds=(event.profile.end - event.profile.start) * 1e-3)

@@ -1,0 +1,74 @@
+"""Infer request of the GPU plugin: uploads inputs, runs the programs for their shapes, downloads outputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hetero.core.containers import ContainerType
+from hetero.core.tensor import Tensor
+from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
+from hetero_opencl.device.forks import check_process
+from hetero_opencl.device.transfers import on_host
+from hetero_opencl.execute.bound_model import BoundModel
+from hetero_opencl.execute.variable_state import OpenCLVariableState
+from hetero_opencl.execute.workspace import Workspace
+
+if TYPE_CHECKING:
+    from hetero_opencl.compiled_model import OpenCLCompiledModel, StatefulPrograms
+
+
+class OpenCLInferRequest(SyncInferRequest):
+    """A request. Its programs are bound in ``preprocess``, and again when shapes or set variables change."""
+
+    compiled_model: OpenCLCompiledModel
+
+    def __init__(self, compiled_model: OpenCLCompiledModel) -> None:
+        super().__init__(compiled_model)
+        context = compiled_model.context
+        self._states = {info.variable_id: OpenCLVariableState(info, context) for info in compiled_model.variables}
+        self._bind(self._programs())
+
+    def _programs(self) -> StatefulPrograms:
+        """Return the programs for the variables that are set now."""
+        return self.compiled_model.programs_for([state.is_set for state in self._states.values()])
+
+    def _bind(self, stateful: StatefulPrograms) -> None:
+        self._stateful = stateful
+        self.bound_model = BoundModel(stateful.programs, Workspace(self.compiled_model.context, self.is_profiled))
+
+    def preprocess(self) -> None:
+        check_process()
+        stateful = self._programs()
+        if stateful is not self._stateful:
+            del self.bound_model  # frees its memory before the next one allocates
+            self._bind(stateful)
+        read = [self._states[name].current for name in self._stateful.read]
+        written = [self._states[name].following for name in self._stateful.written]
+        self.bound_model.begin([*self.input_tensors(), *read], [*self.output_tensors(), *written])
+
+    def start(self) -> None:
+        self.bound_model.launch(self.check_cancelled)
+
+    def wait(self) -> None:
+        self.bound_model.finish()
+
+    def postprocess(self) -> None:
+        self.bound_model.download()
+        for name in self._stateful.written:
+            self._states[name].advance()
+        for tensor in self.output_tensors():
+            if isinstance(tensor.element_type, ContainerType):
+                tensor.array[()] = _with_arrays(tensor.array[()])
+
+    def query_state(self) -> list[VariableState]:
+        return list(self._states.values())
+
+    def get_profiling_info(self) -> list[ProfilingInfo]:
+        return [*super().get_profiling_info(), *self.bound_model.profile()]
+
+
+def _with_arrays(content: Any) -> Any:
+    """Replace the tensors in the content of a sequence or an optional by host arrays."""
+    if isinstance(content, list):
+        return [_with_arrays(item) for item in content]
+    return on_host(content) if isinstance(content, Tensor) else content

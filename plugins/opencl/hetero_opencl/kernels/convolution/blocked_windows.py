@@ -1,0 +1,85 @@
+"""Sliding windows over values in blocks of channels: what the kernels blocked_*.cl have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from hetero.core.types import Type
+from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.kernels.common.sources import source, template
+from hetero_opencl.kernels.elementwise.epilogue import Epilogue
+from hetero_opencl.kernels.movement.windows import Lengths, Window, in_three, make_window
+
+# Work-items per compute unit: each costs 15 to 35 ns, and with too few of them units wait for each other.
+ITEMS_PER_UNIT = 8
+# Positions along the row that a work-item of a memory-bound kernel computes.
+_POSITIONS = 12
+
+
+class BlockedWindow(NamedTuple):
+    """Lengths of the image, those of the output, and the window, along three spatial axes."""
+
+    in_size: Lengths
+    out_size: Lengths
+    window: Window
+
+    def numbers(self) -> list[int]:
+        """Return the sizes in the order in which kernels take them. The stride along the row is a macro."""
+        kernel, (stride_z, stride_y, _), dilations, pads = self.window
+        return [*self.in_size, *self.out_size, *kernel, stride_z, stride_y, *dilations, *pads]
+
+    @property
+    def width(self) -> int:
+        """The positions of a row of the output."""
+        return self.out_size[2]
+
+    @property
+    def rows(self) -> int:
+        return self.out_size[0] * self.out_size[1]
+
+    @property
+    def edge(self) -> int:
+        """The number of positions at either end of a row with windows that reach beyond the image along the row."""
+        (_, _, kernel), (_, _, stride), (_, _, dilation), (_, _, pad) = self.window
+        inside = (self.in_size[2] + pad - (kernel - 1) * dilation - 1) // stride + 1
+        return max(-(-pad // stride), self.width - inside, 0)
+
+    def row_groups(self, tiles: int, profile: DeviceProfile) -> int:
+        """Return the number of work-items among which the rows are divided, if there are ``tiles`` apart from rows."""
+        return min(self.rows, -(-ITEMS_PER_UNIT * profile.compute_units // max(tiles, 1)))
+
+    def positions(self, most: int = _POSITIONS) -> int:
+        """Return the positions of a tile along the row for memory-bound kernels, at most ``most``."""
+        return -(-self.width // -(-self.width // min(most, _POSITIONS)))
+
+
+def blocked_window(
+    in_lengths: Sequence[int],
+    out_lengths: Sequence[int],
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    pads: Sequence[int],
+) -> BlockedWindow:
+    """Return the window. Axes of length 1, on which nothing moves, come first, so that rows are long."""
+    in_size, out_size = in_three(in_lengths), in_three(out_lengths)
+    window = make_window(kernel, strides, dilations, pads)
+    single = [
+        in_size[axis] == out_size[axis] == window.kernel[axis] == 1 and not window.pads[axis] for axis in range(3)
+    ]
+    order = sorted(range(3), key=lambda axis: not single[axis])
+    in_size, out_size, *fields = [_permuted(lengths, order) for lengths in (in_size, out_size, *window)]
+    return BlockedWindow(in_size, out_size, Window(*fields))
+
+
+def _permuted(lengths: Lengths, order: Sequence[int]) -> Lengths:
+    first, second, third = (lengths[axis] for axis in order)
+    return first, second, third
+
+
+def blocked_source(name: str, kind: Type, block: int, epilogue: Epilogue, macros: Mapping[str, object]) -> str:
+    """Return the text of a kernel for blocks of channels whose elements are all of one type."""
+    types = dict.fromkeys(("DATA", "FILTER", "RESULT"), kind)
+    prelude = epilogue.text + template("channel_blocks")
+    return source(name, types, prelude, BLOCK=block, **{"WIDEN_RESULT(x)": "(x)"}, **macros)

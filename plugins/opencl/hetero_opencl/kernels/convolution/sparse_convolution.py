@@ -1,0 +1,149 @@
+"""1×1 convolutions whose filters have many zeros, on blocks of channels: group convolutions above all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import partial
+
+import numpy as np
+
+from hetero import ops
+from hetero.core.types import Type
+from hetero.graph import constant_array
+from hetero_opencl.compile.group_convolutions import merge_groups
+from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.kernels.common.registry import implements
+from hetero_opencl.kernels.convolution.blocked_windows import blocked_source
+from hetero_opencl.kernels.convolution.convolution import grouped_filters
+from hetero_opencl.kernels.elementwise.epilogue import make_epilogue
+from hetero_opencl.lowering.implementation import Configuration, Implementation, Signature, traffic, uniform
+from hetero_opencl.lowering.layouts import Blocks
+from hetero_opencl.lowering.lowering import Argument, Lowering
+from hetero_opencl.lowering.operation import Operation
+
+# More channels than this share of all are not worth a list.
+_LARGEST_SHARE = 0.6
+# Work-items for each core: they run for different times. One loops over many tiles, because starting one costs time.
+_ITEMS_PER_CORE = 8
+
+
+@implements(ops.Convolution, ops.GroupConvolution)
+class SparseConvolution(Implementation):
+    """Each tile of output channels has a list of the input channels for which it has a filter that is not zero.
+
+    So neither groups nor permutations of channels need to fit the blocks.
+    """
+
+    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
+        convolution, image = _convolution(operation), operation.source(0)
+        if not profile.is_cpu_like or profile.vector_width not in (8, 16):
+            return "the device has no vectors of 8 or 16 elements"
+        if image.element_type is not Type.f32 or operation.prologue:
+            return f"it computes in f32, not in {image.element_type}"
+        if len(image.shape) not in (3, 4) or not math.prod(operation.result.shape) or not math.prod(image.shape):
+            return "it has one or two spatial dimensions, and elements"
+        groups, outputs, channels, *kernel = grouped_filters(convolution)
+        filters = constant_array(convolution.input_value(1))
+        begin, end = convolution.resolve_pads(image.shape[2:], kernel)
+        if filters is None or math.prod(kernel) > 1 or any((*begin, *end)):
+            return "filters are constants of one element, and there is no padding"
+        if channels * groups == 1 or outputs * groups == 1 or channels * outputs == 1:
+            return "groups, and blocks, have several channels"
+        if groups == 1 and np.count_nonzero(filters) > _LARGEST_SHARE * filters.size:
+            return "its filters have few zeros"
+        return None
+
+    def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
+        yield uniform(operation, Blocks(profile.vector_width))
+
+    def configurations(
+        self, operation: Operation, signature: Signature, profile: DeviceProfile
+    ) -> Iterable[Configuration]:
+        width = _geometry(operation)[-1]
+        for j in (1, 2):
+            # The other registers hold a vector of filters for each of J, and an element of the image.
+            largest = min(width, (profile.vector_registers - 1) // j - 1)
+            yield {"I": -(-width // -(-width // largest)), "J": j}
+
+    def estimate(
+        self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
+    ) -> float:
+        i, j = configuration["I"], configuration["J"]
+        steps = int(_used(_dense_filters(operation), profile.vector_width * j).sum())
+        batches, *_, rows, width = _geometry(operation)
+        # Slots for the multiplications of a step, for its loads, of which fewer run at once, and for their latency.
+        slots = max(i * j, 1.25 * (i + j), 8)
+        flops = 2 * profile.vector_width * slots * steps * batches * rows * -(-width // i)
+        seconds = max(flops / profile.flops_per_second, traffic(operation) / profile.bytes_per_second)
+        return seconds + profile.launch_seconds
+
+    def emit(
+        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+    ) -> None:
+        profile, blocks, convolution = lowering.device.profile, signature.output, _convolution(operation)
+        width, i, j = profile.vector_width, configuration["I"], configuration["J"]
+        batches, height, length, out_height, out_length = _geometry(operation)
+        stride_y, stride_x = (1, *convolution.strides)[-2:]
+        filters = _dense_filters(operation)
+        used = _used(filters, width * j)
+        tile, channel = np.nonzero(used)
+        offsets = channel // width * (batches * height * length * width) + channel % width
+        pack = partial(_pack, dense=filters, size=width * j, tile=tile, channel=channel)
+        epilogue = make_epilogue(lowering, operation, width, True, blocks)
+        macros = {"I": i, "J": j, "STRIDE": stride_x}
+        text = blocked_source("sparse_convolution", Type.f32, width, epilogue, macros)
+        arguments: list[Argument] = [
+            lowering.buffer(operation.source(0), blocks),
+            lowering.constant(_filters(convolution), ("lists of channels", width * j), pack),
+            lowering.constant(offsets.astype(np.int32)),
+            lowering.constant(np.cumsum(used.sum(1), dtype=np.int32)),
+            lowering.buffer(operation.result, blocks),
+            len(used), -(-len(filters) // width), height, length, out_height, out_length, stride_y, batches,
+            *epilogue.arguments,
+        ]  # fmt: skip
+        items = len(used) * batches * out_height * -(-out_length // i)
+        size = min(items, profile.compute_units * _ITEMS_PER_CORE)
+        lowering.launch(text, "sparse_convolution", arguments, [size], [1])
+
+
+def _convolution(operation: Operation) -> ops.Convolution | ops.GroupConvolution:
+    assert isinstance(operation.anchor, ops.Convolution | ops.GroupConvolution)
+    return operation.anchor
+
+
+def _filters(convolution: ops.Convolution | ops.GroupConvolution) -> np.ndarray:
+    filters = constant_array(convolution.input_value(1))
+    assert filters is not None
+    return filters
+
+
+def _dense_filters(operation: Operation) -> np.ndarray:
+    """Return the filters as [outputs, channels], with zeros for the channels of other groups."""
+    convolution = _convolution(operation)
+    groups, outputs, channels, *_ = grouped_filters(convolution)
+    return merge_groups(_filters(convolution).reshape(groups, outputs, channels), groups)[0]
+
+
+def _used(filters: np.ndarray, tile: int) -> np.ndarray:
+    """Return for each tile of outputs, and each channel, whether there is a filter that is not zero."""
+    return np.logical_or.reduceat(filters != 0, np.arange(0, len(filters), tile))
+
+
+def _pack(_: np.ndarray, dense: np.ndarray, size: int, tile: np.ndarray, channel: np.ndarray) -> np.ndarray:
+    """Return the filters of pairs of a tile of ``size`` outputs and a channel, with zeros beyond the last output."""
+    padded = np.pad(dense, [(0, -len(dense) % size), (0, 0)])
+    return np.ascontiguousarray(padded.reshape(-1, size, dense.shape[1])[tile, :, channel])
+
+
+def _geometry(operation: Operation) -> tuple[int, int, int, int, int]:
+    """Return batches, height and width of the image, and height and width of the output.
+
+    Without strides all positions of the batch are one row.
+    """
+    (batch, _, *image), (*_, out_width) = operation.source(0).shape, operation.result.shape
+    if math.prod(_convolution(operation).strides) == 1:
+        count = batch * math.prod(image)
+        return 1, 1, count, 1, count
+    height, width = (1, *image)[-2:]
+    return batch, height, width, (1, *operation.result.shape[2:])[-2], out_width

@@ -1,0 +1,1 @@
+"""Boxes: proposals, suppression, regions of interest."""

@@ -1,0 +1,1 @@
+"""Element-wise operations, and epilogues of other kernels."""

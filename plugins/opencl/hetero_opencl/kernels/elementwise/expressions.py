@@ -1,0 +1,262 @@
+"""C expressions of element-wise operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hetero import ops
+from hetero.core.packing import as_numbers
+from hetero.core.types import Type
+from hetero.graph import Node, constant_array
+from hetero_opencl.kernels.elementwise.conversions import cast, cast_unsupported_reason, convert, fake_convert
+from hetero_opencl.kernels.elementwise.custom_expressions import custom_expression, expression_unsupported_reason
+from hetero_opencl.kernels.elementwise.functions import UNSIGNED
+from hetero_opencl.kernels.elementwise.literals import FLOATS, literal
+from hetero_opencl.kernels.movement.sub_byte_types import element_of, is_number
+from hetero_opencl.lowering.custom import has_custom_expression
+
+# Takes a node, the C type in which it computes, and the names of its input variables.
+Expression = Callable[..., str]
+
+
+def _call(function: str) -> Expression:
+    return lambda node, kind, *inputs: f"{function}({', '.join(inputs)})"
+
+
+def _call_by_type(for_floats: str, for_integers: str) -> Expression:
+    """Return an expression that calls a function. If its name ends in an underscore, the C type is appended."""
+
+    def call(node: Node, kind: str, *inputs: str) -> str:
+        name = for_floats if kind in FLOATS else for_integers
+        return f"{name}{kind if name.endswith('_') else ''}({', '.join(inputs)})"
+
+    return call
+
+
+def _infix(operator: str) -> Expression:
+    return lambda node, kind, a, b: f"({a} {operator} {b})"
+
+
+def _wrapping(operator: str) -> Expression:
+    """Return arithmetic that wraps around; signed overflow is undefined in C."""
+
+    def arithmetic(node: Node, kind: str, a: str, b: str) -> str:
+        if kind in FLOATS:
+            return f"({a} {operator} {b})"
+        wide = UNSIGNED[kind]
+        return f"(({kind})(({wide}){a} {operator} ({wide}){b}))"
+
+    return arithmetic
+
+
+def _numbers(text: str) -> Expression:
+    """Return an expression of x, y, z. Numbers followed by # become literals of the C type."""
+
+    def make(node: Node, kind: str, *inputs: str) -> str:
+        words = text.replace("#", "f" if kind == "float" else "")
+        return words.format(**dict(zip("xyz", inputs)))
+
+    return make
+
+
+def _integer_literal(kind: str, value: float) -> str:
+    """Return a literal for a number, saturated to the range of an integer C type."""
+    limits = np.iinfo(_DTYPES[kind])
+    return f"(({kind}){int(min(max(value, limits.min), limits.max)) & (2**64 - 1)}UL)"
+
+
+_DTYPES: dict[str, Any] = {
+    "char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32, "uint": np.uint32,
+    "long": np.int64, "ulong": np.uint64, "float": np.float32, "double": np.float64,
+}  # fmt: skip
+
+
+def _divide(node: ops.Divide, kind: str, a: str, b: str) -> str:
+    if kind in FLOATS:
+        return f"({a} / {b})"
+    return f"{'floor_' if node.m_pythondiv else ''}quotient_{kind}({a}, {b})"
+
+
+# Common powers; pow is many times slower.
+_SIMPLER_POWERS = {
+    -1.0: "(1.0# / {x})", -0.5: "(1.0# / sqrt({x}))", 0.5: "sqrt({x})", 1.0: "{x}", 2.0: "({x} * {x})",
+    3.0: "({x} * {x} * {x})",
+}  # fmt: skip
+
+
+def _power(node: ops.Power, kind: str, a: str, b: str) -> str:
+    if kind not in FLOATS:
+        return f"whole_power_{kind}({a}, {b})"
+    exponent = constant_array(node.input_value(1))
+    if exponent is not None and exponent.size == 1:
+        simpler = _SIMPLER_POWERS.get(float(exponent.reshape(())))
+        if simpler:
+            return _numbers(simpler)(node, kind, a)
+    return f"pow({a}, {b})"
+
+
+def _clamp(node: ops.Clamp, kind: str, x: str) -> str:
+    if kind in FLOATS:
+        return f"fmin(fmax({x}, {literal(kind, node.min_value)}), {literal(kind, node.max_value)})"
+    low, high = _integer_literal(kind, np.ceil(node.min_value)), _integer_literal(kind, np.floor(node.max_value))
+    return f"min(max({x}, {low}), {high})"
+
+
+def _round(node: ops.Round, kind: str, x: str) -> str:
+    if kind not in FLOATS:
+        return x
+    return f"rint({x})" if node.mode == "half_to_even" else f"round({x})"
+
+
+def _extreme(operator: str) -> Expression:
+    """Return a minimum or maximum that propagates NaN, as in numpy."""
+
+    def extreme(node: Node, kind: str, a: str, b: str) -> str:
+        either = f" || {a} != {a}" if kind in FLOATS else ""
+        return f"({a} {operator} {b}{either} ? {a} : {b})"
+
+    return extreme
+
+
+def _gelu(node: ops.Gelu, kind: str, x: str) -> str:
+    if node.approximation_mode == "tanh":
+        text = "(0.5# * {x} * (1.0# + tanh(0.7978845608028654# * ({x} + 0.044715# * {x} * {x} * {x}))))"
+    else:
+        text = "(0.5# * {x} * (1.0# + ERF({x} * 0.7071067811865476#)))".replace("ERF", _erf_name(kind))
+    return _numbers(text)(node, kind, x)
+
+
+def _erf_name(kind: str) -> str:
+    return "smooth_erf" if kind == "float" else "erf"
+
+
+def _elu(node: ops.Elu, kind: str, x: str) -> str:
+    return f"({x} > 0 ? {x} : {literal(kind, node.alpha)} * expm1({x}))"
+
+
+def _is_infinite(node: ops.IsInf, kind: str, x: str) -> str:
+    if node.detect_positive and node.detect_negative:
+        return f"isinf({x})"
+    if node.detect_positive or node.detect_negative:
+        return f"({x} == {literal(kind, np.inf if node.detect_positive else -np.inf)})"
+    return "0"
+
+
+def _not(node: Node, kind: str, x: str) -> str:
+    return f"(!{x})" if node.get_input_element_type(0) is Type.boolean else f"(({kind})~{x})"
+
+
+def _floats_or(for_floats: str, for_integers: str) -> Expression:
+    """Return an expression of x with one form for floating-point numbers and one for integers."""
+    floats = _numbers(for_floats)
+
+    def make(node: Node, kind: str, x: str) -> str:
+        if kind in FLOATS:
+            return floats(node, kind, x)
+        return f"(({kind})({for_integers.format(x=x, wide=UNSIGNED[kind])}))"
+
+    return make
+
+
+def _squared_difference(node: Node, kind: str, a: str, b: str) -> str:
+    return _wrapping("*")(node, kind, *[_wrapping("-")(node, kind, a, b)] * 2)
+
+
+def _fake_quantize(node: ops.FakeQuantize, kind: str, *inputs: str) -> str:
+    return f"fake_quantize_{kind}({', '.join(inputs)}, {literal(kind, node.levels - 1)})"
+
+
+def _swish(node: ops.Swish, kind: str, x: str, *beta: str) -> str:
+    return _numbers("({x} / (1.0# + exp(-({y}))))")(node, kind, x, " * ".join((x, *beta)))
+
+
+# For integers the result is rounded to the nearest integer.
+_REAL: dict[type[Node], Expression] = {
+    ops.Acos: _call("acos"), ops.Acosh: _call("acosh"), ops.Asin: _call("asin"), ops.Asinh: _call("asinh"),
+    ops.Atan: _call("atan"), ops.Atanh: _call("atanh"), ops.Cos: _call("cos"), ops.Cosh: _call("cosh"),
+    ops.Erf: lambda node, kind, x: f"{_erf_name(kind)}({x})",
+    ops.ErfInv: lambda node, kind, x: f"inverse_erf_{kind}({x})",
+    ops.Exp: _call("exp"), ops.Log: _call("log"), ops.Sin: _call("sin"), ops.Sinh: _call("sinh"),
+    ops.Sqrt: _call("sqrt"), ops.Tan: _call("tan"), ops.Tanh: _call("tanh"),
+    ops.Sigmoid: _numbers("(1.0# / (1.0# + exp(-({x}))))"), ops.Elu: _elu,
+    ops.HSwish: _numbers("({x} * fmin(fmax({x} + 3.0#, 0.0#), 6.0#) / 6.0#)"),
+    ops.HSigmoid: _numbers("(fmin(fmax({x} + 3.0#, 0.0#), 6.0#) / 6.0#)"),
+}  # fmt: skip
+
+_EXPRESSIONS: dict[type[Node], Expression] = {
+    **_REAL,
+    ops.Abs: _floats_or("fabs({x})", "{x} < 0 ? 0 - ({wide}){x} : {x}"),
+    ops.Ceiling: _floats_or("ceil({x})", "{x}"), ops.Floor: _floats_or("floor({x})", "{x}"),
+    ops.Negative: _floats_or("(-{x})", "0 - ({wide}){x}"),
+    ops.Relu: lambda node, kind, x: f"({x} < 0 ? ({kind})0 : {x})",
+    ops.PRelu: lambda node, kind, x, slope: f"({x} > 0 ? {x} : {_wrapping('*')(node, kind, slope, x)})",
+    ops.Sign: _floats_or("(isnan({x}) ? {x} : sign({x}))", "({x} > 0) - ({x} < 0)"),
+    ops.Mish: lambda node, kind, x: f"({x} * tanh(log1p(exp({x}))))",
+    ops.SoftPlus: _numbers("(fmax({x}, 0.0#) + log1p(exp(-fabs({x}))))"),
+    ops.SoftSign: _numbers("({x} / (1.0# + fabs({x})))"),
+    ops.HardSigmoid: _numbers("fmin(fmax({y} * {x} + {z}, 0.0#), 1.0#)"),
+    ops.Swish: _swish, ops.Selu: _numbers("({z} * ({x} > 0 ? {x} : {y} * expm1({x})))"),
+    ops.Round: _round, ops.Gelu: _gelu, ops.Clamp: _clamp, ops.FakeQuantize: _fake_quantize,
+    ops.Convert: convert, ops.Cast: cast, ops.FakeConvert: fake_convert,
+    ops.Add: _wrapping("+"), ops.Subtract: _wrapping("-"), ops.Multiply: _wrapping("*"), ops.Divide: _divide,
+    ops.Maximum: _extreme(">"), ops.Minimum: _extreme("<"),
+    ops.Mod: _call_by_type("fmod", "remainder_"), ops.FloorMod: _call_by_type("floor_mod_", "floor_mod_"),
+    ops.Power: _power, ops.SquaredDifference: _squared_difference,
+    ops.Equal: _infix("=="), ops.NotEqual: _infix("!="), ops.Greater: _infix(">"), ops.GreaterEqual: _infix(">="),
+    ops.Less: _infix("<"), ops.LessEqual: _infix("<="),
+    ops.LogicalAnd: _infix("&&"), ops.LogicalOr: _infix("||"), ops.LogicalXor: _infix("!="),
+    ops.LogicalNot: lambda node, kind, x: f"(!{x})",
+    ops.IsFinite: _call("isfinite"), ops.IsNaN: _call("isnan"), ops.IsInf: _is_infinite,
+    ops.BitwiseAnd: _infix("&"), ops.BitwiseOr: _infix("|"), ops.BitwiseXor: _infix("^"), ops.BitwiseNot: _not,
+    ops.BitwiseLeftShift: _call_by_type("", "shifted_up_"), ops.BitwiseRightShift: _call_by_type("", "shifted_down_"),
+    ops.Select: lambda node, kind, condition, a, b: f"({condition} ? {a} : {b})",
+}  # fmt: skip
+
+# Operations that are not supported for integers.
+_FLOATS_ONLY = (ops.HardSigmoid, ops.FakeQuantize)
+
+#: All built-in operations that have an expression.
+OPERATIONS = tuple(_EXPRESSIONS)
+
+
+def is_elementwise(node: Node) -> bool:
+    """Return whether a node has an expression."""
+    return type(node) in _EXPRESSIONS or has_custom_expression(node)
+
+
+def expression(node: Node, inputs: Sequence[str]) -> str:
+    """Return the C expression of a node from the names of its input variables."""
+    make, element_type = _EXPRESSIONS.get(type(node), custom_expression), node.get_input_element_type(0)
+    kind = element_of(element_type).value
+    if type(node) not in _REAL or kind in FLOATS:
+        return make(node, kind, *inputs)
+    wide = "double" if needs_doubles(node) else "float"
+    number = make(node, wide, *(f"(({wide}){x})" for x in inputs))
+    return f"(({kind})(long)rint({number}))"
+
+
+def needs_doubles(node: Node) -> bool:
+    """Return whether a node without f64 inputs computes in f64: real functions of 32-bit and 64-bit integers."""
+    element_type = node.get_input_element_type(0) if type(node) in _REAL else None
+    return element_type in (Type.i32, Type.u32, Type.i64, Type.u64)
+
+
+def unsupported_elementwise(node: Node) -> str | None:
+    """Return the reason why an element-wise node is not supported, or None."""
+    types = [value.element_type for value in (*node.input_values(), *node.outputs())]
+    unsupported = [kind for kind in types if not is_number(kind)]
+    if unsupported:
+        return f"no kernel for elements of type {unsupported[0]}"
+    if isinstance(node, _FLOATS_ONLY) and not types[0].is_real():
+        return f"no kernel for {node.type_info.name} of {types[0]}"
+    if has_custom_expression(node):
+        return expression_unsupported_reason(node)
+    return cast_unsupported_reason(node) if isinstance(node, ops.Cast) else None
+
+
+def constant_number(array: np.ndarray, kind: Type) -> np.generic:
+    """Return the only element of an array as a kernel argument, in the type in which kernels compute."""
+    return as_numbers(array).astype(_DTYPES[element_of(kind).value]).flat[0]

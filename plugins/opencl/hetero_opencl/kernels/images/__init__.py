@@ -1,0 +1,1 @@
+"""Resizing, sampling and colors of images."""

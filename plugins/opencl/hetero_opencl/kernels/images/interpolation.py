@@ -1,0 +1,160 @@
+"""Interpolate and Resize: one axis at a time, or the last two, with the taps that the reference computes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hetero import ops
+from hetero.core.types import Type
+from hetero.graph import Node
+from hetero.reference.images.interpolation import Taps, resampled_axes, rounded, rounds_each_axis
+from hetero.reference.images.resize import resized_axes
+from hetero.system.errors import UnsupportedOperationError
+from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.kernels.common.registry import lowers
+from hetero_opencl.kernels.common.sources import ELEMENTS, source, unsupported_unless
+from hetero_opencl.kernels.movement.expansion import pad_by_number
+from hetero_opencl.kernels.movement.movement import WORD_TYPES, View, fill, shape_input, view_of
+from hetero_opencl.lowering.lowering import Lowering
+from hetero_opencl.lowering.operation import Operation
+from hetero_opencl.lowering.program import Buffer
+
+_unsupported = unsupported_unless(ELEMENTS)
+
+
+# Seconds on one core for an element of the output and each axis that is resampled.
+_SECONDS_PER_ELEMENT = 4e-9
+
+
+def _estimate(operation: Operation, profile: DeviceProfile) -> float:
+    elements = math.prod(operation.result.shape)
+    return 2 * (elements * _SECONDS_PER_ELEMENT / profile.compute_units + profile.launch_seconds)
+
+
+@lowers(ops.Interpolate, ops.InterpolateV4, ops.InterpolateV1, unsupported=_unsupported, estimate=_estimate)
+def interpolate(lowering: Lowering, node: ops.Interpolate | ops.InterpolateV4 | ops.InterpolateV1) -> None:
+    data, output = node.input_value(0), node.output(0)
+    settings = node.to_interpolate_11(len(data.shape)) if isinstance(node, ops.InterpolateV1) else node
+    pads = settings.pads_of(len(data.shape))
+    shape = tuple(length + sum(pad) for length, pad in zip(data.shape, pads))
+    buffer = lowering.buffer(data)
+    resampled = resampled_axes_of(settings, shape, shape_input(node, settings.target_index))
+    if any(map(any, pads)):
+        count, size = math.prod(shape), data.element_type.size
+        buffer = lowering.scratch(count, size) if resampled else lowering.buffer(output)
+        begins = [begin for begin, _ in pads]
+        pad_by_number(lowering, data, begins, None, buffer, View(shape, data.element_type.to_dtype()))
+    elif not resampled:
+        return lowering.share(output, data)
+    _resample_axes(lowering, node, buffer, shape, resampled, rounds_each_axis(settings, data.element_type))
+
+
+def resampled_axes_of(
+    node: ops.Interpolate | ops.InterpolateV4, shape: Sequence[int], target: np.ndarray
+) -> list[tuple[int, Taps]]:
+    """Return the axes of padded data of this shape that a node resamples to its target, with their taps."""
+    axes = shape_input(node, node.input_index("axes")) if node.has_input("axes") else None
+    with np.errstate(divide="ignore"):  # the scale of an axis without an element
+        return resampled_axes(node, tuple(shape), target, axes)
+
+
+@lowers(ops.Resize, unsupported=_unsupported)
+def resize(lowering: Lowering, node: ops.Resize) -> None:
+    data = node.input_value(0)
+    roi = shape_input(node, 2) if node.has_input("roi") else None
+    axes = resized_axes(node, tuple(data.shape), shape_input(node, 1), roi)
+    if not axes:
+        return lowering.share(node.output(0), data)
+    _resample_axes(lowering, node, lowering.buffer(data), data.shape, [(axis, taps) for axis, taps, _ in axes])
+    for axis, _, outside in axes:
+        if outside is not None and outside.any():
+            _extrapolate(lowering, node, axis, outside)
+
+
+def _extrapolate(lowering: Lowering, node: ops.Resize, axis: int, outside: np.ndarray) -> None:
+    """Fill the elements that lie outside of the data along an axis with the extrapolation value."""
+    output = node.output(0)
+    number = lowering.constant(rounded(np.array(node.extrapolation_value), output.element_type.to_dtype()))
+    target = view_of(output)
+    # One copy per run of such elements; there is at most one at each end.
+    edges = np.flatnonzero(np.diff(outside, prepend=False, append=False))
+    for begin, end in edges.reshape(-1, 2).tolist():
+        filled = target.array[(slice(None),) * axis + (slice(begin, end),)]
+        fill(lowering, number, lowering.buffer(output), target, filled)
+
+
+def _resample_axes(
+    lowering: Lowering,
+    node: Node,
+    buffer: Buffer,
+    shape: Sequence[int],
+    axes: Sequence[tuple[int, Taps]],
+    rounds_each: bool = False,
+) -> None:
+    """Launch the resampling of data of a shape along these axes, one after the other, into the output of a node.
+
+    With ``rounds_each``, results are rounded after each axis, from the last to the first.
+    """
+    output, shape, taps = node.output(0), list(shape), dict(axes)
+    if 0 in shape and 0 not in output.shape:
+        raise UnsupportedOperationError(f"{lowering.type_name} '{lowering.name}' cannot resize data without elements")
+    kind, last = output.element_type, len(shape) - 1
+    is_copy = all(weights is None for _, weights in taps.values())
+    sums = Type.f64 if kind is Type.f64 else Type.f32
+    while taps:
+        axis = max(taps) if rounds_each else min(taps)
+        before = shape.copy()
+        shape[axis] = len(taps[axis][0])
+        rows: Taps | None = taps.pop(axis)
+        columns: Taps | None = None
+        if axis == last:
+            outer, height, width = math.prod(before[:-2]), math.prod(before[-2:-1]), before[axis]
+            rows, columns = None, rows
+        else:
+            outer, height, width = math.prod(before[:axis]), before[axis], math.prod(before[axis + 1 :])
+            # Weighted sums need fewer operations one axis at a time; copies do not.
+            if axis + 1 == last and last in taps and is_copy:
+                columns = taps.pop(last)
+                shape[last] = len(columns[0])
+        # Intermediate results keep the type of sums, so that results are rounded once.
+        result = sums if taps and not is_copy and not rounds_each else output.element_type
+        out = lowering.scratch(math.prod(shape), result.size) if taps else lowering.buffer(output)
+        types = dict.fromkeys(("DATA", "OUT"), WORD_TYPES[kind.size]) if is_copy else {"DATA": kind, "OUT": result}
+        macros = _taps_and_sums(rows, columns, sums, result, output.element_type)
+        tables = _tables(lowering, rows, columns, sums)
+        out_height, out_width = len(rows[0]) if rows else height, len(columns[0]) if columns else width
+        group = 64 if out_width > 16 else 16
+        size = [-(-out_width // group) * group, out_height, outer]
+        text, arguments = source("interpolation", types, **macros), [buffer, out, *tables]
+        lowering.launch(text, "interpolation", [*arguments, height, width, out_height, out_width], size, [group, 1, 1])
+        buffer, kind = out, result
+
+
+def _tables(lowering: Lowering, rows: Taps | None, columns: Taps | None, sums: Type) -> list[Buffer]:
+    """Return buffers of the indices and weights along the resampled axes."""
+    tables = []
+    for indices, weights in filter(None, (rows, columns)):
+        tables.append(lowering.constant(np.ascontiguousarray(indices.T, np.int32)))
+        if weights is not None:
+            tables.append(lowering.constant(np.ascontiguousarray(weights.T, sums.to_dtype())))
+    return tables
+
+
+def _taps_and_sums(
+    rows: Taps | None, columns: Taps | None, sums: Type, result: Type, output: Type
+) -> dict[str, object]:
+    """Return the macros of a pass with results of type ``result``; ``output`` is the type of the node's output."""
+    macros: dict[str, object] = {"ROW_TAPS": rows[0].shape[1] if rows else 0}
+    macros["COLUMN_TAPS"] = columns[0].shape[1] if columns else 0
+    if all(taps is None or taps[1] is None for taps in (rows, columns)):
+        return macros | {"WEIGHTED": 0}
+    finish = "(x)" if result.is_real() else f"convert_{ELEMENTS[result].stored}_sat_rte(x)"
+    return macros | {
+        "WEIGHTED": 1,
+        "WHOLE": int(output.is_integer()),
+        "SUM": ELEMENTS[sums].stored,
+        "FINISH(x)": "((x) != 0)" if result is Type.boolean else finish,
+    }

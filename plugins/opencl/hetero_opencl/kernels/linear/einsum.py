@@ -1,0 +1,135 @@
+"""Einsum: inputs are contracted one after the other, each pair as a batched gemm.
+
+A sum over labels of one input alone is its product with a vector of ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hetero import ops
+from hetero.core.types import Type
+from hetero.ops.linear.einsum import ELLIPSIS, parse_equation
+from hetero_opencl.kernels.common.registry import lowers
+from hetero_opencl.kernels.linear.gemm import Factors, batched_gemm, unsupported_gemm
+from hetero_opencl.kernels.movement.movement import View, strided_copy
+from hetero_opencl.kernels.reduction.sums import ProductTypes, wide_type
+from hetero_opencl.lowering.lowering import Lowering
+from hetero_opencl.lowering.program import Buffer
+
+
+class Operand(NamedTuple):
+    """Buffer of elements; ``taken`` is a view of them with one axis per label."""
+
+    buffer: Buffer
+    kind: Type
+    view: View
+    taken: np.ndarray
+    labels: list[str]
+
+    def lengths(self, labels: Sequence[str]) -> tuple[int, ...]:
+        return tuple(self.taken.shape[self.labels.index(label)] for label in labels)
+
+
+@lowers(ops.Einsum, unsupported=unsupported_gemm)
+def einsum(lowering: Lowering, node: ops.Einsum) -> None:
+    subscripts, output = parse_equation(node.equation)
+    ranks = [len(value.shape) for value in node.input_values()]
+    counts = [rank - len(s.labels) + 1 for rank, s in zip(ranks, subscripts) if ELLIPSIS in s.labels]
+    longest = max(counts, default=0)
+    target_labels = output.expanded(len(output.labels) - 1 + longest, longest)
+    kind, buffer = node.get_element_type(), lowering.buffer(node.output(0))
+    operands = [
+        _operand(lowering.buffer(value), kind, value.shape, subscript.expanded(rank, longest))
+        for value, subscript, rank in zip(node.input_values(), subscripts, ranks)
+    ]
+    result = operands[0]
+    for index, operand in enumerate(operands[1:], 2):
+        later = set(target_labels).union(*(other.labels for other in operands[index:]))
+        result = _sum_unused(lowering, result, later | set(operand.labels), wide_type(kind))
+        operand = _sum_unused(lowering, operand, later | set(result.labels), wide_type(kind))
+        is_last = index == len(operands)
+        kind_now, wanted = (kind, buffer) if is_last else (wide_type(kind), None)
+        result = _product(lowering, result, operand, later, target_labels, kind_now, wanted)
+    result = _sum_unused(lowering, result, set(target_labels), kind)
+    if result.buffer is buffer:
+        return
+    taken = result.taken.transpose([result.labels.index(label) for label in target_labels])
+    target = View(taken.shape, taken.dtype)
+    strided_copy(lowering, result.buffer, result.view, taken, buffer, target, target.array)
+
+
+def _operand(buffer: Buffer, kind: Type, shape: Sequence[int], labels: list[str]) -> Operand:
+    """Return an operand of contiguous elements. A repeated label selects the diagonal."""
+    view = View(tuple(shape), kind.to_dtype())
+    unique = list(dict.fromkeys(labels))
+    lengths, strides = dict.fromkeys(unique, 1), dict.fromkeys(unique, 0)
+    for label, length, stride in zip(labels, shape, view.array.strides):
+        if length != 1:
+            lengths[label] = length
+            strides[label] += stride
+    taken = np.lib.stride_tricks.as_strided(view.array, list(lengths.values()), list(strides.values()))
+    return Operand(buffer, kind, view, taken, unique)
+
+
+def _sum_unused(lowering: Lowering, operand: Operand, kept: set[str], kind: Type) -> Operand:
+    """Sum over the labels that are not in ``kept``. Returns the operand itself if there are none."""
+    gone = [label for label in operand.labels if label not in kept]
+    if not gone:
+        return operand
+    count = math.prod(operand.lengths(gone))
+    ones = lowering.constant(np.ones(count, operand.kind.to_dtype()))
+    return _product(lowering, operand, _operand(ones, operand.kind, operand.lengths(gone), gone), kept, [], kind)
+
+
+def _product(
+    lowering: Lowering,
+    a: Operand,
+    b: Operand,
+    later: set[str],
+    target_labels: Sequence[str],
+    kind: Type,
+    target: Buffer | None = None,
+) -> Operand:
+    """Return the product of two operands of type ``kind``, summed over the labels that are not in ``later``.
+
+    Its labels follow the order of ``target_labels`` as far as possible. If they are equal, the result is in ``target``.
+    """
+    both = [label for label in a.labels if label in b.labels]
+    inner = [label for label in both if label not in later]
+    order = {label: place for place, label in enumerate(target_labels)}
+    stacked, rows, columns = (
+        sorted(labels, key=lambda label: order.get(label, len(order)))
+        for labels in (
+            [label for label in both if label in later],
+            [label for label in a.labels if label not in both],
+            [label for label in b.labels if label not in both],
+        )
+    )
+    depths = np.broadcast_shapes(a.lengths(inner), b.lengths(inner))
+    stacks = a.lengths(stacked), b.lengths(stacked)
+    left = _contiguous(lowering, a, stacked + rows + inner, (*stacks[0], *a.lengths(rows), *depths))
+    right = _contiguous(lowering, b, stacked + inner + columns, (*stacks[1], *depths, *b.lengths(columns)))
+    lengths = (*np.broadcast_shapes(*stacks), *a.lengths(rows), *b.lengths(columns))
+    labels = stacked + rows + columns
+    result = target if target and labels == target_labels else lowering.scratch(math.prod(lengths), kind.size)
+    size = math.prod(a.lengths(rows)), math.prod(b.lengths(columns)), math.prod(depths)
+    factors = Factors(left, size[2], 1)
+    batched_gemm(lowering, factors, right, result, size, stacks, types=ProductTypes(a.kind, b.kind, kind))
+    return _operand(result, kind, lengths, labels)
+
+
+def _contiguous(lowering: Lowering, operand: Operand, labels: Sequence[str], lengths: tuple[int, ...]) -> Buffer:
+    """Return a contiguous buffer of the elements with the labels in this order, broadcast to these lengths."""
+    taken = operand.taken.transpose([operand.labels.index(label) for label in labels])
+    taken = np.broadcast_to(taken, lengths)
+    if taken.flags.c_contiguous and taken.size == operand.view.array.size:
+        return operand.buffer
+    scratch = lowering.scratch(taken.size, taken.itemsize)
+    target = View(taken.shape, taken.dtype)
+    strided_copy(lowering, operand.buffer, operand.view, taken, scratch, target, target.array)
+    return scratch

@@ -1,0 +1,282 @@
+"""Matrix products (gemm), for MatMul, convolutions and attention."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from hetero import ops
+from hetero.core.types import Type
+from hetero.graph import Node, Output, constant_array
+from hetero_opencl.device.arrays import contiguous
+from hetero_opencl.device.device import OpenCLDevice
+from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.kernels.common.registry import lowers
+from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue, no_epilogue
+from hetero_opencl.kernels.movement.movement import Axis, merge_axes
+from hetero_opencl.kernels.reduction.sums import OF_8_BYTES, SINGLE, SUMS, ProductTypes, source_of_sums
+from hetero_opencl.lowering.implementation import traffic
+from hetero_opencl.lowering.layouts import column_major
+from hetero_opencl.lowering.lowering import Argument, Lowering
+from hetero_opencl.lowering.operation import Operation
+from hetero_opencl.lowering.program import Buffer
+
+# Tiles (rows, vectors of 16 columns) that fit the registers, with their speed relative to the fastest one. Keys: the
+# number of floats in a register: 16 (12 x 2 vectors take 24 of 32 registers; measured with PoCL on AVX-512, where 1 is
+# 470 GFLOP/s), 8, and fewer (both estimated).
+_TILES = {
+    16: {
+        **{(12, 2): 1.0, (8, 2): 0.9, (4, 2): 0.44, (2, 2): 0.23, (1, 2): 0.11},
+        **{(12, 1): 0.75, (8, 1): 0.54, (4, 1): 0.29, (2, 1): 0.14, (1, 1): 0.07},
+    },
+    8: {(6, 1): 1.0, (4, 1): 0.8, (2, 1): 0.5, (1, 1): 0.3},
+    1: {(8, 1): 1.0, (4, 1): 0.7, (2, 1): 0.4, (1, 1): 0.2},
+}
+# Tiles along rows and columns in a work-group of a GPU; its work-items share the elements that they read.
+_GROUP_ON_GPUS = (16, 4)
+# Types that are multiplied with i32 without a conversion.
+SMALL_INTEGERS = (Type.i8, Type.u8, Type.i16, Type.u16)
+
+
+class Factors(NamedTuple):
+    """Left matrices of a batched product. Constants are packed into tiles, others are read with strides."""
+
+    matrices: np.ndarray | Buffer  # a constant is [batches, rows, depth]
+    row_stride: int = 0
+    depth_stride: int = 0
+    batches: int = 1
+    batch_stride: int = 0
+
+
+class Batch(NamedTuple):
+    """Two batch axes, with the strides of left and right matrices in elements, and one stride of results.
+
+    Results are contiguous if their stride is None.
+    """
+
+    outer: int = 1
+    inner: int = 1
+    left: tuple[int, int] = (0, 0)
+    right: tuple[int, int] = (0, 0)
+    result: int | None = None
+
+
+class Part(NamedTuple):
+    """A range of the rows of larger matrices, which have ``total`` rows: those from ``first`` on."""
+
+    first: int
+    total: int
+
+
+def gemm(
+    lowering: Lowering,
+    left: Factors,
+    right: Buffer,
+    result: Buffer,
+    size: tuple[int, int, int],
+    batches: int = 1,
+    right_batch_stride: int = 0,
+    epilogue: EpilogueMaker = no_epilogue,
+    types: ProductTypes = SINGLE,
+) -> None:
+    """Launch ``result = epilogue(left · right)`` for a batch; ``size`` is rows, columns and depth.
+
+    Product i of the batch takes the left matrix i modulo ``left.batches``.
+    """
+    if batches:
+        inner = left.batches
+        strides = (inner * right_batch_stride, right_batch_stride)
+        batch = Batch(batches // inner, inner, (0, left.batch_stride), strides)
+        strided_batched_gemm(lowering, left, right, result, size, batch, epilogue, (0, 0, 0), types)
+
+
+def strided_batched_gemm(
+    lowering: Lowering,
+    left: Factors,
+    right: Buffer,
+    result: Buffer,
+    size: tuple[int, int, int],
+    batch: Batch,
+    epilogue: EpilogueMaker = no_epilogue,
+    offsets: tuple[int, int, int] = (0, 0, 0),
+    types: ProductTypes = SINGLE,
+) -> None:
+    """Launch the products of a batch with two axes. Offsets, in elements, are those of left, right and result.
+
+    Constant left matrices are ``inner`` matrices; their strides follow from their size.
+    """
+    rows, columns, depth = size
+    packed = isinstance(left.matrices, np.ndarray)
+    by_rows = packed or (left.depth_stride == 1 and left.row_stride == depth)
+    all_offsets = *offsets, rows * columns if batch.result is None else batch.result
+    if columns == 1 and by_rows:
+        a = lowering.constant(left.matrices) if isinstance(left.matrices, np.ndarray) else left.matrices
+        a_strides = (0, rows * depth) if packed else batch.left
+        after = epilogue(1)
+        text = source_of_sums("gemv", types, after.text)
+        numbers = [*size, batch.inner, *a_strides, *batch.right, *all_offsets]
+        arguments: list[Argument] = [a, right, result, *numbers]
+        count = batch.outer * batch.inner * rows
+        return lowering.launch_flat(text, "gemv", arguments, count, after.arguments)
+    tile_rows, vectors = _tile(lowering.device, rows, columns, types)
+    tiles = -(-rows // tile_rows)
+    if isinstance(left.matrices, np.ndarray):
+        a = lowering.constant(left.matrices, ("tiles", tile_rows), partial(pack, tile_rows=tile_rows))
+        a_strides = (0, tiles * tile_rows * depth)
+    else:
+        a, a_strides = left.matrices, batch.left
+    group = (1, 1) if lowering.device.profile.is_cpu_like else _GROUP_ON_GPUS
+    sizes = {"ROWS": tile_rows, "VECTORS": vectors, "GROUP_ROWS": group[0], "GROUP_COLUMNS": group[1]}
+    after = epilogue(16)
+    text = source_of_sums("gemm", types, after.text, **sizes, PACKED=int(packed))
+    items = [-(-count // side) * side for count, side in zip((tiles, -(-columns // (16 * vectors))), group)]
+    numbers = [*size, batch.inner, *a_strides, *batch.right, *all_offsets, left.row_stride, left.depth_stride]
+    lowering.note_decision(f"tiles of {tile_rows} by {16 * vectors} for {rows} by {columns}")
+    global_size = [*items, batch.outer * batch.inner]
+    lowering.launch(text, "gemm", [a, right, result, *numbers, *after.arguments], global_size, [*group, 1])
+
+
+def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:
+    """Return matrices [batches, rows, depth] as tiles [batches, tiles, depth, tile_rows], padded with rows of zeros."""
+    batches, rows, depth = array.shape
+    tiles = -(-rows // tile_rows)
+    padded = array
+    if rows % tile_rows:
+        padded = np.zeros((batches, tiles * tile_rows, depth), array.dtype)
+        padded[:, :rows] = array
+    return np.ascontiguousarray(padded.reshape(batches, tiles, tile_rows, depth).swapaxes(2, 3))
+
+
+def _tile(device: OpenCLDevice, rows: int, columns: int, types: ProductTypes) -> tuple[int, int]:
+    width = device.profile.vector_width
+    tiles = _TILES[16 if width >= 16 else 8 if width >= 4 else 1]
+    if SUMS[types.result] in OF_8_BYTES:  # registers hold half as many
+        limit = max(r * vectors for r, vectors in tiles) // 2
+        tiles = {tile: speed for tile, speed in tiles.items() if tile[0] * tile[1] <= limit}
+
+    def cost(tile: tuple[int, int]) -> float:
+        computed = -(-rows // tile[0]) * tile[0] * -(-columns // (16 * tile[1])) * 16 * tile[1]
+        return computed / tiles[tile]
+
+    return min(tiles, key=cost)
+
+
+def unsupported_gemm(node: Node) -> str | None:
+    kind = node.get_input_element_type(0)
+    return None if kind in SUMS else f"no kernel for {node.type_info.name} of {kind}"
+
+
+def _seconds(operation: Operation, profile: DeviceProfile) -> float:
+    # A gemm from rows reaches about 60 % of that of packed matrices.
+    flops = 2 * math.prod(operation.result.shape) * (operation.source(0).shape or (1,))[-1]
+    seconds = flops / (0.6 * profile.flops_per_second) + traffic(operation) / profile.bytes_per_second
+    return seconds + profile.launch_seconds
+
+
+@lowers(ops.MatMul, unsupported=unsupported_gemm, estimate=_seconds)
+def matmul(lowering: Lowering, node: ops.MatMul) -> None:
+    operation = lowering.operation
+    a, b = operation.source(0), operation.source(1)
+    rows, depth = _matrix(a.shape, node.transpose_a, is_left=True)
+    columns = _matrix(b.shape, node.transpose_b, is_left=False)[1]
+    transpose_a = node.transpose_a and len(a.shape) > 1 and rows > 1
+    right, kind = right_matrices(lowering, b, node.transpose_b and len(b.shape) > 1), narrow_type(b)
+    batched_gemm(
+        lowering, Factors(lowering.buffer(a), *((1, rows) if transpose_a else (depth, 1))), right,
+        lowering.buffer(operation.result), (rows, columns, depth), (a.shape[:-2], b.shape[:-2]),
+        partial(make_epilogue, lowering, operation, in_channels=True),
+        ProductTypes(a.element_type, kind, node.get_element_type()),
+    )  # fmt: skip
+
+
+def batched_gemm(
+    lowering: Lowering,
+    left: Factors,
+    right: Buffer,
+    result: Buffer,
+    size: tuple[int, int, int],
+    batches: tuple[Sequence[int], Sequence[int]],
+    epilogue: EpilogueMaker = no_epilogue,
+    types: ProductTypes = SINGLE,
+    left_part: Part | None = None,
+    result_part: Part | None = None,
+) -> None:
+    """Launch products of contiguous matrices; ``batches``, the leading axes of both, are broadcast.
+
+    If only a part of the left rows is read, or of the result written, ``size`` has the number of rows of the part.
+    """
+    rows, columns, depth = size
+    first, total = left_part or Part(0, rows)
+    first_result, total_result = result_part or Part(0, rows)
+    shape = np.broadcast_shapes(*map(tuple, batches))
+    strides = [strides_of(of_one, len(shape), step) for of_one, step in zip(batches, (total * depth, depth * columns))]
+    axes = merge_axes([Axis(*axis) for axis in zip(shape, *strides)])
+    while axes and axes[-1][1:] == (rows * depth, 0) and left.depth_stride == 1 and total_result == rows:
+        # The left matrices along this axis share the right matrix: one product of all their rows.
+        rows *= axes.pop().length
+        total_result = rows
+    # The kernel supports two batch axes; more are rare.
+    *looped, outer, inner = [Axis(1, 0, 0)] * 2 + axes
+    (lengths, left_steps, right_steps), stride = zip(outer, inner), total_result * columns
+    batch, count = Batch(*lengths, left_steps, right_steps, stride), outer.length * inner.length * stride
+    for index, places in enumerate(itertools.product(*(range(axis.length) for axis in looped))):
+        of_left, of_right = (sum(axis[side] * place for axis, place in zip(looped, places)) for side in (1, 2))
+        offsets = (of_left + first * depth, of_right, index * count + first_result * columns)
+        strided_batched_gemm(lowering, left, right, result, (rows, columns, depth), batch, epilogue, offsets, types)
+
+
+def strides_of(shape: Sequence[int], rank: int, step: int) -> list[int]:
+    """Return the strides of contiguous matrices of ``step`` elements along ``rank`` batch axes; 0 if broadcast."""
+    strides: list[int] = []
+    for length in reversed(shape):
+        strides.insert(0, 0 if length == 1 else step)
+        step *= length
+    return [0] * (rank - len(shape)) + strides
+
+
+def _matrix(shape: tuple[int, ...], transposed: bool, is_left: bool) -> tuple[int, int]:
+    if len(shape) == 1:
+        return (1, shape[0]) if is_left else (shape[0], 1)
+    return (shape[-1], shape[-2]) if transposed else (shape[-2], shape[-1])
+
+
+def right_matrices(lowering: Lowering, b: Output, transposed: bool) -> Buffer:
+    """Return a buffer of the right matrices in row-major order. Constants get the narrowest type."""
+    transposed, kind, array = transposed and 1 not in b.shape[-2:], narrow_type(b), constant_array(b)
+    if array is not None and kind is not b.element_type:
+        array = array.swapaxes(-1, -2) if transposed else array
+        return lowering.constant(array, (kind,), lambda array: contiguous(array).astype(kind.to_dtype()))
+    return lowering.buffer(b, column_major(len(b.shape))) if transposed else lowering.buffer(b)
+
+
+def narrow_type(value: Output) -> Type:
+    """Return the type in which factors are read: for i32 constants the smallest one that holds them."""
+    array = constant_array(value)
+    if value.element_type is not Type.i32 or array is None or not array.size:
+        return value.element_type
+    low, high = int(array.min()), int(array.max())
+    limits = ((kind, np.iinfo(kind.to_dtype())) for kind in SMALL_INTEGERS)
+    return next((kind for kind, limit in limits if limit.min <= low and high <= limit.max), Type.i32)
+
+
+def gemm_transposed(
+    lowering: Lowering, left: Output, right: Output, result: Buffer, kind: Type, part: Part, rows: int
+) -> None:
+    """Launch products of ``[…, rows, depth]``, a part of the left matrices, and transposed ``[…, columns, depth]``.
+
+    ``kind`` is the element type of the result.
+    """
+    a, b = lowering.buffer(left), lowering.buffer(right)
+    (*batch_a, total, depth), (*batch_b, columns, _) = left.shape, right.shape
+    types = ProductTypes(left.element_type, right.element_type, kind)
+    if total == 1:
+        # A product with vectors needs no transposed copy of the right matrices.
+        size, batches, types = (columns, 1, depth), (batch_b, batch_a), ProductTypes(types.right, types.left, kind)
+        return batched_gemm(lowering, Factors(b, depth, 1), a, result, size, batches, types=types)
+    size, b, factors = (rows, columns, depth), right_matrices(lowering, right, True), Factors(a, depth, 1)
+    batched_gemm(lowering, factors, b, result, size, (batch_a, batch_b), types=types, left_part=part)

@@ -1,0 +1,100 @@
+"""Gather, Split and Concat of channels in blocks that are not moved as a whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Output, constant_array
+from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.kernels.common.registry import implements
+from hetero_opencl.kernels.common.sources import ELEMENTS, source
+from hetero_opencl.kernels.movement.movement import WORDS, shape_input
+from hetero_opencl.lowering.implementation import Configuration, Implementation, Signature
+from hetero_opencl.lowering.layouts import ROWS, Blocks
+from hetero_opencl.lowering.lowering import Lowering
+from hetero_opencl.lowering.operation import Operation
+
+# Positions that a work-item copies.
+_PART = 64
+
+
+@implements(ops.Gather, ops.Split, ops.VariadicSplit, ops.Concat)
+class ChannelMovement(Implementation):
+    """Copies channel by channel."""
+
+    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
+        node = operation.main
+        values = [*(node.input_values() if isinstance(node, ops.Concat) else node.input_values()[:1]), *node.outputs()]
+        if not profile.is_cpu_like or any(len(value.shape) < 3 or value.shape[1] == 1 for value in values):
+            return "it moves several channels of images"
+        if not all(math.prod(value.shape) for value in values):
+            return "there are elements"
+        if values[0].element_type not in ELEMENTS:
+            return "elements have a C type"
+        if isinstance(node, ops.Concat):
+            axis = node.axis
+            if all(value.shape[1] % profile.vector_width == 0 for value in values[:-2]):
+                return "its inputs are no whole blocks"
+        elif constant_array(node.input_value(1)) is None:
+            return "indices are constants"
+        else:
+            axis = shape_input(node, 2 if isinstance(node, ops.Gather) else 1).item()
+        if isinstance(node, ops.Gather) and (node.batch_dims or len(node.get_input_shape(1)) != 1):
+            return "indices are a vector"
+        return None if axis % len(values[0].shape) == 1 else "it moves channels"
+
+    def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
+        blocks = Blocks(profile.vector_width)
+        count = operation.node.get_input_size()
+        data = count if isinstance(operation.node, ops.Concat) else 1
+        yield Signature((*[blocks] * data, *[ROWS] * (count - data)), blocks)
+
+    def estimate(
+        self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
+    ) -> float:
+        moved = sum(math.prod(value.shape) * value.element_type.size for value in operation.node.outputs())
+        return 2 * moved / profile.bytes_per_second + profile.launch_seconds
+
+    def emit(
+        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+    ) -> None:
+        node, blocks = operation.main, signature.output
+        assert isinstance(blocks, Blocks)
+        result = node.output(0)
+        if isinstance(node, ops.Gather):
+            count = node.get_input_shape(0)[1]
+            return _move(lowering, node.input_value(0), shape_input(node, 1) % count, result, 0, blocks)
+        first = 0
+        if isinstance(node, ops.Concat):
+            whole, size = lowering.buffer(result, blocks), result.element_type.size
+            for value in node.input_values():
+                part, positions = lowering.buffer(value, blocks), math.prod(result.shape) // result.shape[1]
+                place = whole.offset + int(_offsets(np.array(first), positions, blocks)) * size
+                if (part.whole, part.offset) != (whole.whole or whole, place):
+                    _move(lowering, value, np.arange(value.shape[1]), result, first, blocks)
+                first += value.shape[1]
+            return None
+        for output in node.outputs():
+            _move(lowering, node.input_value(0), first + np.arange(output.shape[1]), output, 0, blocks)
+            first += output.shape[1]
+        return None
+
+
+def _move(lowering: Lowering, value: Output, channels: np.ndarray, target: Output, first: int, blocks: Blocks) -> None:
+    """Launch a copy of channels of a value to the channels of another one from ``first`` on."""
+    targets = first + np.arange(len(channels))
+    positions = target.shape[0] * math.prod(target.shape[2:])
+    places = np.stack([_offsets(channels, positions, blocks), _offsets(targets, positions, blocks)], 1)
+    text = source("channel_movement", BLOCK=blocks.size, PART=_PART, WORD=WORDS[target.element_type.size])
+    buffers = [lowering.buffer(value, blocks), lowering.buffer(target, blocks), lowering.constant(places)]
+    # One work-item a work-group, as there are few.
+    sizes = [-(-positions // _PART), -(-len(channels) // blocks.size)]
+    lowering.launch(text, "move_channels", [*buffers, len(channels), positions], sizes, [1, 1])
+
+
+def _offsets(channels: np.ndarray, positions: int, blocks: Blocks) -> np.ndarray:
+    return (channels // blocks.size * (positions * blocks.size) + channels % blocks.size).astype(np.int32)

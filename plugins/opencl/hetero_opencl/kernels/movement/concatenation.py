@@ -1,0 +1,151 @@
+"""Concat: one launch copies several inputs to their places; some are there already."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from hetero import ops
+from hetero.graph import Output
+from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.kernels.common.registry import implements, lowers
+from hetero_opencl.kernels.common.sources import source
+from hetero_opencl.kernels.movement.movement import (
+    WORDS,
+    Axis,
+    View,
+    copy_axes,
+    is_left_to_concats,
+    rows_in,
+    sliced_view,
+    unsupported_movement,
+    widest_word,
+)
+from hetero_opencl.lowering.implementation import Configuration, Implementation, Signature, uniform
+from hetero_opencl.lowering.layouts import ROWS, Blocks, Layout
+from hetero_opencl.lowering.lowering import Argument, Lowering
+from hetero_opencl.lowering.operation import Operation
+from hetero_opencl.lowering.program import Buffer
+
+# Inputs that one launch copies.
+_MOST_SOURCES = 8
+# Bytes of an output from which on a processor copies inputs row by row: several launches then take less time than
+# finding the source of each word.
+_LARGE = 1 << 16
+
+
+@lowers(ops.Concat, unsupported=unsupported_movement)
+def concat(lowering: Lowering, node: ops.Concat) -> None:
+    _concatenate(lowering, node, ROWS)
+
+
+@implements(ops.Concat)
+class BlockedConcat(Implementation):
+    """Concatenation in blocks of channels."""
+
+    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
+        node = operation.anchor
+        assert isinstance(node, ops.Concat)
+        shapes = [value.shape for value in node.input_values()]
+        if not profile.is_cpu_like or len(shapes[0]) < 3 or 1 in {shape[1] for shape in shapes}:
+            return "it concatenates several channels"
+        if node.axis % len(shapes[0]) == 1 and any(shape[1] % profile.vector_width for shape in shapes[:-1]):
+            return "it concatenates whole blocks of channels"
+        return None
+
+    def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
+        yield uniform(operation, Blocks(profile.vector_width))
+
+    def emit(
+        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+    ) -> None:
+        assert isinstance(operation.anchor, ops.Concat)
+        _concatenate(lowering, operation.anchor, signature.output)
+
+
+class _Piece(NamedTuple):
+    """An input as rows of bytes: the first one starts at ``offset`` of a buffer, the next one ``step`` bytes later.
+
+    ``place`` is the offset in a row of the output.
+    """
+
+    buffer: Buffer
+    length: int
+    offset: int
+    step: int
+    place: int
+
+
+def _concatenate(lowering: Lowering, node: ops.Concat, layout: Layout) -> None:
+    """Launch copies of the inputs that are not written to their place in the output."""
+    output = node.output(0)
+    axis = node.axis % len(output.shape)
+    if isinstance(layout, Blocks):
+        axis = 0 if axis == 1 else 1 if axis == 0 else axis
+    stored = layout.storage_shape(output.shape)
+    row_length = math.prod(stored[axis:]) * output.element_type.size
+    buffer = lowering.buffer(output, layout)
+    pieces, place = [], 0
+    for value in node.input_values():
+        piece = _piece(lowering, value, layout, axis, place)
+        place += piece.length
+        # With several rows, no input is in its place.
+        is_there = piece.buffer.whole is not None and piece.buffer.whole is (buffer.whole or buffer)
+        if piece.length and not (is_there and piece.buffer.offset == buffer.offset + piece.place):
+            pieces.append(piece)
+    rows, size = math.prod(stored[:axis]), output.element_type.size
+    if lowering.device.profile.is_cpu_like and rows * row_length > _LARGE:
+        for piece in pieces:
+            axes = [Axis(rows, piece.step, row_length), Axis(piece.length // size, size, size)]
+            copy_axes(lowering, piece.buffer, buffer, (piece.offset, piece.place), axes, size)
+        return
+    for adjacent in _runs(pieces):
+        _copy(lowering, adjacent, buffer, row_length, rows)
+
+
+def _piece(lowering: Lowering, value: Output, layout: Layout, axis: int, place: int) -> _Piece:
+    if is_left_to_concats(lowering, value):
+        data, view = sliced_view(value)
+        buffer = lowering.buffer(value.node.input_value(0))
+    else:
+        data = View(layout.storage_shape(value.shape), value.element_type.to_dtype())
+        view, buffer = data.array, lowering.buffer(value, layout)
+    step = rows_in(view, axis)
+    assert step is not None
+    return _Piece(buffer, math.prod(view.shape[axis:]) * view.itemsize, data.offset(view), step, place)
+
+
+def _runs(pieces: Sequence[_Piece]) -> Iterable[list[_Piece]]:
+    """Yield the pieces in runs that are adjacent in the output, each short enough for one launch."""
+    run: list[_Piece] = []
+    for piece in pieces:
+        if run and (len(run) == _MOST_SOURCES or run[-1].place + run[-1].length != piece.place):
+            yield run
+            run = []
+        run.append(piece)
+    if run:
+        yield run
+
+
+def _copy(lowering: Lowering, pieces: Sequence[_Piece], buffer: Buffer, row_length: int, rows: int) -> None:
+    width = sum(piece.length for piece in pieces)
+    sizes = [row_length, pieces[0].place, *(size for piece in pieces for size in piece[1:4])]
+    word = widest_word(math.gcd(*sizes))
+    arguments: list[Argument] = [buffer, pieces[0].place // word, row_length // word, width // word]
+    for piece in pieces:
+        arguments += [piece.buffer, piece.offset // word, piece.step // word, piece.length // word]
+    text = _source(WORDS[word], len(pieces))
+    lowering.launch_flat(text, "concatenate", arguments, rows * width // word)
+
+
+@functools.cache
+def _source(word: str, count: int) -> str:
+    names = [(f"source{index}", f"offset{index}", f"step{index}", f"length{index}") for index in range(count)]
+    parameters = "".join(
+        f"global const WORD *restrict {pointer}, {''.join(f'const int {number}, ' for number in numbers)}"
+        for pointer, *numbers in names
+    )
+    sources = " ".join(f"SOURCE({', '.join(one)})" for one in names)
+    return source("concatenation", WORD=word, PARAMETERS=parameters, SOURCES=sources)

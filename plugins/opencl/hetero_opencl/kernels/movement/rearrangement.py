@@ -1,0 +1,114 @@
+"""Roll, ShuffleChannels, SpaceToBatch, BatchToSpace, ReverseSequence and Eye."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero_opencl.kernels.common.registry import lowers
+from hetero_opencl.kernels.common.sources import source, unsupported_types
+from hetero_opencl.kernels.movement.expansion import pad_by_number
+from hetero_opencl.kernels.movement.gather import gather_per_axis
+from hetero_opencl.kernels.movement.movement import (
+    WORDS,
+    View,
+    copy_or_share,
+    shape_input,
+    strided_copy,
+    unsupported_movement,
+    view_of,
+    widest_word,
+)
+from hetero_opencl.lowering.lowering import Lowering
+
+
+@lowers(ops.Roll, unsupported=unsupported_movement)
+def roll(lowering: Lowering, node: ops.Roll) -> None:
+    indices = [np.arange(length) for length in node.shape]
+    axes = shape_input(node, 2).reshape(-1)
+    for axis, shift in zip(axes.tolist(), np.broadcast_to(shape_input(node, 1).reshape(-1), axes.shape).tolist()):
+        indices[axis] = np.roll(indices[axis], shift)
+    gather_per_axis(lowering, node.input_value(0), indices, node.output(0))
+
+
+@lowers(ops.ShuffleChannels, unsupported=unsupported_movement)
+def shuffle_channels(lowering: Lowering, node: ops.ShuffleChannels) -> None:
+    data, axis = view_of(node.input_value(0)), node.axis % len(node.shape)
+    if not data.array.size:
+        return
+    before, after = node.shape[:axis], node.shape[axis + 1 :]
+    groups = data.array.reshape(*before, node.group, node.shape[axis] // node.group, *after)
+    copy_or_share(lowering, node.input_value(0), data, groups.swapaxes(axis, axis + 1), node.output(0))
+
+
+@lowers(ops.SpaceToBatch, unsupported=unsupported_movement)
+def space_to_batch(lowering: Lowering, node: ops.SpaceToBatch) -> None:
+    """Pad, split each axis into blocks, and move the positions within blocks to the batch axis."""
+    value, output = node.input_value(0), node.output(0)
+    _, *blocks = shape_input(node, 1).tolist()
+    begins, ends = (shape_input(node, index).tolist() for index in (2, 3))
+    padded = View(tuple(map(sum, zip(begins, value.shape, ends))), value.element_type.to_dtype())
+    if not padded.array.size:
+        return
+    buffer = lowering.buffer(value)
+    if any(begins) or any(ends):
+        buffer = lowering.scratch(padded.array.size, value.element_type.size)
+        pad_by_number(lowering, value, begins, None, buffer, padded)
+    batch, *spatial = padded.array.shape
+    parts = [part for length, block in zip(spatial, blocks) for part in (length // block, block)]
+    axes = range(1, 2 * len(blocks) + 1)
+    moved = padded.array.reshape(batch, *parts).transpose(*axes[1::2], 0, *axes[::2])
+    target = View(moved.shape, moved.dtype)
+    strided_copy(lowering, buffer, padded, moved, lowering.buffer(output), target, target.array)
+
+
+@lowers(ops.BatchToSpace, unsupported=unsupported_movement)
+def batch_to_space(lowering: Lowering, node: ops.BatchToSpace) -> None:
+    """Move the positions within blocks from the batch axis to the spatial axes, then crop."""
+    value, output = node.input_value(0), node.output(0)
+    _, *blocks = shape_input(node, 1).tolist()
+    begins, ends = (shape_input(node, index).tolist() for index in (2, 3))
+    data, count, batch = view_of(value), len(blocks), value.shape[0] // math.prod(blocks)
+    whole = View((batch, *(n * block for n, block in zip(value.shape[1:], blocks))), data.array.dtype)
+    if not whole.array.size:
+        return
+    pairs = [axis for place in range(count) for axis in (count + 1 + place, place)]
+    moved = data.array.reshape(*blocks, batch, *value.shape[1:]).transpose(count, *pairs)
+    target, buffer = View(moved.shape, moved.dtype), lowering.buffer(output)
+    is_cropped = any(begins) or any(ends)
+    if is_cropped:
+        buffer = lowering.scratch(whole.array.size, value.element_type.size)
+    strided_copy(lowering, lowering.buffer(value), data, moved, buffer, target, target.array)
+    if is_cropped:
+        left = tuple(slice(begin, length - end) for begin, length, end in zip(begins, whole.array.shape, ends))
+        target = view_of(output)
+        strided_copy(lowering, buffer, whole, whole.array[left], lowering.buffer(output), target, target.array)
+
+
+def _unsupported_reverse_sequence(node: Node) -> str | None:
+    return unsupported_movement(node) or unsupported_types(node, node.input_values()[1:])
+
+
+@lowers(ops.ReverseSequence, unsupported=_unsupported_reverse_sequence)
+def reverse_sequence(lowering: Lowering, node: ops.ReverseSequence) -> None:
+    shape, size = node.shape, node.get_element_type().size
+    axes = node.batch_axis % len(shape), node.seq_axis % len(shape)
+    run = math.prod(shape[max(axes) + 1 :]) * size
+    if not math.prod(shape):
+        return
+    word = widest_word(run)
+    lengths = node.input_value(1)
+    sizes = [n for axis in axes for n in (shape[axis], math.prod(shape[axis + 1 :]) * size // word)]
+    text = source("rearrangement", {"LENGTH": lengths.element_type}, WORD=WORDS[word])
+    values = (*node.input_values(), node.output(0))
+    lowering.launch_flat(text, "reverse_sequence", [*values, *sizes], math.prod(shape) * size // word)
+
+
+@lowers(ops.Eye, unsupported=unsupported_types)
+def eye(lowering: Lowering, node: ops.Eye) -> None:
+    diagonal = node.input_value(2)
+    text = source("eye", {"INDEX": diagonal.element_type, "DATA": node.get_element_type()})
+    lowering.launch_flat(text, "eye", [diagonal, node.output(0), *node.shape[-2:]], math.prod(node.shape))

@@ -1,0 +1,47 @@
+"""CumSum and CumProd."""
+
+from __future__ import annotations
+
+import math
+
+from hetero import ops
+from hetero.graph import Node
+from hetero_opencl.kernels.common.registry import lowers
+from hetero_opencl.kernels.common.sources import ELEMENTS, unsupported_types
+from hetero_opencl.kernels.movement.movement import shape_input
+from hetero_opencl.kernels.reduction.scan import cumulative_source
+from hetero_opencl.lowering.lowering import Lowering
+
+# Rows are split into chunks if there are fewer rows than this, the number of work-items that keeps a device busy.
+_BUSY = 1 << 12
+_SHORTEST_CHUNK = 32
+
+
+def _unsupported(node: Node) -> str | None:
+    return unsupported_types(node, [node.input_value(0)])
+
+
+@lowers(ops.CumSum, ops.CumProd, unsupported=_unsupported)
+def cumulative(lowering: Lowering, node: ops.CumSum) -> None:
+    shape, kind = tuple(node.shape), node.get_element_type()
+    axis = int(shape_input(node, 1).reshape(-1)[0]) % max(len(shape), 1)
+    # A scalar is a row of one.
+    length, inner = shape[axis] if shape else 1, math.prod(shape[axis + 1 :])
+    rows = math.prod(shape[:axis]) * inner
+    if not rows or not length:
+        return
+    chunk = length if rows >= _BUSY else max(_SHORTEST_CHUNK, math.isqrt(length))
+    chunks = -(-length // chunk)
+    identity, combine = ("1", "((a) * (b))") if isinstance(node, ops.CumProd) else ("0", "((a) + (b))")
+    # Integer sums wrap around, which C defines only for unsigned types.
+    total = ELEMENTS[kind].value if kind.is_real() else "ulong"
+    text = cumulative_source(kind, total, identity, combine)
+    data = before = lowering.buffer(node.input_value(0))
+    sizes = (length, inner, chunks, chunk, node.reverse)
+    if chunks > 1:
+        size = 4 if total == "float" else 8
+        before, totals = lowering.scratch(rows * chunks, size), lowering.scratch(rows, size)
+        lowering.launch_flat(text, "chunk_totals", [data, before, *sizes], rows * chunks)
+        lowering.launch_flat(text, "scan_totals", [before, totals, *sizes[1:3]], rows)
+    flags = (node.exclusive, chunks > 1)
+    lowering.launch_flat(text, "scan_chunks", [data, before, node.output(0), *sizes, *flags], rows * chunks)

@@ -1,0 +1,181 @@
+"""Reductions: one kernel over merged axes; macros define how elements are combined."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hetero import ops
+from hetero.core.types import Type
+from hetero.graph import Node
+from hetero.ops.reduction.reduction import Reduction
+from hetero.system.errors import UnsupportedOperationError
+from hetero_opencl.device.device import OpenCLDevice
+from hetero_opencl.kernels.common.registry import lowers
+from hetero_opencl.kernels.common.sources import ELEMENTS, source, unsupported_types
+from hetero_opencl.lowering.lowering import Argument, Lowering
+
+# The kernel loops over this many kept and this many reduced axes, enough for tensors of twice the rank.
+MAX_AXES = 4
+# Contiguous runs of at least this length are reduced in vectors.
+_LONG_RUN = 32
+_WIDTH = 16
+# On a GPU a work-group computes one result if it combines at least _SHARED elements, and a larger work-group from
+# _SHARED_BY_MANY on. If neighboring work-items read neighboring elements anyway, this is not done for _BUSY results or
+# more.
+_SHARED, _SHARED_BY_MANY = 64, 1024
+_GROUP, _LARGE_GROUP = 64, 256
+_BUSY = 1 << 14
+
+
+class Formula(NamedTuple):
+    """OpenCL C of a reduction: ``x`` is an element in ``term`` and the result in ``finish``, ``elements`` their number.
+
+    ``values`` is the C type of intermediate results, if it is not that of the elements.
+    """
+
+    identity: str
+    combine: str
+    term: str = "(x)"
+    finish: str = "(x)"
+    values: str | None = None
+
+
+_SUM, _PRODUCT = ("0", "((a) + (b))"), ("1", "((a) * (b))")
+_LOGICAL = (ops.ReduceLogicalAnd, ops.ReduceLogicalOr)
+# As in numpy, NaN wins.
+_LARGEST = "((((a) > (b)) | ((a) != (a))) ? (a) : (b))"
+_SMALLEST = "((((a) < (b)) | ((a) != (a))) ? (a) : (b))"
+
+
+def _float_formulas(limit: str) -> dict[type[Node], Formula]:
+    """Return the formulas for floats. ``limit`` is the largest number, the result of max and min of no elements."""
+    return {
+        ops.ReduceSum: Formula(*_SUM),
+        ops.ReduceMean: Formula(*_SUM, finish="((x) / max(elements, 1))"),
+        ops.ReduceProd: Formula(*_PRODUCT),
+        ops.ReduceMax: Formula("-INFINITY", _LARGEST, finish=f"(elements ? (x) : (VALUES)(-{limit}))"),
+        ops.ReduceMin: Formula("INFINITY", _SMALLEST, finish=f"(elements ? (x) : (VALUES)({limit}))"),
+        ops.ReduceL1: Formula(*_SUM, term="fabs(x)"),
+        ops.ReduceL2: Formula(*_SUM, term="((x) * (x))", finish="sqrt(x)"),
+    }
+
+
+def _integer_formulas(kind: Type) -> dict[type[Node], Formula]:
+    """Return the formulas for integers. Sums are unsigned 64-bit integers, which wrap around."""
+    limits = np.iinfo(kind.to_dtype())
+    smallest = "LONG_MIN" if kind is Type.i64 else str(limits.min)
+    largest = f"{limits.max}{'' if kind.is_signed() else 'U'}L"
+    mean = Formula(*_SUM, finish="((x) / max(elements, 1))", values="long")
+    if kind.size == 8:
+        parts = "((VALUES)((x) / max(elements, 1), (x) % max(elements, 1)))"
+        mean = Formula(*_SUM, parts, "mean_of((x).s0, (x).s1, max(elements, 1))", f"{ELEMENTS[kind].value}2")
+    return {
+        ops.ReduceSum: Formula(*_SUM, values="ulong"),
+        ops.ReduceMean: mean,
+        ops.ReduceProd: Formula(*_PRODUCT, values="ulong"),
+        ops.ReduceMax: Formula(smallest, "max(a, b)"),
+        ops.ReduceMin: Formula(largest, "min(a, b)"),
+        ops.ReduceL1: Formula(*_SUM, "((x) < 0 ? 0 - (ulong)(x) : (ulong)(x))", values="ulong"),
+        ops.ReduceL2: Formula(*_SUM, "((ulong)(x) * (ulong)(x))", "root(x)", "ulong"),
+    }
+
+
+def formula(node: Node) -> Formula:
+    kind = node.get_input_element_type(0)
+    if isinstance(node, _LOGICAL):
+        is_and = isinstance(node, ops.ReduceLogicalAnd)
+        return Formula("1", "((a) & (b))", "((x) != 0)") if is_and else Formula("0", "((a) | (b))", "((x) != 0)")
+    if kind.is_real():
+        return _float_formulas("DBL_MAX" if kind is Type.f64 else "FLT_MAX")[type(node)]
+    return _integer_formulas(kind)[type(node)]
+
+
+def unsupported_rank(node: Node) -> str | None:
+    shape = node.get_input_partial_shape(0)
+    if shape.has_rank and len(shape) > 2 * MAX_AXES:
+        return f"its data has {len(shape)} dimensions, but kernels support at most {2 * MAX_AXES}"
+    return None
+
+
+def unsupported_reduction(node: Node) -> str | None:
+    return unsupported_types(node, [node.input_value(0)]) or unsupported_rank(node)
+
+
+@lowers(
+    ops.ReduceMean, ops.ReduceSum, ops.ReduceProd, ops.ReduceMax, ops.ReduceMin, ops.ReduceL1, ops.ReduceL2,
+    ops.ReduceLogicalAnd, ops.ReduceLogicalOr, unsupported=unsupported_reduction,
+)  # fmt: skip
+def reduce(lowering: Lowering, node: Reduction) -> None:
+    data, output = node.input_value(0), node.output(0)
+    shape, count = tuple(data.shape), math.prod(output.shape)
+    if not count:
+        return
+    # A scalar has no axes; those that the node names are ignored.
+    kept, reduced = kept_and_reduced(shape, set(node.axes(len(shape)) or ()) if shape else set())
+    elements = math.prod(length for length, _ in reduced)
+    numbers = [number for axis in (*kept, *reduced) for number in axis]
+    arguments: list[Argument] = [data, output, *numbers, elements]
+    group = group_size(lowering.device, count, elements, reduced[0][1] == 1)
+    if group > 1:
+        return lowering.launch(_text(node, 1, False, group), "reduce", arguments, [count * group], [group])
+    in_vectors = data.element_type.is_real()
+    run = in_vectors and reduced[0][1] == 1 and reduced[0][0] >= _LONG_RUN
+    # On a CPU columns are computed in vectors too; on a GPU neighboring columns are neighboring work-items.
+    columns = in_vectors and lowering.device.profile.is_cpu_like and kept[0][1] == 1 and kept[0][0] >= _WIDTH
+    width = _WIDTH if columns else 1
+    items = count // kept[0][0] * -(-kept[0][0] // width)
+    lowering.launch_rows(_text(node, width, run, 1), "reduce", arguments, items)
+
+
+def group_size(device: OpenCLDevice, results: int, elements: int, in_rows: bool) -> int:
+    """Return the number of work-items that compute one result of ``elements`` elements, which may be contiguous."""
+    if device.profile.is_cpu_like or elements < _SHARED or (results >= _BUSY and not in_rows):
+        return 1
+    return _GROUP if elements < _SHARED_BY_MANY else _LARGE_GROUP
+
+
+def _text(node: Node, width: int, run: bool, group: int) -> str:
+    kind = node.get_input_element_type(0)
+    wide = ELEMENTS[kind].value if kind.is_real() else "long" if kind.is_signed() else "ulong"
+    macros: dict[str, object] = {} if kind.is_real() else {"WHOLE": wide}
+    value = wide if width == 1 else f"{wide}{width}"
+    if run:
+        macros |= {"RUN": 1, **{f"VALUE{lanes}": f"{wide}{lanes}" for lanes in (2, 4, 8)}}
+    parts = formula(node)
+    macros |= {
+        "VALUE": value,
+        "VALUES": parts.values or value,
+        "WIDTH": width,
+        "GROUP": group,
+        "IDENTITY": parts.identity,
+        "COMBINE(a, b)": parts.combine,
+        "TERM(x)": parts.term,
+        "FINISH(x)": parts.finish,
+    }
+    return source("reduction", {"DATA": kind}, **macros)
+
+
+def kept_and_reduced(shape: tuple[int, ...], axes: set[int]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return (length, stride) of the kept axes and of the reduced axes, innermost first.
+
+    Adjacent axes of the same kind are merged, and both lists are padded to MAX_AXES with axes of length 1. Raises
+    UnsupportedOperationError if there are more.
+    """
+    merged: list[tuple[int, int, bool]] = []
+    stride = 1
+    for axis in reversed(range(len(shape))):
+        length, is_reduced = shape[axis], axis in axes
+        if length != 1:
+            if merged and merged[-1][2] == is_reduced:
+                before = merged.pop()
+                merged.append((before[0] * length, before[1], is_reduced))
+            else:
+                merged.append((length, stride, is_reduced))
+        stride *= length
+    kept, reduced = ([(n, step) for n, step, is_reduced in merged if is_reduced is kind] for kind in (False, True))
+    if max(len(kept), len(reduced)) > MAX_AXES:
+        raise UnsupportedOperationError(f"kernels support {2 * MAX_AXES} dimensions, but the data has {len(shape)}")
+    return kept + [(1, 0)] * (MAX_AXES - len(kept)), reduced + [(1, 0)] * (MAX_AXES - len(reduced))

@@ -1,0 +1,1 @@
+"""CTC, n-grams and trees."""

@@ -1,0 +1,1 @@
+"""Lowering: what kernels are written against, and the program that they emit."""

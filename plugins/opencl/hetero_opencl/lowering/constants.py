@@ -1,0 +1,81 @@
+"""Device buffers shared by all programs of a compiled model: constants, and state that kernels keep."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from functools import partial
+
+import numpy as np
+import pyopencl as cl
+
+from hetero.system.errors import DeviceError
+from hetero.system.mapped_file import release_pages
+from hetero_opencl.device.arrays import contiguous
+from hetero_opencl.device.device import SLACK, OpenCLDevice, opencl_errors
+from hetero_opencl.lowering.program import Buffer
+
+Arrange = Callable[[np.ndarray], np.ndarray]
+
+
+class Constants:
+    """Uploads arrays, each only once while programs use it."""
+
+    def __init__(self, device: OpenCLDevice) -> None:
+        self._device = device
+        self._queue = device.make_queue(profiled=False)
+        self._buffers: weakref.WeakValueDictionary[tuple, Buffer] = weakref.WeakValueDictionary()
+        self._kept: dict[str, Buffer] = {}
+
+    def buffer(
+        self,
+        array: np.ndarray,
+        layout: tuple = (),
+        arrange: Arrange = contiguous,
+        executor: Executor | None = None,
+        user: str = "",
+    ) -> Buffer:
+        """Return a buffer that holds ``arrange(array)``; ``layout`` identifies the arrangement in the cache.
+
+        An executor uploads it while the caller goes on. ``user``: the operation that errors name.
+        """
+        # The address is a valid key: the buffer keeps its array alive, and constants are never written.
+        key = (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype.str, layout)
+        buffer = self._buffers.get(key)
+        if buffer is None or buffer.has_failed:
+            upload = partial(self._arrange_and_upload, array, arrange, user)
+            future = executor.submit(upload) if executor else _finished(upload())
+            buffer = self._buffers[key] = Buffer(array.nbytes, future, array)
+        return buffer
+
+    def kept(self, name: str, initial: np.ndarray) -> Buffer:
+        """Return the buffer of that name, which kernels may modify; it is created with the contents ``initial``."""
+        if name not in self._kept:
+            self._kept[name] = Buffer(initial.nbytes, _finished(self._upload(initial)), initial)
+        return self._kept[name]
+
+    def _arrange_and_upload(self, array: np.ndarray, arrange: Arrange, user: str) -> cl.Buffer:
+        try:
+            arranged = arrange(array)
+            release_pages(array)  # before the upload, which needs as much memory again
+            memory = self._upload(arranged)
+        except DeviceError as error:
+            raise DeviceError(f"{error}, for {user}") from error
+        release_pages(arranged)  # it may be the array itself, or a view of it
+        return memory
+
+    def _upload(self, array: np.ndarray) -> cl.Buffer:
+        size = array.nbytes
+        with opencl_errors(f"uploading constants to {self._device.full_name}"):
+            memory = self._device.allocate(size)
+            cl.enqueue_copy(self._queue, memory, np.zeros(SLACK, np.uint8), dst_offset=size)
+            if size:
+                cl.enqueue_copy(self._queue, memory, np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+        return memory
+
+
+def _finished(memory: cl.Buffer) -> Future[cl.Buffer]:
+    future: Future[cl.Buffer] = Future()
+    future.set_result(memory)
+    return future

@@ -1,0 +1,230 @@
+"""Programs: the kernel launches of a model of static shapes, and the memory they need.
+
+A ``Program`` is made once per model and input shapes; each request has its own ``BoundProgram`` of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import sys
+from collections import Counter
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyopencl as cl
+
+from hetero.graph import Model
+from hetero.plugin import ExecutedStep
+from hetero.system.errors import DeviceError
+from hetero_opencl.device.binary_cache import BinaryCache
+from hetero_opencl.device.device import SLACK, OpenCLDevice, opencl_errors
+from hetero_opencl.device.pyopencl_cache import make_kernel
+from hetero_opencl.lowering.memory_plan import Lifetime, MemoryPlan, Slot, plan_arenas
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering.lowering_report import LoweringReport
+
+
+# Estimated seconds of the commands between two points at which a canceled inference can end. Two such slices are queued
+# at a time, so that the device never waits for the host.
+SLICE_SECONDS = 0.1
+
+
+@dataclass(eq=False)
+class Buffer:
+    """A value or scratch memory on the device. A constant has ``memory``; other buffers are placed by a plan."""
+
+    byte_size: int
+    upload: Future[cl.Buffer] | None = None
+    source: np.ndarray | None = None  # the array that a constant was made from
+    whole: Buffer | None = None  # the buffer that this one is a part of, which is not a part itself
+    offset: int = 0  # in bytes, in that buffer
+    is_zero: bool = False  # between launches: the counters of merged launches, which all use the same memory
+
+    @property
+    def is_planned(self) -> bool:
+        return self.upload is None
+
+    @property
+    def memory(self) -> cl.Buffer | None:
+        """The memory of a constant, once it is uploaded. Raises DeviceError if it was not."""
+        return None if self.upload is None else self.upload.result()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the upload of a constant has ended with an error."""
+        return self.upload is not None and self.upload.done() and self.upload.exception() is not None
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel launch: the source text, the name of the kernel in it, its arguments in order, and its work sizes.
+
+    ``origin`` is a suffix for messages that says where a user-defined kernel comes from, empty for kernels of hetero.
+    ``parts`` are the launches that this one was merged from. ``seconds`` is the estimated time of the operation.
+    """
+
+    source: str
+    kernel: str
+    arguments: tuple[Buffer | np.generic, ...]
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...] | None
+    node_name: str
+    node_type: str
+    origin: str = ""
+    parts: tuple[Launch, ...] = ()
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        # Programs for other shapes have mostly the same texts, of 10 kB each.
+        object.__setattr__(self, "source", sys.intern(self.source))
+
+    @property
+    def operation(self) -> str:
+        """The operation, or the first and the last one, as messages name it."""
+        if self.parts and self.parts[0].operation != self.parts[-1].operation:
+            return f"{self.parts[0].operation} to {self.parts[-1].operation}"
+        return f"{self.node_type} '{self.node_name}'{self.origin}"
+
+    def with_declared_size(self) -> Launch:
+        """Return the launch with a source that declares the work-group size: drivers compile it faster, and better.
+
+        Kernels whose work-groups are one work-item compute in vectors themselves, which a hint says: Intel's compiler
+        takes four times as long if it tries to find more of them.
+        """
+        if self.local_size is None:
+            return self
+        sizes = ", ".join(map(str, (*self.local_size, 1, 1)[:3]))
+        attributes = f"__attribute__((reqd_work_group_size({sizes})))"
+        if math.prod(self.local_size) == 1:
+            attributes += " __attribute__((vec_type_hint(float16)))"
+        head = rf"\b(__)?kernel\s+void\s+{self.kernel}\("
+        return replace(self, source=re.sub(head, f"kernel {attributes} void {self.kernel}(", self.source))
+
+    def buffers(self) -> list[Buffer]:
+        return [argument for argument in self.arguments if isinstance(argument, Buffer)]
+
+    def described_arguments(self) -> list[int | tuple[str, str]]:
+        """Describe the arguments for a build process: the byte size of a buffer, the type and hex bytes of a number."""
+        return [
+            one.byte_size + SLACK if isinstance(one, Buffer) else (one.dtype.str, one.tobytes().hex())
+            for one in self.arguments
+        ]
+
+
+@dataclass(eq=False)
+class Program:
+    """Launches in order, with the buffers of the model's inputs and outputs. ``commands`` are those that are enqueued.
+
+    ``steps`` lists the nodes of ``model`` with the kernels that run them. If the shape of an output depends on data,
+    its entry in ``output_shapes`` is None, and launches write its dimensions, as i64, to ``shape_buffers[index]``.
+    """
+
+    device: OpenCLDevice
+    model: Model
+    steps: list[ExecutedStep]
+    launches: list[Launch]
+    commands: list[Launch]
+    inputs: list[Buffer]
+    outputs: list[Buffer]
+    output_shapes: list[tuple[int, ...] | None]
+    shape_buffers: dict[int, Buffer]
+    binaries: BinaryCache
+    lowering_report: LoweringReport
+
+    def __post_init__(self) -> None:
+        self._plans: dict[frozenset[Buffer], MemoryPlan[Buffer]] = {}
+        uses = Counter(buffer for launch in self.launches for buffer in set(launch.buffers()))
+        # Outputs that other launches read, besides the one that writes them.
+        self.read_again = {buffer for buffer in self.outputs if uses[buffer] > 1}
+        self.built = self.device.build(self.commands, self.binaries)
+        for constant in self.constants():
+            _ = constant.memory  # raises the error of its upload
+        for launch, built in zip(self.commands, self.built):
+            if launch.origin:
+                _check_custom_kernel(self.device, launch, built)
+        #: For each buffer but constants the indices of the commands and of their arguments that it is.
+        self.uses: dict[Buffer, list[tuple[int, int]]] = {}
+        for at, launch in enumerate(self.commands):
+            for index, argument in enumerate(launch.arguments):
+                if isinstance(argument, Buffer) and argument.is_planned:
+                    self.uses.setdefault(argument, []).append((at, index))
+        self._parts = [buffer for buffer in (*self.uses, *self.outputs) if buffer.whole is not None]
+        #: Buffers that share memory with others, so that they are in the arena.
+        self.shared = {*self._parts, *(part.whole for part in self._parts)}
+
+    @functools.cached_property
+    def slice_ends(self) -> list[int]:
+        """The indices in ``commands`` behind slices of about SLICE_SECONDS; ordinary programs are one slice."""
+        launches_of = Counter(launch.node_name for launch in self.launches)  # ``seconds`` is the sum of all of them
+        ends, seconds = [], 0.0
+        for end, command in enumerate(self.commands, 1):
+            seconds += sum(one.seconds / launches_of[one.node_name] for one in command.parts or [command])
+            if seconds > SLICE_SECONDS:
+                ends.append(end)
+                seconds = 0.0
+        return ends if ends[-1:] == [len(self.commands)] else [*ends, len(self.commands)]
+
+    def make_kernels(self) -> list[cl.Kernel]:
+        """Return a new kernel for each command, with the arguments set that are constants and numbers."""
+        kernels = [_make_kernel(self.device, *pair) for pair in zip(self.commands, self.built)]
+        with opencl_errors(lambda: f"setting the arguments of {launch.operation} on {self.device.full_name}"):
+            for launch, kernel in zip(self.commands, kernels):
+                for index, argument in enumerate(launch.arguments):
+                    if not isinstance(argument, Buffer):
+                        # 0.2 µs as for a buffer; set_arg takes 8 µs for a number, as it tries other kinds first.
+                        kernel._set_arg_buf(index, argument.tobytes())  # type: ignore[attr-defined]  # not in the stub
+                    elif argument.memory is not None:
+                        kernel.set_arg(index, argument.memory)
+        return kernels
+
+    def constants(self) -> list[Buffer]:
+        """Return the constants that kernels read or that are outputs, each once."""
+        read = [buffer for launch in self.launches for buffer in launch.buffers()]
+        return list(dict.fromkeys(buffer for buffer in (*read, *self.outputs) if not buffer.is_planned))
+
+    def memory_plan(self, bound: frozenset[Buffer] = frozenset()) -> MemoryPlan[Buffer]:
+        """Return the offsets of all buffers in the arena except the ``bound`` ones, which have other memory."""
+        if bound not in self._plans:
+            lifetimes = {buffer: life for buffer, life in self._lifetimes().items() if buffer not in bound}
+            handle = self.device.handle
+            arena_limit = handle.max_mem_alloc_size - SLACK
+            plan = plan_arenas(lifetimes, handle.mem_base_addr_align // 8, arena_limit)
+            self._plans[bound] = replace(plan, slots={**plan.slots, **self._slots_of_parts(plan)})
+        return self._plans[bound]
+
+    def _slots_of_parts(self, plan: MemoryPlan[Buffer]) -> dict[Buffer, Slot]:
+        slots = {}
+        for buffer in self._parts:
+            assert buffer.whole is not None
+            arena, offset, _ = plan.slots[buffer.whole]
+            slots[buffer] = Slot(arena, offset + buffer.offset, buffer.byte_size)
+        return slots
+
+    def _lifetimes(self) -> dict[Buffer, Lifetime]:
+        """Return the lifetime of each buffer but constants. Inputs live before all launches, results after them."""
+        results = [*self.outputs, *self.shape_buffers.values()]
+        lifetimes: dict[Buffer, Lifetime] = {}
+        for time, buffers in enumerate([self.inputs, *(launch.buffers() for launch in self.launches), results], -1):
+            for buffer in (one.whole or one for one in buffers):
+                if buffer.is_planned:
+                    first = lifetimes[buffer].first if buffer in lifetimes else time
+                    lifetimes[buffer] = Lifetime(buffer.byte_size, first, time)
+        return lifetimes
+
+
+def _make_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> cl.Kernel:
+    with opencl_errors(f"making the kernel of {launch.operation} on {device.full_name}"):
+        return make_kernel(built, launch.kernel)
+
+
+def _check_custom_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> None:
+    """Raise DeviceError if the kernel does not exist or takes a different number of arguments than the launch."""
+    kernel = _make_kernel(device, launch, built)
+    if kernel.num_args != len(launch.arguments):
+        takes = f"takes {kernel.num_args} arguments, but is given {len(launch.arguments)}"
+        raise DeviceError(f"the kernel {launch.kernel} of {launch.operation} {takes}")

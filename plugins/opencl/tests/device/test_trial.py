@@ -1,0 +1,116 @@
+"""A driver that aborts or computes wrong results does not end the program: the next one is used, or none."""
+
+import json
+
+import pyopencl as cl
+import pytest
+from hetero_opencl.device import pocl, trial
+from hetero_opencl.device.device import present_devices
+from hetero_opencl.device.device_profile import Measurements
+from hetero_opencl.device.platforms import all_devices
+
+from tests.faulty_driver import aborting_driver, idle_driver
+from tests.interpreter import run_python
+
+PLATFORMS = [device.handle.platform.name for device in present_devices().usable]
+# Names that LLVM 14 gives to newer processors. Code for "icelake-client" needs AVX-512.
+MISTAKEN_NAMES = ["generic", "znver3", *(["icelake-client"] if "avx512f" in pocl.processor_flags() else [])]
+DEVICES = """
+import json, hetero
+core = hetero.Core()
+names = [core.get_property(name, "FULL_DEVICE_NAME") for name in core.available_devices if name.startswith("GPU")]
+print(json.dumps([names, core.unavailable_devices]))
+"""
+RUN = """
+import hetero, numpy as np
+from hetero import ops
+x = hetero.Parameter(hetero.Type.f32, [2, 3])
+model = hetero.Model(ops.Exp(ops.Atan(x)), [x])
+compiled = hetero.Core().compile_model(model, "HETERO:GPU,TEMPLATE")
+array = np.arange(6, dtype=np.float32).reshape(2, 3)
+np.testing.assert_allclose(compiled(array)[0], np.exp(np.arctan(array)), rtol=1e-5)
+print(*compiled.get_property("EXECUTION_DEVICES"))
+"""
+
+
+@pytest.fixture(autouse=True)
+def processor():
+    """Each test runs once: kernels for GPUs make no difference here."""
+
+
+def devices(environment) -> tuple[list[str], dict[str, str]]:
+    return json.loads(run_python(DEVICES, **environment)[0])
+
+
+def test_if_every_compiler_aborts_the_model_runs_on_template(tmp_path):
+    environment = aborting_driver(tmp_path)
+    usable, unavailable = devices(environment)
+    assert usable == []
+    assert "SIGABRT (LLVM ERROR: Cannot emit physreg copy instruction)" in unavailable["GPU"]
+    printed, logged = run_python(RUN, **environment)
+    assert printed == "TEMPLATE"
+    assert "HETERO goes on without a device: device GPU is not available: no OpenCL device can be used" in logged
+
+
+@pytest.mark.skipif(len(PLATFORMS) < 2, reason="one OpenCL runtime works on this machine")
+@pytest.mark.parametrize("driver", [aborting_driver, idle_driver])
+def test_the_next_runtime_takes_the_place_of_one_that_fails(tmp_path, driver):
+    environment = driver(tmp_path, PLATFORMS[0])
+    usable, unavailable = devices(environment)
+    assert usable and not any(PLATFORMS[0] in name for name in usable)
+    ((name, reason),) = [(name, reason) for name, reason in unavailable.items() if PLATFORMS[0] in name]
+    assert name.startswith("GPU: ")
+    assert ("SIGABRT" if driver is aborting_driver else "computes a matrix product, ") in reason
+    assert run_python(RUN, **environment)[0].startswith("GPU")
+
+
+def test_a_verdict_is_kept_unless_the_process_was_killed_from_outside(tmp_path):
+    kept = tmp_path / "cache/hetero/trials"
+    killed = aborting_driver(tmp_path, end="kill(os.getpid(), 9) or print")
+    assert "SIGKILL" in devices(killed)[1]["GPU"]
+    assert list(kept.glob("*.json")) == []
+    assert "SIGABRT" in devices(aborting_driver(tmp_path))[1]["GPU"]
+    assert len(list(kept.glob("*.json"))) == len(PLATFORMS)
+    (tmp_path / "sitecustomize.py").unlink()
+    assert "SIGABRT" in devices(killed)[1]["GPU"], "the verdict of the process before"
+    next(kept.glob("*.json")).write_text("damaged")
+    assert len(devices(killed)[0]) == 1
+
+
+def test_runtimes_of_one_processor_are_ordered_by_their_speed(monkeypatch):
+    verdicts = {device.handle: trial.verdict_on(device.handle) for device in present_devices().usable}
+    speeds = {handle: verdict.measurements.flops_per_second for handle, verdict in verdicts.items()}
+    assert not any(verdict.reason for verdict in verdicts.values())
+    slowest_first = {
+        handle: trial.Verdict("", Measurements(flops_per_second=1 / speed)) for handle, speed in speeds.items()
+    }
+    monkeypatch.setattr(trial, "verdict_on", slowest_first.__getitem__)
+    found = [device.handle for device in present_devices.__wrapped__().usable]
+    order = [handle for handle in found if handle.type & cl.device_type.CPU]
+    assert order == sorted(order, key=speeds.__getitem__)
+
+
+@pytest.mark.parametrize("name", MISTAKEN_NAMES)
+def test_pocl_builds_for_processors_that_its_compiler_does_not_know(name, tmp_path):
+    """LLVM 14 rejects "generic"; with AVX-512, it aborts for "znver3" and inlines no built-in for "icelake-client"."""
+    if not any(pocl.is_pocl(handle) for handle in all_devices()):
+        pytest.skip("PoCL is not installed")
+    code = f"""
+import ctypes, json, pyopencl as cl
+from hetero_opencl.device.device import pocl
+from hetero_opencl.device.device import platforms
+from hetero_opencl.device.device import trial_process
+repair, pocl.repair = pocl.repair, lambda device: None
+(device,) = filter(pocl.is_pocl, platforms.all_devices())
+name = ctypes.create_string_buffer(b"{name}")
+pocl.processor_field(device, pocl.processor_name(device)).value = ctypes.addressof(name)
+pocl.processor_name = lambda device: "{name}"
+pocl.repair = repair
+trial_process.CASES = dict(list(trial_process.CASES.items())[:2])
+print(json.dumps([trial_process.try_device(platforms.identity(device)), pocl.built_for()]))
+"""
+    printed, _ = run_python(code, POCL_CACHE_DIR=str(tmp_path))
+    verdict, processor = json.loads(printed)
+    assert verdict["reason"] == ""
+    if "avx512vl" in pocl.processor_flags():
+        assert processor == "skylake-avx512"
