@@ -1,10 +1,12 @@
-"""TranslatorRegistry: translators by domain, operator type and version."""
+"""OperatorTable: translators by domain, operator type and version, as functions and as rows."""
 
-from hetero.frontend.translation.translators import TranslatorRegistry
+from hetero import Parameter, Type, ops
+from hetero.frontend.translation.operator_table import Attr, OperatorTable, Row
+from tests.frontend.toy import ToyNode
 
 
 def test_the_newest_translator_that_is_not_newer_than_the_model_is_used():
-    registry = TranslatorRegistry()
+    registry = OperatorTable()
     for since in (1, 7):
         registry.register("Scale", since=since)(f"from {since}")
     assert [registry.find("Scale", version) for version in (1, 6, 7, 20)] == ["from 1"] * 2 + ["from 7"] * 2
@@ -12,9 +14,32 @@ def test_the_newest_translator_that_is_not_newer_than_the_model_is_used():
 
 
 def test_each_domain_has_its_own_operators():
-    registry = TranslatorRegistry()
+    registry = OperatorTable()
     registry.register("Scale")("onnx's")
     registry.register("Scale", "Shift", domain="org.me")("mine")
     assert registry.find("Scale", 13) == "onnx's"
     assert registry.find("Scale", 1, "org.me") == registry.find("Shift", 1, "org.me") == "mine"
     assert registry.find("Shift", 13) is None
+
+
+def node_of(op_type, inputs, **attributes):
+    names = [f"value{index}" for index in range(len(inputs))]
+    described = {"type": op_type, "inputs": names, "outputs": ["result"], "attributes": attributes}
+    return ToyNode(described, dict(zip(names, inputs)))
+
+
+def test_a_row_reads_inputs_and_attributes():
+    table, value = OperatorTable(), Parameter(Type.f32, [2]).output(0)
+    table.register_rows({"Elu": [Row(ops.Elu, alpha=Attr("slope", 1.0)), Row(ops.Elu, 1, since=6, alpha=0.5)]})
+    first, second = table.find("Elu", 5), table.find("Elu", 7)
+    assert first(node_of("Elu", [value], slope=3.0)).alpha == 3.0
+    assert first(node_of("Elu", [value])).alpha == 1.0
+    other = Parameter(Type.f32, [3]).output(0)
+    newer = second(node_of("Elu", [value, other], slope=3.0))
+    assert (newer.alpha, newer.input_value(0)) == (0.5, other)
+
+
+def test_a_convention_reads_the_inputs_of_rows():
+    table, value = OperatorTable(), Parameter(Type.f32, [2]).output(0)
+    table.register_rows({"Neg": Row(ops.Negative)}, lambda row: lambda node: row.make(node, [value]))
+    assert table.find("Neg")(node_of("Neg", [])).input_value(0) == value

@@ -14,13 +14,14 @@ import numpy as np
 
 from hetero.frontend import FrontEnd, NodeContext
 from hetero.frontend.extension import conversion_for
+from hetero.frontend.translation.operator_table import OperatorTable
 from hetero.frontend.translation.subgraph import ModelScope, name_new_nodes
-from hetero.frontend.translation.translators import TranslatorRegistry, as_outputs
+from hetero.frontend.translation.translators import as_outputs
 from hetero.graph import Constant, Model, Parameter
 from hetero.ops import Relu
 from hetero.system.errors import FrontendError
 
-translators = TranslatorRegistry()
+translators = OperatorTable()
 
 
 @translators.register("relu")

@@ -10,10 +10,11 @@ from functools import partial
 from typing import Any
 
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.translation.translators import Translation, TranslatorRegistry
+from hetero.frontend.translation.operator_table import OperatorTable
+from hetero.frontend.translation.translators import Translation
 
-translators = TranslatorRegistry()
-translator = translators.register
+translators = OperatorTable()
+translator, rows = translators.register, translators.register_rows
 find_translator = translators.find
 
 

@@ -1,10 +1,11 @@
 """Registry of the translators of PyTorch operators."""
 
-from hetero.frontend.translation.translators import Translator, TranslatorRegistry
+from hetero.frontend.translation.operator_table import OperatorTable
+from hetero.frontend.translation.translators import Translator
 
-translators = TranslatorRegistry()
+translators = OperatorTable()
 # Decorator that registers a translator for operators by name, ``aten::add``, or for one overload: ``aten::add.Scalar``.
-translator = translators.register
+translator, rows = translators.register, translators.register_rows
 
 # Operators that torch has by two names.
 _ALIASES = {

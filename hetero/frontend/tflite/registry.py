@@ -1,7 +1,7 @@
 """Registry of the translators of TensorFlow Lite operators."""
 
-from hetero.frontend.translation.translators import TranslatorRegistry
+from hetero.frontend.translation.operator_table import OperatorTable
 
-translators = TranslatorRegistry()
+translators = OperatorTable()
 # Decorator that registers a translator for operator types, by their names in the schema's BuiltinOperator.
-translator = translators.register
+translator, rows = translators.register, translators.register_rows

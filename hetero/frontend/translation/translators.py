@@ -1,4 +1,4 @@
-"""Translators, which convert one node of a model file, their registry, and the values that they return."""
+"""Translators, which convert one node of a model file, and the values that they return."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hetero.system.errors import FrontendError
 # The result of a translator: the node that makes all outputs of the file's node, or one value for each output.
 Translation = Node | Output | Sequence[Node | Output]
 
-# A function of the format's own NodeContext.
-Translator = Callable[[Any], Translation]
+# A function of the format's own NodeContext. It returns a Translation, or what else the format takes.
+Translator = Callable[[Any], Any]
 
 
 class NamedOutput(NamedTuple):
@@ -25,32 +25,6 @@ class NamedOutput(NamedTuple):
 
 # The result of an extension's converter: a Translation, values by output name, or named values in order.
 ConversionResult = Translation | Mapping[str, Translation] | Sequence[NamedOutput]
-
-
-class TranslatorRegistry:
-    """The translators of one format, by domain, operator type and version.
-
-    Formats without domains use the domain "", formats without versions the version 1. ``by_operator``: the translators
-    by version, for each (domain, operator type).
-    """
-
-    def __init__(self) -> None:
-        self.by_operator: dict[tuple[str, str], dict[int, Translator]] = {}
-
-    def register(self, *op_types: str, since: int = 1, domain: str = "") -> Callable[[Translator], Translator]:
-        """Return a decorator that registers a translator of these operators from version ``since`` on."""
-
-        def decorate(function: Translator) -> Translator:
-            for op_type in op_types:
-                self.by_operator.setdefault((domain, op_type), {})[since] = function
-            return function
-
-        return decorate
-
-    def find(self, op_type: str, version: int = 1, domain: str = "") -> Translator | None:
-        """Return the operator's newest translator that is not newer than ``version``, or None."""
-        by_version = self.by_operator.get((domain, op_type), {})
-        return by_version.get(max((since for since in by_version if since <= version), default=-1))
 
 
 def as_outputs(translation: Translation) -> list[Output]:
