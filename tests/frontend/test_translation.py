@@ -1,7 +1,7 @@
 """OperatorTable: translators by domain, operator type and version, as functions and as rows."""
 
 from hetero import Parameter, Type, ops
-from hetero.frontend.translation.operator_table import Attr, OperatorTable, Row
+from hetero.frontend.translation.operator_table import Attr, OperatorTable, OptionalInput, Row
 from tests.frontend.toy import ToyNode
 
 
@@ -37,6 +37,28 @@ def test_a_row_reads_inputs_and_attributes():
     other = Parameter(Type.f32, [3]).output(0)
     newer = second(node_of("Elu", [value, other], slope=3.0))
     assert (newer.alpha, newer.input_value(0)) == (0.5, other)
+
+
+def test_a_row_maps_values_of_attributes():
+    value = Parameter(Type.f32, [1, 4, 2, 2]).output(0)
+    row = Row(ops.DepthToSpace, block_size=2, mode=Attr("mode", "DCR", values={"DCR": "blocks_first"}))
+    assert row(node_of("DepthToSpace", [value])).mode == "blocks_first"
+    assert row(node_of("DepthToSpace", [value], mode="depth_first")).mode == "depth_first"
+
+
+def test_a_row_reads_optional_inputs():
+    row = Row(ops.Swish, 0, OptionalInput(1))
+    values = [Parameter(Type.f32, shape).output(0) for shape in ([2], [])]
+    assert row(node_of("Silu", values)).input_values() == values
+    assert row(node_of("Silu", values[:1])).input_values() == values[:1]
+
+
+def test_a_row_passes_lists_of_inputs_and_dicts_of_attributes():
+    values = [Parameter(Type.f32, [2, 3, 4, 5]).output(0), Parameter(Type.f32, [2, 3, 4, 5]).output(0)]
+    joined = Row(ops.Concat, axis=Attr("dim"))(node_of("Cat", values, dim=2))
+    assert (joined.input_values(), joined.axis) == (values, 2)
+    infinite = Row(ops.IsInf, detect_negative=Attr("lower"))(node_of("IsInf", values[:1], lower=False))
+    assert (infinite.detect_negative, infinite.detect_positive) == (False, True)
 
 
 def test_a_convention_reads_the_inputs_of_rows():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hetero.frontend.translation.node_context import REQUIRED, DataType, NodeContext
@@ -11,26 +12,42 @@ from hetero.graph import Output
 
 
 class Attr(NamedTuple):
-    """An attribute of an operator: its name in the format, its default value, and the type that it is converted to."""
+    """An attribute of an operator: its name in the format, its default value, and the type that it is converted to.
+
+    ``values``: the operation's values by those of the format, for example ``{"CRD": "depth_first"}``; others stay.
+    """
 
     name: str
     default: Any = REQUIRED
     dtype: DataType | None = None
+    values: Mapping[Any, Any] = MappingProxyType({})
+
+    def read(self, node: NodeContext) -> Any:
+        """Return the attribute of a node as the operation takes it."""
+        value = node.get_attribute(self.name, self.default, self.dtype)
+        return self.values.get(value, value) if self.values else value
+
+
+class OptionalInput(NamedTuple):
+    """An input by index or name, which may be omitted; the operation then takes None."""
+
+    key: int | str
 
 
 class Row:
     """The translation of an operator that is one operation: ``Row(ops.Elu, 0, alpha=Attr("alpha", 1.0))``.
 
-    ``operation``: called with the values of ``inputs``, then with the attributes as keywords. ``inputs``: the indices
-    or names of the inputs that it reads, by default all. ``attributes``: an Attr of the operator, or a value that is
-    the same for all nodes. ``since``: the first version of the operator that the row holds for. ``domain``: the
-    operator's domain, in formats that have domains.
+    ``operation``: called with the values of ``inputs``, then with the attributes as keywords; one of our operations
+    that takes a list of inputs or a dict of attributes gets that. ``inputs``: the indices or names of the inputs that
+    it reads, or OptionalInput, by default all. ``attributes``: an Attr of the operator, or a value that is the same for
+    all nodes. ``since``: the first version of the operator that the row holds for. ``domain``: the operator's domain,
+    in formats that have domains.
     """
 
     def __init__(
         self,
         operation: Callable[..., Translation],
-        *inputs: int | str,
+        *inputs: int | str | OptionalInput,
         since: int = 1,
         domain: str = "",
         **attributes: Any,
@@ -39,16 +56,22 @@ class Row:
         self.since, self.domain = since, domain
 
     def __call__(self, node: NodeContext) -> Translation:
-        inputs = [node.get_input(index) for index in self.inputs] if self.inputs else node.get_inputs()
-        return self.make(node, inputs)
+        read = [
+            node.get_optional_input(*key) if isinstance(key, OptionalInput) else node.get_input(key)
+            for key in self.inputs
+        ]
+        return self.make(node, read or node.get_inputs())
 
-    def make(self, node: NodeContext, inputs: Sequence[Output]) -> Translation:
+    def make(self, node: NodeContext, inputs: Sequence[Output | None]) -> Translation:
         """Return the operation of these inputs, with the attributes of the node."""
         attributes = {
-            key: node.get_attribute(*value) if isinstance(value, Attr) else value
-            for key, value in self.attributes.items()
+            key: value.read(node) if isinstance(value, Attr) else value for key, value in self.attributes.items()
         }
-        return self.operation(*inputs, **attributes)
+        names = getattr(self.operation, "input_names", ())
+        arguments: Sequence[Any] = [inputs] if names and names[0].startswith("*") else inputs
+        if getattr(self.operation, "attributes_in", ""):
+            return self.operation(*arguments, attributes)
+        return self.operation(*arguments, **attributes)
 
 
 class OperatorTable:
