@@ -1,6 +1,12 @@
 """Settings of Sphinx: `make docs` builds these pages and the API reference from docstrings."""
 
 import importlib.metadata
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent))
+
+from operation_pages import write_pages
 
 project = "hetero"
 version = importlib.metadata.version("hetero")
@@ -12,3 +18,6 @@ html_title = f"hetero {version}"
 myst_heading_anchors = 3
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_typehints = "description"
+
+# docs/operations.md lists these pages.
+write_pages(Path(__file__).parent / "operations")

@@ -43,6 +43,7 @@ from hetero.graph.attributes import (
     AttributeVisitor,
     as_plain,
 )
+from hetero.graph.documentation import Documentation
 from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
 from hetero.graph.upper_layers import need
 from hetero.system.errors import ArgumentListError, GraphError
@@ -84,6 +85,8 @@ class Op(Node):
         version = f"opset{opset}" if opset else "extension"
         type_info = cls.__dict__.get("class_type_info")  # as in a subclass of openvino.Op
         cls.type_info = cls._checked(type_info) if type_info else DiscreteTypeInfo(type_name or cls.__name__, version)
+        if docstring := cls.__dict__.get("__doc__"):
+            cls.__doc__ = Documentation(docstring)  # type: ignore[assignment]  # a descriptor that returns a string
 
     def __init__(self, *arguments: Any, name: str | None = None, **keywords: Any) -> None:
         if arguments and arguments[0] is self:

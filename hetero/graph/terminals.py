@@ -23,7 +23,7 @@ from hetero.system.errors import GraphError
 
 
 class Parameter(HasLayout, Op, opset=1):
-    """An input of the model. Its element type and shape may be partly unknown."""
+    """An input of the model. ``element_type`` and ``partial_shape`` may be partly unknown."""
 
     names_its_value = True
     element_type = Attribute(element_type_of)

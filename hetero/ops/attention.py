@@ -21,6 +21,8 @@ class ScaledDotProductAttention(Op, opset=13):
     The output is ``[N…, L, Ev]``. The mask ``[…, L, S]`` is added, or if it is boolean, False masks a key out. With
     ``causal`` the mask is ignored and query i attends to keys 0 … i. ``scale`` is 1/√E by default.
     ``sink [N…, L or 1, 1]`` is an additional score in the softmax without a value. All N… are broadcast.
+
+    - ``attention_mask``: the mask.
     """
 
     input_names = ("query", "key", "value", "attention_mask?", "scale?", "sink?")
@@ -132,6 +134,9 @@ class LinearAttention(Op):
     - A gated rule multiplies the state by exp(decay).
     - k⊗v is added to the state; a delta rule replaces v by beta·(v - kᵀ·state).
     - The output is scale·qᵀ·state.
+    - ``query_heads``, ``heads``: the numbers of heads Nq of the queries and N of keys and values.
+    - ``update_rule``: which gates the rule has: none, decay, beta, or both.
+    - ``scale``: the factor of the output; 0 for 1/√H.
     """
 
     input_names = ("query", "key", "value", "state", "*gates")

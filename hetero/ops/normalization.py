@@ -12,7 +12,10 @@ from hetero.ops.values import exact_value
 
 
 class _AlongAxis(Op):
-    """Base of operations along one axis; the output has the element type and shape of the data."""
+    """Base of operations along one axis; the output has the element type and shape of the data.
+
+    - ``axis``: the axis of the data.
+    """
 
     input_names = ("data",)
     axis = Attribute(int)
@@ -42,7 +45,11 @@ class LogSoftmax(_AlongAxis, opset=5):
 
 
 class BatchNormInferenceV1(Op, type_name="BatchNormInference", opset=1):
-    """BatchNormInference with ``data`` as its third input."""
+    """BatchNormInference with ``data`` as its third input.
+
+    - ``epsilon``: a small number that is added to the variance.
+    - ``gamma``, ``beta``, ``mean``, ``variance``: ``[C]``, one number for each channel.
+    """
 
     input_names = ("gamma", "beta", "data", "mean", "variance")
     parameter_order = ("data", "gamma", "beta", "mean", "variance", "epsilon")
@@ -60,6 +67,8 @@ class BatchNormInference(BatchNormInferenceV1, opset=5):
     """(x - mean) / √(variance + epsilon) · gamma + beta.
 
     ``data`` is ``[N, C, …]``; gamma, beta, mean and variance are ``[C]``.
+
+    - ``epsilon``: a small number that is added to the variance.
     """
 
     input_names = ("data", "gamma", "beta", "mean", "variance")
@@ -85,7 +94,12 @@ class MVN(Op, opset=6):
 
 
 class MVNV2(Op, type_name="MVN", opset=2):
-    """MVN over ``reduction_axes``; by default all spatial axes, and the channels (axis 1) if across_channels is set."""
+    """MVN over ``reduction_axes``; by default all spatial axes, and the channels (axis 1) if across_channels is set.
+
+    - ``normalize_variance``: whether the difference from the mean is divided by the standard deviation.
+    - ``eps``: a small number that is added to the variance.
+    - ``across_channels``: whether the mean is over the channels too.
+    """
 
     input_names = ("data",)
     across_channels = Attribute(bool, False)
@@ -105,6 +119,9 @@ class GroupNormalization(Op, opset=12):
     """(x - mean) / √(variance + epsilon) · scale + bias, with mean and variance per group of channels.
 
     ``data`` is ``[N, C, …]``; scale and bias are ``[C]``.
+
+    - ``num_groups``: the number of groups, which divides C.
+    - ``epsilon``: a small number that is added to the variance.
     """
 
     input_names = ("data", "scale", "bias")
@@ -123,7 +140,10 @@ class GroupNormalization(Op, opset=12):
 
 
 class LRN(Op, opset=1):
-    """x / (bias + alpha · s / sizeⁿ)ᵝ, where s is the sum of x² in a window of ``size`` along each of the n axes."""
+    """x / (bias + alpha · s / sizeⁿ)ᵝ, where s is the sum of x² in a window of ``size`` along each of the n axes.
+
+    - ``alpha``, ``beta``, ``bias``: the numbers in the formula.
+    """
 
     input_names = ("data", "axes")
     shape_inputs = (1,)
@@ -155,7 +175,10 @@ class NormalizeL2(Op, opset=1):
 
 
 class GRN(Op, opset=1):
-    """x / √(s + bias), where s is the sum of x² over the channels (axis 1)."""
+    """x / √(s + bias), where s is the sum of x² over the channels (axis 1).
+
+    - ``bias``: a small number that is added to the sum of squares.
+    """
 
     input_names = ("data",)
     bias = Attribute(float)

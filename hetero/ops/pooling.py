@@ -22,7 +22,13 @@ from hetero.ops.windows import (
 
 
 class WindowPooling(WindowOp):
-    """Base of poolings with a window: data ``[N, C, spatial…]`` to ``[N, C, positions…]``."""
+    """Base of poolings with a window: data ``[N, C, spatial…]`` to ``[N, C, positions…]``.
+
+    - ``kernel_shape``: the number of elements of the window on each spatial axis.
+    - ``rounding_type``: whether the number of positions is rounded down (floor) or up.
+    - ``index_element_type``: i32 or i64, the element type of the indices.
+    - ``data_batch``: ``[N, C, spatial…]``.
+    """
 
     kernel_shape: Any
     rounding_type: Any
@@ -66,7 +72,10 @@ class MaxPoolV1(WindowPooling, type_name="MaxPool", opset=1):
 
 
 class MaxPoolV8(WindowPooling, type_name="MaxPool", opset=8):
-    """Maximum of each window, and its index in the data flattened from ``axis`` on, as ``index_element_type``."""
+    """Maximum of each window, and its index in the data flattened from ``axis`` on, as ``index_element_type``.
+
+    - ``axis``: the first axis of the data that the indices count, which may be negative.
+    """
 
     input_names = ("data",)
     output_size = 2
@@ -124,6 +133,8 @@ class _AdaptivePooling(Op):
     """Base of adaptive poolings: data ``[N, C, spatial…]`` to ``[N, C, *output_shape]``.
 
     Each spatial axis is divided into ``output_shape`` (i32 or i64) parts, which may overlap by one element.
+
+    - ``output_shape``: an integer vector, the length of each spatial axis of the output.
     """
 
     input_names = ("data", "output_shape")
@@ -149,7 +160,10 @@ class AdaptiveAvgPool(_AdaptivePooling, opset=8):
 
 
 class AdaptiveMaxPool(_AdaptivePooling, opset=8):
-    """Maximum of each part, and its index among the spatial elements of its channel."""
+    """Maximum of each part, and its index among the spatial elements of its channel.
+
+    - ``index_element_type``: i32 or i64, the element type of the indices.
+    """
 
     output_size = 2
     index_element_type = Attribute(Type, "i64")

@@ -13,6 +13,9 @@ class RandomUniform(Op, opset=8):
 
     Unless both seeds are 0 the numbers are reproducible; by ``alignment`` the generator is Philox 4x32-10 as in
     TensorFlow, or the Mersenne Twister as in PyTorch. Each inference continues the sequence of the previous one.
+
+    - ``output_shape``: an integer vector, the shape of the output.
+    - ``global_seed``, ``op_seed``: the seeds.
     """
 
     input_names = ("output_shape", "min_val", "max_val")
@@ -43,6 +46,10 @@ class Multinomial(Op, opset=13):
     """For each row of ``probs``, ``num_samples`` column indices drawn with these probabilities.
 
     Rows need not sum to 1; with ``log_probs`` they are logarithms. Without replacement no column is drawn twice.
+
+    - ``with_replacement``: whether a column may be drawn several times.
+    - ``convert_type``: i32 or i64, the element type of the output.
+    - ``global_seed``, ``op_seed``: the seeds; numbers are reproducible unless both are 0.
     """
 
     input_names = ("probs", "num_samples")

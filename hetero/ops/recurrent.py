@@ -36,7 +36,22 @@ _SEQUENCE_ATTRIBUTES = (
 
 
 class Recurrent(Op):
-    """Base of recurrent operations: their attributes, and checks of the inputs' dimensions."""
+    """Base of recurrent operations.
+
+    - ``hidden_size``: the length of a state.
+    - ``activations``: the names of the functions, f first; None for sigmoid, then tanh.
+    - ``activations_alpha``, ``activations_beta``: the parameters of the activations that have some, in order.
+    - ``clip``: if positive, arguments of activations are clamped to -clip … clip.
+    - ``X``: the data.
+    - ``initial_hidden_state``, ``initial_cell_state``: the states H and C before the first step.
+    - ``W``, ``R``, ``B``: the weights of the data, the weights of the hidden state, and the biases, for each gate in
+      the order of the weights.
+    - ``sequence_lengths``: ``[N]``, the number of steps of each sequence.
+    - ``P``: the weights of the cell state in the gates i, o and f.
+    - ``linear_before_reset``: whether the reset gate multiplies after the product with ``R``.
+    - ``input_forget``: whether f is computed as 1 - i.
+    - ``weights_format``: the order of the gates in the weights.
+    """
 
     gates = 1
     default_activations: tuple[str, ...] = ("tanh",)
@@ -97,6 +112,8 @@ class _Sequence(Recurrent):
 
     Output 0 is the hidden state after every step, ``[N, directions, time, hidden_size]``, zero beyond the end of a
     shorter sequence. The others are the states after the last step, zero for an empty sequence.
+
+    - ``direction``: forward, reverse, or bidirectional with two of each weight: for the steps in order and in reverse.
     """
 
     dimensions_of_inputs = _SEQUENCE_DIMENSIONS
@@ -115,7 +132,11 @@ class _Sequence(Recurrent):
 
 
 class RNNCell(_Cell, opset=1):
-    """f(X·Wᵀ + H·Rᵀ + B)."""
+    """f(X·Wᵀ + H·Rᵀ + B).
+
+    - ``activations``: the name of the function f.
+    - ``activations_alpha``, ``activations_beta``: the parameters of the activation, if it has some.
+    """
 
     input_names = ("X", "initial_hidden_state", "W", "R", "B")
     activations = Attribute(texts)

@@ -114,6 +114,9 @@ class STFT(Op, opset=15):
     """Short-time Fourier transform: RDFT of windowed frames of a real signal ``[batch, length]`` or ``[length]``.
 
     The output is ``[batch, frames, frame_size // 2 + 1, 2]``; ``transpose_frames`` swaps frames and bins.
+
+    - ``window``: ``[at most frame_size]``, the factors of a frame's elements.
+    - ``frame_step``: an integer scalar, the distance of frames.
     """
 
     input_names = ("data", "window", "frame_size", "frame_step")
@@ -145,6 +148,10 @@ class ISTFT(Op, opset=16):
     """The inverse of STFT by overlap-add: frames ``[batch, bins, frames, 2]`` to a signal ``[batch, length]``.
 
     With ``center`` half a frame is cropped on each side; ``normalized`` frames are multiplied by √frame_size first.
+
+    - ``window``: ``[at most frame_size]``, the factors of a frame's elements.
+    - ``frame_step``: an integer scalar, the distance of frames.
+    - ``signal_length``: an integer scalar, the length of the output.
     """
 
     input_names = ("data", "window", "frame_size", "frame_step", "signal_length?")
@@ -181,6 +188,10 @@ class MelWeightMatrix(Op):
     """ONNX's mel filter bank: weights ``[dft_length // 2 + 1, num_mel_bins]`` from DFT bins to mel bands.
 
     All inputs are scalars: two counts, the sample rate and the lower and upper edge of the bands in Hz.
+
+    - ``output_type``: the element type of the output.
+    - ``sample_rate``: the number of samples in a second.
+    - ``lower_edge_hertz``, ``upper_edge_hertz``: the lower and the upper edge of the bands.
     """
 
     input_names = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")

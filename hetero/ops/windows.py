@@ -19,7 +19,16 @@ torch_rounding_choice = choice("floor", "ceil", "ceil_torch")
 
 
 class WindowOp(Op):
-    """Base of operations with sliding windows, which declare these attributes."""
+    """Base of operations with sliding windows.
+
+    - ``strides``: the distance between two positions of the window on each spatial axis; if empty, 1 everywhere.
+    - ``pads_begin``, ``pads_end``: the number of elements of padding before and after the data on each spatial axis, if
+      auto_pad is explicit; if empty, 0 everywhere.
+    - ``dilations``: the spacing of the elements of the window on each spatial axis; if empty, 1 everywhere.
+    - ``auto_pad``: how much padding there is. explicit takes the attributes for it, valid has none. same_upper and
+      same_lower pad such that there are ``length / stride`` positions, rounded up; an odd element is at the end or at
+      the start.
+    """
 
     strides: Any
     pads_begin: Any

@@ -31,6 +31,8 @@ class If(MultiSubGraphOp, opset=8):
     """Run one of two bodies, selected by a condition: a boolean scalar or a boolean tensor of one element.
 
     Each output has the element type of both bodies' results, and a shape that covers both of theirs.
+
+    - ``execution_condition``: the condition.
     """
 
     input_names = ("execution_condition?",)
@@ -294,6 +296,8 @@ class Loop(SubGraphOp, opset=5):
     Inputs: the trip count (i32 or i64) and the condition of the first iteration (boolean), each a scalar or a tensor
     of one element. ``special_body_ports``: the index of the body's parameter that receives the iteration number, and
     of the result that is the condition of the next iteration; -1 for none.
+
+    - ``execution_condition``: whether the first iteration runs.
     """
 
     input_names = ("trip_count?", "execution_condition?")

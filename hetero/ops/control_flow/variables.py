@@ -6,10 +6,11 @@ from typing import Any
 
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
-from hetero.graph import Attribute, Op
+from hetero.graph import Attribute, Op, accepts
 from hetero.graph.variable import Variable, VariableInfo
 
 
+@accepts("a name or a Variable")
 def _identifier(value: str | Variable) -> str:
     return value.info.variable_id if isinstance(value, Variable) else str(value)
 
@@ -18,6 +19,9 @@ class VariableOp(Op):
     """Base of operations that read or set a variable, given by its id or as a Variable.
 
     The output shape of a ReadValue has no symbols, as the value may come from an inference with other input lengths.
+
+    - ``variable_id``: the name of the variable in the model, or a Variable.
+    - ``new_value``: the value to set.
     """
 
     variable_id = Attribute(_identifier)
@@ -45,6 +49,10 @@ class ReadValue(VariableOp, opset=6):
     """The value of a variable; before the first Assign ``init_value``, or zeros without one.
 
     ``variable_type`` and ``variable_shape`` must cover those of ``init_value``, and default to them.
+
+    - ``variable_id``: the name of the variable in the model, or a Variable.
+    - ``variable_type``: the element type of the variable.
+    - ``variable_shape``: the shape of the variable.
     """
 
     input_names = ("init_value?",)

@@ -21,7 +21,11 @@ from hetero.ops.windows import (
 
 
 class AnyConvolution(WindowOp):
-    """Base of all convolutions: data ``[N, C, spatial…]``, filters with ``filter_axes`` non-spatial dimensions."""
+    """Base of all convolutions: data ``[N, C, spatial…]``, filters with ``filter_axes`` non-spatial dimensions.
+
+    - ``output_shape``: an integer vector, the length of each spatial axis of the output. The cropping then follows from
+      it.
+    """
 
     filter_axes = 2
 
@@ -109,6 +113,8 @@ class BinaryConvolution(ForwardConvolution, opset=1):
 
     Each output element is the number of equal pairs of elements minus the number of unequal pairs. ``pad_value`` is
     the value of the padding.
+
+    - ``mode``: how elements are multiplied; xnor-popcount is the only mode.
     """
 
     parameter_order = (
@@ -128,6 +134,17 @@ class BinaryConvolution(ForwardConvolution, opset=1):
 
 
 class BackwardConvolution(AnyConvolution):
+    """Base of transposed convolutions: each element of the data adds a scaled copy of the filters to the output.
+
+    - ``pads_begin``, ``pads_end``: how many elements of the full output are cropped at the start and at the end of each
+      spatial axis, if auto_pad is explicit; None for 0 everywhere.
+    - ``strides``: the distance in the output between the copies of the filters, on each spatial axis.
+    - ``dilations``: the spacing of the elements of the filters; None for 1 everywhere.
+    - ``output_padding``: how many elements are added to the end of each spatial axis; None for 0 everywhere.
+    - ``auto_pad``: None for explicit. With an ``output_shape``, same_upper and same_lower divide what is cropped
+      between both ends.
+    """
+
     input_names = ("data", "filters", "output_shape?")
     shape_inputs = (2,)
     parameter_order = (

@@ -16,6 +16,8 @@ class DeformableConvolutionV1(WindowOp, type_name="DeformableConvolution", opset
     The offsets ``[N, 2·deformable_group·height·width, positions…]`` shift each filter element along H and W, for each
     position and each of ``deformable_group`` groups of channels; the data is sampled bilinearly. The output is
     ``[N, O, positions…]``.
+
+    - ``deformable_values``: the offsets.
     """
 
     input_names: tuple[str, ...] = ("data", "deformable_values", "filters")

@@ -20,12 +20,17 @@ from hetero.ops.detection.nms import BoxSuppression, minimum_length
 
 
 class _ClassSuppression(BoxSuppression):
-    """Base of both operations: boxes ``[batches, boxes, 4]`` and scores ``[batches, classes, boxes]``.
+    """Base of suppressions per class: boxes ``[batches, boxes, 4]`` and scores ``[batches, classes, boxes]``.
 
     At most ``nms_top_k`` boxes per class are considered, and at most ``keep_top_k`` per batch are selected; -1 means
     all. Boxes of ``background_class`` are never selected. Corners are x1, y1, x2, y2; x2 and y2 are inside the box
     unless ``normalized`` is set. Outputs: class, score and corners of each selected box ``[selected, 6]``, its index in
     all boxes ``[selected, 1]``, the number of selected boxes per batch ``[batches]``.
+
+    - ``sort_result_type``: the order of the selected boxes: by class, by score, or any.
+    - ``sort_result_across_batch``: whether that is the order of all boxes, instead of those of each batch.
+    - ``output_type``: i32 or i64, the element type of the indices and numbers.
+    - ``score_threshold``: the least score of a box.
     """
 
     output_size = 3
@@ -53,7 +58,13 @@ class _ClassSuppression(BoxSuppression):
 
 
 class MatrixNms(_ClassSuppression, opset=8):
-    """Parallel soft NMS: the score of each box decays with its overlaps with better boxes of its class."""
+    """Parallel soft NMS: the score of each box decays with its overlaps with better boxes of its class.
+
+    - ``decay_function``: gaussian decays by ``exp(gaussian_sigma · (m² - IoU²))``, linear by ``(1 - IoU) / (1 - m)``,
+      where m is the largest overlap of the better box with one that is better still.
+    - ``gaussian_sigma``: the factor in the exponent.
+    - ``post_threshold``: the score that a box needs after the decay.
+    """
 
     input_names = ("boxes", "scores")
     score_threshold = Attribute(float, 0.0)
@@ -71,6 +82,8 @@ class MulticlassNms(_ClassSuppression, opset=9):
 
     With ``roisnum`` each class has its own boxes ``[classes, boxes, 4]`` and scores ``[classes, boxes]``. They are
     concatenated over the batches, and ``roisnum`` has the number of boxes in each batch.
+
+    - ``iou_threshold``: the IoU with a better box of its class above which a box is dropped.
     """
 
     input_names: tuple[str, ...] = ("boxes", "scores", "roisnum?")

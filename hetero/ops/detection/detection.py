@@ -41,6 +41,19 @@ class DetectionOutput(Op, opset=8):
       two-stage detectors.
 
     The row after the last box has -1 for the image.
+
+    - ``background_label_id``: the class that is never output; -1 for none.
+    - ``top_k``: the number of best boxes of a class that are considered; -1 for all.
+    - ``keep_top_k``: the number of boxes of an image that are output, one number; -1 for all.
+    - ``code_type``: whether offsets move the corners of a prior or its center and size.
+    - ``share_location``: whether all classes have the same boxes.
+    - ``nms_threshold``: the IoU with a better box above which a box is dropped.
+    - ``confidence_threshold``: the score that a box needs.
+    - ``clip_before_nms``, ``clip_after_nms``: whether boxes are clipped to the image, 0 to 1, before and after the
+      suppression.
+    - ``decrease_label_id``: whether a prior is considered for its best class only, and classes are output less 1.
+    - ``input_height``, ``input_width``: the size of the image, by which priors that are not normalized are divided.
+    - ``objectness_score``: the score of the first stage below which a prior is background.
     """
 
     input_names = ("box_logits", "class_preds", "proposals", "aux_class_preds?", "aux_box_preds?")
@@ -126,7 +139,10 @@ class DetectionOutput(Op, opset=8):
 
 
 class DetectionOutputV1(DetectionOutput, type_name="DetectionOutput", opset=1):
-    """DetectionOutput with the number of classes as an attribute."""
+    """DetectionOutput with the number of classes as an attribute.
+
+    - ``num_classes``: the number of classes, with the background.
+    """
 
     num_classes = Attribute(int)
 

@@ -28,6 +28,8 @@ class ExperimentalDetectronPriorGridGenerator(_Detectron, opset=6):
 
     With ``flatten`` the output is ``[height * width * priors, 4]``. Grid size ``h``, ``w`` and cell distance
     ``stride_x``, ``stride_y`` default to those of the feature map in the image, both ``[1, channels, height, width]``.
+
+    - ``feature_map``, ``im_data``: only their shapes are used.
     """
 
     input_names = ("priors", "feature_map", "im_data")
@@ -50,7 +52,11 @@ class ExperimentalDetectronPriorGridGenerator(_Detectron, opset=6):
 
 
 class ExperimentalDetectronTopKROIs(_Detectron, opset=6):
-    """The ``max_rois`` boxes with the largest probabilities, best first. Inputs ``[boxes, 4]`` and ``[boxes]``."""
+    """The ``max_rois`` boxes with the largest probabilities, best first. Inputs ``[boxes, 4]`` and ``[boxes]``.
+
+    - ``input_rois``: ``[boxes, 4]``.
+    - ``rois_probs``: ``[boxes]``.
+    """
 
     input_names = ("input_rois", "rois_probs")
     max_rois = Attribute(int, 0)
@@ -68,6 +74,12 @@ class ExperimentalDetectronGenerateProposalsSingleImage(_Detectron, opset=6):
 
     Inputs: the image's height, width and scale; anchors ``[height * width * anchors, 4]``; offsets ``[anchors * 4,
     height, width]``; scores ``[anchors, height, width]``.
+
+    - ``im_info``: ``[3]``, height, width and scale of the image.
+    - ``deltas``: the offsets.
+    - ``min_size``: the smallest width and height of a box, times the scale of the image.
+    - ``nms_threshold``: the IoU with a better box above which a box is dropped.
+    - ``pre_nms_count``: the number of best boxes that are considered.
     """
 
     input_names = ("im_info", "anchors", "deltas", "scores")
@@ -98,6 +110,16 @@ class ExperimentalDetectronDetectionOutput(_Detectron, opset=6):
 
     Class 0 is the background. Inputs: boxes ``[boxes, 4]``; their offsets for each class ``[boxes, classes * 4]``,
     which are divided by ``deltas_weights``; scores ``[boxes, classes]``; the image's height, width, scale ``[1, 3]``.
+
+    - ``rois``: ``[boxes, 4]``, the corners of the boxes.
+    - ``deltas``: ``[boxes, classes * 4]``, the offsets.
+    - ``im_info``: ``[1, 3]``, height, width and scale of the image.
+    - ``score_threshold``: the score that a box must exceed.
+    - ``nms_threshold``: the IoU with a better box of its class above which a box is dropped.
+    - ``max_delta_log_wh``: the largest logarithm of the growth of a box.
+    - ``num_classes``: the number of classes, with the background.
+    - ``post_nms_count``: the number of best boxes of a class that are kept.
+    - ``class_agnostic_box_regression``: has no effect.
     """
 
     input_names = ("rois", "deltas", "scores", "im_info")
@@ -134,6 +156,9 @@ class ExperimentalDetectronROIFeatureExtractor(_Detectron, opset=6):
 
     Inputs: boxes ``[boxes, 4]`` and feature maps ``[1, channels, height, width]``. Larger boxes use later maps; the
     distance of a map's elements in pixels is its value in ``pyramid_scales``.
+
+    - ``sampling_ratio``: the number of samples per bin and axis; 0 for the length of the bin, rounded up.
+    - ``aligned``: whether coordinates are shifted by half an element.
     """
 
     input_names = ("*inputs",)

@@ -28,7 +28,15 @@ def minimum_length(a: Dimension, b: Dimension) -> Dimension:
 
 
 class BoxSuppression(Op):
-    """Base of suppressions with boxes ``[batches, boxes, numbers]`` and scores ``[batches, classes, boxes]``."""
+    """Base of suppressions with boxes ``[batches, boxes, numbers]`` and scores ``[batches, classes, boxes]``.
+
+    - ``max_output_boxes_per_class``: an integer scalar, the number of best boxes of a class that are selected.
+    - ``iou_threshold``: a scalar, the IoU with a selected box above which a box is dropped.
+    - ``score_threshold``: a scalar; only boxes with a higher score are selected.
+    - ``box_encoding``: corner for y1, x1, y2, x2; center for the center's x and y, width and height.
+    - ``sort_result_descending``: whether boxes are sorted by score over all classes and batches.
+    - ``output_type``: i32 or i64, the element type of the indices.
+    """
 
     shape_inputs: tuple[int, ...] = (2,)
     box_numbers = 4

@@ -14,10 +14,16 @@ from hetero.ops.values import shape_of_value
 
 
 class _PriorBoxes(Op):
-    """Base of both operations. Inputs: height and width of the feature map, and of the image, integers ``[2]``.
+    """Base of prior boxes. Inputs: height and width of the feature map, and of the image, integers ``[2]``.
 
     The output is f32 ``[2, 4 * cells * boxes per cell]``: in row 0 x1, y1, x2, y2 of each box as fractions of the
     image, in row 1 their variances.
+
+    - ``variance``: one number or four for each box; 0.1 if empty.
+    - ``clip``: whether boxes are clipped to the image.
+    - ``offset``: the position of the center in its cell, as a fraction of the cell.
+    - ``layer_shape``: height and width of the feature map.
+    - ``image_shape``: height and width of the image.
     """
 
     attributes_in = "attrs"
@@ -45,6 +51,17 @@ class PriorBoxV1(_PriorBoxes, type_name="PriorBox", opset=1):
     """Squares of the given sizes, and boxes of the same area with the given aspect ratios; see OpenVINO's PriorBox-1.
 
     If ``scale_all_sizes`` is false, ``min_size`` and ``step`` are fractions of the image's height.
+
+    - ``min_size``: the sides of squares, in pixels.
+    - ``max_size``: one number for each of ``min_size`` makes a further square, whose side is the geometric mean of
+      both.
+    - ``aspect_ratio``: the ratios of width and height of further boxes.
+    - ``flip``: whether each ratio's inverse is a ratio too.
+    - ``fixed_size``: the sizes of boxes that are repeated in a cell.
+    - ``density``: for each of ``fixed_size``, the number of its boxes along each axis of a cell.
+    - ``fixed_ratio``: the aspect ratios of boxes of fixed size; if empty, those of ``aspect_ratio``.
+    - ``step``: the distance of cells in pixels; 0 for the size of the image divided by that of the feature map, with
+      offset 0.5.
     """
 
     input_names = ("layer_shape", "image_shape")
@@ -112,7 +129,14 @@ class PriorBox(PriorBoxV1, opset=8):
 
 
 class PriorBoxClustered(_PriorBoxes, opset=1):
-    """Boxes of the given widths and heights, centered ``offset`` cells from the corner of each cell."""
+    """Boxes of the given widths and heights, centered ``offset`` cells from the corner of each cell.
+
+    - ``output_size``: height and width of the feature map.
+    - ``image_size``: height and width of the image.
+    - ``step``, ``step_w``, ``step_h``: the distance of cells in pixels; 0 for the size of the image divided by that of
+      the feature map.
+    - ``width``, ``height``: the sizes of the boxes of a cell, in pixels.
+    """
 
     input_names = ("output_size", "image_size")
     width = Attribute(floats, ())

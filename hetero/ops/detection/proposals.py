@@ -19,6 +19,21 @@ class Proposal(Op, opset=4):
     Inputs: scores ``[images, 2 * anchors, height, width]``, whose second half is for objects; offsets ``[images,
     4 * anchors, height, width]``; the image's height, width and one or two scales. The anchors are boxes of all ratios
     and scales around each cell. Unused rows are 0; the first of them has the image index -1.
+
+    - ``class_probs``: the scores.
+    - ``bbox_deltas``: the offsets.
+    - ``image_shape``: height, width and scales of the image.
+    - ``base_size``: the side of the square from which the anchors are made.
+    - ``pre_nms_topn``: the number of best boxes of an image before the suppression.
+    - ``nms_thresh``: the IoU with a better box above which a box is dropped.
+    - ``feat_stride``: the distance of cells in pixels.
+    - ``min_size``: the smallest width and height of a box, times the scale of the image.
+    - ``ratio``, ``scale``: the aspect ratios and the factors of the anchors.
+    - ``clip_before_nms``, ``clip_after_nms``: whether boxes are clipped to the image before and after the suppression.
+    - ``normalize``: whether boxes are output as fractions of the image.
+    - ``box_size_scale``, ``box_coordinate_scale``: the numbers by which the offsets of sizes and of centers are
+      divided.
+    - ``framework``: "tensorflow" for its order of coordinates and its anchors.
     """
 
     input_names = ("class_probs", "bbox_deltas", "image_shape")
@@ -90,6 +105,15 @@ class GenerateProposals(Op, opset=9):
 
     Inputs: height, width and scales of each image ``[images, 3 or 4]``, the anchors ``[height, width, anchors, 4]``,
     offsets ``[images, 4 * anchors, height, width]`` and scores ``[images, anchors, height, width]``.
+
+    - ``im_info``: ``[images, 3 or 4]``, height, width and scales.
+    - ``deltas``: the offsets.
+    - ``min_size``: the smallest width and height of a box, times the scale of the image.
+    - ``nms_threshold``: the IoU with a better box above which a box is dropped.
+    - ``pre_nms_count``, ``post_nms_count``: the number of best boxes of an image before and after the suppression.
+    - ``normalized``: whether the far corners of boxes are outside of them; else they are their last pixels.
+    - ``nms_eta``: a number less than 1 multiplies a threshold above 0.5 after each selected box.
+    - ``roi_num_type``: i32 or i64, the element type of the third output.
     """
 
     input_names = ("im_info", "anchors", "deltas", "scores")

@@ -44,6 +44,13 @@ class ROIPooling(_RegionPooling, opset=2):
     """Regions ``[image, x1, y1, x2, y2]`` pooled to ``[R, C, output_roi…]`` by maximum or bilinear interpolation.
 
     Regions with a negative image index give zeros.
+
+    - ``input``: ``[N, C, H, W]``.
+    - ``coords``: ``[R, 5]``, the image and the corners of each region.
+    - ``output_roi``, ``size``: the number of bins along each axis; two names of one attribute.
+    - ``pooled_h``, ``pooled_w``: the same as two numbers.
+    - ``spatial_scale``: the factor from coordinates of regions to those of the data, in mode max.
+    - ``method``: the maximum of each bin, or one bilinear sample.
     """
 
     input_names = ("input", "coords")
@@ -82,7 +89,14 @@ class ROIPooling(_RegionPooling, opset=2):
 
 
 class _AlignedPooling(_RegionPooling):
-    """Base of ROI align operations: boxes and their image indices are two inputs; bins are sampled bilinearly."""
+    """Base of ROI align operations: boxes and their image indices are two inputs; bins are sampled bilinearly.
+
+    - ``rois``: ``[R, 4]``, the corners of the regions; with an angle ``[R, 5]``.
+    - ``batch_indices``: ``[R]``, the image of each region.
+    - ``pooled_h``, ``pooled_w``: the number of bins along each axis.
+    - ``sampling_ratio``: the number of samples per bin and axis; 0 for the length of the bin, rounded up.
+    - ``spatial_scale``: the factor from coordinates of regions to those of the data.
+    """
 
     input_names = ("data", "rois", "batch_indices")
     pooled_h = Attribute(int)
@@ -107,6 +121,8 @@ class ROIAlignV3(_AlignedPooling, type_name="ROIAlign", opset=3):
     """Regions ``[x1, y1, x2, y2]`` pooled to ``[R, C, pooled_h, pooled_w]``: mean or maximum of each bin's samples.
 
     A bin has ``sampling_ratio`` samples per axis, or if that is 0, its length rounded up.
+
+    - ``mode``: the mean or the maximum of the samples of a bin.
     """
 
     box_length = 4
@@ -125,7 +141,10 @@ class ROIAlignLargestTerm(ROIAlign):
 
 
 class ROIAlignRotated(_AlignedPooling, opset=15):
-    """ROIAlign of rotated regions ``[center x, center y, width, height, angle]``, with the mean of the samples."""
+    """ROIAlign of rotated regions ``[center x, center y, width, height, angle]``, with the mean of the samples.
+
+    - ``clockwise_mode``: whether angles are clockwise.
+    """
 
     clockwise_mode = Attribute(bool)
 
@@ -135,6 +154,12 @@ class PSROIPooling(_RegionPooling, opset=1):
 
     Each bin reads its own channels. Mode average takes the mean of the bin; bilinear interpolates the region, given as
     fractions of the image, and averages over ``spatial_bins``.
+
+    - ``input``: ``[N, C, H, W]``.
+    - ``coords``: ``[R, 5]``, the image and the corners of each region.
+    - ``spatial_scale``: the factor from coordinates of regions to those of the data.
+    - ``spatial_bins_x``, ``spatial_bins_y``: the number of parts of a region along each axis, in mode bilinear.
+    - ``mode``: the mean of each bin, or bilinear samples.
     """
 
     input_names = ("input", "coords")
@@ -156,7 +181,18 @@ class PSROIPooling(_RegionPooling, opset=1):
 
 
 class DeformablePSROIPooling(_RegionPooling, opset=1):
-    """PSROIPooling by means of bilinear samples, with the bins shifted by ``offsets [R, 2·classes, part, part]``."""
+    """PSROIPooling by means of bilinear samples, with the bins shifted by ``offsets [R, 2·classes, part, part]``.
+
+    - ``feature_maps``: ``[N, output_dim * group_size², H, W]``.
+    - ``coords``: ``[R, 5]``, the image and the corners of each region.
+    - ``output_dim``: the number of channels of the output.
+    - ``group_size``: the number of bins on each axis of a region.
+    - ``spatial_scale``: the factor from coordinates of regions to those of the feature map.
+    - ``mode``: bilinear_deformable is the only mode.
+    - ``spatial_bins_x``, ``spatial_bins_y``: the number of samples in a bin along each axis.
+    - ``trans_std``: the factor from offsets to fractions of the region's size.
+    - ``part_size``: the number of offsets along each axis of a region.
+    """
 
     input_names = ("feature_maps", "coords", "offsets?")
     parameter_order = (

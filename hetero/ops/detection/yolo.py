@@ -16,6 +16,8 @@ class RegionYolo(Op, opset=1):
     to its classes, a cell has ``num`` boxes, and the dimensions ``axis`` to ``end_axis`` are flattened. Without it,
     the logistic function is applied to the classes too, and a cell has one box for each element of ``mask``.
     ``anchors`` has no effect.
+
+    - ``input``: the feature map.
     """
 
     input_names = ("input",)
@@ -63,6 +65,8 @@ class ReorgYolo(Op, opset=2):
     The data ``[N, C, H, W]`` is reinterpreted as ``[N, C / stride², H * stride, W * stride]`` and divided into blocks
     of ``stride`` by ``stride`` elements. Elements at the same position in their blocks are grouped; the result is
     reinterpreted as ``[N, C * stride², H / stride, W / stride]``.
+
+    - ``input``: the data.
     """
 
     input_names = ("input",)

@@ -56,7 +56,10 @@ class Gelu(RealUnary, opset=7):
 
 
 class Elu(UnaryOfData, opset=1):
-    """x if x > 0, else alpha · (exp(x) - 1)"""
+    """x if x > 0, else alpha · (exp(x) - 1)
+
+    - ``alpha``: the factor.
+    """
 
     alpha = Attribute(float)
 
@@ -86,7 +89,10 @@ class HardSigmoid(Unary, opset=1):
 
 
 class Selu(RealUnary, opset=1):
-    """lambda · x if x > 0, else lambda · alpha · (exp(x) - 1), with scalars alpha and lambda."""
+    """lambda · x if x > 0, else lambda · alpha · (exp(x) - 1), with scalars alpha and lambda.
+
+    - ``lambda_value``: the factor lambda.
+    """
 
     input_names = ("data", "alpha", "lambda_value")
 

@@ -15,7 +15,11 @@ from hetero.system.errors import GraphError
 
 
 class BroadcastOp(Op):
-    """Base of operations that broadcast their inputs by the attribute ``auto_broadcast``."""
+    """Base of operations that broadcast their inputs by the attribute ``auto_broadcast``.
+
+    - ``auto_broadcast``: numpy broadcasts shapes as numpy does; none (or explicit) needs equal shapes.
+    - ``x1``, ``x2``: a and b.
+    """
 
     auto_broadcast: Any
 
@@ -92,7 +96,10 @@ class Multiply(Broadcasting, opset=1):
 
 
 class Divide(Broadcasting, opset=1):
-    """a / b. Integer quotients are rounded down if m_pythondiv is set, else toward zero."""
+    """a / b. Integer quotients are rounded down if m_pythondiv is set, else toward zero.
+
+    - ``m_pythondiv``: whether integer quotients are rounded down.
+    """
 
     m_pythondiv = Attribute(bool, True)
 

@@ -36,7 +36,10 @@ class _Conversion(Op):
 
 
 class Convert(_Conversion, opset=1):
-    """Conversion to another element type with C++ semantics; values too large for an f8 type become NaN or infinity."""
+    """Conversion to another element type with C++ semantics; values too large for an f8 type become NaN or infinity.
+
+    - ``destination_type``: the element type of the output.
+    """
 
     destination_type = Attribute(Type)
 
@@ -55,6 +58,8 @@ class Cast(_Conversion):
 
     With ``saturate``, values out of the range of an f8 type become its largest number. ``round_mode`` applies to
     f8e8m0, whose numbers are powers of two.
+
+    - ``destination_type``: the element type of the output.
     """
 
     destination_type = Attribute(Type)
@@ -63,7 +68,10 @@ class Cast(_Conversion):
 
 
 class BitCast(Op):
-    """Reinterpretation of the bits as another element type of the same width."""
+    """Reinterpretation of the bits as another element type of the same width.
+
+    - ``destination_type``: the element type of the output, which has the shape of the data.
+    """
 
     input_names = ("data",)
     destination_type = Attribute(Type)
@@ -161,6 +169,8 @@ class FakeConvert(Op, opset=13):
     """data · scale - shift rounded to an f8 type with saturation, and converted back to the original range and type.
 
     scale and shift broadcast to data; the output has the shape and element type (f32, f16, bf16) of data.
+
+    - ``destination_type``: the f8 type whose numbers remain.
     """
 
     input_names = ("data", "scale", "shift?")

@@ -20,7 +20,7 @@ class Unary(Op):
 
 
 class UnaryOfData(Unary):
-    """Base of those whose input is called ``data``."""
+    """Base of element-wise operations whose input is called ``data``."""
 
     input_names = ("data",)
 
@@ -126,7 +126,10 @@ class Round(UnaryOfData, opset=5):
 
 
 class Clamp(UnaryOfData, opset=1):
-    """min(max(x, min_value), max_value)"""
+    """min(max(x, min_value), max_value)
+
+    - ``min_value``, ``max_value``: the limits.
+    """
 
     min_value = Attribute(float, ir="min")
     max_value = Attribute(float, ir="max")

@@ -19,6 +19,10 @@ class _ColorConversion(Op):
     """Base of color conversions to ``[N, H, W, 3]`` of the same element type, u8 or floating-point.
 
     The input is ``[N, 1.5·H, W, 1]``, or Y ``[N, H, W, 1]`` and chrominance planes ``[N, H/2, W/2, channels]``.
+
+    - ``arg``: the luminance, or if it is the only input, all planes.
+    - ``arg_u``, ``arg_v``: the chrominance planes of I420, with one channel each.
+    - ``arg_uv``: the chrominance plane of NV12, with two channels.
     """
 
     # The number of channels of each chrominance plane.

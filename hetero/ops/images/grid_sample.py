@@ -13,6 +13,11 @@ class GridSample(Op, opset=9):
 
     A point has one coordinate for each spatial axis, last axis first, from -1 at one end of the data to 1 at the other.
     Any number of spatial axes is supported; OpenVINO supports two.
+
+    - ``align_corners``: whether -1 and 1 are the centers of the first and the last element, instead of their outer
+      edges.
+    - ``mode``: how the elements around a point are combined.
+    - ``padding_mode``: what is outside of the data: zeros, its border, or its reflection.
     """
 
     input_names = ("data", "grid")

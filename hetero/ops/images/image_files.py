@@ -9,7 +9,11 @@ from hetero.ops.checks import check_type, shape_of_rank
 
 
 class ImageDecoder(Op):
-    """The pixels ``[height, width, channels]`` (u8) of an image file's bytes; empty if they are not an image."""
+    """The pixels ``[height, width, channels]`` (u8) of an image file's bytes; empty if they are not an image.
+
+    - ``encoded_stream``: u8, the bytes of the file.
+    - ``pixel_format``: the channels of the output.
+    """
 
     input_names = ("encoded_stream",)
     pixel_format = Attribute(choice("rgb", "bgr", "grayscale"), "rgb")

@@ -20,7 +20,19 @@ _SETTINGS = (
 
 
 class _Interpolate(Op):
-    """Base of Interpolate versions with sizes, scales and axes (default: all) as inputs."""
+    """Base of Interpolate versions with sizes, scales and axes (default: all) as inputs.
+
+    - ``image``: the data.
+    - ``output_shape``: the sizes of the resized axes.
+    - ``scales_or_sizes``: the sizes or the scales of the resized axes, as ``shape_calculation_mode`` says.
+    - ``shape_calculation_mode``: whether sizes or scales are given.
+    - ``pads_begin``, ``pads_end``: how many zeros are added before and after each axis of the data; None for none.
+    - ``coordinate_transformation_mode``: which coordinate in the data an element of the output has.
+    - ``nearest_mode``: how coordinates are rounded in mode nearest.
+    - ``antialias``: whether filters are widened when downsampling.
+    - ``cube_coeff``: the parameter a of the cubic filter.
+    - ``mode``: the filter.
+    """
 
     shape_calculation_mode = Attribute(choice("sizes", "scales"))
     pads_begin = Attribute(integers, None)
@@ -120,6 +132,12 @@ class InterpolateV1(Op, type_name="Interpolate", opset=1):
 
     Coordinates are as in OpenVINO: align_corners if that is set, else half_pixel for mode linear and a rank other
     than 4, else asymmetric.
+
+    - ``image``: the data.
+    - ``mode``: the filter.
+    - ``antialias``: whether filters are widened when downsampling.
+    - ``pads_begin``, ``pads_end``: how many zeros are added before and after each axis of the data.
+    - ``align_corners``: whether the first and the last elements of input and output are at the same coordinates.
     """
 
     input_names = ("image", "output_shape")

@@ -28,6 +28,14 @@ class Resize(Op):
     - A ``keep_aspect_ratio_policy`` other than stretch takes sizes as bounds.
 
     The formulas are those of ONNX's Resize-19.
+
+    - ``image``: the data.
+    - ``scales_or_sizes``: the sizes or the scales of the resized axes, as ``shape_calculation_mode`` says.
+    - ``shape_calculation_mode``: whether sizes or scales are given.
+    - ``mode``: the filter.
+    - ``coordinate_transformation_mode``: which coordinate in the data an element of the output has.
+    - ``nearest_mode``: how coordinates are rounded in mode nearest.
+    - ``cube_coeff``: the parameter a of the cubic filter.
     """
 
     input_names = ("image", "scales_or_sizes", "roi?")

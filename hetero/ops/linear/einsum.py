@@ -60,6 +60,9 @@ class Einsum(Op, opset=7):
     """The product of the inputs, whose dimensions are labeled by letters, summed over letters not in the output.
 
     "ij,jk->ik" is a matrix product, "ii->i" a diagonal. Dimensions of an ellipsis are broadcast.
+
+    - ``equation``: the letters of the dimensions of each input, separated by commas, then "->" and those of the output.
+      Without "->" the output has the letters that occur once, in alphabetical order.
     """
 
     input_names = ("*inputs",)

@@ -15,6 +15,9 @@ class MatMul(Op, opset=1):
 
     Leading dimensions are broadcast. A vector is a row on the left and a column on the right; the result does not have
     that dimension, and the transpose attributes do not apply to it.
+
+    - ``data_a``, ``data_b``: the left and the right matrices.
+    - ``transpose_a``, ``transpose_b``: whether the last two dimensions of an input are swapped first.
     """
 
     input_names = ("data_a", "data_b")
@@ -55,6 +58,8 @@ class GroupedMatMul(Op, opset=17):
 
     With ``mat_a [rows, K]``, ``offsets [G]`` holds where the rows of each group end; rows after the last group give
     zeros. With ``mat_a [G, M, K]`` the groups are the matrices, and offsets are not read.
+
+    - ``mat_b``: the weights.
     """
 
     input_names = ("mat_a", "mat_b", "offsets?")
@@ -84,6 +89,8 @@ class Eye(Op, opset=9):
     """Matrices ``[batch_shape…, num_rows, num_columns]`` with ones on a diagonal and zeros elsewhere.
 
     ``diagonal_index`` is 0 for the main diagonal, positive above and negative below it.
+
+    - ``output_type``: the element type of the output.
     """
 
     input_names = ("num_rows", "num_columns", "diagonal_index", "batch_shape?")

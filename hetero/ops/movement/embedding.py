@@ -23,7 +23,13 @@ from hetero.ops.values import exact_length, exact_number, exact_value
 
 
 class _Embedding(Op):
-    """Base of operations that look up rows of ``emb_table`` by ``indices``, weight and combine them."""
+    """Base of operations that look up rows of ``emb_table`` by ``indices``, weight and combine them.
+
+    - ``per_sample_weights``: the factor of each looked-up row; 1 by default.
+    - ``default_index``: an integer scalar, the row of an empty bag.
+    - ``offsets``: ``[bags]``, the position in ``indices`` where each bag starts.
+    - ``num_segments``: an integer scalar, the number of segments.
+    """
 
     reduction = "sum"
 
@@ -66,6 +72,8 @@ class EmbeddingBagOffsets(EmbeddingBagOffsetsSum, opset=15):
     """The sum or mean of the rows of each bag: ``indices[offsets[i]:offsets[i + 1]]``.
 
     An empty bag gets the row ``default_index``, or zeros if that is missing or -1. The output is ``[bags, row…]``.
+
+    - ``reduction``: sum or mean.
     """
 
     reduction = Attribute(choice("sum", "mean"), "sum")
@@ -91,7 +99,10 @@ class EmbeddingBagPackedSum(_Embedding, opset=3):
 
 
 class EmbeddingBagPacked(EmbeddingBagPackedSum, opset=15):
-    """The sum or mean of the rows of each bag, where each row of ``indices [bags, count]`` is a bag."""
+    """The sum or mean of the rows of each bag, where each row of ``indices [bags, count]`` is a bag.
+
+    - ``reduction``: sum or mean.
+    """
 
     reduction = Attribute(choice("sum", "mean"), "sum")
 
@@ -132,6 +143,8 @@ class SegmentMax(Op, opset=16):
 
     Empty segments are filled with zeros or with the lowest number of the type. ``num_segments`` is by default the
     last segment id plus one.
+
+    - ``fill_mode``: whether an empty segment is filled with zeros or with the lowest number.
     """
 
     input_names = ("data", "segment_ids", "num_segments?")
@@ -167,6 +180,8 @@ class SparseFillEmptyRows(Op, opset=16):
     """A sparse matrix with ``default_value`` added in column 0 of each empty row.
 
     Outputs: the indices ``[count, 2]`` and the values ``[count]``, sorted by row; whether each row was empty.
+
+    - ``dense_shape``: ``[2]``, the shape of the matrix.
     """
 
     input_names = ("values", "dense_shape", "indices", "default_value")

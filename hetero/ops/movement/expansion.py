@@ -25,6 +25,12 @@ from hetero.ops.values import MAX_VALUE_SIZE, exact_value, is_exact, shape_of_va
 
 
 class _Broadcast(Op):
+    """Base of broadcasts: the output has the element type of the data.
+
+    - ``target_shape``: an integer vector, the shape of the output.
+    - ``axes_mapping``: an integer vector, the axis of the output for each axis of the data.
+    """
+
     input_names = ("data", "target_shape", "axes_mapping?")
     shape_inputs = (1, 2)
     broadcast_spec: Any
@@ -76,7 +82,11 @@ class _Broadcast(Op):
 
 
 class Broadcast(_Broadcast, opset=3):
-    """The data broadcast to ``target_shape``; in mode explicit, ``axes_mapping`` maps data axes to output axes."""
+    """The data broadcast to ``target_shape``; in mode explicit, ``axes_mapping`` maps data axes to output axes.
+
+    - ``broadcast_spec``: numpy aligns the last axes, explicit the axes in ``axes_mapping``; bidirectional also
+      broadcasts the target shape to the shape of the data.
+    """
 
     broadcast_spec = Attribute(choice("numpy", "explicit", "bidirectional"), "NUMPY", ir="mode")
 
@@ -87,7 +97,10 @@ class Broadcast(_Broadcast, opset=3):
 
 
 class BroadcastV1(_Broadcast, type_name="Broadcast", opset=1):
-    """Broadcast without mode bidirectional; in mode numpy, axes_mapping is ignored."""
+    """Broadcast without mode bidirectional; in mode numpy, axes_mapping is ignored.
+
+    - ``mode``: numpy aligns the last axes, explicit (or none) the axes in ``axes_mapping``.
+    """
 
     mode = Attribute(numpy_or_none, "NUMPY")
 
@@ -131,7 +144,12 @@ class Tile(Op, opset=1):
 
 
 class PadV1(Op, type_name="Pad", opset=1):
-    """Pad; its specification does not include negative pads, but they are supported."""
+    """Pad; its specification does not include negative pads, but they are supported.
+
+    - ``pads_begin``, ``pads_end``: integer vectors, how many elements are added before and after each axis.
+    - ``arg_pad_value``: a scalar, the value of the padding in mode constant; 0 by default.
+    - ``pad_mode``: constant, edge repeats the border, reflect mirrors the data without the border, symmetric with it.
+    """
 
     input_names = ("arg", "pads_begin", "pads_end", "arg_pad_value?")
     shape_inputs = (1, 2)
@@ -174,10 +192,19 @@ class PadV1(Op, type_name="Pad", opset=1):
 
 
 class Pad(PadV1, opset=12):
-    """The data padded at both ends of each axis; negative pads crop it."""
+    """The data padded at both ends of each axis; negative pads crop it.
+
+    - ``pads_begin``, ``pads_end``: integer vectors, how many elements are added before and after each axis.
+    - ``arg_pad_value``: a scalar, the value of the padding in mode constant; 0 by default.
+    """
 
 
 class _Range(Op):
+    """Base of ranges: numbers from start up to but not including stop, in a vector.
+
+    - ``start``, ``stop``, ``step``: scalars, the first number, the limit, and the difference of two numbers.
+    """
+
     input_names = ("start", "stop", "step")
     shape_inputs = (0, 1, 2)
     output_type: Any
@@ -240,7 +267,10 @@ class _Range(Op):
 
 
 class Range(_Range, opset=4):
-    """The numbers from ``start`` up to but not including ``stop`` in steps of ``step``: a 1-D tensor of output_type."""
+    """The numbers from ``start`` up to but not including ``stop`` in steps of ``step``: a 1-D tensor of output_type.
+
+    - ``output_type``: the element type of the output.
+    """
 
     output_type = Attribute(Type)
 
@@ -259,7 +289,12 @@ def _interval(value: np.ndarray) -> int | Dimension:
 
 
 class OneHotV1(Op, type_name="OneHot", opset=1):
-    """OneHot that ignores negative indices."""
+    """OneHot that ignores negative indices.
+
+    - ``axis``: the axis of the output that has the length ``depth``.
+    - ``depth``: an integer scalar, the number of classes.
+    - ``on_value``, ``off_value``: scalars of the output's type, for the class at the index and for the others.
+    """
 
     input_names = ("indices", "depth", "on_value", "off_value")
     shape_inputs = (1,)
@@ -292,6 +327,8 @@ class OneHot(OneHotV1, opset=16):
 
     All elements of an index out of range are off_value. With negative_indices_mode "normalize", negative indices count
     from the end. The output has the element type of on_value and off_value.
+
+    - ``negative_indices_mode``: whether negative indices are ignored or count from the end.
     """
 
     negative_indices_mode = Attribute(choice("ignore_negative", "normalize"), None)

@@ -23,7 +23,11 @@ from hetero.ops.values import exact_number, exact_value, is_short, known_values,
 
 
 class GatherV1(Op, type_name="Gather", opset=1):
-    """Gather without batch dimensions."""
+    """Gather without batch dimensions.
+
+    - ``indices``: the positions along ``axis``.
+    - ``axis``: an integer scalar.
+    """
 
     input_names = ("data", "indices", "axis")
     shape_inputs = (2,)
@@ -59,7 +63,10 @@ class GatherV1(Op, type_name="Gather", opset=1):
 
 
 class GatherV7(GatherV1, type_name="Gather", opset=7):
-    """Gather without guaranteed support of negative indices."""
+    """Gather without guaranteed support of negative indices.
+
+    - ``batch_dims``: the number of leading axes that data and indices share.
+    """
 
     batch_dims = Attribute(int, 0)
 
@@ -73,7 +80,10 @@ class Gather(GatherV7, opset=8):
 
 
 class GatherElements(Op, opset=6):
-    """One element for each index; with axis 1: ``out[i][j][k] = data[i][indices[i][j][k]][k]``."""
+    """One element for each index; with axis 1: ``out[i][j][k] = data[i][indices[i][j][k]][k]``.
+
+    - ``axis``: the axis of the data, which may be negative.
+    """
 
     input_names = ("data", "indices")
     axis = Attribute(int, 0)
@@ -93,7 +103,11 @@ class GatherElements(Op, opset=6):
 
 
 class GatherNDV5(Op, type_name="GatherND", opset=5):
-    """GatherND with all batch dimensions of the output flattened into one."""
+    """GatherND with all batch dimensions of the output flattened into one.
+
+    - ``batch_dims``: the number of leading axes that data and indices share.
+    - ``indices``: ``[…, K]``, vectors of positions along the K axes after the batch.
+    """
 
     input_names = ("data", "indices")
     batch_dims = Attribute(int, 0)
@@ -156,7 +170,10 @@ class GatherTree(Op, opset=1):
 
 
 class NonZero(Op, opset=3):
-    """The indices of all nonzero elements, ``[rank, count]``, in row-major order."""
+    """The indices of all nonzero elements, ``[rank, count]``, in row-major order.
+
+    - ``output_type``: i32 or i64, the element type of the indices.
+    """
 
     input_names = ("data",)
     output_type = Attribute(Type, "i64")

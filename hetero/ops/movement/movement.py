@@ -197,7 +197,10 @@ class Transpose(Op, opset=1):
 
 
 class Concat(Op, opset=1):
-    """All inputs concatenated along ``axis``; the other dimensions must be equal."""
+    """All inputs concatenated along ``axis``; the other dimensions must be equal.
+
+    - ``nodes``: the tensors.
+    """
 
     input_names = ("*nodes",)
     axis = Attribute(int)
@@ -265,7 +268,12 @@ class Identity(Op, opset=16):
 
 
 class _BlockMove(Op):
-    """Base of DepthToSpace and SpaceToDepth, with blocks of length b = block_size along each of k spatial axes."""
+    """Base of DepthToSpace and SpaceToDepth, with blocks of length b = block_size along each of k spatial axes.
+
+    - ``mode``: the order of the channels: blocks_first has the position in the block before the channel, depth_first
+      after it.
+    - ``block_size``: the length b of a block along each axis.
+    """
 
     mode = Attribute(choice("blocks_first", "depth_first"))
     block_size = Attribute(int, 1)

@@ -18,6 +18,10 @@ class Col2Im(WindowOp, opset=15):
 
     L is the number of kernel positions in the padded image. Any number of spatial dimensions is supported; OpenVINO
     supports two.
+
+    - ``strides``, ``dilations``, ``pads_begin``, ``pads_end``: as in the convolution whose columns the data has; None
+      for 1 or 0 everywhere.
+    - ``kernel_size``: an integer vector, the number of elements of a patch on each spatial axis.
     """
 
     input_names = ("data", "output_size", "kernel_size")
@@ -70,6 +74,9 @@ class ExtractImagePatches(WindowOp, opset=3):
     """Patches of an image ``[N, C, H, W]``, flattened into the channels: ``[N, height·width·C, positions…]``.
 
     ``sizes`` is height and width of a patch, ``rates`` the spacing of its elements, ``strides`` that of patches.
+
+    - ``auto_pad``: valid has no padding; same_upper and same_lower pad with zeros such that there are ``length /
+      stride`` positions, rounded up.
     """
 
     input_names = ("image",)

@@ -48,7 +48,11 @@ class Roll(Op, opset=7):
 
 
 class Reverse(Op, opset=1):
-    """The data reversed along some axes: a list of axes (mode index), or a boolean mask of all axes (mode mask)."""
+    """The data reversed along some axes: a list of axes (mode index), or a boolean mask of all axes (mode mask).
+
+    - ``reversed_axes``: an integer vector of axes, or a boolean vector with one element for each axis.
+    - ``mode``: whether the axes are indices or a mask.
+    """
 
     input_names = ("data", "reversed_axes")
     shape_inputs = (1,)
@@ -69,7 +73,11 @@ class Reverse(Op, opset=1):
 
 
 class ReverseSequence(Op, opset=1):
-    """The data with the first ``seq_lengths[b]`` elements along ``seq_axis`` reversed in each batch element b."""
+    """The data with the first ``seq_lengths[b]`` elements along ``seq_axis`` reversed in each batch element b.
+
+    - ``input``: the data.
+    - ``batch_axis``: the axis of the batch.
+    """
 
     input_names = ("input", "seq_lengths")
     batch_axis = Attribute(int)
@@ -108,7 +116,7 @@ class ShuffleChannels(Op, opset=1):
 
 
 class _BatchMove(Op):
-    """Base of SpaceToBatch and BatchToSpace: three inputs with a number for each dimension of the data."""
+    """Base of the moves between batch and blocks: three inputs with a number for each dimension of the data."""
 
     shape_inputs = (1, 2, 3)
 
@@ -146,7 +154,10 @@ class _BatchMove(Op):
 
 
 class SpaceToBatch(_BatchMove, opset=2):
-    """The data padded with zeros, then the positions in each block of ``block_shape`` moved into the batch."""
+    """The data padded with zeros, then the positions in each block of ``block_shape`` moved into the batch.
+
+    - ``pads_begin``, ``pads_end``: integer vectors, how many zeros are added before and after each dimension.
+    """
 
     input_names = ("data", "block_shape", "pads_begin", "pads_end")
 
@@ -159,7 +170,11 @@ class SpaceToBatch(_BatchMove, opset=2):
 
 
 class BatchToSpace(_BatchMove, opset=2):
-    """The inverse of SpaceToBatch: parts of the batch moved into blocks of ``block_shape``, then cropped."""
+    """The inverse of SpaceToBatch: parts of the batch moved into blocks of ``block_shape``, then cropped.
+
+    - ``crops_begin``, ``crops_end``: integer vectors, how many elements are cropped at the start and at the end of each
+      dimension.
+    """
 
     input_names = ("data", "block_shape", "crops_begin", "crops_end")
 

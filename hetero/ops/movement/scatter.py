@@ -61,7 +61,12 @@ def written_value(data: np.ndarray, indices: np.ndarray, updates: np.ndarray) ->
 
 
 class ScatterElementsUpdateV3(Op, type_name="ScatterElementsUpdate", opset=3):
-    """ScatterElementsUpdate without a reduction."""
+    """ScatterElementsUpdate without a reduction.
+
+    - ``indices``: the positions along ``axis``, in the shape of ``updates``.
+    - ``updates``: the values to write.
+    - ``axis``: an integer scalar.
+    """
 
     input_names = ("data", "indices", "updates", "axis")
     shape_inputs = (3,)
@@ -94,7 +99,11 @@ class ScatterElementsUpdate(ScatterElementsUpdateV3, opset=12):
 
 
 class ScatterNDUpdateV4(Op, type_name="ScatterNDUpdate", opset=4):
-    """ScatterNDUpdate without a reduction."""
+    """ScatterNDUpdate without a reduction.
+
+    - ``indices``: ``[…, K]``, vectors of positions along the first K axes of the data.
+    - ``updates``: ``[…, rest of the data's shape]``, the values to write.
+    """
 
     input_names = ("data", "indices", "updates")
     reduction = "none"
@@ -125,6 +134,8 @@ class ScatterNDUpdate(ScatterNDUpdateV4, opset=15):
     """The data with the elements or slices at the index vectors replaced by, or reduced with, the updates.
 
     Data ``[D1 … Dk, rest…]``, indices ``[I…, k]``, updates ``[I…, rest…]``.
+
+    - ``reduction``: how updates are combined with the data: none replaces.
     """
 
     reduction = Attribute(choice("none", "sum", "sub", "prod", "min", "max"), None)

@@ -96,6 +96,11 @@ class StridedSlice(Op, opset=1):
 
     A mask has a 1 for each position where begin or end is ignored, a new axis is inserted, an axis is indexed and
     removed (shrink), or an ellipsis stands.
+
+    - ``begin_mask``, ``end_mask``: 1 for each position where begin or end is ignored.
+    - ``new_axis_mask``: 1 for each position where an axis of length 1 is inserted.
+    - ``shrink_axis_mask``: 1 for each position where the axis is indexed by begin and removed.
+    - ``ellipsis_mask``: 1 for the position of an ellipsis.
     """
 
     input_names = ("data", "begin", "end", "strides")

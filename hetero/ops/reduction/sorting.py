@@ -23,6 +23,10 @@ class TopKV1(Op, type_name="TopK", opset=1):
     """The ``k`` largest (mode max) or smallest elements along ``axis``, and their indices; on ties the first elements.
 
     ``sort``: "value" orders by value, best first, "index" by index; "none" guarantees no order.
+
+    - ``k``: an integer scalar.
+    - ``index_element_type``: i32 or i64, the element type of the indices.
+    - ``mode``: max or min.
     """
 
     input_names = ("data", "k")
@@ -74,6 +78,11 @@ class Unique(Op, opset=10):
 
     Outputs: the unique values; the index of the first occurrence of each; for each element of the data the index of
     its unique value; the number of occurrences of each.
+
+    - ``axis``: an integer scalar.
+    - ``index_element_type``: i32 or i64, the element type of the second and third output.
+    - ``count_element_type``: i32 or i64, the element type of the fourth output.
+    - ``sorted``: whether unique elements are sorted, else in order of first occurrence.
     """
 
     input_names = ("data", "axis?")
@@ -115,6 +124,8 @@ class Bucketize(Op, opset=3):
     """The index of the bucket of each element of the data; ``buckets`` is a vector of the sorted bounds.
 
     A bucket contains its upper bound if ``with_right_bound`` is set, else its lower bound.
+
+    - ``output_type``: i32 or i64, the element type of the output, which has the shape of the data.
     """
 
     input_names = ("data", "buckets")
@@ -133,6 +144,9 @@ class SearchSorted(Op, opset=15):
 
     That is after equal elements if ``right_mode`` is set, else before them. The sequence is a vector, or has one row
     for each row of the values.
+
+    - ``sorted_sequence``: ``[L]`` or ``[…, L]``, ascending.
+    - ``output_type``: i32 or i64, the element type of the output, which has the shape of the values.
     """
 
     input_names = ("sorted_sequence", "values")

@@ -12,6 +12,8 @@ class CTCGreedyDecoder(Op, opset=1):
 
     Scores are ``[time, batch, classes]``; a sequence ends at the first 0 in the mask ``[time, batch]``. With
     ``merge_repeated``, a class that is best in several consecutive steps is output once.
+
+    - ``sequence_mask``: ``[time, batch]``, 1 up to the last step of each sequence, then 0.
     """
 
     input_names = ("data", "sequence_mask")
@@ -31,6 +33,10 @@ class CTCGreedyDecoderSeqLen(Op, opset=6):
 
     Scores are ``[batch, time, classes]``; ``sequence_length [batch]`` is the number of steps of each sequence. The
     blank is the last class by default.
+
+    - ``merge_repeated``: whether a class that is best in several consecutive steps is output once.
+    - ``classes_index_type``, ``sequence_length_type``: i32 or i64, the element types of the two outputs.
+    - ``blank_index``: an integer scalar, the class that stands for the blank.
     """
 
     input_names = ("data", "sequence_length", "blank_index?")
@@ -57,6 +63,10 @@ class CTCLoss(Op, opset=4):
     The probability is the sum over all alignments of the labels with the steps, with blanks in between; with
     ``ctc_merge_repeated`` a label may span several steps. Before that, ``preprocess_collapse_repeated`` merges
     consecutive equal labels, and ``unique`` removes all duplicates. The blank is the last class by default.
+
+    - ``logit_length``: ``[batch]``, the number of steps of each row of logits.
+    - ``label_length``: ``[batch]``, the number of labels in each row of labels.
+    - ``blank_index``: an integer scalar, the class that stands for the blank.
     """
 
     input_names = ("logits", "logit_length", "labels", "label_length", "blank_index?")

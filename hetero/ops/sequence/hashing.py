@@ -13,6 +13,8 @@ class LshProjection(Op):
     The bit of a seed is set if the weighted sum of the hashes of all rows is positive. The hash of a row is FarmHash's
     Fingerprint64 of the seed's bytes followed by the row's, as a signed number. The output is the bits, i32
     ``[H · B]``, or if ``is_sparse`` is set, for each row h of seeds its bits as a number plus ``h · 2^B``, i32 ``[H]``.
+
+    - ``weight``: ``[N]``, the weight of each row.
     """
 
     input_names = ("hash", "data", "weight?")

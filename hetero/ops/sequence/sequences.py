@@ -34,7 +34,10 @@ def _with_item(node: Op, sequence: SequenceType, index: int) -> SequenceType:
 
 
 class SequenceConstruct(Op):
-    """The sequence of its inputs."""
+    """The sequence of its inputs.
+
+    - ``nodes``: the tensors.
+    """
 
     input_names = ("*nodes",)
 
@@ -74,7 +77,10 @@ class SequenceErase(Op):
 
 
 class SequenceAt(Op):
-    """The tensor at ``position``; a negative position counts from the end."""
+    """The tensor at ``position``; a negative position counts from the end.
+
+    - ``sequence``: a sequence of tensors.
+    """
 
     input_names = ("sequence", "position")
 
@@ -98,6 +104,8 @@ class SplitToSequence(Op):
 
     A vector ``split`` has the length of each part; a scalar is the length of all parts but the last, which may be
     shorter. Without ``split`` the length is 1, and the axis is removed unless ``keep_dims`` is set.
+
+    - ``axis``: the axis of the data, which may be negative.
     """
 
     input_names = ("data", "split?")
@@ -114,7 +122,10 @@ class SplitToSequence(Op):
 
 
 class ConcatFromSequence(Op):
-    """The tensors of a sequence concatenated along an axis, or stacked along a new axis."""
+    """The tensors of a sequence concatenated along an axis, or stacked along a new axis.
+
+    - ``new_axis``: whether ``axis`` is a new axis.
+    """
 
     input_names = ("sequence",)
     axis = Attribute(int)
@@ -131,7 +142,10 @@ class ConcatFromSequence(Op):
 
 
 class Optional(Op):
-    """An optional that contains its input; without an input, an empty optional of ``content_type``."""
+    """An optional that contains its input; without an input, an empty optional of ``content_type``.
+
+    - ``value``: a tensor or a sequence.
+    """
 
     input_names = ("value?",)
     content_type = Attribute(element_type_of, Type.dynamic)

@@ -45,7 +45,10 @@ class StringTensorUnpack(Op, opset=15):
 
 
 class StringConcat(Op):
-    """Element-wise concatenation of strings, with numpy broadcasting."""
+    """Element-wise concatenation of strings, with numpy broadcasting.
+
+    - ``first``, ``second``: strings, whose shapes are broadcast.
+    """
 
     input_names = ("first", "second")
 
@@ -59,6 +62,8 @@ class StringSplit(Op):
 
     Outputs: the substrings on a new last axis, padded with empty strings; the number of substrings of each string. A
     non-negative ``maxsplit`` limits the number of splits, from the left.
+
+    - ``delimiter``: what separates the substrings; whitespace if empty.
     """
 
     input_names = ("data",)
@@ -75,7 +80,11 @@ class StringSplit(Op):
 
 
 class StringNormalizer(Op):
-    """Strings ``[C]`` or ``[1, C]`` without ``stopwords``, in lower or upper case; one empty string if none is left."""
+    """Strings ``[C]`` or ``[1, C]`` without ``stopwords``, in lower or upper case; one empty string if none is left.
+
+    - ``case_change_action``: which case the output has.
+    - ``is_case_sensitive``: whether stopwords match in the same case only.
+    """
 
     input_names = ("data",)
     stopwords = Attribute(texts, ())
@@ -94,7 +103,10 @@ class StringNormalizer(Op):
 
 
 class RegexFullMatch(Op):
-    """Whether each whole string matches the regular expression."""
+    """Whether each whole string matches the regular expression.
+
+    - ``pattern``: the regular expression.
+    """
 
     input_names = ("data",)
     pattern = Attribute(str)
@@ -109,6 +121,9 @@ class RegexReplace(Op):
 
     In ``rewrite``, ``\1`` to ``\9`` are the groups of the match, ``\0`` is the whole match. Character classes such as
     ``\s`` are those of ASCII.
+
+    - ``pattern``: the regular expression.
+    - ``replace_global``: whether all matches are replaced.
     """
 
     input_names = ("data",)
@@ -140,6 +155,10 @@ class TfIdfVectorizer(Op):
     ``ngram_counts`` has the positions in the pool where the n-grams of 1, 2, … items start, ``ngram_indexes`` the
     output column of each n-gram. Up to ``max_skip_count`` items are skipped between the items of an n-gram. By ``mode``
     the output is the count (tf), the weight if the n-gram occurs (idf), or the product of both (tfidf).
+
+    - ``min_gram_length``, ``max_gram_length``: the numbers of items of the n-grams that are counted.
+    - ``pool_int64s``, ``pool_strings``: the items of the pool's n-grams, one of both.
+    - ``weights``: the weight of each n-gram, in modes idf and tfidf; 1 if empty.
     """
 
     input_names = ("data",)

@@ -22,6 +22,7 @@ class TreeEnsemble(Op):
     - ``roots``: the root node of each tree, or a leaf.
     - ``leaves [leaves, targets]``: the weights; NaN if a leaf has none for a target.
     - ``members``: the sets of the nodes with mode "member", one per row, in the order of the nodes, padded with NaN.
+    - ``aggregate``: how the outputs of the trees are combined.
     """
 
     input_names = (
@@ -47,6 +48,8 @@ class LabelEncoder(Op):
     """Each element of the data replaced by the value of the equal key, or by the default if no key is equal.
 
     Without a default, an element without a key is an error. NaN is a valid key. Among equal keys the last one counts.
+
+    - ``values``: a vector, the value of each key.
     """
 
     input_names = ("data", "keys", "values", "default?")
