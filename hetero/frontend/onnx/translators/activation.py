@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from hetero import ops
+from hetero.frontend.numerics.activation import celu, gelu, hard_sigmoid, leaky_relu, selu, swish
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.translation.translators import Translation
@@ -37,30 +38,8 @@ register_direct(
 )
 
 
-def swish(value: Output, alpha: float) -> Op:
-    return ops.Swish(value, scalar_like(value, alpha))
-
-
 def _swiglu(value: Output, gate: Output, alpha: float) -> Op:
     return ops.Multiply(swish(value, alpha), gate)
-
-
-def _gelu(value: Output, approximate: str) -> Op:
-    return ops.Gelu(value, "tanh" if approximate == "tanh" else "erf")
-
-
-def _celu(value: Output, alpha: float) -> Op:
-    # max(0, x) + min(0, a·(exp(x/a) - 1)) is a·elu(x/a), where elu has alpha 1.
-    factor = scalar_like(value, alpha)
-    return ops.Multiply(ops.Elu(ops.Divide(value, factor), 1.0), factor)
-
-
-def _selu(value: Output, alpha: float, gamma: float) -> Op:
-    return ops.Selu(value, scalar_like(value, alpha), scalar_like(value, gamma))
-
-
-def leaky_relu(value: Output, alpha: float = 0.01) -> Op:
-    return ops.PRelu(value, scalar_like(value, alpha))
 
 
 def thresholded_relu(value: Output, alpha: float) -> Op:
@@ -73,16 +52,12 @@ def _shrink(value: Output, limit: float, bias: float) -> Op:
     return ops.Select(ops.Greater(value, scalar_like(value, limit)), ops.Subtract(value, offset), below)
 
 
-def hard_sigmoid(value: Output, alpha: float = 0.2, beta: float = 0.5) -> Op:
-    return ops.HardSigmoid(value, scalar_like(value, alpha), scalar_like(value, beta))
-
-
 register_direct({"Swish": swish}, 1, since=24, alpha=1.0)
 register_direct({"SwiGLU": _swiglu}, 2, since=28, alpha=1.0)
-register_direct({"Gelu": _gelu}, 1, since=20, approximate="none")
-register_direct({"Celu": _celu}, 1, since=12, alpha=1.0)
-register_direct({"Selu": _selu}, 1, alpha=1.6732, gamma=1.0507)
-register_direct({"Selu": _selu}, 1, since=6, alpha=1.67326319217681884765625, gamma=1.05070102214813232421875)
+register_direct({"Gelu": gelu}, 1, since=20, approximate="none")
+register_direct({"Celu": celu}, 1, since=12, alpha=1.0)
+register_direct({"Selu": selu}, 1, alpha=1.6732, gamma=1.0507)
+register_direct({"Selu": selu}, 1, since=6, alpha=1.67326319217681884765625, gamma=1.05070102214813232421875)
 register_direct({"LeakyRelu": leaky_relu}, 1, alpha=0.01)
 # Version 1 was an experimental operator.
 register_direct({"ThresholdedRelu": thresholded_relu}, 1, alpha=1.0)

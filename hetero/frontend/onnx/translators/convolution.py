@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hetero import ops
+from hetero.frontend.numerics.convolution import split_groups
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import int64, per_channel, rank_of, reshape
+from hetero.frontend.translation.values import per_channel, rank_of
 from hetero.graph import Output
 from hetero.system.errors import FrontendError
 
@@ -45,7 +46,7 @@ def convolve(node: OnnxNodeContext, data: Output, filters: Output) -> Output:
     windows = read_window_attributes(node, rank_of(filters) - 2)
     groups = node.get_attribute("group", 1)
     operation = ops.Convolution if groups == 1 else ops.GroupConvolution
-    filters = filters if groups == 1 else _by_group(filters, groups)
+    filters = filters if groups == 1 else split_groups(filters, groups)
     return operation(data, filters, **windows._asdict()).output(0)
 
 
@@ -59,7 +60,7 @@ def transposed_convolution(node: OnnxNodeContext) -> Translation:
     windows = windows._replace(pads_begin=begin, pads_end=end, auto_pad="explicit")
     groups = node.get_attribute("group", 1)
     operation = ops.ConvolutionBackpropData if groups == 1 else ops.GroupConvolutionBackpropData
-    filters = filters if groups == 1 else _by_group(filters, groups)
+    filters = filters if groups == 1 else split_groups(filters, groups)
     return _with_bias(node, operation(data, filters, **windows._asdict(), output_padding=padding).output(0))
 
 
@@ -78,17 +79,6 @@ def deformable_convolution(node: OnnxNodeContext) -> Translation:
         bilinear_interpolation_pad=True,
     )
     return _with_bias(node, result.output(0), 3)
-
-
-def _by_group(filters: Output, groups: int) -> Output:
-    """Reshape filters ``[O, I/G, …]`` to ``[G, O/G, I/G, …]``, or those of ConvTranspose ``[I, O/G, …]`` likewise."""
-    first = filters.partial_shape[0]
-    if groups < 1 or (first.is_static and first.get_length() % groups):
-        raise FrontendError(f"filters of shape {filters.partial_shape} cannot be split into {groups} groups")
-    if filters.partial_shape.is_static:
-        return reshape(filters, (groups, first.get_length() // groups, *filters.shape[1:]))
-    others = ops.Slice(ops.ShapeOf(filters), int64([1]), int64([rank_of(filters)]), int64([1]))
-    return ops.Reshape(filters, ops.Concat([int64([groups, -1]), others], 0), False).output(0)
 
 
 def _with_bias(node: OnnxNodeContext, result: Output, index: int = 2) -> Translation:

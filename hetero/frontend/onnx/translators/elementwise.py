@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial, reduce
 
 from hetero import ops
+from hetero.frontend.numerics.elementwise import reciprocal
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.translation.translators import Translation
@@ -29,7 +30,7 @@ _UNARY: dict[str, Callable[[Output], Op | Output]] = {
     "Not": ops.LogicalNot, "Sign": ops.Sign, "Sin": ops.Sin, "Sinh": ops.Sinh, "Sqrt": ops.Sqrt, "Tan": ops.Tan,
     "Tanh": ops.Tanh, "Acosh": ops.Acosh, "Asinh": ops.Asinh, "Atanh": ops.Atanh, "BitwiseNot": ops.BitwiseNot,
     "Identity": lambda value: value,
-    "Reciprocal": lambda value: ops.Divide(scalar_like(value, 1), value),
+    "Reciprocal": reciprocal,
 }  # fmt: skip
 
 # They broadcast like numpy from operator set 7 on, and by the attributes broadcast and axis before.

@@ -8,9 +8,9 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.activation import hard_sigmoid, leaky_relu, swish
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
-from hetero.frontend.onnx.translators.activation import hard_sigmoid, leaky_relu, swish
 from hetero.frontend.onnx.translators.convolution import convolution
 from hetero.frontend.onnx.translators.linear_algebra import gemm
 from hetero.frontend.onnx.translators.normalization import layer_norm, rms_norm

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.activation import leaky_relu
 from hetero.frontend.numerics.quantization import (
     as_scalar,
     broadcast_along_axis,
@@ -15,7 +16,7 @@ from hetero.frontend.numerics.quantization import (
 )
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.onnx.translators.activation import along_axis_and_later, leaky_relu
+from hetero.frontend.onnx.translators.activation import along_axis_and_later
 from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN, add_optional
 from hetero.frontend.onnx.translators.pooling import average_pool_of
 from hetero.frontend.onnx.translators.quantization import (

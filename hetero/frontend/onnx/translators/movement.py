@@ -7,6 +7,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.shape import Dimension
 from hetero.core.types import Type
+from hetero.frontend.numerics.movement import pad_wrap
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.translation.node_context import REQUIRED
@@ -134,7 +135,7 @@ def _pad_constant(node: OnnxNodeContext, pads: np.ndarray, pad_value: Output | N
 def _pad(node: OnnxNodeContext, begin: Output, end: Output, pad_value: Output | None) -> Translation:
     mode = node.get_attribute("mode", "constant")
     if mode == "wrap":
-        return _pad_wrap(node.get_input(0), begin, end)
+        return pad_wrap(node.get_input(0), begin, end)
     if mode not in ("constant", "reflect", "edge"):
         raise FrontendError(f"mode must be constant, reflect, edge or wrap, but is {mode}")
     return ops.Pad(node.get_input(0), begin, end, mode, pad_value if mode == "constant" else None)
@@ -152,16 +153,6 @@ def center_crop_pad(node: OnnxNodeContext) -> Translation:
     zeros = int64([0] * rank)
     pads = [ops.ScatterUpdate(zeros, axes, half, int64(0)) for half in (begin, ops.Subtract(total, begin))]
     return ops.Pad(value, *pads, "constant", scalar_like(value, 0))
-
-
-def _pad_wrap(value: Output, begin: Output, end: Output) -> Translation:
-    """Pad with the elements from the opposite end, as if the value were repeated."""
-    for axis in range(rank_of(value)):
-        before, after = (ops.Gather(pads, int64(axis), int64(0)) for pads in (begin, end))
-        length = axis_length(value, axis)
-        indices = ops.Range(ops.Negative(before), ops.Add(length, after), int64(1), Type.i64)
-        value = ops.Gather(value, ops.FloorMod(indices, length), int64(axis)).output(0)
-    return value
 
 
 @translator("DepthToSpace", "SpaceToDepth")

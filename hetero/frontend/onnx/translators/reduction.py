@@ -8,6 +8,7 @@ from functools import partial
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.reduction import log_sum_exp
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.translation.translators import Translation
@@ -26,15 +27,6 @@ def _sum_square(value: Output, axes: Output, keep: bool) -> Op:
     return ops.ReduceSum(ops.Multiply(value, value), axes, keep)
 
 
-def _log_sum_exp(value: Output, axes: Output, keep: bool) -> Op:
-    # Subtracting the maximum keeps exp from overflowing.
-    largest: Op = ops.ReduceMax(value, axes, True)
-    if value.element_type.is_real():
-        largest = ops.Select(ops.IsFinite(largest), largest, scalar_like(value, 0))
-    total = ops.Log(ops.ReduceSum(ops.Exp(ops.Subtract(value, largest)), axes, keep))
-    return ops.Add(total, largest if keep else ops.Squeeze(largest, axes))
-
-
 def _extreme(numbers: Reduction, booleans: Reduction, limit: float, value: Output, axes: Output, keep: bool) -> Op:
     """Reduce by ``numbers`` or ``booleans``, by element type. ``limit``: the result for an empty value."""
     if value.element_type is Type.boolean:
@@ -46,7 +38,7 @@ def _extreme(numbers: Reduction, booleans: Reduction, limit: float, value: Outpu
 
 
 _REDUCTIONS: dict[str, Reduction] = {
-    "ReduceL1": ops.ReduceL1, "ReduceL2": ops.ReduceL2, "ReduceLogSum": _log_sum, "ReduceLogSumExp": _log_sum_exp,
+    "ReduceL1": ops.ReduceL1, "ReduceL2": ops.ReduceL2, "ReduceLogSum": _log_sum, "ReduceLogSumExp": log_sum_exp,
     "ReduceMax": partial(_extreme, ops.ReduceMax, ops.ReduceLogicalOr, -math.inf), "ReduceMean": ops.ReduceMean,
     "ReduceMin": partial(_extreme, ops.ReduceMin, ops.ReduceLogicalAnd, math.inf), "ReduceProd": ops.ReduceProd,
     "ReduceSum": ops.ReduceSum, "ReduceSumSquare": _sum_square,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.frontend.numerics import activation
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import int64, multiply_by, prelu_broadcasting, rank_of, reshape, scalar_like
-from hetero.graph import Node, Output
 from hetero.system.errors import FrontendError
 
 
@@ -22,16 +22,14 @@ def clamp(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("leaky_relu")
 def leaky_relu(node: PaddleNodeContext) -> ConversionResult:
-    value = node.get_input("X")
-    return ops.PRelu(value, np.array([node.get_attribute("alpha", 0.02)], value.element_type.to_dtype()))
+    return activation.leaky_relu(node.get_input("X"), node.get_attribute("alpha", 0.02))
 
 
 @translator("rrelu")
 def randomized_leaky_relu(node: PaddleNodeContext) -> ConversionResult:
     """The slope is random in training, then the mean of its limits."""
-    value = node.get_input("X")
     slope = (node.get_attribute("lower", 0.125) + node.get_attribute("upper", 1 / 3)) / 2
-    return {"Out": ops.PRelu(value, np.array([slope], value.element_type.to_dtype()))}
+    return {"Out": activation.leaky_relu(node.get_input("X"), slope)}
 
 
 @translator("prelu")
@@ -51,13 +49,12 @@ def prelu(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("gelu")
 def gelu(node: PaddleNodeContext) -> ConversionResult:
-    return ops.Gelu(node.get_input("X"), "tanh" if node.get_attribute("approximate", False) else "erf")
+    return activation.gelu(node.get_input("X"), node.get_attribute("approximate", False))
 
 
 @translator("silu", "swish")
 def swish(node: PaddleNodeContext) -> ConversionResult:
-    value, beta = node.get_input("X"), node.get_attribute("beta", 1.0)
-    return ops.Swish(value) if beta == 1 else ops.Swish(value, scalar_like(value, beta))
+    return activation.swish(node.get_input("X"), node.get_attribute("beta", 1.0))
 
 
 @translator("mish")
@@ -66,14 +63,13 @@ def mish(node: PaddleNodeContext) -> ConversionResult:
     value, threshold = node.get_input("X"), node.get_attribute("threshold", 20.0)
     if threshold >= 20:
         return ops.Mish(value)
-    return ops.Multiply(value, ops.Tanh(_softplus(value, 1.0, threshold)))
+    return ops.Multiply(value, ops.Tanh(activation.softplus(value, 1.0, threshold)))
 
 
 @translator("hard_sigmoid")
 def hard_sigmoid(node: PaddleNodeContext) -> ConversionResult:
-    value = node.get_input("X")
     slope, offset = node.get_attribute("slope", 0.2), node.get_attribute("offset", 0.5)
-    return ops.HardSigmoid(value, scalar_like(value, slope), scalar_like(value, offset))
+    return activation.hard_sigmoid(node.get_input("X"), slope, offset)
 
 
 @translator("hard_swish")
@@ -90,14 +86,8 @@ def hard_swish(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("softplus")
 def softplus(node: PaddleNodeContext) -> ConversionResult:
-    """log(1 + exp(beta · x)) / beta, and x where beta · x is above the threshold."""
-    return _softplus(node.get_input("X"), node.get_attribute("beta", 1.0), node.get_attribute("threshold", 20.0))
-
-
-def _softplus(value: Output, beta: float, threshold: float) -> Node:
-    scaled = multiply_by(value, beta)
-    smooth = multiply_by(ops.SoftPlus(scaled), 1 / beta)
-    return ops.Select(ops.Greater(scaled, scalar_like(value, threshold)), value, smooth)
+    beta, threshold = node.get_attribute("beta", 1.0), node.get_attribute("threshold", 20.0)
+    return activation.softplus(node.get_input("X"), beta, threshold)
 
 
 @translator("elu")
@@ -107,22 +97,21 @@ def elu(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("celu")
 def celu(node: PaddleNodeContext) -> ConversionResult:
-    value, alpha = node.get_input("X"), node.get_attribute("alpha", 1.0)
+    alpha = node.get_attribute("alpha", 1.0)
     if alpha <= 0:
         raise FrontendError(f"alpha must be positive, but is {alpha}")
-    return multiply_by(ops.Elu(multiply_by(value, 1 / alpha), 1.0), alpha)
+    return activation.celu(node.get_input("X"), alpha)
 
 
 @translator("selu")
 def selu(node: PaddleNodeContext) -> ConversionResult:
-    value = node.get_input("X")
     alpha, scale = node.get_attribute("alpha", 1.6732632423543772), node.get_attribute("scale", 1.0507009873554805)
-    return ops.Selu(value, scalar_like(value, alpha), scalar_like(value, scale))
+    return activation.selu(node.get_input("X"), alpha, scale)
 
 
 @translator("logsigmoid")
 def log_sigmoid(node: PaddleNodeContext) -> ConversionResult:
-    return ops.Negative(ops.SoftPlus(ops.Negative(node.get_input("X"))))
+    return activation.log_sigmoid(node.get_input("X"))
 
 
 @translator("tanh_shrink")
@@ -133,25 +122,18 @@ def tanh_shrink(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("softshrink")
 def soft_shrink(node: PaddleNodeContext) -> ConversionResult:
-    value, limit = node.get_input("X"), node.get_attribute("lambda", 0.5)
-    return ops.Subtract(value, ops.Clamp(value, -limit, limit))
+    return activation.soft_shrink(node.get_input("X"), node.get_attribute("lambda", 0.5))
 
 
 @translator("hard_shrink")
 def hard_shrink(node: PaddleNodeContext) -> ConversionResult:
-    value, limit = node.get_input("X"), node.get_attribute("threshold", 0.5)
-    return _replaced(ops.LessEqual(ops.Abs(value), scalar_like(value, limit)), value, 0)
+    return activation.hard_shrink(node.get_input("X"), node.get_attribute("threshold", 0.5))
 
 
 @translator("thresholded_relu")
 def thresholded_relu(node: PaddleNodeContext) -> ConversionResult:
-    value, limit = node.get_input("X"), node.get_attribute("threshold", 1.0)
-    return _replaced(ops.LessEqual(value, scalar_like(value, limit)), value, node.get_attribute("value", 0.0))
-
-
-def _replaced(condition: Node, value: Output, other: float) -> ConversionResult:
-    """Replace elements by a number where a condition holds, which NaN never fulfils."""
-    return ops.Select(condition, scalar_like(value, other), value)
+    limit, other = node.get_attribute("threshold", 1.0), node.get_attribute("value", 0.0)
+    return activation.threshold(node.get_input("X"), limit, other)
 
 
 @translator("stanh")

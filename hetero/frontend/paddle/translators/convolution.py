@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
+from hetero.frontend.numerics.convolution import split_groups
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.translation.translators import ConversionResult
@@ -39,13 +40,6 @@ def pads_of(node: PaddleNodeContext, count: int) -> tuple[list[int], list[int], 
     return given[::2], given[1::2], "explicit"
 
 
-def _grouped(filters: Output, groups: int) -> Output:
-    shape = filters.partial_shape.to_shape()
-    if groups <= 0 or shape[0] % groups:
-        raise FrontendError(f"{shape[0]} filters are not {groups} groups")
-    return reshape(filters, (groups, shape[0] // groups, *shape[1:]))
-
-
 @translator("conv2d", "depthwise_conv2d", "conv3d", "fused_conv2d", "conv2d_fusion")
 def convolution(node: PaddleNodeContext) -> ConversionResult:
     data, filters = node.get_input("Input"), node.get_input("Filter")
@@ -57,9 +51,9 @@ def convolution(node: PaddleNodeContext) -> ConversionResult:
     if is_channels_last(node):
         data = channels_second(data)
     if groups > 1:
-        value = ops.GroupConvolution(data, _grouped(filters, groups), strides, begin, end, dilations, auto_pad).output(
-            0
-        )
+        value = ops.GroupConvolution(
+            data, split_groups(filters, groups), strides, begin, end, dilations, auto_pad
+        ).output(0)
     else:
         value = ops.Convolution(data, filters, strides, begin, end, dilations, auto_pad).output(0)
     if node.has_input("Bias"):
@@ -91,7 +85,7 @@ def transposed_convolution(node: PaddleNodeContext) -> ConversionResult:
         extra = _extra(data, filters, strides, begin, end, dilations, sizes)
     operation: type[Op] = ops.ConvolutionBackpropData
     if groups > 1:
-        operation, filters = ops.GroupConvolutionBackpropData, _grouped(filters, groups)
+        operation, filters = ops.GroupConvolutionBackpropData, split_groups(filters, groups)
     value = operation(data, filters, strides, None, begin, end, dilations, "explicit", extra).output(0)
     return channels_last(value) if is_channels_last(node) else value
 

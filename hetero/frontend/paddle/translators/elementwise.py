@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.angles import angle_of
+from hetero.frontend.numerics import elementwise
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.translation.translators import ConversionResult
-from hetero.frontend.translation.values import multiply_by, rank_of, scalar_like
-from hetero.graph import Constant, Node, Op, Output, as_output
+from hetero.frontend.translation.values import rank_of, scalar_like
+from hetero.graph import Constant, Node, Op, Output
 
 _BINARY: dict[str, type[Op]] = {
     "elementwise_add": ops.Add, "elementwise_sub": ops.Subtract, "elementwise_mul": ops.Multiply,
@@ -87,35 +88,24 @@ def divide(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("elementwise_floordiv")
 def floor_divide(node: PaddleNodeContext) -> ConversionResult:
-    """The quotient rounded down, of real numbers without their remainder: 1 // 0.1 is 9."""
-    x, y = operands(node)
-    if x.element_type.is_integer():
-        return ops.Divide(x, y)
-    return ops.Round(ops.Divide(ops.Subtract(x, ops.FloorMod(x, y)), y), "half_to_even")
+    return elementwise.floor_divide(*operands(node))
 
 
 @translator("elementwise_fmax", "elementwise_fmin")
 def extreme_number(node: PaddleNodeContext) -> ConversionResult:
     """The larger or the smaller number; the other one if one of them is NaN."""
-    x, y = operands(node)
-    most = (ops.Maximum if node.get_op_type() == "elementwise_fmax" else ops.Minimum)(x, y)
-    if not x.element_type.is_real():
-        return most
-    return ops.Select(ops.IsNaN(x), y, ops.Select(ops.IsNaN(y), x, most))
+    operation = ops.Maximum if node.get_op_type() == "elementwise_fmax" else ops.Minimum
+    return elementwise.ignore_nan(operation)(*operands(node))
 
 
 @translator("elementwise_heaviside")
 def heaviside(node: PaddleNodeContext) -> ConversionResult:
-    """0 for negative numbers, 1 for positive ones, Y for 0."""
-    x, y = operands(node)
-    zero = scalar_like(x, 0)
-    step = ops.Convert(ops.Greater(x, zero), x.element_type)
-    return ops.Select(ops.Equal(x, zero), y, step)
+    return elementwise.heaviside(*operands(node))
 
 
 @translator("atan2")
 def atan2(node: PaddleNodeContext) -> ConversionResult:
-    return angle_of(*(_as_real(node.get_input(port)) for port in ("X1", "X2")))
+    return elementwise.atan2(*(_as_real(node.get_input(port)) for port in ("X1", "X2")))
 
 
 def _as_real(value: Output) -> Output:
@@ -202,59 +192,32 @@ def cast(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("round")
 def round_to_decimals(node: PaddleNodeContext) -> ConversionResult:
-    """Round half to even, to ``decimals`` places."""
-    value, factor = node.get_input("X"), 10.0 ** node.get_attribute("decimals", 0)
-    rounded = ops.Round(multiply_by(value, factor), "half_to_even")
-    return rounded if factor == 1 else ops.Divide(rounded, scalar_like(value, factor))
+    return elementwise.round_to_decimals(node.get_input("X"), node.get_attribute("decimals", 0))
 
 
 @translator("trunc")
 def truncate(node: PaddleNodeContext) -> ConversionResult:
-    value = node.get_input("X")
-    if value.element_type.is_integer():
-        return value
-    return ops.Multiply(ops.Sign(value), ops.Floor(ops.Abs(value)))
+    return elementwise.truncate(node.get_input("X"))
 
 
 @translator("square")
 def square(node: PaddleNodeContext) -> ConversionResult:
-    value = node.get_input("X")
-    return ops.Multiply(value, value)
+    return elementwise.square(node.get_input("X"))
 
 
-@translator("exp", "reciprocal", "rsqrt", "log2", "log10", "log1p", "expm1")
+# Functions of real numbers, also of integers.
+_OF_REAL: dict[str, Callable[[Output], Node]] = {
+    "exp": ops.Exp, "reciprocal": elementwise.reciprocal, "rsqrt": elementwise.reciprocal_square_root,
+    "log2": partial(elementwise.logarithm, base=2), "log10": partial(elementwise.logarithm, base=10),
+    "log1p": elementwise.log1p, "expm1": elementwise.expm1,
+}  # fmt: skip
+
+
+@translator(*_OF_REAL)
 def function(node: PaddleNodeContext) -> ConversionResult:
-    value = _as_real(node.get_input("X"))
-    one = scalar_like(value, 1)
-    results: dict[str, Callable[[], Node]] = {
-        "exp": lambda: ops.Exp(value),
-        "reciprocal": lambda: ops.Divide(one, value),
-        "rsqrt": lambda: ops.Divide(one, ops.Sqrt(value)),
-        "log2": lambda: multiply_by(ops.Log(value), 1 / np.log(2)).node,
-        "log10": lambda: multiply_by(ops.Log(value), 1 / np.log(10)).node,
-        "log1p": lambda: _log1p(value, one),
-        "expm1": lambda: _expm1(value, one),
-    }
-    return results[node.get_op_type()]()
-
-
-def _log1p(value: Output, one: Node) -> Node:
-    """Return log(1 + x), whose error for small x the quotient of x and the rounded (1 + x) - 1 removes."""
-    total = ops.Add(value, one)
-    rounded = ops.Subtract(total, one)
-    exact = ops.Multiply(ops.Log(total), ops.Divide(value, rounded))
-    # Zero and infinity have no such quotient.
-    is_own = ops.LogicalOr(ops.Equal(rounded, scalar_like(value, 0)), ops.Equal(value, scalar_like(value, np.inf)))
-    return ops.Select(is_own, value, exact)
-
-
-def _expm1(value: Output, one: Node) -> Node:
-    """Return exp(x) - 1 as tanh(x / 2) · (exp(x) + 1), which is exact for small x."""
-    return ops.Multiply(ops.Tanh(multiply_by(value, 0.5)), ops.Add(ops.Exp(value), one))
+    return _OF_REAL[node.get_op_type()](_as_real(node.get_input("X")))
 
 
 @translator("logit")
 def logit(node: PaddleNodeContext) -> ConversionResult:
-    value, eps = node.get_input("X"), node.get_attribute("eps", 1e-6)
-    inside = as_output(ops.Clamp(value, eps, 1 - eps)) if eps else value
-    return ops.Log(ops.Divide(inside, ops.Subtract(scalar_like(value, 1), inside)))
+    return elementwise.logit(node.get_input("X"), node.get_attribute("eps", 1e-6) or None)

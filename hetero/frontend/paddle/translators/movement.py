@@ -8,6 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.movement import pad_wrap
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.translation.translators import ConversionResult
@@ -184,24 +185,13 @@ def pad_image(node: PaddleNodeContext) -> ConversionResult:
     pads[first : first + len(pairs)] = pairs[: rank - 2]
     mode = node.get_attribute("mode", "constant")
     if mode == "circular":
-        return _wrapped(value, pads)
+        return pad_wrap(value, *(int64(column).output(0) for column in pads.T))
     fill = node.get_attribute("value", node.get_attribute("pad_value", 0.0))
     begin, end = int64(pads[:, 0]), int64(pads[:, 1])
     mode = {"replicate": "edge"}.get(mode, mode)
     return ops.Pad(
         value, begin, end, mode, np.array(fill, value.element_type.to_dtype()) if mode == "constant" else None
     )
-
-
-def _wrapped(value: Output, pads: np.ndarray) -> Output:
-    """Put elements of each end of axes before or after the other end."""
-    for axis in np.flatnonzero(pads.sum(1)):
-        before, after = pads[axis]
-        length = axis_length(value, [int(axis)])
-        first = ops.Slice(value, ops.Subtract(length, int64([before])), length, int64([1]), int64([axis]))
-        last = ops.Slice(value, int64([0]), int64([after]), int64([1]), int64([axis]))
-        value = ops.Concat([first, value, last], int(axis)).output(0)
-    return value
 
 
 @translator("shape", "shape64")

@@ -7,6 +7,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
+from hetero.frontend.numerics.reduction import log_sum_exp, norm
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.translation.translators import ConversionResult
@@ -50,15 +51,13 @@ def mean(node: PaddleNodeContext) -> ConversionResult:
 
 
 @translator("logsumexp")
-def log_sum_exp(node: PaddleNodeContext) -> ConversionResult:
+def log_sum_exp_of_axes(node: PaddleNodeContext) -> ConversionResult:
     value = node.get_input("X")
     axes = axes_of(node, value) if node.has_attribute("dim") else node.integers("axis", default=[0])
     if node.get_attribute("reduce_all", False):
         axes = int64(range(rank_of(value))).output(0)
     keep = node.get_attribute("keep_dim", node.get_attribute("keepdim", False))
-    most = ops.ReduceMax(value, axes, True)
-    total = ops.Log(ops.ReduceSum(ops.Exp(ops.Subtract(value, most)), axes, keep))
-    return ops.Add(total, most if keep else ops.Squeeze(most, axes))
+    return log_sum_exp(value, axes, keep)
 
 
 @translator("p_norm")
@@ -66,17 +65,8 @@ def p_norm(node: PaddleNodeContext) -> ConversionResult:
     value, order = node.get_input("X"), node.get_attribute("porder", 2.0)
     keep = node.get_attribute("keepdim", False)
     axis = node.get_attribute("axis", -1)
-    axes = int64(range(rank_of(value)) if node.get_attribute("asvector", False) else [axis])
-    if order == 0:
-        return ops.ReduceSum(ops.Convert(ops.NotEqual(value, scalar_like(value, 0)), value.element_type), axes, keep)
-    if np.isinf(order):
-        return (ops.ReduceMax if order > 0 else ops.ReduceMin)(ops.Abs(value), axes, keep)
-    if order == 1:
-        return ops.ReduceL1(value, axes, keep)
-    if order == 2:
-        return ops.ReduceL2(value, axes, keep)
-    total = ops.ReduceSum(ops.Power(ops.Abs(value), scalar_like(value, order)), axes, keep)
-    return ops.Power(total, scalar_like(value, 1 / order))
+    axes = int64(range(rank_of(value)) if node.get_attribute("asvector", False) else [axis]).output(0)
+    return norm(value, order, axes, keep)
 
 
 @translator("frobenius_norm")

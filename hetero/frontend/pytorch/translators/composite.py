@@ -8,50 +8,39 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics import activation, elementwise, reduction
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, multiply_by, per_channel, rank_of, scalar_like
-from hetero.graph import Node
 from hetero.system.errors import FrontendError
 
 
 @translator("aten::square")
 def square(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    return ops.Multiply(value, value)
+    return elementwise.square(*node.operands("self"))
 
 
 @translator("aten::softplus")
 def softplus(node: TorchNodeContext) -> Translation:
-    """log(1 + exp(beta x)) / beta, and x where beta x is above the threshold."""
-    (value,) = node.operands("self")
     beta, threshold = node.get_attribute("beta", 1), node.get_attribute("threshold", 20)
-    scaled = multiply_by(value, beta)
-    curve = multiply_by(ops.SoftPlus(scaled).output(0), 1 / beta)
-    return ops.Select(ops.Greater(scaled, scalar_like(value, threshold)), value, curve)
+    return activation.softplus(node.operands("self")[0], beta=beta, threshold=threshold)
 
 
 @translator("aten::log_sigmoid")
 def log_sigmoid(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    return ops.Negative(ops.SoftPlus(ops.Negative(value)))
+    return activation.log_sigmoid(*node.operands("self"))
 
 
 @translator("aten::selu")
 def selu(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    return ops.Selu(value, scalar_like(value, 1.6732632423543772), scalar_like(value, 1.0507009873554805))
+    return activation.selu(node.operands("self")[0])
 
 
 @translator("aten::celu")
 def celu(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    alpha, zero = node.get_attribute("alpha", 1.0), scalar_like(value, 0)
-    inner = multiply_by(ops.Minimum(value, zero).output(0), 1 / alpha)
-    negative = multiply_by(ops.Subtract(ops.Exp(inner), scalar_like(value, 1)).output(0), alpha)
-    return ops.Add(ops.Maximum(value, zero), negative)
+    return activation.celu(node.operands("self")[0], alpha=node.get_attribute("alpha", 1.0))
 
 
 @translator("aten::prelu")
@@ -71,9 +60,8 @@ def gated_linear_unit(node: TorchNodeContext) -> Translation:
 
 @translator("aten::threshold")
 def threshold(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    is_replaced = ops.LessEqual(value, scalar_like(value, node.get_attribute("threshold")))
-    return ops.Select(is_replaced, scalar_like(value, node.get_attribute("value")), value)
+    limit, other = node.get_attribute("threshold"), node.get_attribute("value")
+    return activation.threshold(node.operands("self")[0], limit=limit, other=other)
 
 
 @translator("aten::addcmul", "aten::addcdiv")
@@ -95,13 +83,9 @@ def interpolation(node: TorchNodeContext) -> Translation:
 
 @translator("aten::logsumexp")
 def log_sum_exp(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    given, keeps = node.get_attribute("dim"), node.get_attribute("keepdim", False)
-    axes = int64([given] if isinstance(given, int) else given)
-    largest: Node = ops.ReduceMax(value, axes, True)
-    largest = ops.Select(ops.IsInf(largest), scalar_like(value, 0), largest)
-    total = ops.Log(ops.ReduceSum(ops.Exp(ops.Subtract(value, largest)), axes, keeps))
-    return ops.Add(total, largest if keeps else ops.Squeeze(largest, axes))
+    given = node.get_attribute("dim")
+    axes = int64([given] if isinstance(given, int) else given).output(0)
+    return reduction.log_sum_exp(node.operands("self")[0], axes=axes, keeps_axes=node.get_attribute("keepdim", False))
 
 
 @translator("aten::rms_norm")

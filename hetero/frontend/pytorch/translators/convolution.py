@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from hetero import ops
+from hetero.frontend.numerics.convolution import split_groups
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.pytorch.translators.windows import batched, lengths
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import per_channel, rank_of, reshape
+from hetero.frontend.translation.values import per_channel, rank_of
 
 # Paddings that torch names, as auto_pad.
 _AUTO_PADS = {"same": "same_upper", "valid": "valid"}
@@ -26,8 +27,7 @@ def convolution(node: TorchNodeContext) -> Translation:
     pads = lengths(node, "padding", 0, count) if auto_pad == "explicit" else [0] * count
     data, restored = batched(data, count)
     if groups > 1:
-        shape = filters.partial_shape.to_shape()
-        filters = reshape(filters, (groups, shape[0] // groups, *shape[1:]))
+        filters = split_groups(filters, groups)
     if is_transposed:
         transposed = ops.ConvolutionBackpropData if groups == 1 else ops.GroupConvolutionBackpropData
         extra = lengths(node, "output_padding", 0, count)

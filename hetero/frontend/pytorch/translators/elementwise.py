@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
-
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics import activation, elementwise
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.promotion import promoted_type
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import multiply_by, scalar_like
-from hetero.graph import Node, Op, Output
+from hetero.graph import Op
 
 _UNARY = {
     "abs": ops.Abs, "acos": ops.Acos, "acosh": ops.Acosh, "asin": ops.Asin, "asinh": ops.Asinh, "atan": ops.Atan,
@@ -77,31 +76,14 @@ def divide(node: TorchNodeContext) -> Translation:
     mode = node.get_attribute("rounding_mode", None)
     if mode is None:
         return ops.Divide(left, right)
-    if not left.element_type.is_real():
-        return ops.Divide(left, right, m_pythondiv=mode == "floor")
-    return _floor_quotient(left, right) if mode == "floor" else _truncated(ops.Divide(left, right).output(0))
+    if mode == "floor":
+        return elementwise.floor_divide(left, right)
+    return elementwise.truncate(elementwise.truncate_divide(left, right).output(0))
 
 
 @translator("aten::floor_divide")
 def floor_divide(node: TorchNodeContext) -> Translation:
-    left, right = node.operands("self", "other")
-    if not left.element_type.is_real():
-        return ops.Divide(left, right, m_pythondiv=True)
-    return _floor_quotient(left, right)
-
-
-def _floor_quotient(left: Output, right: Output) -> Node:
-    """Return the floor of the exact quotient of real numbers, which a rounded quotient may exceed: 1 // 0.1 is 9.
-
-    Formula: ``_floor_divide_float`` in torch/_refs/__init__.py.
-    """
-    zero = scalar_like(left, 0)
-    remainder = ops.Mod(left, right)
-    is_below = ops.LogicalXor(ops.Less(left, zero), ops.Less(right, zero))
-    is_rounded = ops.LogicalAnd(ops.NotEqual(remainder, zero), is_below)
-    quotient: Node = ops.Round(ops.Divide(ops.Subtract(left, remainder), right), "half_to_even")
-    quotient = ops.Select(is_rounded, ops.Subtract(quotient, scalar_like(left, 1)), quotient)
-    return ops.Select(ops.Equal(right, zero), ops.Divide(left, right), quotient)
+    return elementwise.floor_divide(*node.operands("self", "other"))
 
 
 @translator("aten::pow")
@@ -111,12 +93,7 @@ def power(node: TorchNodeContext) -> Translation:
 
 @translator("aten::trunc")
 def trunc(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    return _truncated(value) if value.element_type.is_real() else value
-
-
-def _truncated(value: Output) -> Output:
-    return ops.Multiply(ops.Sign(value), ops.Floor(ops.Abs(value))).output(0)
+    return elementwise.truncate(*node.operands("self"))
 
 
 @translator(*(f"aten::{name}" for name in _COMPARISONS))
@@ -140,49 +117,37 @@ def bitwise(node: TorchNodeContext) -> Translation:
 
 @translator("aten::rsqrt")
 def reciprocal_square_root(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    return ops.Divide(scalar_like(value, 1), ops.Sqrt(value))
+    return elementwise.reciprocal_square_root(*node.operands("self"))
 
 
 @translator("aten::reciprocal")
 def reciprocal(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    return ops.Divide(scalar_like(value, 1), value)
+    return elementwise.reciprocal(*node.operands("self"))
 
 
 @translator("aten::log2", "aten::log10")
 def logarithm(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    return ops.Divide(ops.Log(value), scalar_like(value, math.log(int(_name(node)[3:]))))
+    return elementwise.logarithm(node.operands("self")[0], base=int(_name(node)[3:]))
 
 
 @translator("aten::log1p")
 def log1p(node: TorchNodeContext) -> Translation:
-    """log(1 + x), with the rounding of u = 1 + x compensated by the factor x / (u - 1)."""
-    (value,) = node.operands("self")
-    one = scalar_like(value, 1)
-    total = ops.Add(value, one)
-    # Large numbers and infinity do not change if 1 is added.
-    factor = ops.Select(ops.Equal(total, value), one, ops.Divide(value, ops.Subtract(total, one)))
-    return ops.Select(ops.Equal(total, one), value, ops.Multiply(ops.Log(total), factor))
+    return elementwise.log1p(*node.operands("self"))
 
 
 @translator("aten::expm1")
 def expm1(node: TorchNodeContext) -> Translation:
-    """exp(x) - 1 as tanh(x / 2) (exp(x) + 1), which is exact for small numbers."""
-    (value,) = node.operands("self")
-    return ops.Multiply(ops.Tanh(multiply_by(value, 0.5)), ops.Add(ops.Exp(value), scalar_like(value, 1)))
+    return elementwise.expm1(*node.operands("self"))
 
 
 @translator("aten::gelu")
 def gelu(node: TorchNodeContext) -> Translation:
-    return ops.Gelu(*node.operands("self"), "tanh" if node.get_attribute("approximate", "none") == "tanh" else "erf")
+    return activation.gelu(node.operands("self")[0], approximate=node.get_attribute("approximate", "none"))
 
 
 @translator("aten::leaky_relu")
 def leaky_relu(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    return ops.PRelu(value, scalar_like(value, node.get_attribute("negative_slope", 0.01)))
+    return activation.leaky_relu(node.operands("self")[0], slope=node.get_attribute("negative_slope", 0.01))
 
 
 @translator("aten::elu")
@@ -243,26 +208,12 @@ def is_infinite(node: TorchNodeContext) -> Translation:
 
 @translator("aten::round")
 def round_half_to_even(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    factor = 10.0 ** node.get_attribute("decimals", 0)
-    return multiply_by(ops.Round(multiply_by(value, factor), "half_to_even"), 1 / factor)
+    return elementwise.round_to_decimals(node.operands("self")[0], decimals=node.get_attribute("decimals", 0))
 
 
 @translator("aten::atan2")
 def atan2(node: TorchNodeContext) -> Translation:
-    """The angle of (x, y): that of (|x|, |y|), mirrored into the quadrant of the point."""
-    y, x = node.operands("self", "other")
-    height, width = ops.Abs(y), ops.Abs(x)
-    # Equal lengths may be 0 or infinite.
-    ratio = ops.Select(ops.Equal(height, width), ops.Sign(height), ops.Divide(height, width))
-    angle: Node = ops.Atan(ratio)
-    angle = ops.Select(_has_minus(x), ops.Subtract(scalar_like(x, math.pi), angle), angle)
-    return ops.Select(_has_minus(y), ops.Negative(angle), angle)
-
-
-def _has_minus(value: Output) -> Node:
-    """Return whether numbers are negative, or -0, whose reciprocal is."""
-    return ops.Less(ops.Add(value, ops.Divide(scalar_like(value, 1), value)), scalar_like(value, 0))
+    return elementwise.atan2(*node.operands("self", "other"))
 
 
 @translator("aten::_to_copy", "aten::to", "aten::type_as")

@@ -10,6 +10,7 @@ from ml_dtypes import finfo
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics import activation, elementwise
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.translation.translators import Translation
@@ -19,11 +20,6 @@ from hetero.graph import Node, Output
 
 def _is_nan(value: Output) -> Node:
     return ops.NotEqual(value, value)
-
-
-def _ignoring_nan(operation: Callable[[Output, Output], Node]) -> Callable[[Output, Output], Node]:
-    """Return the function that gives the other operand where one is NaN."""
-    return lambda x, y: ops.Select(_is_nan(x), y, ops.Select(_is_nan(y), x, operation(x, y)))
 
 
 def log_sum(x: Output, y: Output, base: float = math.e) -> Node:
@@ -41,7 +37,7 @@ def _zero_where(condition: Node, like: Output, value: Node) -> Node:
 
 
 def _fractional_part(x: Output) -> Node:
-    return ops.Subtract(x, ops.Multiply(ops.Sign(x), ops.Floor(ops.Abs(x))))
+    return ops.Subtract(x, elementwise.truncate(x))
 
 
 def _sinc(x: Output) -> Node:
@@ -61,7 +57,7 @@ def _hypotenuse(x: Output, y: Output) -> Node:
 
 _UNARY: dict[str, Callable[[Output], Output | Node]] = {
     "exp2": lambda x: ops.Power(scalar_like(x, 2), x),
-    "erfc": lambda x: ops.Subtract(scalar_like(x, 1), ops.Erf(x)),
+    "erfc": elementwise.erfc,
     "frac": _fractional_part,
     "positive": lambda x: x,
     "sinc": _sinc,
@@ -71,8 +67,8 @@ _UNARY: dict[str, Callable[[Output], Output | Node]] = {
 }  # fmt: skip
 _BINARY: dict[str, Callable[[Output, Output], Node]] = {
     "hypot": _hypotenuse,
-    "fmax": _ignoring_nan(ops.Maximum),
-    "fmin": _ignoring_nan(ops.Minimum),
+    "fmax": elementwise.ignore_nan(ops.Maximum),
+    "fmin": elementwise.ignore_nan(ops.Minimum),
     "logaddexp": log_sum,
     "logaddexp2": lambda x, y: log_sum(x, y, 2),
     "xlogy": lambda x, y: ops.Select(
@@ -122,19 +118,12 @@ def is_close(node: TorchNodeContext) -> Translation:
 
 @translator("aten::logit")
 def logit(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    epsilon = node.get_attribute("eps", None)
-    if epsilon is not None:
-        value = ops.Clamp(value, epsilon, 1 - epsilon).output(0)
-    return ops.Log(ops.Divide(value, ops.Subtract(scalar_like(value, 1), value)))
+    return elementwise.logit(node.operands("self")[0], epsilon=node.get_attribute("eps", None))
 
 
 @translator("aten::heaviside")
 def heaviside(node: TorchNodeContext) -> Translation:
-    """0, 1, or ``values`` for the number 0."""
-    value, at_zero = node.operands("self", "values")
-    zero = scalar_like(value, 0)
-    return ops.Select(ops.Equal(value, zero), at_zero, ops.Convert(ops.Greater(value, zero), value.element_type))
+    return elementwise.heaviside(*node.operands("self", "values"))
 
 
 @translator("aten::nan_to_num")
@@ -153,12 +142,8 @@ def nan_to_num(node: TorchNodeContext) -> Translation:
 
 @translator("aten::softshrink", "aten::hardshrink")
 def shrink(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    limit = scalar_like(value, node.get_attribute("lambd", 0.5))
-    size = ops.Abs(value)
-    if node.get_op_type() == "aten::hardshrink":
-        return ops.Select(ops.LessEqual(size, limit), scalar_like(value, 0), value)
-    return ops.Multiply(ops.Sign(value), ops.Maximum(ops.Subtract(size, limit), scalar_like(value, 0)))
+    function = activation.hard_shrink if node.get_op_type() == "aten::hardshrink" else activation.soft_shrink
+    return function(node.operands("self")[0], limit=node.get_attribute("lambd", 0.5))
 
 
 @translator("aten::cosine_similarity")

@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.movement import pad_wrap
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.pytorch.node_context import TorchNodeContext, integer_vector
 from hetero.frontend.pytorch.registry import translator
@@ -167,7 +168,7 @@ def pad(node: TorchNodeContext) -> Translation:
     mode, fill = node.get_attribute("mode", "constant"), scalar_like(value, node.get_attribute("value", 0))
     if mode == "circular":
         cut = ops.Pad(value, int64(np.minimum(begin, 0)), int64(np.minimum(end, 0)), "constant", fill).output(0)
-        return _wrapped(cut, np.maximum(begin, 0), np.maximum(end, 0))
+        return pad_wrap(cut, *(int64(np.maximum(pads, 0)).output(0) for pads in (begin, end)))
     mode = "edge" if mode == "replicate" else mode
     return ops.Pad(value, int64(begin), int64(end), mode, fill if mode == "constant" else None)
 
@@ -178,16 +179,6 @@ def pad_lengths(pairs: Sequence[int], rank: int) -> tuple[np.ndarray, np.ndarray
     for index in range(len(pairs) // 2):
         begin[rank - 1 - index], end[rank - 1 - index] = pairs[2 * index], pairs[2 * index + 1]
     return begin, end
-
-
-def _wrapped(value: Output, begin: np.ndarray, end: np.ndarray) -> Output:
-    """Put elements of each end of axes before or after the other end."""
-    for axis in np.flatnonzero(begin + end):
-        length = axis_length(value, [int(axis)])
-        first = ops.Slice(value, ops.Subtract(length, int64([begin[axis]])), length, int64([1]), int64([axis]))
-        last = ops.Slice(value, int64([0]), int64([end[axis]]), int64([1]), int64([axis]))
-        value = ops.Concat([first, value, last], int(axis)).output(0)
-    return value
 
 
 @translator("aten::sym_size")

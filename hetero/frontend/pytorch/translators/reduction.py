@@ -7,6 +7,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
+from hetero.frontend.numerics.reduction import norm
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.pytorch.translators.functions import log_sum
@@ -154,14 +155,14 @@ def running_log_sum_exp(node: TorchNodeContext) -> Translation:
 def vector_norm(node: TorchNodeContext) -> Translation:
     (value,) = node.operands("self")
     order, keeps = node.get_attribute("ord", node.get_attribute("p", 2)), node.get_attribute("keepdim", False)
-    return _norm(value, order, _axes(node, value), keeps)
+    return norm(value, order, _axes(node, value).output(0), keeps)
 
 
 @translator("aten::_cdist_forward", "aten::cdist")
 def distances(node: TorchNodeContext) -> Translation:
     """The norms of the differences of each row of x1 ``[…, P, M]`` and each of x2 ``[…, R, M]``."""
     left, right = ops.Unsqueeze(node.get_input("x1"), int64([-2])), ops.Unsqueeze(node.get_input("x2"), int64([-3]))
-    return _norm(ops.Subtract(left, right).output(0), node.get_attribute("p", 2), int64([-1]), False)
+    return norm(ops.Subtract(left, right).output(0), node.get_attribute("p", 2), int64([-1]).output(0), False)
 
 
 @translator("aten::_pdist_forward", "aten::pdist")
@@ -170,18 +171,4 @@ def distances_of_pairs(node: TorchNodeContext) -> Translation:
     value = node.get_input("self")
     pairs = np.triu_indices(known_length(value, 0, "the number of rows"), 1)
     left, right = (ops.Gather(value, int64(rows), int64(0)) for rows in pairs)
-    return _norm(ops.Subtract(left, right).output(0), node.get_attribute("p", 2), int64([-1]), False)
-
-
-def _norm(value: Output, order: float, axes: Constant, keeps: bool) -> Node:
-    """Return the norm of an order, (sum |x|^order)^(1 / order), along axes."""
-    if order == 2:
-        return ops.ReduceL2(value, axes, keeps)
-    size = ops.Abs(value)
-    if order in (float("inf"), float("-inf")):
-        return (ops.ReduceMax if order > 0 else ops.ReduceMin)(size, axes, keeps)
-    if order == 0:
-        counted = ops.Convert(ops.NotEqual(value, scalar_like(value, 0)), value.element_type)
-        return ops.ReduceSum(counted, axes, keeps)
-    total = ops.ReduceSum(ops.Power(size, scalar_like(value, order)), axes, keeps)
-    return ops.Power(total, scalar_like(value, 1 / order))
+    return norm(ops.Subtract(left, right).output(0), node.get_attribute("p", 2), int64([-1]).output(0), False)

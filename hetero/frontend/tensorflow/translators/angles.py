@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hetero.frontend.numerics.angles import angle_of
+from hetero.frontend.numerics.elementwise import atan2 as angle_of
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation.translators import Translation

@@ -7,9 +7,9 @@ from functools import partial, reduce
 from typing import Any
 
 from hetero import ops
+from hetero.frontend.numerics.elementwise import log1p
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.tensorflow.translators.unary import log_of_one_plus
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import scalar_like
 from hetero.graph import Node, Output
@@ -72,7 +72,7 @@ def x_log_y(node: TensorflowNodeContext) -> Translation:
 @translator("Xlog1py")
 def x_log1p_y(node: TensorflowNodeContext) -> Translation:
     x, y = node.get_inputs()
-    return _select_zero(x, ops.Multiply(x, log_of_one_plus(y)))
+    return _select_zero(x, ops.Multiply(x, log1p(y)))
 
 
 def _select_zero(factor: Output, result: Node) -> Node:

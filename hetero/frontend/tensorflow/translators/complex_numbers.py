@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.numerics.angles import angle_of
 from hetero.frontend.numerics.complex_numbers import complex_from_parts, multiply_complex, real_and_imaginary
+from hetero.frontend.numerics.elementwise import atan2 as angle_of
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation.translators import Translation

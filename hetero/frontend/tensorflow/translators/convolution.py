@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.core.shape import Dimension
+from hetero.frontend.numerics.convolution import split_groups_of_channels
 from hetero.frontend.tensorflow.layout import ImageLayout, Padding
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
@@ -21,7 +21,7 @@ def convolution(node: TensorflowNodeContext) -> Translation:
     layout, count = ImageLayout.of(node), 3 if node.get_op_type() == "Conv3D" else 2
     data = layout.to_channels_second(node.get_input(0))
     filters = transpose(node.get_input(1), (count + 1, count, *range(count)))
-    return _forward(node, layout, data, _split_groups(filters, data.partial_shape[1]), count)
+    return _forward(node, layout, data, split_groups_of_channels(filters, data.partial_shape[1]), count)
 
 
 @translator("DepthwiseConv2dNative")
@@ -51,20 +51,6 @@ def _windows(node: TensorflowNodeContext, layout: ImageLayout, count: int) -> tu
     strides = layout.spatial(node.get_attribute("strides"))
     dilations = layout.spatial(node.get_attribute("dilations", [1] * (count + 2)))
     return strides, dilations, Padding.of(node, layout, count)
-
-
-def _split_groups(filters: Output, channels: Dimension) -> Output:
-    """Reshape filters ``[O, I, …]`` to ``[groups, O / groups, I, …]`` if I is not the number of data channels."""
-    channels_each = filters.partial_shape[1]
-    if channels == channels_each or channels.is_dynamic:
-        return filters
-    if filters.partial_shape.is_dynamic:
-        raise FrontendError("the shape of the filters must be known")
-    outputs, *others = filters.shape
-    groups, remainder = divmod(channels.get_length(), channels_each.get_length() or 1)
-    if remainder or not groups or outputs % groups:
-        raise FrontendError(f"filters {filters.shape} do not divide {channels} channels into groups")
-    return reshape(filters, (groups, outputs // groups, *others))
 
 
 @translator(*_TRANSPOSED)

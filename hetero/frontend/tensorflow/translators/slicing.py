@@ -6,6 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.shape import Dimension
+from hetero.frontend.numerics.movement import end_of_slice
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.translation.translators import Translation
@@ -80,24 +81,12 @@ def slice_by_size(node: TensorflowNodeContext) -> Translation:
     if not count:
         return data
     ones = Constant(np.ones(count, begin.element_type.to_dtype()))
-    part = ops.Slice(data, begin, _end(begin, size), ones, int64(range(count)))
+    part = ops.Slice(data, begin, end_of_slice(begin, size), ones, int64(range(count)))
     sizes = constant_array(size)
     if sizes is not None and np.all(sizes >= 0) and not is_constant(begin):
         # Only the begin depends on data: tell shape inference the known sizes.
         return ops.Reshape(part, int64([*sizes, 2] if node.is_complex() else sizes), False)
     return part
-
-
-def _end(begin: Output, size: Output) -> Output:
-    is_rest: Node = ops.Less(size, scalar_like(size, 0))
-    if size.value is not None:
-        # Elements of a known value that are not ints are dimensions, which are never negative.
-        is_negative = np.array([isinstance(number, int) and number < 0 for number in size.value.tolist()], bool)
-        if not is_negative.any():
-            return ops.Add(begin, size).output(0)
-        # Replace -1 by 0, because the sum stays known only without negative numbers.
-        is_rest, size = Constant(is_negative), ops.Select(Constant(is_negative), scalar_like(size, 0), size).output(0)
-    return ops.Select(is_rest, scalar_like(size, TO_THE_END), ops.Add(begin, size)).output(0)
 
 
 @translator("Gather", "GatherV2", "ResourceGather")

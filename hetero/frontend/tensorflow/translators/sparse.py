@@ -5,23 +5,15 @@ from __future__ import annotations
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
+from hetero.frontend.numerics.segments import mean_of_segments, reduce_segments, rows_of_segments, sparse_to_dense
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.tensorflow.registry import rows, translator
 from hetero.frontend.tensorflow.translators.gathering import strides_of
-from hetero.frontend.tensorflow.translators.scattering import mean_of_segments, reduce_segments, rows_of_segments
+from hetero.frontend.translation.operator_table import Row
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import arange, axis_length, int64, rank_of, reshape, scalar_like
+from hetero.frontend.translation.values import arange, axis_length, int64, reshape, scalar_like
 
-
-@translator("SparseToDense")
-def sparse_to_dense(node: TensorflowNodeContext) -> Translation:
-    """Indices may be a vector, or a scalar, if the result is a vector. A scalar value is written to all."""
-    indices, shape, values, default = node.get_inputs()
-    if rank_of(indices) < 2:
-        indices = reshape(indices, (-1, 1))
-    if not rank_of(values):
-        values = ops.Broadcast(values, reshape(axis_length(indices, 0), (1,))).output(0)
-    return ops.ScatterNDUpdate(ops.Broadcast(reshape(default, ()), shape), indices, values, "none")
+rows({"SparseToDense": Row(sparse_to_dense)})
 
 
 @translator("SparseReshape")

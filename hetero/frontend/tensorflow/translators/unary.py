@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
+from hetero.frontend.numerics import elementwise
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.tensorflow.registry import rows, translator
+from hetero.frontend.translation.operator_table import Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import scalar_like
-from hetero.graph import Node, Output
+from hetero.graph import Output
 
 _FUNCTIONS: dict[str, Callable[[Output], Any]] = {
     "Acos": ops.Acos, "Acosh": ops.Acosh, "Asin": ops.Asin, "Asinh": ops.Asinh, "Atan": ops.Atan, "Atanh": ops.Atanh,
@@ -33,39 +35,12 @@ def round_half_to_even(node: TensorflowNodeContext) -> Translation:
     return ops.Round(value) if value.element_type.is_real() else value
 
 
-@translator("Reciprocal", "Inv")
-def reciprocal(node: TensorflowNodeContext) -> Translation:
-    return ops.Divide(scalar_like(node.get_input(0), 1), node.get_input(0))
-
-
-@translator("Log1p")
-def log1p(node: TensorflowNodeContext) -> Translation:
-    return log_of_one_plus(node.get_input(0))
-
-
-def log_of_one_plus(value: Output) -> Node:
-    """Return log(1 + x), computed as 2·atanh(x / (2 + x)) near 0, where 1 + x loses the digits of x."""
-    one, two, zero = (scalar_like(value, number) for number in (1, 2, 0))
-    is_small = ops.Less(ops.Abs(value), scalar_like(value, 0.25))
-    near_zero = ops.Select(is_small, value, zero)
-    precise = ops.Multiply(two, ops.Atanh(ops.Divide(near_zero, ops.Add(near_zero, two))))
-    return ops.Select(is_small, precise, ops.Log(ops.Add(value, one)))
-
-
-@translator("Expm1")
-def expm1(node: TensorflowNodeContext) -> Translation:
-    """e^x - 1 = 2·tanh(x / 2) / (1 - tanh(x / 2)) near 0, where e^x - 1 loses the digits of x."""
-    value = node.get_input(0)
-    one, half, zero = (scalar_like(value, number) for number in (1, 0.5, 0))
-    is_small = ops.Less(ops.Abs(value), one)
-    tanh = ops.Tanh(ops.Multiply(ops.Select(is_small, value, zero), half))
-    precise = ops.Divide(ops.Add(tanh, tanh), ops.Subtract(one, tanh))
-    return ops.Select(is_small, precise, ops.Subtract(ops.Exp(value), one))
-
-
-@translator("Erfc")
-def complementary_error_function(node: TensorflowNodeContext) -> Translation:
-    return ops.Subtract(scalar_like(node.get_input(0), 1), ops.Erf(node.get_input(0)))
+rows(
+    {
+        "Reciprocal": Row(elementwise.reciprocal), "Inv": Row(elementwise.reciprocal), "Log1p": Row(elementwise.log1p),
+        "Expm1": Row(elementwise.expm1), "Erfc": Row(elementwise.erfc),
+    }
+)  # fmt: skip
 
 
 @translator("ToBool")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.core.shape import Dimension
+from hetero.frontend.numerics.convolution import split_groups_of_channels
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import auto_pad
 from hetero.frontend.tflite.translators.linear import LinearOperator
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import channels_last, channels_second, int64, rank_of, reshape, transpose
+from hetero.frontend.translation.values import channels_last, channels_second, int64, rank_of, transpose
 from hetero.graph import Output
-from hetero.system.errors import FrontendError
 
 # The axes of the filters in OpenVINO's order: [O, I / groups, spatial…].
 _CONVOLUTIONS = {
@@ -30,25 +29,11 @@ _TRANSPOSED_CONVOLUTIONS = {
 def convolution(node: TfliteNodeContext) -> Translation:
     linear, order = LinearOperator(node), _CONVOLUTIONS[node.get_op_type()]
     data, filters = linear.data(channels_second(node.get_input(0))), linear.weights(transpose(node.get_input(1), order))
-    filters = _split_groups(filters, data.partial_shape[1])
+    filters = split_groups_of_channels(filters, data.partial_shape[1])
     operation = ops.GroupConvolution if rank_of(filters) > rank_of(data) else ops.Convolution
     strides, dilations, pads = _strides_dilations_pads(node, len(order) - 2)
     total = operation(data, filters, strides, pads, pads, dilations, auto_pad=auto_pad(node))
     return _finish(linear, total.output(0))
-
-
-def _split_groups(filters: Output, channels: Dimension) -> Output:
-    """Reshape filters ``[O, I, …]`` to ``[groups, O / groups, I, …]`` if I is not the number of data channels."""
-    channels_per_group = filters.partial_shape[1]
-    if channels == channels_per_group:
-        return filters
-    if channels.is_dynamic or filters.partial_shape.is_dynamic:
-        raise FrontendError("the number of channels of the data and of the filters must be known")
-    count, *others = filters.shape
-    groups, remainder = divmod(channels.get_length(), channels_per_group.get_length())
-    if remainder or not groups or count % groups:
-        raise FrontendError(f"filters {filters.shape} do not divide {channels} channels into groups")
-    return reshape(filters, (groups, count // groups, *others))
 
 
 @translator(*_TRANSPOSED_CONVOLUTIONS)

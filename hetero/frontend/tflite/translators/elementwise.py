@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.numerics.angles import angle_of
+from hetero.frontend.numerics import activation, elementwise
 from hetero.frontend.numerics.complex_numbers import multiply_complex
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import Quantization, computes_in_float, dequantize, preserves_quantization
@@ -46,7 +46,7 @@ _STEP = 1 / 256
 
 
 @translator(*_FUNCTIONS)
-def elementwise(node: TfliteNodeContext) -> Translation:
+def function(node: TfliteNodeContext) -> Translation:
     if node.get_op_type() == "MUL" and node.output_tensor(0).is_complex:
         return multiply_complex(node.get_input(0), node.get_input(1))
     return _real_elementwise(node)
@@ -70,9 +70,8 @@ def elementwise_on_integers(node: TfliteNodeContext) -> Translation:
 
 @translator("FLOOR_DIV")
 def floor_divide(node: TfliteNodeContext) -> Translation:
-    """LiteRT ignores the quantization."""
-    quotient = ops.Divide(node.get_input(0), node.get_input(1))
-    return ops.Floor(quotient) if quotient.output(0).element_type.is_real() else quotient
+    """LiteRT ignores the quantization, and computes the quotient of floats in double precision."""
+    return elementwise.floor_divide(node.get_input(0), node.get_input(1))
 
 
 @translator("LOG")
@@ -86,26 +85,24 @@ def log(node: TfliteNodeContext) -> Translation:
 @translator("RSQRT", "STABLEHLO_RSQRT")
 @computes_in_float
 def reciprocal_square_root(node: TfliteNodeContext) -> Translation:
-    value = node.get_input(0)
-    return ops.Divide(scalar_like(value, 1), ops.Sqrt(value))
+    return elementwise.reciprocal_square_root(node.get_input(0))
 
 
 @translator("ATAN2")
 def atan2(node: TfliteNodeContext) -> Translation:
-    return angle_of(node.get_input(0), node.get_input(1))
+    return elementwise.atan2(node.get_input(0), node.get_input(1))
 
 
 @translator("GELU")
 @computes_in_float
 def gelu(node: TfliteNodeContext) -> Translation:
-    return ops.Gelu(node.get_input(0), "tanh" if node.get_attribute("approximate", False) else "erf")
+    return activation.gelu(node.get_input(0), node.get_attribute("approximate", False))
 
 
 @translator("LEAKY_RELU")
 @computes_in_float
 def leaky_relu(node: TfliteNodeContext) -> Translation:
-    value = node.get_input(0)
-    return ops.PRelu(value, scalar_like(value, node.get_attribute("alpha", 0.0)))
+    return activation.leaky_relu(node.get_input(0), node.get_attribute("alpha", 0.0))
 
 
 @translator(*_COMPARISONS)

@@ -6,39 +6,31 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics import segments
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import axis_length, int64, rank_of, reshape, scalar_like
-from hetero.graph import Constant, Node, Output, constant_array
+from hetero.frontend.translation.values import int64, rank_of, scalar_like
+from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
 
 
 @translator("SCATTER_ND")
 def scatter_nd(node: TfliteNodeContext) -> Translation:
     """Rows with equal indices are summed."""
-    indices, rows, shape = (node.get_input(index) for index in range(3))
-    return ops.ScatterNDUpdate(ops.Broadcast(scalar_like(rows, 0), shape), indices, rows, "sum")
+    return segments.scatter_rows(*(node.get_input(index) for index in range(3)))
 
 
 @translator("SPARSE_TO_DENSE")
 def sparse_to_dense(node: TfliteNodeContext) -> Translation:
-    """Indices are the rows of a matrix, or a vector if the result is a vector. A scalar value is written to all."""
-    indices, shape, values, default = (node.get_input(index) for index in range(4))
-    if rank_of(indices) < 2:
-        indices = reshape(indices, (-1, 1))
-    if not rank_of(values):
-        values = ops.Broadcast(values, reshape(axis_length(indices, 0), (1,))).output(0)
-    return ops.ScatterNDUpdate(ops.Broadcast(reshape(default, ()), shape), indices, values, "none")
+    return segments.sparse_to_dense(*(node.get_input(index) for index in range(4)))
 
 
 @translator("SEGMENT_SUM")
 def segment_sum(node: TfliteNodeContext) -> Translation:
-    """Segment indices are sorted, so the last one gives their count."""
-    data, segments = node.get_input(0), node.get_input(1)
-    count = ops.Add(ops.Gather(segments, int64([-1]), int64(0)), scalar_like(segments, 1)).output(0)
-    return _reduce_segments(data, segments, count, 0, "sum")
+    numbers = convert_to(node.get_input(1), Type.i64)
+    return segments.reduce_segments(node.get_input(0), numbers, segments.count_of_sorted(numbers), "sum")
 
 
 _UNSORTED = {
@@ -51,33 +43,8 @@ _UNSORTED = {
 
 @translator(*_UNSORTED)
 def unsorted_segment(node: TfliteNodeContext) -> Translation:
-    """A segment without rows has the neutral element of the reduction. Rows of negative segments are dropped."""
-    data, segments, count = node.get_input(0), node.get_input(1), reshape(node.get_input(2), (1,))
-    reduction = _UNSORTED[node.get_op_type()]
-    neutral = _neutral_element(reduction, data.element_type)
-    known = constant_array(segments)
-    if known is not None and np.all(known >= 0):
-        return _reduce_segments(data, segments, count, neutral, reduction)
-    # Rows of negative segments go to an additional segment, which is then sliced off.
-    one = scalar_like(count, 1)
-    segments = ops.Select(ops.Less(segments, scalar_like(segments, 0)), count, segments).output(0)
-    reduced = _reduce_segments(data, segments, ops.Add(count, one).output(0), neutral, reduction)
-    return ops.Slice(reduced, int64([0]), ops.Convert(count, Type.i64), int64([1]), int64([0]))
-
-
-def _neutral_element(reduction: str, kind: Type) -> float:
-    if reduction in ("sum", "prod"):
-        return 0 if reduction == "sum" else 1
-    limits = np.finfo(kind.to_dtype()) if kind.is_real() else np.iinfo(kind.to_dtype())
-    return limits.min if reduction == "max" else limits.max
-
-
-def _reduce_segments(data: Output, segments: Output, count: Output, neutral: float, reduction: str) -> Node:
-    """Reduce the rows of each segment. ``segments``: the segment of each row; ``count``: of segments, ``[1]``."""
-    row_axes = range(1, rank_of(data))
-    shape = ops.Concat([ops.Convert(count, Type.i64), ops.Gather(ops.ShapeOf(data), int64(row_axes), int64(0))], 0)
-    initial = ops.Broadcast(scalar_like(data, neutral), shape)
-    return ops.ScatterNDUpdate(initial, ops.Unsqueeze(segments, int64([-1])), data, reduction)
+    data, numbers, count = (node.get_input(index) for index in range(3))
+    return segments.reduce_unsorted_segments(data, numbers, count, _UNSORTED[node.get_op_type()])
 
 
 @translator("DYNAMIC_UPDATE_SLICE")

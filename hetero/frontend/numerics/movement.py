@@ -1,0 +1,38 @@
+"""Slices and paddings whose numbers may be computed at run time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.frontend.translation.values import arange, axis_length, int64, rank_of, scalar_like
+from hetero.graph import Constant, Op, Output
+from hetero.ops.movement.slicing import TO_THE_END
+
+
+def end_of_slice(begin: Output, size: Output) -> Output:
+    """Return begin + size for each axis, ``TO_THE_END`` if the size is -1. Sizes that are known stay known."""
+    is_rest: Op = ops.Less(size, scalar_like(size, 0))
+    if size.value is not None:
+        # Elements of a known value that are not ints are dimensions, which are never negative.
+        is_negative = np.array([isinstance(number, int) and number < 0 for number in size.value.tolist()], bool)
+        if not is_negative.any():
+            return ops.Add(begin, size).output(0)
+        # Replace -1 by 0, because the sum stays known only without negative numbers.
+        is_rest, size = Constant(is_negative), ops.Select(Constant(is_negative), scalar_like(size, 0), size).output(0)
+    return ops.Select(is_rest, scalar_like(size, TO_THE_END), ops.Add(begin, size)).output(0)
+
+
+def pad_wrap(value: Output, begin: Output, end: Output) -> Output:
+    """Pad each axis with the elements from its opposite end, as if the value were repeated; negative pads crop.
+
+    ``begin``, ``end``: i64 vectors, the number of elements before and after each axis.
+    """
+    for axis in range(rank_of(value)):
+        if all(pads.value is not None and pads.value[axis] == 0 for pads in (begin, end)):
+            continue
+        before, after = (ops.Gather(pads, int64(axis), int64(0)) for pads in (begin, end))
+        length = axis_length(value, axis)
+        indices = ops.Subtract(arange(ops.Add(ops.Add(length, before), after)), before)
+        value = ops.Gather(value, ops.FloorMod(indices, length), int64(axis)).output(0)
+    return value
