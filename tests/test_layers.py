@@ -4,6 +4,7 @@ import ast
 
 import pytest
 
+from hetero.dispatch import devices
 from tests.interpreter import run_python
 from tests.structure import (
     PACKAGES,
@@ -25,6 +26,13 @@ PLUGIN_FILES = [path for package in PACKAGES if package != "hetero" for path in 
 @pytest.mark.parametrize("room, order", layers().items())
 def test_imports_only_lower_layers(room, order):
     assert imports_against_order(room, order) == []
+
+
+def test_virtual_devices_use_what_the_devices_of_the_dispatcher_export():
+    exported = {f"hetero.dispatch.devices.{name}" for name in devices.__all__}
+    files = [path for path in FILES if path.is_relative_to(ROOT / "virtual")]
+    used = {entry.module for path in files for entry in imports_of(path) if "dispatch" in entry.module}
+    assert used and used <= exported
 
 
 @pytest.mark.parametrize("path", PLUGIN_FILES, ids=module_name)

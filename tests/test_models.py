@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model
-from hetero.dispatch.devices.affinity import is_placed
+from hetero.dispatch.placement.affinity import is_placed
 from hetero.graph import Node
 from hetero.graph.rt_info import AFFINITY
 from tests import zoo

@@ -8,9 +8,9 @@ import pytest
 
 from hetero import Core, Model, ops
 from hetero.conformance.samples import Sample, check_refusal, supports
+from hetero.dispatch.devices import parse_device_name
 from hetero.graph import Constant
 from hetero.plugin.blobs.blob_import import exports_models
-from hetero.runtime.device_name import parse_device_name
 from hetero.system.errors import DeviceError, NotSupportedError
 
 

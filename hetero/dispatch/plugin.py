@@ -8,20 +8,19 @@ from typing import Any
 
 from hetero import plugin
 from hetero import properties as props
-from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
+from hetero.dispatch.compiled_model import HeteroCompiledModel
 from hetero.dispatch.cost.database import CostDatabase
 from hetero.dispatch.cutting.boundaries import shared_context
 from hetero.dispatch.cutting.deployment import Deployer
 from hetero.dispatch.cutting.failover import device_timeout, runtime_fallback, variable_snapshots
 from hetero.dispatch.cutting.plan_sections import devices_of_plan, plan_in
-from hetero.dispatch.devices.affinity import Strategy, pin
-from hetero.dispatch.devices.device import Device
-from hetero.dispatch.devices.device_lists import with_processors
-from hetero.dispatch.devices.devices import named_devices, own_options, unavailable_reasons
-from hetero.dispatch.devices.support import Support
+from hetero.dispatch.devices import ListedDevice, named_devices, own_options, unavailable_reasons, with_processors
 from hetero.dispatch.drawing import visualize
+from hetero.dispatch.execution.deployed_model import placement_report
+from hetero.dispatch.placement.affinity import Strategy, pin
 from hetero.dispatch.placement.greedy import greedy
 from hetero.dispatch.placement.strategy import ByCost, PlacementStrategy
+from hetero.dispatch.placement.support import Support
 from hetero.dispatch.report import log
 from hetero.graph import Model
 from hetero.graph.unique_names import make_names_unique
@@ -135,7 +134,7 @@ class HeteroPlugin(Plugin):
         prepared = PreparedModel(self, self.device(options), table, Ports.of(model), model)
         return HeteroCompiledModel(prepared, deployment.plan, deployment.report, deployer)
 
-    def _deployer(self, model: Model, table: PropertyTable, devices: Sequence[Device]) -> Deployer:
+    def _deployer(self, model: Model, table: PropertyTable, devices: Sequence[ListedDevice]) -> Deployer:
         make_names_unique(model)
         pin(model, table.get(affinities), devices)
         return Deployer(model, devices, _strategy(table, devices))
@@ -160,7 +159,7 @@ class HeteroPlugin(Plugin):
 
     def _devices_for(
         self, needed: Sequence[str], options: Mapping[str, Any]
-    ) -> tuple[PropertyTable, dict[str, Device]]:
+    ) -> tuple[PropertyTable, dict[str, ListedDevice]]:
         """Return the properties, and the devices by name. Raise BlobError if one that the model needs is missing."""
         begin = f"the exported model runs on {' and '.join(needed)}"
         for name in needed:
@@ -184,7 +183,7 @@ class HeteroPlugin(Plugin):
     def create_context(self, params: Mapping[str, Any]) -> RemoteContext:
         raise NotSupportedError(f"{self.name} has no memory of its own: create a context of one of its devices")
 
-    def _devices(self, options: Mapping[str, Any]) -> tuple[PropertyTable, list[Device]]:
+    def _devices(self, options: Mapping[str, Any]) -> tuple[PropertyTable, list[ListedDevice]]:
         """Return the dispatcher's own properties, and the devices in order of priority with their options.
 
         With STRICT, only the first device is returned.
@@ -215,7 +214,7 @@ def _chosen_placement(table: PropertyTable) -> PlacementStrategy:
     return table.get(placement_strategy)
 
 
-def _strategy(table: PropertyTable, devices: Sequence[Device]) -> Strategy:
+def _strategy(table: PropertyTable, devices: Sequence[ListedDevice]) -> Strategy:
     """Return the function of the placement that was chosen."""
     by_cost = ByCost(devices, CostDatabase(table.get(costs_dir)))
     strategies = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hetero.dispatch.cutting.execution_step import ExecutionStep
 from hetero.dispatch.cutting.plan import Plan
-from hetero.dispatch.cutting.step import Step
 from hetero.dispatch.report import SubgraphReport
 from hetero.graph import Model, Node, Output, Parameter, Result
 from hetero.graph.execution import EXECUTION_ORDER
@@ -40,7 +40,9 @@ def join_runtime_models(name: str, plan: Plan, subgraphs: Sequence[SubgraphRepor
     return builder.build(name)
 
 
-def _add_nodes(builder: RuntimeModelBuilder, step: Step, inputs: Sequence[Output], outputs: Sequence[Output]) -> None:
+def _add_nodes(
+    builder: RuntimeModelBuilder, step: ExecutionStep, inputs: Sequence[Output], outputs: Sequence[Output]
+) -> None:
     model = step.compiled.get_runtime_model()
     for parameter, value in zip(model.parameters, inputs):
         builder.represent(parameter.output(0), builder.source_of(value))

@@ -23,9 +23,8 @@ from hetero import properties as props
 from hetero.core.types import Type
 from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key
 from hetero.dispatch.cost.model import MARGIN, CostModel
-from hetero.dispatch.devices.affinity import is_placed
-from hetero.dispatch.devices.device import Device
-from hetero.dispatch.devices.device_lists import with_processors
+from hetero.dispatch.devices import ListedDevice, with_processors
+from hetero.dispatch.placement.affinity import is_placed
 from hetero.dispatch.report import PlacementReport
 from hetero.graph import ExecutionNode, Model, Node, execution, is_constant, port_name
 from hetero.graph.unique_names import make_names_unique
@@ -175,7 +174,7 @@ class _Calibration:
         self._key = model_key(self.model)
         make_names_unique(self.model)
         self._database = CostDatabase(self.config.get("COSTS_DIR", ""))
-        self._devices = [Device(name, *self.core.resolve_device(name)) for name in names]
+        self._devices = [ListedDevice(name, *self.core.resolve_device(name)) for name in names]
         self._nodes = {node.friendly_name: node for node in self.model.get_ordered_ops() if is_placed(node)}
         self._done, self._total = 0, 2 * len(names) + 3
 
@@ -196,7 +195,7 @@ class _Calibration:
         self.progress(text, self._done, self._total)
         self._done += 1
 
-    def _compile(self, first: Device | None, **options: Any) -> _Candidate:
+    def _compile(self, first: ListedDevice | None, **options: Any) -> _Candidate:
         """Compile the model with all operations that ``first`` supports on it, or as MIN_CUT places them if None."""
         names = [device.name for device in self._devices]
         if first is not None:
@@ -219,7 +218,7 @@ class _Calibration:
                 break
         return rounds
 
-    def _operation_times(self, device: Device, plain: _Candidate, profiled: _Candidate) -> OperationTimes:
+    def _operation_times(self, device: ListedDevice, plain: _Candidate, profiled: _Candidate) -> OperationTimes:
         """Return the seconds of each operation on a device; 0 if the device fused it into another operation."""
         costs = CostModel(self.model, self._key, [device], self._database)
         seconds_of: dict[str, float] = {}
@@ -241,7 +240,7 @@ class _Calibration:
             by_key[costs.key(self._nodes[name])].append(seconds)
         return OperationTimes({key: fmean(times) for key, times in by_key.items()}, costs.benchmark(device).subgraph)
 
-    def _without_overhead(self, seconds: float, names: Sequence[str], costs: CostModel, device: Device) -> float:
+    def _without_overhead(self, seconds: float, names: Sequence[str], costs: CostModel, device: ListedDevice) -> float:
         """Return the part of a subgraph's time that its operations take, without transfers and overhead."""
         nodes = {self._nodes[name] for name in names}
         read = {value for node in nodes for value in node.input_values() if value.node not in nodes}
@@ -253,7 +252,9 @@ class _Calibration:
         # The estimates may be wrong: leave at least half of the time to the operations.
         return max(seconds - transfers - costs.benchmark(device).subgraph, seconds / 2)
 
-    def _try_cuts(self, plain: Mapping[Device, _Candidate], times: Mapping[Device, OperationTimes]) -> _Candidate:
+    def _try_cuts(
+        self, plain: Mapping[ListedDevice, _Candidate], times: Mapping[ListedDevice, OperationTimes]
+    ) -> _Candidate:
         """Return a candidate with MIN_CUT's placement that is faster than all in ``plain``, or one of ``plain``."""
         self._report_progress("Measuring MIN_CUT")
         for attempt in range(MAX_ATTEMPTS):
@@ -272,12 +273,14 @@ class _Calibration:
         candidate = self._compile(None)
         return _with_same_placement(plain, candidate) or candidate
 
-    def _store_times(self, times: Mapping[Device, OperationTimes], factor: float, margin: float | None = None) -> None:
+    def _store_times(
+        self, times: Mapping[ListedDevice, OperationTimes], factor: float, margin: float | None = None
+    ) -> None:
         for device, measured in times.items():
             adjusted = dataclasses.replace(measured, subgraph=(measured.subgraph or 0.0) * factor, margin=margin)
             self._database.write_operation_times(device, self._key, adjusted)
 
-    def _result(self, plain: Mapping[Device, _Candidate], min_cut: _Candidate) -> Calibration:
+    def _result(self, plain: Mapping[ListedDevice, _Candidate], min_cut: _Candidate) -> Calibration:
         costs = CostModel(self.model, self._key, self._devices, self._database)
         supported = {
             d.name: {o for s in plain[d].report.subgraphs if s.device == d.name for o in s.operations} for d in plain
@@ -300,7 +303,7 @@ def _placement(candidate: _Candidate) -> dict[str, str]:
     return {name: subgraph.device for subgraph in candidate.report.subgraphs for name in subgraph.operations}
 
 
-def _with_same_placement(plain: Mapping[Device, _Candidate], candidate: _Candidate) -> _Candidate | None:
+def _with_same_placement(plain: Mapping[ListedDevice, _Candidate], candidate: _Candidate) -> _Candidate | None:
     return next((other for other in plain.values() if _placement(other) == _placement(candidate)), None)
 
 
@@ -322,7 +325,7 @@ def _scale_steps(steps: Mapping[str, float], seconds: float) -> dict[str, float]
     return {name: own + (seconds - total) / len(steps) for name, own in steps.items()}
 
 
-def _shares(nodes: Sequence[Node], costs: CostModel, device: Device) -> list[tuple[Node, float]]:
+def _shares(nodes: Sequence[Node], costs: CostModel, device: ListedDevice) -> list[tuple[Node, float]]:
     """Return the share of each node in the time of a fused operation, by estimated cost. The shares sum to 1."""
     weights = [costs.by_work(node, device) for node in nodes]
     total = sum(weights)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hetero.dispatch.devices.affinity import is_placed
+from hetero.dispatch.placement.affinity import is_placed
 from hetero.frontend.ir.writer import save_model
 from hetero.graph import Model
 from hetero.run.calibrate import parse_shapes

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from hetero import properties as props
-from hetero.dispatch.devices.affinity import is_placed
+from hetero.dispatch.devices import parse_device_name
 from hetero.dispatch.drawing import PlacedOn, draw, picture_of_affinities
+from hetero.dispatch.placement.affinity import is_placed
 from hetero.graph import Model
 from hetero.graph.unique_names import make_names_unique
 from hetero.run.yaml_runs.sources import writable_file
 from hetero.runtime import Core
-from hetero.runtime.device_name import parse_device_name
 from hetero.system.errors import ConfigError, HeteroError
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hetero.dispatch.devices import parse_device_name
 from hetero.run.yaml_runs.plain_yaml import Keys, parse_yaml
-from hetero.runtime.device_name import parse_device_name
 from hetero.system.errors import ConfigError
 
 

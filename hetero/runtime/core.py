@@ -15,7 +15,15 @@ import numpy as np
 from hetero import plugin as plugin_api
 from hetero import properties as props
 from hetero.core.tensor import Tensor
-from hetero.dispatch.devices.device_lists import CPU
+from hetero.dispatch.devices import (
+    CPU,
+    DISPATCHER,
+    means_processors,
+    parse_device_name,
+    processor_keys,
+    processor_with,
+    split_number,
+)
 from hetero.frontend.extension import Extension, add_extensions
 from hetero.frontend.extension_loader import as_extensions
 from hetero.frontend.frontend import ModelSource
@@ -28,8 +36,6 @@ from hetero.plugin.loading.registry import Registry, check_device_name
 from hetero.properties import PropertyTable
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.core_properties import CoreProperties, Properties, as_mapping, with_lists
-from hetero.runtime.cpu import DISPATCHER, device_with, means_processors, set_on_processors
-from hetero.runtime.device_name import parse_device_name
 from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.model_cache import ModelCache
 from hetero.runtime.plugin_list import plugin_of_module, read_plugin_list
@@ -39,7 +45,6 @@ from hetero.system.errors import ArgumentTypeError, DeviceError, device_errors, 
 from hetero.system.fork import renew_after_fork
 from hetero.system.messages import nearest
 from hetero.system.tracing import traced
-from hetero.virtual.device_names import split_number
 
 Extensions = Extension | type[Op] | str | os.PathLike[str]
 
@@ -252,7 +257,7 @@ class Core:
         if property is None or not device_name:
             return self._properties.get(device_name or property or "")
         if means_processors(self, device_name):
-            device_name = device_with(self, property)
+            device_name = processor_with(self, property)
         plugin, options = self.resolve_device(device_name)
         options.update(arguments or {})
         if property == props.cache_dir and property not in plugin.supported_properties:
@@ -280,7 +285,10 @@ class Core:
             values = as_mapping(properties if device_name is None else device_name)
             return self._properties.set(values, self._available_plugins)
         if means_processors(self, device_name):
-            return set_on_processors(self, as_mapping(properties))
+            values = as_mapping(properties)
+            for name, keys in processor_keys(self, values).items():
+                self.set_property(name, {key: values[key] for key in values if key in keys})
+            return None
         plugin, options = self.resolve_device(device_name)
         given, cache_dir = dict(as_mapping(properties)), None
         if props.cache_dir in given and props.cache_dir not in plugin.supported_properties:

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hetero import properties as props
-from hetero.dispatch.devices.device import Device
-from hetero.dispatch.devices.device_lists import preferred_devices
+from hetero.dispatch.devices import ListedDevice, preferred_devices
 from hetero.graph import Model
 from hetero.plugin import PreparedModel, RemoteContext
 from hetero.plugin.prepared_model import Ports
@@ -88,7 +87,7 @@ class AutoPlugin(VirtualPlugin):
         """Return whether all devices run inferences at once."""
         return table.get(props.hint.performance_mode) == PerformanceMode.CUMULATIVE_THROUGHPUT
 
-    def _by_priority(self, devices: Sequence[Device], priority: Priority) -> list[Device]:
+    def _by_priority(self, devices: Sequence[ListedDevice], priority: Priority) -> list[ListedDevice]:
         """Return the devices with those last that run a model of a higher MODEL_PRIORITY."""
         order = list(Priority)
         occupied = {
@@ -124,7 +123,7 @@ class MultiPlugin(AutoPlugin):
         return True
 
 
-def _startup_device(devices: Sequence[Device]) -> Device | None:
+def _startup_device(devices: Sequence[ListedDevice]) -> ListedDevice | None:
     """Return the device for the first inferences, None if the best device compiles fast itself."""
     fast = [device for device in devices if device.plugin.device(device.options).compiles_fast]
     return fast[0] if fast and fast[0] is not devices[0] else None

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from hetero import properties as props
-from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Model
 from hetero.plugin import CompiledModel, Executor, PreparedModel, RemoteContext
 from hetero.plugin.prepared_model import Ports
@@ -47,7 +47,7 @@ class BatchPlugin(VirtualPlugin):
         table.set_internal({props.optimal_batch_size: size})
         return BatchCompiledModel(prepared, single, batched, size, bool(model.variables))
 
-    def resolve(self, options: Mapping[str, Any]) -> tuple[PropertyTable, list[Device], dict[str, int]]:
+    def resolve(self, options: Mapping[str, Any]) -> tuple[PropertyTable, list[ListedDevice], dict[str, int]]:
         table, devices, numbers = super().resolve(options)
         if len(devices) > 1:
             names = ",".join(device.name for device in devices)
@@ -56,7 +56,7 @@ class BatchPlugin(VirtualPlugin):
             )
         return table, devices, numbers
 
-    def _size(self, table: PropertyTable, device: Device, numbers: Mapping[str, int]) -> int:
+    def _size(self, table: PropertyTable, device: ListedDevice, numbers: Mapping[str, int]) -> int:
         """Return the batch size: that in the device's name, else the device's optimal one.
 
         It is at most PERFORMANCE_HINT_NUM_REQUESTS if that is set, and 1 without ALLOW_AUTO_BATCHING.
@@ -68,12 +68,12 @@ class BatchPlugin(VirtualPlugin):
         requests = table.get(props.hint.num_requests)
         return min(size, requests) if requests else size
 
-    def _compiled(self, model: Model, table: PropertyTable, device: Device) -> Pool:
+    def _compiled(self, model: Model, table: PropertyTable, device: ListedDevice) -> Pool:
         pool = Pool(f"{self.name} {model.friendly_name}")
         pool.add(Candidates(self, model, table, [device], {}).first())
         return pool
 
-    def _batched(self, model: Model, table: PropertyTable, device: Device, size: int) -> tuple[Pool | None, int]:
+    def _batched(self, model: Model, table: PropertyTable, device: ListedDevice, size: int) -> tuple[Pool | None, int]:
         """Return the model for a batch and the batch size. They are None and 1 if there are no batches."""
         if size == 1:
             return None, 1

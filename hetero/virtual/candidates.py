@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from hetero import properties as props
-from hetero.dispatch.devices.device import Device, checked
+from hetero.dispatch.devices import ListedDevice, checked
 from hetero.graph import Model
 from hetero.plugin import Plugin
 from hetero.properties import PropertyTable
@@ -25,7 +25,12 @@ class Candidates:
     """
 
     def __init__(
-        self, user: Plugin, model: Model, table: PropertyTable, devices: Sequence[Device], limits: Mapping[str, int]
+        self,
+        user: Plugin,
+        model: Model,
+        table: PropertyTable,
+        devices: Sequence[ListedDevice],
+        limits: Mapping[str, int],
     ) -> None:
         self.devices = list(devices)
         self._user, self._model, self._limits = user, model, limits
@@ -37,7 +42,7 @@ class Candidates:
     def _renew(self) -> None:
         self._locks = {device.name: threading.Lock() for device in self.devices}
 
-    def compile(self, device: Device) -> Worker:
+    def compile(self, device: ListedDevice) -> Worker:
         """Return the worker of a device. Raise the error of its compilation."""
         with self._locks[device.name]:
             if device.name not in self._outcomes:
@@ -47,7 +52,7 @@ class Candidates:
             raise outcome
         return outcome
 
-    def _outcome(self, device: Device) -> Worker | Exception:
+    def _outcome(self, device: ListedDevice) -> Worker | Exception:
         problem = f"{device.name} failed to compile '{self._model.friendly_name}'"
         try:
             with device_errors(problem):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hetero.core.tensor import Tensor
-from hetero.dispatch.execution.infer_request import repair
 from hetero.graph import Output, port_name
 from hetero.plugin import CompiledModel, ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
+from hetero.plugin.requests.sync_infer_request import repair_tensor
 from hetero.system.errors import CancelledError, TensorError
 from hetero.virtual.pool import DeviceRequest, Pool, Worker
 
@@ -101,7 +101,7 @@ class AutoInferRequest(PooledInferRequest):
             except Exception as error:
                 self._note_failure(worker, error)
                 for port, tensor in zip(self.compiled_model.outputs, self.output_tensors()):
-                    repair(port, tensor)
+                    repair_tensor(port, tensor)
             finally:
                 self._pool.release(worker)
         if self._failures:

@@ -6,15 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from hetero import properties as props
-from hetero.dispatch.devices.device import Device
-from hetero.dispatch.devices.device_lists import with_processors
-from hetero.dispatch.devices.devices import named_devices, own_options
+from hetero.dispatch.devices import ListedDevice, named_devices, own_options, split_number, with_processors
 from hetero.graph import Model
-from hetero.plugin import Device as DeviceInfo
-from hetero.plugin import Plugin, QueryResult
+from hetero.plugin import Device, Plugin, QueryResult
 from hetero.properties import Property, PropertyTable
 from hetero.system.errors import DeviceError, NotSupportedError
-from hetero.virtual.device_names import split_number
 
 #: Properties of all virtual devices that are passed to their devices.
 passed_on_properties = (
@@ -36,11 +32,11 @@ class VirtualPlugin(Plugin):
     #: How many devices take the place of ``CPU``; None for all.
     most_processors: int | None = 1
 
-    def devices(self) -> list[DeviceInfo]:
+    def devices(self) -> list[Device]:
         return []  # not listed as a device, as it has no hardware of its own
 
-    def device(self, options: Mapping[str, Any]) -> DeviceInfo:
-        return DeviceInfo(full_name=self.name)
+    def device(self, options: Mapping[str, Any]) -> Device:
+        return Device(full_name=self.name)
 
     def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
         table = super().property_table(options)
@@ -52,7 +48,7 @@ class VirtualPlugin(Plugin):
         """Return the names of the devices to use, in order of priority, each possibly with a number in parentheses."""
         return table.get(props.device.priorities)
 
-    def resolve(self, options: Mapping[str, Any]) -> tuple[PropertyTable, list[Device], dict[str, int]]:
+    def resolve(self, options: Mapping[str, Any]) -> tuple[PropertyTable, list[ListedDevice], dict[str, int]]:
         """Return the device's own properties, its devices in order of priority, and the numbers given for devices."""
         table = self.property_table(own_options(self, options))
         numbered = [split_number(name) for name in self.device_list(table)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices import ListedDevice
 from hetero.plugin import Executor
 from hetero.system.errors import as_exception
 from hetero.system.fork import renew_after_fork
@@ -20,7 +20,7 @@ class Startup:
     ``resume`` is called.
     """
 
-    def __init__(self, name: str, candidates: Candidates, helper: Device, pool: Pool) -> None:
+    def __init__(self, name: str, candidates: Candidates, helper: ListedDevice, pool: Pool) -> None:
         self._candidates, self._helper, self._pool = candidates, helper, pool
         self._executor = Executor(f"{name} compile", 2)
         self._error: Exception | None = None

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from hetero import Core
-from hetero.dispatch.devices.affinity import is_placed
+from hetero.dispatch.placement.affinity import is_placed
 from hetero.graph.rt_info import AFFINITY
 from tests import zoo
 from tests.benchmarks.engine_process import EngineProcess

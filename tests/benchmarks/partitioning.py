@@ -20,7 +20,7 @@ from hetero_template.plugin import TemplatePlugin
 import hetero
 from hetero.dispatch.cost.model import estimated_seconds
 from hetero.dispatch.cutting.partition import partition
-from hetero.dispatch.devices.affinity import is_placed
+from hetero.dispatch.placement.affinity import is_placed
 from hetero.graph.rt_info import AFFINITY
 
 SIZES = (1_000, 10_000, 100_000)

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from hetero import Model, Parameter, Type, ops
-from hetero.dispatch.devices.affinity import is_placed
-from hetero.dispatch.devices.groups import find_groups
+from hetero.dispatch.placement.affinity import is_placed
+from hetero.dispatch.placement.groups import find_groups
 from hetero.graph.rt_info import AFFINITY
 from hetero.ops.sequence.sequences import SequenceAt, SequenceConstruct, SequenceInsert, SequenceLength
 

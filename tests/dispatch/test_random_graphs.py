@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hetero.dispatch.cutting.partition import extract, partition
-from hetero.dispatch.devices.affinity import is_placed
+from hetero.dispatch.placement.affinity import is_placed
 from hetero.graph.rt_info import AFFINITY
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.random_graphs import DEVICES, inputs_of, placed_graphs

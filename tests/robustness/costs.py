@@ -11,7 +11,7 @@ import numpy as np
 from hetero import Core
 from hetero.dispatch.cost.benchmark import DeviceBenchmark
 from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key, operation_key
-from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices import ListedDevice
 from hetero.ops.work_estimate import assumed_shapes
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import X, Y, chain
@@ -21,8 +21,8 @@ from tests.robustness.trees import change_json
 FIGURES = DeviceBenchmark(1e9, 2e9, 3e9, 4e9, 5e9, 1e-6, 1e-4)
 
 
-def _devices(core: Core) -> list[Device]:
-    return [Device(name, *core.resolve_device(name)) for name in "AB"]
+def _devices(core: Core) -> list[ListedDevice]:
+    return [ListedDevice(name, *core.resolve_device(name)) for name in "AB"]
 
 
 @functools.cache

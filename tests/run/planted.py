@@ -5,7 +5,7 @@ from collections.abc import Callable
 from hetero_template.plugin import TemplatePlugin
 
 from hetero import Model, ops
-from hetero.dispatch.devices.affinity import is_placed
+from hetero.dispatch.placement.affinity import is_placed
 from hetero.graph import Node, walk_nested
 
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from hetero import Model, Parameter, Type, ops
 from hetero.dispatch.cost.benchmark import DeviceBenchmark
 from hetero.dispatch.cost.database import CostDatabase
-from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices import ListedDevice
 from hetero.run.calibrate import calibrate, example_inputs, parse_shapes
 from hetero.run.cli import app
 from hetero.system.errors import ConfigError
@@ -67,7 +67,7 @@ def folder(tmp_path):
     core = core_with(A=SlowPlugin(), B=SlowPlugin())
     for name in ("A", "B", "TEMPLATE"):
         benchmark = DeviceBenchmark(1e11, 1e11, 1e11, 1e11, 1e11, 1e-6, 1e-5)
-        CostDatabase(tmp_path).write_benchmark(Device(name, *core.resolve_device(name)), benchmark)
+        CostDatabase(tmp_path).write_benchmark(ListedDevice(name, *core.resolve_device(name)), benchmark)
     return tmp_path
 
 

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hetero import Core, Model, Parameter, Type, ops, save_model
-from hetero.dispatch.devices.affinity import is_placed
+from hetero.dispatch.placement.affinity import is_placed
 from hetero.plugin import installed_plugins
 from hetero.run.cli import app
 from tests import zoo

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from hetero import Constant, Core, Model, Parameter, Type, ops
+from hetero.dispatch.devices import parse_device_name
 from hetero.plugin import Device, Plugin, installed_plugins
 from hetero.properties import Property
-from hetero.runtime.device_name import parse_device_name
 from hetero.system.errors import DeviceError, FrontendError, PropertyError, UnsupportedOperationError
 from tests.devices import PickyPlugin, core_with
 

@@ -61,7 +61,7 @@ def test_without_a_list_the_device_of_highest_rank_is_used():
 
 def test_ranks_of_the_installed_devices():
     """GPUs come before processors, and TEMPLATE is last; virtual devices are not among them."""
-    from hetero.dispatch.devices.device_lists import preferred_devices
+    from hetero.dispatch.devices import preferred_devices
 
     names = preferred_devices(Core())
     assert names[-1] == "TEMPLATE" and set(names) == set(Core().available_devices)

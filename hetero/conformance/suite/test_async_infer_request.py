@@ -10,7 +10,7 @@ import pytest
 
 from hetero import AsyncInferQueue, CompiledModel, Core, InferRequest
 from hetero.conformance.samples import Sample, assert_close, on_threads
-from hetero.runtime.device_name import parse_device_name
+from hetero.dispatch.devices import parse_device_name
 from hetero.system.errors import CancelledError, DeviceError, RequestBusyError
 
 # Time limit in milliseconds for one of these inferences; any working device needs far less.

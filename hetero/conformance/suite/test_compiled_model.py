@@ -8,7 +8,7 @@ import pytest
 from hetero import CompiledModel, Core, Model, Type
 from hetero import properties as props
 from hetero.conformance.samples import Sample, assert_close, describe_ports, on_threads, supports, used_devices
-from hetero.runtime.device_name import parse_device_name
+from hetero.dispatch.devices import parse_device_name
 from hetero.system.errors import GraphError, PropertyError
 
 

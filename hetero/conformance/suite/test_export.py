@@ -8,9 +8,9 @@ import pytest
 from hetero import Core
 from hetero import properties as props
 from hetero.conformance.samples import Sample, describe_ports, used_devices
+from hetero.dispatch.devices import parse_device_name
 from hetero.plugin import installed_plugins
 from hetero.plugin.blobs.blob_import import exports_models
-from hetero.runtime.device_name import parse_device_name
 from hetero.system.errors import BlobError
 
 exports = pytest.mark.needs("export and import")

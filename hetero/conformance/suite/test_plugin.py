@@ -7,8 +7,8 @@ import pytest
 from hetero import Core
 from hetero import properties as props
 from hetero.conformance.samples import Sample, operations, supports, used_devices
+from hetero.dispatch.devices import parse_device_name
 from hetero.plugin import full_name
-from hetero.runtime.device_name import parse_device_name
 from hetero.system.errors import DeviceError, PropertyError, UnsupportedOperationError
 
 

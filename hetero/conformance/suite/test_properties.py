@@ -9,8 +9,8 @@ import pytest
 from hetero import Core
 from hetero import properties as props
 from hetero.conformance.samples import Sample, assert_close, used_devices
+from hetero.dispatch.devices import parse_device_name
 from hetero.plugin import SyncInferRequest
-from hetero.runtime.device_name import parse_device_name
 
 HINT, STREAMS, REQUESTS = (
     props.hint.performance_mode, props.num_streams, props.optimal_number_of_infer_requests,

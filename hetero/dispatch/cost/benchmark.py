@@ -12,7 +12,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
-from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Model, Node, Parameter
 from hetero.plugin import SyncInferRequest
 from hetero.system.errors import DeviceError
@@ -46,7 +46,7 @@ class DeviceBenchmark:
     subgraph: float = 1e-4  # seconds of one more subgraph
 
 
-def measure(device: Device) -> DeviceBenchmark:
+def measure(device: ListedDevice) -> DeviceBenchmark:
     """Benchmark a device. A value that it cannot measure, or fails at, keeps its default."""
     default = DeviceBenchmark()
     image = [1, CHANNELS, WIDTH, WIDTH]
@@ -80,7 +80,7 @@ def _rate(amount: float, seconds: float, default: float) -> float:
     return default if math.isnan(seconds) else amount / max(seconds, amount / MAX_RATE)
 
 
-def _request(device: Device, shape: list[int], build: Callable[[Parameter], Node]) -> SyncInferRequest | None:
+def _request(device: ListedDevice, shape: list[int], build: Callable[[Parameter], Node]) -> SyncInferRequest | None:
     """Return a request of a small model after a first inference; None if the device cannot run it."""
     parameter = Parameter(Type.f32, shape)
     try:

@@ -23,7 +23,7 @@ import platformdirs
 
 from hetero import properties as props
 from hetero.dispatch.cost.benchmark import DeviceBenchmark
-from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Model, Node, Output, is_constant
 from hetero.ops.work_estimate import Shape, Shapes
 from hetero.system.cache_folder import cache_folder, write_cached
@@ -43,7 +43,7 @@ def default_folder() -> Path:
     return platformdirs.user_cache_path("hetero") / "costs"
 
 
-def device_key(device: Device) -> str:
+def device_key(device: ListedDevice) -> str:
     """Return what times depend on: the plugin, which device it is, and the precision in which it computes."""
     table = device.plugin.property_table(device.options)
     keys = (props.device.full_name, props.device.architecture, props.hint.inference_precision)
@@ -96,11 +96,11 @@ class CostDatabase:
     def _folder(self) -> Path | None:
         return cache_folder(self._path)
 
-    def benchmark(self, device: Device) -> DeviceBenchmark | None:
+    def benchmark(self, device: ListedDevice) -> DeviceBenchmark | None:
         """Return the benchmark of a device, None if it was not measured."""
         return self._read(f"{_digest(device_key(device))}.json", _parse_benchmark)
 
-    def write_benchmark(self, device: Device, benchmark: DeviceBenchmark) -> None:
+    def write_benchmark(self, device: ListedDevice, benchmark: DeviceBenchmark) -> None:
         key = device_key(device)
         self._write(f"{_digest(key)}.json", {"device": key, "figures": asdict(benchmark)})
 
@@ -111,7 +111,7 @@ class CostDatabase:
     def write_input_shapes(self, model: str, shapes: Sequence[Shape]) -> None:
         self._write(f"{model}.json", {"shapes": shapes})
 
-    def operation_times(self, device: Device, model: str) -> OperationTimes:
+    def operation_times(self, device: ListedDevice, model: str) -> OperationTimes:
         """Return the times on a device: the model's own, and the means over all other models for other operations."""
         name = _digest(device_key(device))
         own = self._read(f"{name}-{model}.json", _parse_times) or OperationTimes()
@@ -123,7 +123,7 @@ class CostDatabase:
         means = {key: fmean(seconds) for key, seconds in by_key.items()}
         return OperationTimes(means | own.seconds, own.subgraph, own.margin)
 
-    def write_operation_times(self, device: Device, model: str, times: OperationTimes) -> None:
+    def write_operation_times(self, device: ListedDevice, model: str, times: OperationTimes) -> None:
         key = device_key(device)
         content = {
             "device": key,

@@ -14,8 +14,7 @@ from numbers import Real
 from hetero.dispatch.cost import benchmark
 from hetero.dispatch.cost.benchmark import DeviceBenchmark
 from hetero.dispatch.cost.database import CostDatabase, operation_key
-from hetero.dispatch.devices.device import Device
-from hetero.dispatch.devices.support import Failure, named, names_of
+from hetero.dispatch.devices import Failure, ListedDevice, named, names_of
 from hetero.graph import Model, Node, Output
 from hetero.ops.values import is_exact
 from hetero.ops.work_estimate import assumed_shapes, bytes_of, work_of
@@ -45,7 +44,7 @@ def estimated_seconds(model: Model, nodes: Iterable[Node]) -> dict[Node, float]:
 class CostModel:
     """The costs of one model, by its ``model_key``, on devices. Values known at compile time cost nothing."""
 
-    def __init__(self, model: Model, key: str, devices: Sequence[Device], database: CostDatabase) -> None:
+    def __init__(self, model: Model, key: str, devices: Sequence[ListedDevice], database: CostDatabase) -> None:
         self._database = database
         self.shapes = assumed_shapes(model, database.input_shapes(key))
         self._times = {device: database.operation_times(device, key) for device in devices}
@@ -53,10 +52,10 @@ class CostModel:
         self.is_rough = False
         #: Failed estimates of devices; times computed from work replace them.
         self.failures: list[Failure] = []
-        self._benchmarks: dict[Device, DeviceBenchmark] = {}
+        self._benchmarks: dict[ListedDevice, DeviceBenchmark] = {}
         self._keys: dict[Node, str] = {}
 
-    def benchmark(self, device: Device) -> DeviceBenchmark:
+    def benchmark(self, device: ListedDevice) -> DeviceBenchmark:
         """Return the benchmark of a device from the database, else measure it now and store it there."""
         if device not in self._benchmarks:
             stored = self._database.benchmark(device)
@@ -72,7 +71,7 @@ class CostModel:
             self._keys[node] = operation_key(node, self.shapes)
         return self._keys[node]
 
-    def operation(self, node: Node, device: Device) -> float:
+    def operation(self, node: Node, device: ListedDevice) -> float:
         """Return the seconds of a node on a device."""
         if all(is_exact(output.value) for output in node.outputs()):
             return 0.0
@@ -84,7 +83,7 @@ class CostModel:
             self.is_rough |= seconds > 0
         return seconds
 
-    def _estimate(self, node: Node, device: Device) -> float | None:
+    def _estimate(self, node: Node, device: ListedDevice) -> float | None:
         """Return the device's own estimate in seconds; None if it has none, or fails, which is recorded."""
         problem = f"{device.name} failed to estimate the cost of {named([node])}"
         try:
@@ -97,7 +96,7 @@ class CostModel:
             self.failures.append(Failure(device.name, names_of([node]), error))
             return None
 
-    def by_work(self, node: Node, device: Device) -> float:
+    def by_work(self, node: Node, device: ListedDevice) -> float:
         """Return the seconds of a node computed from its work and the benchmark of the device (roofline model)."""
         work, rates = work_of(node, self.shapes), self.benchmark(device)
         if not work.bytes:
@@ -105,7 +104,7 @@ class CostModel:
         rate = rates.convolutions if node.type_info.name in CONVOLUTIONS else rates.operations
         return rates.launch + max(work.operations / rate, work.bytes / rates.bytes)
 
-    def subgraph(self, device: Device) -> float:
+    def subgraph(self, device: ListedDevice) -> float:
         """Return the seconds that one more subgraph on a device adds to those of its operations."""
         known = self._times[device].subgraph
         return self.benchmark(device).subgraph if known is None else known
@@ -116,10 +115,10 @@ class CostModel:
         known = [times.margin for times in self._times.values() if times.margin is not None]
         return max(known, default=ROUGH_MARGIN if self.is_rough else MARGIN)
 
-    def leave(self, value: Output, device: Device) -> float:
+    def leave(self, value: Output, device: ListedDevice) -> float:
         """Return the seconds to copy a value from a device to host memory."""
         return 0.0 if is_exact(value.value) else bytes_of(value, self.shapes) / self.benchmark(device).download
 
-    def arrive(self, value: Output, device: Device) -> float:
+    def arrive(self, value: Output, device: ListedDevice) -> float:
         """Return the seconds to copy a value from host memory to a device."""
         return 0.0 if is_exact(value.value) else bytes_of(value, self.shapes) / self.benchmark(device).upload

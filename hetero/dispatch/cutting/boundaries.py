@@ -12,7 +12,7 @@ from hetero.core.containers import ContainerType
 from hetero.core.shape import Dimension
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
-from hetero.dispatch.cutting.step import Step, StepPort
+from hetero.dispatch.cutting.execution_step import ExecutionStep, StepPort
 from hetero.graph import Output
 from hetero.plugin import CompiledModel, RemoteContext, RemoteTensor, SharedTensor, plan_memory
 from hetero.system.errors import NotSupportedError
@@ -71,7 +71,7 @@ class Boundaries:
 
 
 def plan_boundaries(
-    steps: Sequence[Step],
+    steps: Sequence[ExecutionStep],
     inputs: Sequence[Output],
     outputs: Sequence[Output],
     ports: Mapping[Output, Sequence[StepPort]],
@@ -201,7 +201,7 @@ def _plan_slots(
     boundaries.slots += [(memory, size) for size in slot_sizes]
 
 
-def _times(steps: Sequence[Step]) -> list[int]:
+def _times(steps: Sequence[ExecutionStep]) -> list[int]:
     """Return a time for each step: in every schedule, steps of smaller times end before steps of larger times begin.
 
     A step at which the graph narrows has a time of its own: all steps before it end before it begins, and all steps
@@ -222,7 +222,7 @@ def _times(steps: Sequence[Step]) -> list[int]:
     return times
 
 
-def _last_step(steps: Sequence[Step], users: Sequence[int], times: Sequence[int]) -> int | None:
+def _last_step(steps: Sequence[ExecutionStep], users: Sequence[int], times: Sequence[int]) -> int | None:
     """Return a step after which no user needs a value in any schedule; None if there is none."""
     last = max(users)
     if all(user == last or times[user] < times[last] or user in steps[last].waits_for for user in users):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Constant, Model, Node
 from hetero.ops.values import is_exact
 from hetero.passes.constant_folding import FoldingBudget, constant_nodes, fold_node
@@ -17,7 +17,7 @@ from hetero.passes.constant_folding import FoldingBudget, constant_nodes, fold_n
 GROWTH = 8
 
 
-def fold_across_cut(model: Model, device_of: Mapping[Node, Device]) -> set[Node]:
+def fold_across_cut(model: Model, device_of: Mapping[Node, ListedDevice]) -> set[Node]:
     """Fold values that shape inference knows, and values computed from Constants that another device reads.
 
     Values computed from Constants for readers on the same device are left to that device. Returns the operations that
@@ -37,7 +37,7 @@ def fold_across_cut(model: Model, device_of: Mapping[Node, Device]) -> set[Node]
     return removed
 
 
-def _constant_and_crossing(order: list[Node], device_of: Mapping[Node, Device]) -> set[Node]:
+def _constant_and_crossing(order: list[Node], device_of: Mapping[Node, ListedDevice]) -> set[Node]:
     """Return the nodes computed from Constants alone that another device reads, and all nodes that these depend on."""
     computed = {node for node in constant_nodes(order) if node in device_of}
     crossing: set[Node] = set()

@@ -16,19 +16,20 @@ from dataclasses import dataclass
 from hetero.dispatch.cost.model import estimated_seconds
 from hetero.dispatch.cutting.boundaries import context_of
 from hetero.dispatch.cutting.constant_boundaries import fold_across_cut
-from hetero.dispatch.cutting.partition import Subgraph, extract, partition
+from hetero.dispatch.cutting.deployment_report import make_report
+from hetero.dispatch.cutting.partition import DeviceSubgraph, extract, partition
 from hetero.dispatch.cutting.plan import Plan, plan_of_subgraphs
-from hetero.dispatch.devices.affinity import Placed, Placement, Strategy
-from hetero.dispatch.devices.device import Device
-from hetero.dispatch.devices.support import Failure, Support, named, names_of
-from hetero.dispatch.report import PlacementReport, make_report
+from hetero.dispatch.devices import Failure, ListedDevice, named, names_of
+from hetero.dispatch.placement.affinity import Placed, Placement, Strategy
+from hetero.dispatch.placement.support import Support
+from hetero.dispatch.report import PlacementReport
 from hetero.graph import Model, Node, Output, port_name, walk_nested
 from hetero.graph.rt_info import AFFINITY
 from hetero.plugin import CompiledModel, PreparedModel
 from hetero.plugin.blobs.model_sections import port_fits
 from hetero.system.errors import DeviceError, PropertyError, device_errors
 
-_Key = tuple[Device, tuple[Node, ...], tuple[Output, ...], tuple[Output, ...]]
+_Key = tuple[ListedDevice, tuple[Node, ...], tuple[Output, ...], tuple[Output, ...]]
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Deployment:
     """A model in the form in which devices run it."""
 
     support: Support
-    subgraphs: list[Subgraph]
+    subgraphs: list[DeviceSubgraph]
     plan: Plan
     report: PlacementReport
 
@@ -44,7 +45,7 @@ class Deployment:
 class Deployer:
     """The deployment of one model, which is kept to deploy it again after a device failed."""
 
-    def __init__(self, model: Model, devices: Sequence[Device], strategy: Strategy) -> None:
+    def __init__(self, model: Model, devices: Sequence[ListedDevice], strategy: Strategy) -> None:
         self._model, self._devices, self._strategy = model, devices, strategy
         self._support = Support()
         pinned = [node for node in walk_nested(model.get_ordered_ops()) if AFFINITY in node.rt_info]
@@ -99,7 +100,7 @@ class Deployer:
             support, placement = self._place(support.without(failures), unpinned)
 
     def _compile_all(
-        self, subgraphs: Sequence[Subgraph], placed: Mapping[Node, Placed], prepared: dict[str, PreparedModel]
+        self, subgraphs: Sequence[DeviceSubgraph], placed: Mapping[Node, Placed], prepared: dict[str, PreparedModel]
     ) -> tuple[list[CompiledModel], list[Failure]]:
         """Compile the subgraphs in parallel. Return them in order, and the failures of devices.
 
@@ -143,13 +144,13 @@ class Deployer:
             failures.append(Failure(subgraph.device.name, names_of(lost), outcome))
         return [self._compiled[key] for key in keys] if not failures else [], failures
 
-    def _is_whole(self, subgraphs: Sequence[Subgraph]) -> bool:
+    def _is_whole(self, subgraphs: Sequence[DeviceSubgraph]) -> bool:
         """Return whether there is one subgraph, of the same inputs and outputs as the model in the same order."""
         outputs = [result.input_value(0) for result in self._model.results]
         return [(s.inputs, s.outputs) for s in subgraphs] == [(self._model.inputs, outputs)]
 
 
-def _compile(subgraph: Subgraph, model: Model | PreparedModel) -> CompiledModel | Exception:
+def _compile(subgraph: DeviceSubgraph, model: Model | PreparedModel) -> CompiledModel | Exception:
     """Return the compiled subgraph, or the error of its device."""
     try:
         compiled = subgraph.device.compile(model)
@@ -161,7 +162,7 @@ def _compile(subgraph: Subgraph, model: Model | PreparedModel) -> CompiledModel 
     return compiled
 
 
-def _check(compiled: CompiledModel, subgraph: Subgraph, problem: str) -> None:
+def _check(compiled: CompiledModel, subgraph: DeviceSubgraph, problem: str) -> None:
     """Raise DeviceError unless the ports of a compiled model are those of its subgraph. Pass on the device's errors."""
     context_of(compiled)  # the boundaries need the context, which is created on first use
     for kind, ports, values in (

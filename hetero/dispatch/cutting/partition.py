@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 
 from hetero.dispatch.cutting.overlap import split_for_overlap
 from hetero.dispatch.cutting.subgraph_order import ColoredGraph, order_subgraphs
-from hetero.dispatch.devices.affinity import is_placed
-from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices import ListedDevice
+from hetero.dispatch.placement.affinity import is_placed
 from hetero.graph import Constant, Model, Node, Output, Parameter
 
 
 @dataclass(eq=False)
-class Subgraph:
+class DeviceSubgraph:
     """Nodes that one device runs as a whole, in topological order, and the values that cross the boundary."""
 
-    device: Device
+    device: ListedDevice
     nodes: list[Node]
     inputs: list[Output] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
@@ -44,7 +44,9 @@ def _garbage_collection_paused() -> Iterator[None]:
 
 
 @_garbage_collection_paused()
-def partition(model: Model, device_of: Mapping[Node, Device], estimate: Estimate | None = None) -> list[Subgraph]:
+def partition(
+    model: Model, device_of: Mapping[Node, ListedDevice], estimate: Estimate | None = None
+) -> list[DeviceSubgraph]:
     """Return the subgraphs of a model in an order in which they can run. Linear in nodes and edges.
 
     ``estimate`` returns the seconds of each node; without it no subgraph is split for devices to overlap.
@@ -60,12 +62,12 @@ def partition(model: Model, device_of: Mapping[Node, Device], estimate: Estimate
     colored = order_subgraphs(graph)
     if estimate is not None:
         colored = split_for_overlap(graph, colored, lambda: list(estimate(model, order).values()))
-    subgraphs = [Subgraph(devices[color], [order[index] for index in nodes]) for color, nodes in colored]
+    subgraphs = [DeviceSubgraph(devices[color], [order[index] for index in nodes]) for color, nodes in colored]
     _find_boundaries(model, subgraphs)
     return subgraphs
 
 
-def extract(subgraph: Subgraph, name: str) -> Model:
+def extract(subgraph: DeviceSubgraph, name: str) -> Model:
     """Return a model of a subgraph, with a Parameter for each of its inputs.
 
     Types, shapes, tensor names and known values are those from before the cut; Constants share their arrays.
@@ -93,7 +95,7 @@ def extract(subgraph: Subgraph, name: str) -> Model:
     return model
 
 
-def _find_boundaries(model: Model, subgraphs: Sequence[Subgraph]) -> None:
+def _find_boundaries(model: Model, subgraphs: Sequence[DeviceSubgraph]) -> None:
     """Set the inputs and outputs of the subgraphs: those of the model first, in the model's order."""
     subgraph_of = {node: subgraph for subgraph in subgraphs for node in subgraph.nodes}
     crossing = dict.fromkeys(result.input_value(0) for result in model.results)

@@ -10,8 +10,8 @@ import numpy as np
 
 from hetero import properties as props
 from hetero.dispatch.cutting.boundaries import Boundaries, plan_boundaries
-from hetero.dispatch.cutting.partition import Subgraph
-from hetero.dispatch.cutting.step import Step, StepPort
+from hetero.dispatch.cutting.execution_step import ExecutionStep, StepPort
+from hetero.dispatch.cutting.partition import DeviceSubgraph
 from hetero.graph import Constant, Model, Output, walk_nested
 from hetero.ops.control_flow.variables import AssignV3
 from hetero.plugin import CompiledModel
@@ -25,7 +25,7 @@ class Plan:
     model; the others read it.
     """
 
-    steps: Sequence[Step]
+    steps: Sequence[ExecutionStep]
     inputs: Sequence[Output]
     outputs: Sequence[Output]
     ports: Mapping[Output, Sequence[StepPort]]
@@ -49,7 +49,7 @@ class Plan:
 
 
 def build_plan(
-    steps: Sequence[Step],
+    steps: Sequence[ExecutionStep],
     inputs: Sequence[Output],
     outputs: Sequence[Output],
     ports: Mapping[Output, Sequence[StepPort]],
@@ -74,9 +74,9 @@ def build_plan(
     return Plan(steps, tuple(inputs), tuple(outputs), ports, constants, setters, is_chain, boundaries)
 
 
-def plan_of_subgraphs(model: Model, subgraphs: Sequence[Subgraph], compiled: Sequence[CompiledModel]) -> Plan:
+def plan_of_subgraphs(model: Model, subgraphs: Sequence[DeviceSubgraph], compiled: Sequence[CompiledModel]) -> Plan:
     """Return the plan of a partitioned model, given the compiled form of each subgraph."""
-    steps = [Step(f"subgraph {i}", s.device.name, c) for i, (s, c) in enumerate(zip(subgraphs, compiled))]
+    steps = [ExecutionStep(f"subgraph {i}", s.device.name, c) for i, (s, c) in enumerate(zip(subgraphs, compiled))]
     outputs = [result.input_value(0) for result in model.results]
     ports: dict[Output, list[StepPort]] = {}
     setters: dict[str, int] = {}

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from hetero.dispatch.cutting.execution_step import ExecutionStep, StepPort
 from hetero.dispatch.cutting.plan import Plan, build_plan
-from hetero.dispatch.cutting.step import Step, StepPort
 from hetero.dispatch.report import PlacementReport
 from hetero.graph import Constant, Model, Output
 from hetero.plugin import CompiledModel, Section
@@ -67,7 +67,7 @@ def plan_in(
         values = [parameter_of(port).output(0) for port in fields["values"]]
         report = _typed(fields["report"], PlacementReport)
     steps = [
-        Step(f"subgraph {index}", device, import_step(device, blob))
+        ExecutionStep(f"subgraph {index}", device, import_step(device, blob))
         for index, (device, blob) in enumerate(zip(devices, blobs))
     ]
     constant_nodes = [result.input_value(0).node for result in ir_in(constants_in).results]
@@ -95,20 +95,20 @@ def _fields(sections: Mapping[str, memoryview]) -> dict[str, Any]:
     return json.loads(section_of(sections, "plan").tobytes())
 
 
-def _step_port_fields(port: StepPort, steps: Sequence[Step]) -> list:
+def _step_port_fields(port: StepPort, steps: Sequence[ExecutionStep]) -> list:
     compiled = steps[port.step].compiled
     is_output = port.port in compiled.outputs
     return [port.step, is_output, (compiled.outputs if is_output else compiled.inputs).index(port.port)]
 
 
-def _step_port(fields: Sequence, steps: Sequence[Step]) -> StepPort:
+def _step_port(fields: Sequence, steps: Sequence[ExecutionStep]) -> StepPort:
     step, is_output, index = fields
     compiled = steps[_index(step, len(steps))].compiled
     return StepPort(step, _item(compiled.outputs if is_output else compiled.inputs, index))
 
 
 def _check(
-    steps: Sequence[Step],
+    steps: Sequence[ExecutionStep],
     inputs: Sequence[Output],
     outputs: Sequence[Output],
     ports_of: Mapping[Output, Sequence[StepPort]],

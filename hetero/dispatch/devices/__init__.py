@@ -1,1 +1,24 @@
-"""The devices of a compilation: which ones a user names, and which operations each supports."""
+"""The devices of a compilation: device strings, the devices that a list names, and their options.
+
+The dispatcher, the virtual devices and Core use what is exported here.
+"""
+
+from hetero.dispatch.devices.failures import EstimateError, Failure, named, names_of
+from hetero.dispatch.devices.listed_device import ListedDevice, checked
+from hetero.dispatch.devices.names import DeviceName, kind_of, parse_device_name, split_number
+from hetero.dispatch.devices.processors import (
+    CPU,
+    DISPATCHER,
+    means_processors,
+    preferred_devices,
+    processor_keys,
+    processor_with,
+    with_processors,
+)
+from hetero.dispatch.devices.resolution import named_devices, own_options, unavailable_reasons
+
+__all__ = [
+    "CPU", "DISPATCHER", "DeviceName", "EstimateError", "Failure", "ListedDevice", "checked", "kind_of",
+    "means_processors", "named", "named_devices", "names_of", "own_options", "parse_device_name", "preferred_devices",
+    "processor_keys", "processor_with", "split_number", "unavailable_reasons", "with_processors",
+]  # fmt: skip

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from hetero.dispatch.cutting.partition import Subgraph
+from hetero.dispatch.cutting.partition import DeviceSubgraph
 from hetero.dispatch.drawing.dot import to_dot
 from hetero.dispatch.drawing.picture import Picture, PlacedOn, picture_of_affinities, picture_of_subgraphs
 from hetero.dispatch.report import PlacementReport
@@ -23,7 +23,7 @@ _MAX_NAME_LENGTH = 100
 _drawn: Counter[str] = Counter()
 
 
-def visualize(model: Model, subgraphs: Sequence[Subgraph], report: PlacementReport) -> None:
+def visualize(model: Model, subgraphs: Sequence[DeviceSubgraph], report: PlacementReport) -> None:
     """Draw operations and subgraphs into the folder of the environment variable HETERO_VISUALIZE, if it is set.
 
     A folder that cannot be written to is logged as a warning.

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hetero.dispatch.cutting.partition import Subgraph
-from hetero.dispatch.devices.affinity import is_placed
+from hetero.dispatch.cutting.partition import DeviceSubgraph
+from hetero.dispatch.placement.affinity import is_placed
 from hetero.dispatch.report import PlacementReport, SubgraphReport, counted
 from hetero.graph import Constant, Model, Node, Output, Parameter, port_name
 
@@ -87,7 +87,7 @@ def picture_of_affinities(model: Model, devices: Sequence[str], placed: Mapping[
     return picture
 
 
-def picture_of_subgraphs(model: Model, subgraphs: Sequence[Subgraph], report: PlacementReport) -> Picture:
+def picture_of_subgraphs(model: Model, subgraphs: Sequence[DeviceSubgraph], report: PlacementReport) -> Picture:
     """Return every subgraph as a box in the color of its device, with labels for the values between subgraphs."""
     colors = _colors(report.devices)
     used = [device for device in report.devices if device in report.counts]
@@ -132,7 +132,7 @@ def printable(text: str) -> str:
     return _FORBIDDEN.sub("\ufffd", text)
 
 
-def _subgraph_box(subgraph: Subgraph, report: SubgraphReport, color: Color) -> Box:
+def _subgraph_box(subgraph: DeviceSubgraph, report: SubgraphReport, color: Color) -> Box:
     kinds = Counter(node.type_info.name for node in subgraph.nodes).most_common()
     lines = [f"{report.index}: {report.device}", counted(len(report.operations), "operation")]
     lines += _first_few([f"{count} {kind}" for kind, count in kinds])

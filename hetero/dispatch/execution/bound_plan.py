@@ -10,12 +10,12 @@ from dataclasses import replace
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
 from hetero.dispatch.cutting.boundaries import HOST, Boundary, context_of, is_plain, smallest_shape
+from hetero.dispatch.cutting.execution_step import StepPort, step_errors
 from hetero.dispatch.cutting.plan import Plan
-from hetero.dispatch.cutting.step import StepPort, step_errors
 from hetero.dispatch.execution.bound_step import BoundStep
 from hetero.dispatch.execution.boundary_tensor import BoundaryTensor
 from hetero.dispatch.execution.read_only_tensor import ReadOnlyTensor
-from hetero.dispatch.execution.shared_state import SharedState, states_by_name
+from hetero.dispatch.execution.shared_variable import SharedVariable, states_by_name
 from hetero.dispatch.execution.unwritten import MarkedOutput, UnmarkedOutput
 from hetero.graph import Output, port_name
 from hetero.plugin import ProfilingInfo, RemoteTensor, SharedTensor, SyncInferRequest, overlap
@@ -46,7 +46,7 @@ class BoundPlan:
         self.is_abandoned = False
         self._request = request  # the user's, whose tensors are bound
         setters = frozenset(plan.setters.values())
-        self.states: dict[str, SharedState] = {}
+        self.states: dict[str, SharedVariable] = {}
         self.steps = [
             BoundStep(step, index, request, self.states, can_repeat=keeps_snapshots or index not in setters)
             for index, step in enumerate(plan.steps)
@@ -265,7 +265,7 @@ class BoundPlan:
         for state, tensor in assigned:
             state.take_snapshot(tensor)
 
-    def _share_assigned(self) -> list[tuple[SharedState, Tensor]]:
+    def _share_assigned(self) -> list[tuple[SharedVariable, Tensor]]:
         shared = []
         for name, index in self.plan.setters.items():
             state = self.states[name]

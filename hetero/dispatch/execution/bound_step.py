@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Mapping
 
 from hetero.core.tensor import Tensor
-from hetero.dispatch.cutting.step import Step, StepError, step_errors
+from hetero.dispatch.cutting.execution_step import ExecutionStep, StepError, step_errors
 from hetero.dispatch.execution.boundary_tensor import BoundaryTensor
-from hetero.dispatch.execution.shared_state import SharedState
+from hetero.dispatch.execution.shared_variable import SharedVariable
 from hetero.dispatch.execution.unwritten import PATTERNS, MarkedOutput, UnmarkedOutput
 from hetero.graph import Output, port_name
 from hetero.plugin import SyncInferRequest, Timer
@@ -28,7 +28,12 @@ class BoundStep:
     """
 
     def __init__(
-        self, step: Step, index: int, parent: SyncInferRequest, states: Mapping[str, SharedState], can_repeat: bool
+        self,
+        step: ExecutionStep,
+        index: int,
+        parent: SyncInferRequest,
+        states: Mapping[str, SharedVariable],
+        can_repeat: bool,
     ) -> None:
         self.step, self._index = step, index
         self._parent, self._states = parent, states

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
 
 from hetero.core.tensor import Tensor
+from hetero.dispatch.cutting.execution_step import StepError
 from hetero.dispatch.cutting.failover import Failover
 from hetero.dispatch.cutting.plan import Plan
-from hetero.dispatch.cutting.step import StepError
 from hetero.dispatch.execution.bound_plan import BoundPlan
+from hetero.dispatch.execution.deployed_model import DeployedModel
 from hetero.dispatch.execution.scheduler import Inference, OnEnd
 from hetero.graph import Output
 from hetero.plugin import AsyncInferRequest, ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
 from hetero.plugin.requests.async_infer_request import Completion
-from hetero.plugin.requests.sync_infer_request import check_tensor, smallest_tensor
-from hetero.system.errors import TensorError
-
-if TYPE_CHECKING:
-    from hetero.dispatch.compiled_model import HeteroCompiledModel
+from hetero.plugin.requests.sync_infer_request import repair_tensor
 
 
 class HeteroInferRequest(SyncInferRequest):
@@ -27,9 +23,9 @@ class HeteroInferRequest(SyncInferRequest):
     Then the steps run on the scheduler's threads; with a timeout always, as a thread that hangs is abandoned.
     """
 
-    compiled_model: HeteroCompiledModel
+    compiled_model: DeployedModel
 
-    def __init__(self, compiled_model: HeteroCompiledModel) -> None:
+    def __init__(self, compiled_model: DeployedModel) -> None:
         super().__init__(compiled_model)
         self._failover = Failover(compiled_model.fallback, compiled_model.adopt)
         self._unbound: set[Output] = set()  # ports whose tensor a step did not take
@@ -62,7 +58,7 @@ class HeteroInferRequest(SyncInferRequest):
         compiled = self.compiled_model
         if before is not None:
             for port, tensor in zip(compiled.outputs, self.output_tensors()):
-                repair(port, tensor)
+                repair_tensor(port, tensor)
         bound = BoundPlan(plan, self, compiled.timeout > 0, compiled.keeps_snapshots)
         if before is not None:
             bound.resume_from(before)
@@ -181,11 +177,3 @@ class HeteroAsyncInferRequest(AsyncInferRequest):
             self.end(done, raised)
         else:
             self.end(done, None)
-
-
-def repair(port: Output, tensor: Tensor) -> None:
-    """Reset a tensor that a failing device left with a shape or type that does not fit the port."""
-    try:
-        check_tensor(port, tensor)
-    except TensorError:
-        tensor.take(smallest_tensor(port).array)

@@ -13,8 +13,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping
 
+from hetero.dispatch.cutting.execution_step import StepError
 from hetero.dispatch.cutting.plan import Plan
-from hetero.dispatch.cutting.step import StepError
 from hetero.dispatch.execution.watchdog import Watchdog
 from hetero.plugin import Executor
 from hetero.system.errors import DeviceError

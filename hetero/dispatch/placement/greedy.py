@@ -11,8 +11,8 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from hetero.dispatch.devices.affinity import Assignment, Candidates
-from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices import ListedDevice
+from hetero.dispatch.placement.affinity import Assignment, Candidates
 from hetero.graph import Model, Node, Output
 from hetero.ops.values import MAX_VALUE_SIZE
 
@@ -26,7 +26,7 @@ def greedy(model: Model, candidates: Candidates) -> Assignment:
 
 
 def _move_shapes_beside_readers(
-    device_of: dict[Node, Device], movable: Mapping[Node, Sequence[Device]]
+    device_of: dict[Node, ListedDevice], movable: Mapping[Node, Sequence[ListedDevice]]
 ) -> dict[Node, str]:
     """Move small integer computations to the device to which the fewest large values must be copied for them.
 
@@ -41,7 +41,7 @@ def _move_shapes_beside_readers(
             continue
         readers = [t.node for value in node.outputs() for t in value.get_target_inputs() if t.node in device_of]
         sources = [value.node for value in node.input_values() if value.node in device_of]
-        neighbor_on: dict[Device, Node] = {}
+        neighbor_on: dict[ListedDevice, Node] = {}
         for other in (*readers, node, *sources):
             if device_of[other] in movable[node]:
                 neighbor_on.setdefault(device_of[other], other)
@@ -57,11 +57,11 @@ def _move_shapes_beside_readers(
 class _LargeValues:
     """Large values that shapes are computed from, each with the number of its readers on each device."""
 
-    def __init__(self, device_of: Mapping[Node, Device]) -> None:
+    def __init__(self, device_of: Mapping[Node, ListedDevice]) -> None:
         self._device_of = device_of
-        self._readers: dict[Output, Counter[Device]] = {}
+        self._readers: dict[Output, Counter[ListedDevice]] = {}
 
-    def copies_for(self, node: Node, device: Device) -> int:
+    def copies_for(self, node: Node, device: ListedDevice) -> int:
         """Return how many large values are copied to a device for this node alone: not made or read by others there."""
         is_there = self._device_of[node] is device
         return sum(
@@ -69,7 +69,7 @@ class _LargeValues:
             for value in self._large_inputs(node)
         )
 
-    def move(self, node: Node, device: Device) -> None:
+    def move(self, node: Node, device: ListedDevice) -> None:
         for value in self._large_inputs(node):
             self._readers_of(value).subtract([self._device_of[node]])
             self._readers_of(value).update([device])
@@ -77,7 +77,7 @@ class _LargeValues:
     def _large_inputs(self, node: Node) -> list[Output]:
         return [value for value in set(node.input_values()) if value.node in self._device_of and not _is_small(value)]
 
-    def _readers_of(self, value: Output) -> Counter[Device]:
+    def _readers_of(self, value: Output) -> Counter[ListedDevice]:
         if value not in self._readers:
             readers = {target.node for target in value.get_target_inputs() if target.node in self._device_of}
             self._readers[value] = Counter(self._device_of[reader] for reader in readers)

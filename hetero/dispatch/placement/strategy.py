@@ -9,9 +9,8 @@ from enum import StrEnum
 from hetero import properties as props
 from hetero.dispatch.cost.database import CostDatabase, model_key
 from hetero.dispatch.cost.model import CostModel
-from hetero.dispatch.devices.affinity import Assignment, Candidates
-from hetero.dispatch.devices.device import Device
-from hetero.dispatch.devices.support import EstimateError
+from hetero.dispatch.devices import EstimateError, ListedDevice
+from hetero.dispatch.placement.affinity import Assignment, Candidates
 from hetero.dispatch.placement.min_cut import min_cut
 from hetero.dispatch.placement.pipeline import pipeline
 from hetero.dispatch.placement.problem import Choice, Flow, Problem
@@ -33,7 +32,7 @@ class PlacementStrategy(StrEnum):
 class ByCost:
     """The strategies that minimize cost, for one model."""
 
-    def __init__(self, devices: Sequence[Device], database: CostDatabase) -> None:
+    def __init__(self, devices: Sequence[ListedDevice], database: CostDatabase) -> None:
         self._devices, self._database = devices, database
         self._key: str | None = None
 
@@ -72,7 +71,7 @@ class ByCost:
         return f"faster on {self._devices[fastest].name}, but not by more than the transfers take"
 
 
-def make_problem(model: Model, candidates: Candidates, devices: Sequence[Device], costs: CostModel) -> Problem:
+def make_problem(model: Model, candidates: Candidates, devices: Sequence[ListedDevice], costs: CostModel) -> Problem:
     """Return the placement of groups in numbers; the groups are the units, in the order of the candidates."""
     unit_of = {node: unit for unit, group in enumerate(candidates) for node in group.nodes}
     seconds = [
@@ -91,7 +90,7 @@ def make_problem(model: Model, candidates: Candidates, devices: Sequence[Device]
 
 
 def _flows_of(
-    value: Output, unit_of: Mapping[Node, int], devices: Sequence[Device], costs: CostModel, input_count: int
+    value: Output, unit_of: Mapping[Node, int], devices: Sequence[ListedDevice], costs: CostModel, input_count: int
 ) -> list[Flow]:
     targets = [target.node for target in value.get_target_inputs()]
     source = unit_of.get(value.node)
@@ -118,7 +117,7 @@ def _weights(model: Model, unit_of: Mapping[Node, int], count: int) -> list[floa
     return weights
 
 
-def total_memory(device: Device) -> float:
+def total_memory(device: ListedDevice) -> float:
     """Return the bytes of a device's memory by its property that ends in TOTAL_MEMORY; infinite if it has none."""
     table = device.plugin.property_table(device.options)
     keys = [key for key in table.get(props.supported_properties) if key.endswith(TOTAL_MEMORY)]

@@ -290,6 +290,14 @@ def smallest_tensor(port: Output) -> Tensor:
     return Tensor(Type.f32 if port.element_type.is_dynamic() else port.element_type, shape)
 
 
+def repair_tensor(port: Output, tensor: Tensor) -> None:
+    """Reset a tensor that a failing device left with a shape or type that does not fit the port."""
+    try:
+        check_tensor(port, tensor)
+    except TensorError:
+        tensor.take(smallest_tensor(port).array)
+
+
 def check_tensor(port: Output, tensor: Tensor) -> None:
     """Raise TensorError if a tensor does not fit a port."""
     if tensor.element_type != port.element_type and not port.element_type.is_dynamic():

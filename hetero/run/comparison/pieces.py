@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetero.core.containers import ContainerType
-from hetero.dispatch.cutting.partition import Subgraph, extract
-from hetero.dispatch.devices.affinity import is_placed
-from hetero.dispatch.devices.device import Device
+from hetero.dispatch.cutting.partition import DeviceSubgraph, extract
+from hetero.dispatch.devices import ListedDevice
+from hetero.dispatch.placement.affinity import is_placed
 from hetero.graph import Constant, Model, Node, Output, Parameter
 from hetero.ops.values import is_exact
 from hetero.passes import fold_constant_if
@@ -65,7 +65,7 @@ class Pieces:
         model.add_outputs([copies[value.node].output(value.index) for value in values])
         return model
 
-    def piece(self, start: int, stop: int, outputs: Sequence[Output], device: Device) -> Piece:
+    def piece(self, start: int, stop: int, outputs: Sequence[Output], device: ListedDevice) -> Piece:
         """Return the operations from ``start`` to ``stop`` that compute ``outputs``.
 
         Values that shape inference knows are Constants in the piece, because devices compile them into their code.
@@ -79,7 +79,7 @@ class Pieces:
         nodes = [node for node in self.nodes[start:stop] if node in needed]
         read = dict.fromkeys(value for node in nodes for value in node.input_values())
         inputs = [v for v in read if v.node not in needed and not isinstance(v.node, Constant)]
-        model = extract(Subgraph(device, nodes, inputs, list(outputs)), self.model.friendly_name)
+        model = extract(DeviceSubgraph(device, nodes, inputs, list(outputs)), self.model.friendly_name)
         for parameter, value in zip(model.parameters, inputs):
             if is_exact(value.value):
                 _replace_by_constant(model, parameter, value.value)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Model, Node, Output, port_name
 from hetero.graph.unique_names import make_names_unique
 from hetero.run.comparison.differences import Difference, difference, largest_difference
@@ -92,7 +92,7 @@ class _Side:
 
     def __init__(self, core: Core, name: str, properties: Mapping[str, Any]) -> None:
         self._core, self._properties = core, properties
-        self.device = Device(name, *core.resolve_device(name))
+        self.device = ListedDevice(name, *core.resolve_device(name))
         self.runs = 0
 
     def compile(self, model: Model) -> CompiledModel:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from hetero import properties as props
-from hetero.dispatch.compiled_model import placement_report
 from hetero.dispatch.cutting.boundaries import byte_size
-from hetero.dispatch.devices.affinity import is_placed
+from hetero.dispatch.devices import parse_device_name
 from hetero.dispatch.drawing.picture import COLORS
+from hetero.dispatch.execution.deployed_model import placement_report
+from hetero.dispatch.placement.affinity import is_placed
 from hetero.dispatch.report import BoundaryReport, FailureReport, PlacementReport
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, execution, port_name
 from hetero.graph.rt_info import AFFINITY
@@ -22,7 +23,6 @@ from hetero.plugin import ProfilingInfo
 from hetero.run.model_files import Progress, placement_log_muted
 from hetero.run.yaml_runs.runner import SubgraphInfo, placement_of
 from hetero.runtime import AsyncInferQueue, CompiledModel, Core
-from hetero.runtime.device_name import parse_device_name
 from hetero.system.errors import ConfigError
 from hetero.system.tracing import Recorder, Span
 

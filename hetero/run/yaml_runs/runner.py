@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from hetero import properties as props
-from hetero.dispatch.compiled_model import placement_report
-from hetero.dispatch.devices.affinity import is_placed
+from hetero.dispatch.execution.deployed_model import placement_report
+from hetero.dispatch.placement.affinity import is_placed
 from hetero.dispatch.plugin import affinities
 from hetero.dispatch.report import PlacementReport
 from hetero.frontend.source import record_files

@@ -10,7 +10,7 @@ import pytest
 from hetero import Model, Parameter, Type, ops
 from hetero.dispatch.cost.benchmark import DeviceBenchmark
 from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key, operation_key
-from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices import ListedDevice
 from hetero.ops.work_estimate import assumed_shapes
 from tests.devices import PickyPlugin, core_with
 
@@ -18,7 +18,7 @@ from tests.devices import PickyPlugin, core_with
 @pytest.fixture
 def device():
     plugin, options = core_with(A=PickyPlugin()).resolve_device("A")
-    return Device("A", plugin, options)
+    return ListedDevice("A", plugin, options)
 
 
 FIGURES = DeviceBenchmark(1e9, 2e9, 3e9, 4e9, 5e9, 1e-6, 1e-4)
@@ -55,8 +55,8 @@ def test_devices_and_precisions_have_times_of_their_own(tmp_path, device):
     measured.write_operation_times(device, "m", TIMES)
     plugin, options = core_with(B=PickyPlugin()).resolve_device("B")
     for other in (
-        Device("B", plugin, options),
-        Device("A", device.plugin, {**device.options, "INFERENCE_PRECISION_HINT": "f32"}),
+        ListedDevice("B", plugin, options),
+        ListedDevice("A", device.plugin, {**device.options, "INFERENCE_PRECISION_HINT": "f32"}),
     ):
         assert measured.operation_times(other, "m").seconds == {}
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hetero import Core, Model, Parameter, PartialShape, RemoteTensor, Tensor, Type, ops
+from hetero.dispatch.cutting.execution_step import ExecutionStep, StepPort
 from hetero.dispatch.cutting.plan import Plan, build_plan
-from hetero.dispatch.cutting.step import Step, StepPort
 from hetero.graph.rt_info import AFFINITY
 from hetero.plugin import SharedTensor
 from tests.devices import PickyPlugin, core_with
@@ -214,7 +214,7 @@ def plans(draw) -> Plan:
     """Return a plan of steps on one device that read values of random earlier steps."""
     context = Apart("APART", {})
     count = draw(st.integers(2, 12))
-    steps = [Step(f"subgraph {index}", "APART", SimpleNamespace(context=context)) for index in range(count)]
+    steps = [ExecutionStep(f"subgraph {index}", "APART", SimpleNamespace(context=context)) for index in range(count)]
     ports = {}
     for index in range(count - 1):
         readers = draw(st.sets(st.integers(index + 1, min(count - 1, index + 4)), max_size=3))
@@ -245,7 +245,7 @@ def test_memory_is_reused_only_if_every_schedule_allows_it(plan):
 @pytest.mark.parametrize("length", [2, 3, 9, 50])
 def test_a_chain_needs_two_slots(length):
     context = Apart("APART", {})
-    steps = [Step(f"subgraph {index}", "APART", SimpleNamespace(context=context)) for index in range(length)]
+    steps = [ExecutionStep(f"subgraph {index}", "APART", SimpleNamespace(context=context)) for index in range(length)]
     values = [Parameter(Type.f32, [100]).output(0) for _ in range(length - 1)]
     ports = {value: [StepPort(index, value), StepPort(index + 1, value)] for index, value in enumerate(values)}
     plan = build_plan(steps, [], [], ports, {}, {})

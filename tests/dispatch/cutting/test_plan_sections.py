@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hetero import Core, Model, Parameter, Tensor, Type, ops, plugin, save_model
 from hetero.dispatch.cost.benchmark import DeviceBenchmark
 from hetero.dispatch.cost.database import CostDatabase, OperationTimes
-from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices import ListedDevice
 from hetero.graph.rt_info import AFFINITY
 from hetero.plugin.blobs.blob import pack_blob, read_blob
 from hetero.system.errors import BlobError, DeviceError, NotSupportedError
@@ -194,7 +194,7 @@ def test_calibration_is_in_the_cache_key_of_placement_by_cost(placement, expecte
 
     measured = CostDatabase(costs)
     for name in ("A", "B"):
-        device = Device(name, core.get_plugin(name), {})
+        device = ListedDevice(name, core.get_plugin(name), {})
         measured.write_benchmark(device, DeviceBenchmark())
     assert [is_cached(), is_cached()] == [False, True]
     measured.write_operation_times(device, "model", OperationTimes({"operation": 1.0}))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model, Parameter, Tensor, Type, ops
-from hetero.dispatch.devices.affinity import is_placed
+from hetero.dispatch.placement.affinity import is_placed
 from hetero.graph.rt_info import AFFINITY
 from hetero.graph.unique_names import make_names_unique
 from tests.devices import PickyPlugin, core_with

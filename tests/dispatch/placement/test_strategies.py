@@ -7,7 +7,7 @@ from hetero import Core, Model, Parameter, Type, ops
 from hetero.dispatch.cost.benchmark import DeviceBenchmark
 from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key
 from hetero.dispatch.cost.model import CostModel
-from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices import ListedDevice
 from hetero.properties import Property
 from hetero.system.errors import DeviceError, PropertyError
 from tests.devices import PickyPlugin, core_with
@@ -46,7 +46,7 @@ def chain():
 def write_benchmark(core: Core, folder, *names):
     for name in names:
         plugin, options = core.resolve_device(name)
-        CostDatabase(folder).write_benchmark(Device(name, plugin, options), FAST)
+        CostDatabase(folder).write_benchmark(ListedDevice(name, plugin, options), FAST)
 
 
 def placed(core, folder, model=None, devices="A,B", **options):
@@ -117,7 +117,7 @@ def test_operations_that_one_device_supports_run_there(tmp_path):
 def test_measured_times_win_over_estimates_and_estimates_over_work(tmp_path):
     core = two(Relu=2e-3, Exp=2e-3)
     plugin, options = core.resolve_device("B")
-    device, model = Device("B", plugin, options), chain()
+    device, model = ListedDevice("B", plugin, options), chain()
     write_benchmark(core, tmp_path, "B")
     measured = CostDatabase(tmp_path)
     relu, exp, tanh = model.get_ordered_ops()[1:4]
@@ -146,7 +146,7 @@ def test_values_that_are_known_when_compiled_cost_nothing(tmp_path):
     core = core_with(A=PricedPlugin(ShapeOf=1.0), B=PricedPlugin(ShapeOf=1.0))
     plugin, options = core.resolve_device("A")
     write_benchmark(core, tmp_path, "A")
-    device = Device("A", plugin, options)
+    device = ListedDevice("A", plugin, options)
     costs = CostModel(model, model_key(model), [device], CostDatabase(tmp_path))
     node = next(node for node in model.get_ordered_ops() if node.friendly_name == "shape")
     assert costs.operation(node, device) == costs.leave(node.output(0), device) == 0.0
@@ -202,6 +202,6 @@ def test_a_new_calibration_invalidates_cached_models(tmp_path):
     assert compile_again() == (True, "AAA")
     plugin, given = core.resolve_device("B")
     times = {operation: 1e-6 for operation in ("opset1::Exp() f32[1, 4]", "opset1::Tanh() f32[1, 4]")}
-    CostDatabase(tmp_path).write_operation_times(Device("B", plugin, given), "another", OperationTimes(times))
+    CostDatabase(tmp_path).write_operation_times(ListedDevice("B", plugin, given), "another", OperationTimes(times))
     assert compile_again() == (False, "ABB")
     assert compile_again() == (True, "ABB")

@@ -5,33 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hetero.dispatch.devices.affinity import Placement, Strategy, is_placed, place
-from hetero.dispatch.devices.device import Device
-from hetero.dispatch.devices.groups import find_groups
+from hetero.dispatch.devices import EstimateError, Failure, ListedDevice, named, names_of
+from hetero.dispatch.placement.affinity import Placement, Strategy, is_placed, place
 from hetero.dispatch.placement.greedy import greedy
+from hetero.dispatch.placement.groups import find_groups
 from hetero.graph import Model, Node
 from hetero.plugin import PreparedModel, QueryResult, unsupported
 from hetero.system.errors import DeviceError, PropertyError
-
-# Maximum number of operations that one message names.
-MAX_NAMED = 5
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A device failed at these operations, by friendly name, and does not get them any more."""
-
-    device: str
-    operations: tuple[str, ...]
-    error: Exception
-
-
-class EstimateError(DeviceError):
-    """Devices failed to estimate the cost of operations."""
-
-    def __init__(self, failures: Sequence[Failure]) -> None:
-        super().__init__(str(failures[0].error))
-        self.failures = failures
 
 
 @dataclass(frozen=True)
@@ -41,7 +21,7 @@ class Support:
     queries: Mapping[str, QueryResult] = field(default_factory=dict)
     failures: tuple[Failure, ...] = ()
 
-    def query(self, model: Model, device: Device) -> Support:
+    def query(self, model: Model, device: ListedDevice) -> Support:
         """Query one more device. A device that fails to answer supports nothing.
 
         Raises PropertyError for invalid options, which are the user's mistake and no failure of the device.
@@ -70,7 +50,7 @@ class Support:
             Failure(name, tuple(self.queries.get(name, placed)), error) for name, error in errors.items()
         )
 
-    def place(self, model: Model, devices: Sequence[Device], strategy: Strategy) -> tuple[Support, Placement]:
+    def place(self, model: Model, devices: Sequence[ListedDevice], strategy: Strategy) -> tuple[Support, Placement]:
         """Place every operation. Return the placement, and the support with new queries and failed cost estimates.
 
         GREEDY queries devices in the user's order until each operation has one. Other strategies query all devices.
@@ -119,13 +99,3 @@ class Support:
                 error.__cause__ = failure.error
                 return error
         return unsupported(device, unplaced)
-
-
-def names_of(nodes: Iterable[Node]) -> tuple[str, ...]:
-    return tuple(node.friendly_name for node in nodes)
-
-
-def named(nodes: Sequence[Node]) -> str:
-    """Return the first few nodes for a message: ``Relu 'relu', Exp 'exp' and 3 more``."""
-    shown = ", ".join(f"{node.type_info.name} '{node.friendly_name}'" for node in nodes[:MAX_NAMED])
-    return shown + (f" and {len(nodes) - MAX_NAMED} more" if len(nodes) > MAX_NAMED else "")

@@ -34,7 +34,7 @@ class step_errors(contextlib.AbstractContextManager[None]):
 
 
 @dataclass(frozen=True)
-class Step:
+class ExecutionStep:
     """A compiled subgraph, and the indices of the steps that it depends on and that depend on it."""
 
     name: str

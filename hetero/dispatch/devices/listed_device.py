@@ -1,4 +1,4 @@
-"""Device: one entry of the user's device list, with calls whose errors name the device."""
+"""ListedDevice: one entry of the user's device list, with calls whose errors name the device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hetero.system.errors import DeviceError, device_errors
 
 
 @dataclass(frozen=True, eq=False)
-class Device:
+class ListedDevice:
     """A device of ``HETERO:GPU,CPU``: its plugin, and the options to query and compile with."""
 
     name: str

@@ -1,4 +1,4 @@
-"""Device strings: ``GPU``, ``GPU.1``, ``HETERO:GPU.1,TEMPLATE``."""
+"""Device strings: ``GPU``, ``GPU.1``, ``HETERO:GPU.1,CPU``; in lists also ``GPU.0(4)``, with a number."""
 
 from __future__ import annotations
 
@@ -35,3 +35,20 @@ def parse_device_name(text: str) -> DeviceName:
     if parts is not None:
         options[props.device.priorities] = tuple(parts)
     return DeviceName(match["kind"], options)
+
+
+def split_number(name: str) -> tuple[str, int | None]:
+    """Return the device's name and the number in parentheses after it, None without one.
+
+    Raises DeviceError for parentheses that do not contain a positive integer.
+    """
+    match = re.fullmatch(r"([^()]*)(?:\((\d+)\))?", name)
+    if match is None or (match[2] is not None and int(match[2]) == 0):
+        example = f"{name.partition('(')[0]}(4)"
+        raise DeviceError(f"'{name}' is not a device with a number: write a positive number as in {example}")
+    return match[1], None if match[2] is None else int(match[2])
+
+
+def kind_of(name: str) -> str:
+    """Return the kind of device of an entry of a list: that of ``GPU.0(4)`` is GPU. The entry may be invalid."""
+    return name.partition("(")[0].partition(".")[0]

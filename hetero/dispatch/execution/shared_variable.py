@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hetero.core.tensor import Tensor
-from hetero.dispatch.cutting.step import Step, step_errors
+from hetero.dispatch.cutting.execution_step import ExecutionStep, step_errors
 from hetero.graph import VariableInfo
 from hetero.plugin import SyncInferRequest, VariableState
 from hetero.system.errors import device_errors
 
 
-class SharedState(VariableState):
+class SharedVariable(VariableState):
     """A variable in the requests of one or several steps; ``states`` are theirs, by the index of the step.
 
     With ``keeps_snapshot`` the contents are copied to the host after each inference that assigns the variable, so that
@@ -63,14 +63,14 @@ class SharedState(VariableState):
 
 
 def states_by_name(
-    steps: Sequence[Step], requests: Sequence[SyncInferRequest], keeps_snapshots: bool
-) -> dict[str, SharedState]:
+    steps: Sequence[ExecutionStep], requests: Sequence[SyncInferRequest], keeps_snapshots: bool
+) -> dict[str, SharedVariable]:
     """Return the variables of the requests of these steps by their names. Raise StepError if a device fails."""
-    shared: dict[str, SharedState] = {}
+    shared: dict[str, SharedVariable] = {}
     for index, (step, request) in enumerate(zip(steps, requests)):
         problem = f"{step.device} failed to list the variables of '{step.compiled.name}'"
         with step_errors(step.device), device_errors(problem):
             states = list(request.query_state())
         for state in states:
-            shared.setdefault(state.name, SharedState(state.info, keeps_snapshots)).states[index] = state
+            shared.setdefault(state.name, SharedVariable(state.info, keeps_snapshots)).states[index] = state
     return shared

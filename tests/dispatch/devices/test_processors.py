@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model, Parameter, Type, ops
-from hetero.dispatch.devices.device_lists import with_processors
+from hetero.dispatch.devices import with_processors
 from hetero.plugin import Rank
 from hetero.system.errors import DeviceError, PropertyError
 from tests.devices import core_with

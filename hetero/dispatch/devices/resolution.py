@@ -13,7 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from hetero import properties as props
-from hetero.dispatch.devices.device import Device
+from hetero.dispatch.devices.listed_device import ListedDevice
+from hetero.dispatch.devices.names import kind_of
 from hetero.plugin import Plugin, full_name
 from hetero.properties import Property, PropertyTable
 from hetero.system.errors import DeviceError, PropertyError
@@ -31,7 +32,7 @@ def named_devices(
     options: Mapping[str, Any],
     names: Sequence[str],
     passed_on: Collection[Property],
-) -> list[Device]:
+) -> list[ListedDevice]:
     """Return the devices of these names in order, each with the options that it has and those of DEVICE_PROPERTIES.
 
     ``table`` has the virtual device's own properties. Those in ``passed_on`` go to its devices too, if the user set
@@ -64,7 +65,7 @@ def find_devices(user: Plugin, names: Sequence[str]) -> dict[str, tuple[Plugin, 
         try:
             plugin, options = host.resolve_device(name)
         except DeviceError as error:
-            if _plugin_name(name) not in host.unavailable_devices:
+            if kind_of(name) not in host.unavailable_devices:
                 raise
             unavailable[name] = error
             continue
@@ -88,12 +89,8 @@ def find_devices(user: Plugin, names: Sequence[str]) -> dict[str, tuple[Plugin, 
 def unavailable_reasons(user: Plugin, names: Sequence[str]) -> list[str]:
     """Return a message for each of these devices that is unavailable."""
     unavailable = user.host.unavailable_devices
-    plugins = [plugin for plugin in map(_plugin_name, names) if plugin in unavailable]
+    plugins = [plugin for plugin in map(kind_of, names) if plugin in unavailable]
     return [f"device {plugin} is not available: {unavailable[plugin]}" for plugin in plugins]
-
-
-def _plugin_name(name: str) -> str:
-    return name.partition(".")[0]
 
 
 @functools.cache
@@ -108,7 +105,7 @@ def make_devices(
     resolved: Mapping[str, tuple[Plugin, dict[str, Any]]],
     shared: Mapping[str, Any],
     per_device: Mapping[str, Mapping[str, Any]],
-) -> list[Device]:
+) -> list[ListedDevice]:
     """Return the resolved devices with their options: those of ``shared`` that they have, and their own.
 
     ``per_device`` is DEVICE_PROPERTIES. ``names`` are all devices of the user, with those that are unavailable. Raises
@@ -116,7 +113,7 @@ def make_devices(
     not accept.
     """
     for name in per_device:
-        if not any(name in (device, _plugin_name(device)) for device in names):
+        if not any(name in (device, kind_of(device)) for device in names):
             raise DeviceError(f"DEVICE_PROPERTIES names {name}, which is not among the devices {', '.join(names)}")
     devices = []
     for name, (plugin, options) in resolved.items():
@@ -129,5 +126,5 @@ def make_devices(
             plugin.property_table({**options, **own})
         except PropertyError as error:
             raise PropertyError(f"DEVICE_PROPERTIES: {error}") from error
-        devices.append(Device(name, plugin, {**options, **known, **own}))
+        devices.append(ListedDevice(name, plugin, {**options, **known, **own}))
     return devices

@@ -17,8 +17,8 @@ import fnmatch
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hetero.dispatch.devices.device import Device
-from hetero.dispatch.devices.groups import Group
+from hetero.dispatch.devices import ListedDevice
+from hetero.dispatch.placement.groups import Group
 from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
 from hetero.graph.rt_info import AFFINITY
 from hetero.plugin import QueryResult
@@ -28,9 +28,9 @@ from hetero.system.errors import DeviceError
 FIRST_DEVICE = "first device"
 
 #: The devices that each group may run on, in the user's order; one device for a pinned group.
-Candidates = Mapping[Group, Sequence[Device]]
+Candidates = Mapping[Group, Sequence[ListedDevice]]
 #: The device of each group, and the reason; an empty reason if it is simply the first candidate.
-Assignment = Mapping[Group, tuple[Device, str]]
+Assignment = Mapping[Group, tuple[ListedDevice, str]]
 #: A placement strategy: chooses one of the candidates for each group.
 Strategy = Callable[[Model, Candidates], Assignment]
 
@@ -39,7 +39,7 @@ Strategy = Callable[[Model, Candidates], Assignment]
 class Placed:
     """The device of a node, and the reason; ``is_pinned`` if the user chose it."""
 
-    device: Device
+    device: ListedDevice
     reason: str
     is_pinned: bool = False
 
@@ -57,7 +57,7 @@ def is_placed(node: Node) -> bool:
     return not isinstance(node, (Parameter, Constant, Result))
 
 
-def pin(model: Model, patterns: Mapping[str, str], devices: Sequence[Device]) -> None:
+def pin(model: Model, patterns: Mapping[str, str], devices: Sequence[ListedDevice]) -> None:
     """Write the devices of name patterns into rt_info["affinity"]; the last pattern that matches a name wins.
 
     Another name of a device, such as ``GPU.0`` from ``query_model`` for ``GPU`` in the list, becomes that of the list.
@@ -85,7 +85,7 @@ def _matches(node: Node, pattern: str) -> bool:
 def place(
     model: Model,
     groups: Mapping[Node, Group],
-    devices: Sequence[Device],
+    devices: Sequence[ListedDevice],
     queries: Mapping[str, QueryResult],
     strategy: Strategy,
 ) -> Placement:
@@ -94,7 +94,7 @@ def place(
     ``groups`` has the group of each operation, ``queries`` the supported operations by device name. Raises DeviceError
     for contradicting pins, and for a pin to a device that is not in the list or does not support the node.
     """
-    candidates: dict[Group, list[Device]] = {}
+    candidates: dict[Group, list[ListedDevice]] = {}
     pinned_by: dict[Group, Node | None] = {}
     for group in dict.fromkeys(groups.values()):
         candidates[group], pinned_by[group] = _candidates(group, devices, queries)
@@ -118,8 +118,8 @@ def place(
 
 
 def _candidates(
-    group: Group, devices: Sequence[Device], queries: Mapping[str, QueryResult]
-) -> tuple[list[Device], Node | None]:
+    group: Group, devices: Sequence[ListedDevice], queries: Mapping[str, QueryResult]
+) -> tuple[list[ListedDevice], Node | None]:
     """Return the devices that a group may run on, and the pinned node that leaves only one, or None."""
     pinned = group.pin(queries)
     if pinned is None:
@@ -141,5 +141,5 @@ def _candidates(
     return [device], pinned
 
 
-def _refusals(node: Node, group: Group, devices: Sequence[Device], queries: Mapping[str, QueryResult]) -> str:
+def _refusals(node: Node, group: Group, devices: Sequence[ListedDevice], queries: Mapping[str, QueryResult]) -> str:
     return "; ".join(group.refusal(node, device.name, queries[device.name]) for device in devices)

@@ -1,0 +1,1 @@
+"""Placement: which device runs which operation, by support, pins, groups and the chosen strategy."""
