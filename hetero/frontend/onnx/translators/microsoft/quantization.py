@@ -16,9 +16,9 @@ from hetero.frontend.numerics.quantization import (
 )
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.onnx.translators.activation import along_axis_and_later
-from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN, add_optional
-from hetero.frontend.onnx.translators.pooling import average_pool_of
+from hetero.frontend.onnx.translators.convolution import average_pool_of
+from hetero.frontend.onnx.translators.elementwise import along_axis_and_later
+from hetero.frontend.onnx.translators.microsoft.fused import DOMAIN, add_optional
 from hetero.frontend.onnx.translators.quantization import (
     dequantize_linear,
     integer_gemm,

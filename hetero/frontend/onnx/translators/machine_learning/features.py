@@ -1,4 +1,4 @@
-"""Operators of the domain ai.onnx.ml, except tree ensembles."""
+"""Operators of the domain ai.onnx.ml on features and labels, and linear models."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.translators.machine_learning.scores import (
+    best_labels,
+    binary_classes,
+    class_labels,
+    post_transform,
+)
 from hetero.frontend.onnx.translators.normalization import divide_by_norm
-from hetero.frontend.onnx.translators.scores import best_labels, binary_classes, class_labels, post_transform
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Output

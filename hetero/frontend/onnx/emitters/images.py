@@ -1,6 +1,10 @@
-"""Interpolate, hetero's Resize, GridSample and Col2Im."""
+"""Resizing and sampling of images, and regions of interest."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
@@ -8,7 +12,6 @@ from hetero.frontend.onnx.emitters.registry import emitter
 from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx
 
 _MODES = {"nearest": "nearest", "linear": "linear", "linear_onnx": "linear", "cubic": "cubic"}
-_GRID_MODES = {"bilinear": "linear", "bicubic": "cubic", "nearest": "nearest"}
 
 
 @emitter(ops.Interpolate)
@@ -95,13 +98,44 @@ def resize(node: NodeWriter) -> str:
     )  # fmt: skip
 
 
-@emitter(ops.GridSample)
-def grid_sample(node: NodeWriter) -> str:
+@emitter(ops.ROIAlign, ops.ROIAlignLargestTerm)
+def roi_align(node: NodeWriter) -> str:
     op = node.op
+    modes = {"asymmetric": "output_half_pixel", "half_pixel_for_nn": "half_pixel", "half_pixel": "half_pixel"}
+    # half_pixel adds 0.5 to coordinates before the scale.
+    regions = node.add("Add", node.input(1), node.number(0.5)) if op.aligned_mode == "half_pixel" else node.input(1)
+    if type(op) is ops.ROIAlign and op.mode == "max":
+        raise NotInOnnx("mode max")
     return node.add(
-        "GridSample", *node.inputs, align_corners=int(op.align_corners), mode=_GRID_MODES[op.mode],
-        padding_mode=op.padding_mode,
+        "RoiAlign", node.input(0), regions, node.converted(2, Type.i64), output_height=op.pooled_h,
+        output_width=op.pooled_w, sampling_ratio=op.sampling_ratio, spatial_scale=op.spatial_scale, mode=op.mode,
+        coordinate_transformation_mode=modes[op.aligned_mode],
     )  # fmt: skip
+
+
+@emitter(ops.NonMaxSuppression)
+def non_max_suppression(node: NodeWriter) -> Sequence[str]:
+    op = node.op
+    if op.has_input("soft_nms_sigma") and np.any(node.known(5)):
+        raise NotInOnnx("soft_nms_sigma")
+    limits = [
+        node.add("Reshape", node.converted(index, kind), [1]) if op.get_input_size() > index else None
+        for index, kind in ((2, Type.i64), (3, Type.f32), (4, Type.f32))
+    ]
+    indices = node.add(
+        "NonMaxSuppression", node.converted(0, Type.f32), node.converted(1, Type.f32), *limits,
+        center_point_box=int(op.box_encoding == "center"),
+    )  # fmt: skip
+    scores = node.add("GatherND", node.input(1), indices)
+    if op.sort_result_descending:
+        scores, order = node.add_outputs(2, "TopK", scores, node.add("Shape", scores))
+        indices = node.add("Gather", indices, order)
+    kind = op.get_output_element_type(1)
+    batch_and_class = node.cast(node.add("Slice", indices, [0], [2], [1]), kind)
+    scores = node.cast(node.add("Unsqueeze", scores, [-1]), kind, node.kind(1))
+    selected = node.add("Concat", batch_and_class, scores, axis=-1)
+    count = node.lengths(indices, [0])
+    return [node.cast(indices, op.output_type, Type.i64), selected, node.cast(count, op.output_type, Type.i64)]
 
 
 @emitter(ops.Col2Im)

@@ -10,12 +10,13 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import register_direct, translator
-from hetero.frontend.onnx.translators.grid_sample import grid_sample
-from hetero.frontend.onnx.translators.linear_algebra import trilu
-from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
+from hetero.frontend.onnx.registry import rows, translator
+from hetero.frontend.onnx.translators.convolution import max_pool_of
+from hetero.frontend.onnx.translators.images import GRID_SAMPLE
+from hetero.frontend.onnx.translators.linear import trilu
+from hetero.frontend.onnx.translators.microsoft.fused import DOMAIN
 from hetero.frontend.onnx.translators.movement import pad
-from hetero.frontend.onnx.translators.pooling import max_pool_of
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import (
     arange,
@@ -29,15 +30,17 @@ from hetero.frontend.translation.values import (
 from hetero.graph import Op
 from hetero.system.errors import FrontendError
 
-for _name, _translate in {"GridSample": grid_sample, "Pad": pad, "Trilu": trilu}.items():
-    translator(_name, domain=DOMAIN)(_translate)
+translator("Pad", domain=DOMAIN)(pad)
+translator("Trilu", domain=DOMAIN)(trilu)
 
-
-register_direct({"Inverse": ops.Inverse}, 1, domain=DOMAIN)
-register_direct({"ExpandDims": ops.Unsqueeze}, 2, domain=DOMAIN)
-register_direct({"GatherND": ops.GatherND}, 2, domain=DOMAIN, batch_dims=0)
-register_direct({"TorchEmbedding": lambda table, ids: ops.Gather(table, ids, int64(0))}, 2, domain=DOMAIN)
-register_direct({"GatedAdd": lambda a, b, c: ops.Add(a, ops.Multiply(b, c))}, 3, domain=DOMAIN)
+rows({
+    "ExpandDims": Row(ops.Unsqueeze, domain=DOMAIN),
+    "GatedAdd": Row(lambda a, b, c: ops.Add(a, ops.Multiply(b, c)), domain=DOMAIN),
+    "GatherND": Row(ops.GatherND, batch_dims=Attr("batch_dims", 0), domain=DOMAIN),
+    "GridSample": Row(ops.GridSample, **GRID_SAMPLE, domain=DOMAIN),
+    "Inverse": Row(ops.Inverse, domain=DOMAIN),
+    "TorchEmbedding": Row(lambda table, ids: ops.Gather(table, ids, int64(0)), 0, 1, domain=DOMAIN),
+})  # fmt: skip
 
 
 @translator("Range", domain=DOMAIN)

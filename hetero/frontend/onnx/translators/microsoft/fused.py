@@ -10,10 +10,11 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.activation import hard_sigmoid, leaky_relu, swish
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import register_direct, translator
+from hetero.frontend.onnx.registry import rows, translator
 from hetero.frontend.onnx.translators.convolution import convolution
-from hetero.frontend.onnx.translators.linear_algebra import gemm
+from hetero.frontend.onnx.translators.linear import gemm
 from hetero.frontend.onnx.translators.normalization import layer_norm, rms_norm
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import Translation, as_outputs
 from hetero.frontend.translation.values import (
     arange,
@@ -93,11 +94,13 @@ def _bias_split_gelu(data: Output, bias: Output) -> Op:
     return ops.Multiply(left, ops.Gelu(right, "erf"))
 
 
-register_direct({"Gelu": lambda data: ops.Gelu(data, "erf")}, 1, domain=DOMAIN)
-register_direct({"BiasGelu": lambda data, bias: ops.Gelu(ops.Add(data, bias), "erf")}, 2, domain=DOMAIN)
-register_direct({"BiasAdd": lambda data, bias, skip: ops.Add(ops.Add(data, bias), skip)}, 3, domain=DOMAIN)
-register_direct({"BiasSplitGelu": _bias_split_gelu}, 2, domain=DOMAIN)
-register_direct({"QuickGelu": swish}, 1, domain=DOMAIN, alpha=1.702)
+rows({
+    "BiasAdd": Row(lambda data, bias, skip: ops.Add(ops.Add(data, bias), skip), domain=DOMAIN),
+    "BiasGelu": Row(lambda data, bias: ops.Gelu(ops.Add(data, bias), "erf"), domain=DOMAIN),
+    "BiasSplitGelu": Row(_bias_split_gelu, domain=DOMAIN),
+    "Gelu": Row(ops.Gelu, approximation_mode="erf", domain=DOMAIN),
+    "QuickGelu": Row(swish, beta=Attr("alpha", 1.702), domain=DOMAIN),
+})  # fmt: skip
 
 
 @translator("FastGelu", domain=DOMAIN)
