@@ -31,7 +31,7 @@ class UnknownOperation(Op):
 
 
 @dataclass(frozen=True)
-class Sample:
+class SampleModel:
     """An operation of one input, with an element type and a row shape that the device supports.
 
     Inputs and results of its models have the shape [rows, *row] and this element type; -1 rows are dynamic.
@@ -153,7 +153,7 @@ def operations(model: Model) -> list[Node]:
     return [node for node in model.get_ordered_ops() if not isinstance(node, (Parameter, Constant, Result))]
 
 
-def find_sample(core: Core, device: str) -> Sample:
+def find_sample(core: Core, device: str) -> SampleModel:
     """Return the first sample that the device supports, preferably with a dynamic number of rows.
 
     Raises LookupError if it supports none.
@@ -166,7 +166,7 @@ def find_sample(core: Core, device: str) -> Sample:
             continue
         if supports(core, static_model, device):
             if supports(core, dynamic_model, device):
-                return Sample(sample.apply, sample.element_type, sample.row, takes_dynamic=True)
+                return SampleModel(sample.apply, sample.element_type, sample.row, takes_dynamic=True)
             static = static or sample
     if static is None:
         raise LookupError(
@@ -176,16 +176,16 @@ def find_sample(core: Core, device: str) -> Sample:
     return static
 
 
-def _candidates() -> Iterator[Sample]:
+def _candidates() -> Iterator[SampleModel]:
     for kind in _TYPES:
         for apply in (*map(_apply_once, _UNARY), *map(_apply_to_itself, _BINARY), *_ON_ROWS):
-            yield Sample(apply, kind, (3,))
+            yield SampleModel(apply, kind, (3,))
         if kind in TOLERANCES:
-            yield Sample(lambda x: ops.Softmax(x, 1), kind, (3,))
+            yield SampleModel(lambda x: ops.Softmax(x, 1), kind, (3,))
         for apply in _ON_COLUMNS:
-            yield Sample(apply, kind, (1,))
+            yield SampleModel(apply, kind, (1,))
         for apply in _ON_IMAGES:
-            yield Sample(apply, kind, (3, 4, 4))
+            yield SampleModel(apply, kind, (3, 4, 4))
 
 
 def _apply_once(kind: type[Op]) -> Callable[[Output], Node]:

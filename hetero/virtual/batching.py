@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, port_name
-from hetero.ops.convolution.convolution import AnyConvolution
+from hetero.ops.convolution import AnyConvolution
 from hetero.ops.elementwise.activation import PRelu
 from hetero.ops.elementwise.arithmetic import BroadcastOp
 from hetero.ops.elementwise.elementwise import Unary

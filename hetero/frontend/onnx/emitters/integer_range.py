@@ -8,7 +8,7 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.onnx.node_writer import NotInOnnx
 from hetero.graph import Output, constant_array
-from hetero.ops.convolution.convolution import ForwardConvolution
+from hetero.ops.convolution import ForwardConvolution
 
 # f32 has all integers up to this magnitude.
 _LARGEST_EXACT = 2**24

@@ -16,7 +16,7 @@ from hetero.frontend.translation.subgraph import Body
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import int64
 from hetero.graph import Output, Parameter
-from hetero.ops.control_flow.port_maps import BodyOutputDescription, MergedInputDescription
+from hetero.ops.control_flow.bodies import BodyOutputDescription, MergedInputDescription
 from hetero.ops.values import exact_value
 
 

@@ -1,9 +1,4 @@
-"""Conversion of the video formats NV12 and I420 to RGB and BGR.
-
-Both formats have a full-resolution plane of luminance Y and chrominance U and V at half the resolution: NV12 has
-interleaved U and V in one plane, I420 has one plane for each. The planes are stacked vertically in one input, or are
-separate inputs.
-"""
+"""Conversion of the video formats NV12 and I420 to RGB and BGR, and decoding of image files."""
 
 from __future__ import annotations
 
@@ -11,14 +6,16 @@ from collections.abc import Sequence
 
 from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
-from hetero.graph import Op
-from hetero.ops.checks import common_type, merge_dimensions
+from hetero.graph import Attribute, Op, choice
+from hetero.ops.checks import check_type, common_type, merge_dimensions, shape_of_rank
 
 
 class _ColorConversion(Op):
     """Base of color conversions to ``[N, H, W, 3]`` of the same element type, u8 or floating-point.
 
-    The input is ``[N, 1.5·H, W, 1]``, or Y ``[N, H, W, 1]`` and chrominance planes ``[N, H/2, W/2, channels]``.
+    The video formats have a full-resolution plane of luminance Y and chrominance U and V at half the resolution: NV12
+    has interleaved U and V in one plane, I420 has one plane for each. The input is ``[N, 1.5·H, W, 1]``, or Y
+    ``[N, H, W, 1]`` and chrominance planes ``[N, H/2, W/2, channels]``.
 
     - ``arg``: the luminance, or if it is the only input, all planes.
     - ``arg_u``, ``arg_v``: the chrominance planes of I420, with one channel each.
@@ -88,3 +85,23 @@ class I420toBGR(_FromI420, opset=8):
 
 class I420toRGB(_FromI420, opset=8):
     """Conversion from I420 to RGB."""
+
+
+class ImageDecoder(Op):
+    """The pixels ``[height, width, channels]`` (u8) of an image file's bytes; empty if they are not an image.
+
+    - ``encoded_stream``: u8, the bytes of the file.
+    - ``pixel_format``: the channels of the output.
+    """
+
+    input_names = ("encoded_stream",)
+    pixel_format = Attribute(choice("rgb", "bgr", "grayscale"), "rgb")
+
+    @property
+    def channels(self) -> int:
+        return 1 if self.pixel_format == "grayscale" else 3
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, [0], lambda t: t is Type.u8, "u8")
+        shape_of_rank(self, 0, 1)
+        self.set_output_type(0, Type.u8, [Dimension(), Dimension(), self.channels])

@@ -1,4 +1,4 @@
-"""If, Loop and TensorIterator. A body is prepared once as a Program and run many times."""
+"""If, Loop, TensorIterator, ReadValue and Assign. A body is prepared once as a Program and run many times."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.ops.control_flow.control_flow import SubGraphOp, part_count
-from hetero.ops.control_flow.port_maps import (
+from hetero.ops.control_flow.bodies import (
     BodyOutputDescription,
     ConcatOutputDescription,
     MergedInputDescription,
     OutputDescription,
     SliceInputDescription,
 )
+from hetero.ops.control_flow.control_flow import SubGraphOp, part_count
+from hetero.ops.control_flow.variables import AssignV3, ReadValueV3
 from hetero.reference.program import Program
 from hetero.reference.registry import Array, Run, Runner, prepares
 
@@ -156,3 +157,29 @@ def _part(array: Array, description: SliceInputDescription, iteration: int) -> A
     index: list[slice] = [slice(None)] * array.ndim
     index[description.axis] = slice(begin, begin + description.part_size)
     return array[tuple(index)]
+
+
+@prepares(ReadValueV3, ops.ReadValue)
+def read_value(node: ops.ReadValue) -> Runner:
+    name, output = node.variable_id, node.output(0)
+
+    def run_node(run: Run, *arrays: Array) -> Array:
+        if name in run.variables:
+            return run.variables[name].view()  # so that no result that owns its memory is a variable
+        if arrays:
+            return arrays[0]
+        return np.zeros([d.min_length for d in output.partial_shape], output.element_type.to_dtype())
+
+    return run_node
+
+
+@prepares(AssignV3, ops.Assign)
+def assign(node: ops.Assign) -> Runner:
+    name = node.variable_id
+
+    def run_node(run: Run, array: Array) -> Array:
+        # Copied, as the array may be an input's memory or become an output's.
+        run.variables[name] = array.copy()
+        return array
+
+    return run_node
