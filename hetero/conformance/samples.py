@@ -12,7 +12,7 @@ import pytest
 
 from hetero import Core, Model, Node, Op, Output, Parameter, Type, ops
 from hetero import properties as props
-from hetero.graph import Constant, Result, as_output
+from hetero.graph import Constant, as_output, is_terminal
 from hetero.reference import Program, UncancelledRun
 from hetero.system.errors import GraphError, UnsupportedOperationError
 
@@ -122,7 +122,7 @@ def describe_ports(ports: Sequence[Output]) -> list[tuple]:
 def used_devices(core: Core, device: str) -> list[str]:
     """Return the devices that a virtual device such as MULTI:CPU.0,CPU.1 uses; another device is its own."""
     plugin, options = core.resolve_device(device)
-    if plugin.devices():
+    if not plugin.is_virtual:
         return [device]
     names = [name.partition("(")[0] for name in options.get(props.device.priorities, ())]
     return names or core.available_devices
@@ -150,7 +150,7 @@ def check_refusal(core: Core, model: Model, device: str) -> None:
 
 def operations(model: Model) -> list[Node]:
     """Return the nodes of a model other than Parameters, Constants and Results."""
-    return [node for node in model.get_ordered_ops() if not isinstance(node, (Parameter, Constant, Result))]
+    return [node for node in model.get_ordered_ops() if not is_terminal(node)]
 
 
 def find_sample(core: Core, device: str) -> SampleModel:

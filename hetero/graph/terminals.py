@@ -173,6 +173,11 @@ def filled(kind: Any, shape: Sequence[int], values: Any) -> np.ndarray:
     return np.broadcast_to(converted(numbers, element_type), count).reshape(shape)
 
 
+def is_terminal(node: Node) -> bool:
+    """Return whether a node is a Parameter, a Constant or a Result, which no device computes."""
+    return isinstance(node, (Parameter, Constant, Result))
+
+
 def is_constant(value: Output | Node) -> bool:
     """Return whether a node, or the node of a value, is a Constant."""
     return isinstance(value.node if isinstance(value, Output) else value, Constant)

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result
+from hetero.graph import Constant, Model, Node, Output, is_terminal
 from hetero.reference.registry import Array, Run, Runner, UncancelledRun, evaluate, make_runner, to_dtypes
 from hetero.system.errors import ArgumentTypeError, DeviceError, TensorError
 
@@ -84,7 +84,7 @@ class Program:
         steps: list[EvaluationStep] = []
         # In reverse order, so that the first reader of a slot found is the last one to run, and frees the slot.
         for node in reversed(order):
-            if not isinstance(node, (Parameter, Constant, Result)):
+            if not is_terminal(node):
                 reads = tuple(slots[value] for value in node.input_values())
                 writes = tuple(slots[output] for output in node.outputs())
                 frees = tuple((set(reads) | set(writes)) - kept)

@@ -9,7 +9,14 @@ import numpy as np
 
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
-from hetero.graph import Constant, Node, Op, Parameter, Result, describe_failure, method_location, walk_nested
+from hetero.graph import (
+    Node,
+    Op,
+    describe_failure,
+    is_terminal,
+    method_location,
+    walk_nested,
+)
 from hetero.reference.output_sizes import specialized, with_size_check
 from hetero.system.allocation import string_array
 from hetero.system.errors import DeviceError, UnsupportedOperationError
@@ -121,7 +128,7 @@ def _evaluates_itself(node: Node) -> bool:
 def unknown_operation(node: Node) -> Node | None:
     """Return the first operation that the reference cannot evaluate: the node itself or one in its bodies, or None."""
     for inner in walk_nested([node]):
-        if not isinstance(inner, (Parameter, Constant, Result)) and not has_evaluate(inner):
+        if not is_terminal(inner) and not has_evaluate(inner):
             return inner
     return None
 
