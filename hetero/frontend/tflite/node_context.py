@@ -31,8 +31,9 @@ class TfliteNodeContext(NodeContext):
         return self._operator.version
 
     def input_tensor(self, index: int) -> TfliteTensor:
-        """The file's tensor of an input: its quantization, kind and shape."""
-        return self._tensors[self._operator.inputs[index]]
+        """The file's tensor of an input: its quantization, kind and shape; one without these for an omitted input."""
+        key = self._operator.inputs[index]
+        return TfliteTensor() if key is None else self._tensors[key]
 
     def output_tensor(self, index: int) -> TfliteTensor:
         """The file's tensor of an output: its element type, quantization and the shape at conversion time."""
