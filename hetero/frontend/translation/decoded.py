@@ -32,6 +32,7 @@ class DecodedNode:
     values, None for an omitted one; a format whose ports have names has them by port, and then overrides
     ``input_keys`` and ``output_keys``. ``attributes``: Python values by name. ``bodies``: the graphs that it runs, such
     as branches: each a DecodedGraph, or the key of a function of the model. ``domain``, ``version``: of the operator.
+    ``path``: the path of the module or layer that calls the operator, "" in formats without.
     """
 
     name: str
@@ -39,9 +40,15 @@ class DecodedNode:
     inputs: Any
     outputs: Any
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    bodies: Sequence[DecodedGraph | Key] = ()
+    bodies: Sequence[Any] = ()
     domain: str = ""
     version: int = 1
+    path: str = ""
+
+    @property
+    def full_name(self) -> str:
+        """The name with the path of the module that calls the operator."""
+        return f"{self.path}/{self.name}" if self.path else self.name
 
     @property
     def kind(self) -> str:

@@ -134,7 +134,7 @@ class GraphBuilder(ABC):
 
     def node_name(self, node: DecodedNode) -> str:
         """Return a unique name for a node."""
-        return self.scope.unique.take(self.prefix + node.name)
+        return self.scope.unique.take(self.prefix + node.full_name)
 
     @abstractmethod
     def node_context(self, node: DecodedNode, name: str) -> NodeContext:

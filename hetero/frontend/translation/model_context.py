@@ -68,11 +68,11 @@ class ModelContext(ABC):
             count += len(nodes)
             for node in nodes:
                 if self.find(node) is None:
-                    missing.setdefault(node.kind, []).append(node.name)
+                    missing.setdefault(node.kind, []).append(node.full_name)
                 try:
                     graphs = self.graphs_of(node)
                 except FrontendError as error:
-                    raise node_error(node.op_type, node.name, error) from error
+                    raise node_error(node.op_type, node.full_name, error) from error
                 for inner in graphs:
                     if id(inner) not in seen:
                         seen.add(id(inner))
