@@ -7,6 +7,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parent))
 
 from operation_pages import write_pages
+from pygments.lexers.special import TextLexer
 
 project = "hetero"
 version = importlib.metadata.version("hetero")
@@ -21,3 +22,8 @@ autodoc_typehints = "description"
 
 # docs/operations.md lists these pages.
 write_pages(Path(__file__).parent / "operations")
+
+
+def setup(app):
+    """Show the block with the layers of docs/development/architecture.md as plain text."""
+    app.add_lexer("layers", TextLexer)

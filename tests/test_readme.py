@@ -7,21 +7,19 @@ from pathlib import Path
 import numpy as np
 import onnx.parser
 import pytest
-from hetero_template.compiled_model import TemplateCompiledModel
-from hetero_template.plugin import TemplatePlugin
 from typer.main import get_command
 
 import hetero
 from hetero import Core, Model, Parameter, Type, ops
-from hetero.passes import fold_constants, fuse_gelu
-from hetero.plugin import Device, Plugin
 from hetero.run.cli import app
 from hetero.run.yaml_runs.config import load_config
 from hetero.run.yaml_runs.runner import run
 from tests import zoo
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
+# Without the pages of operations, which docs/operation_pages.py writes.
+WRITTEN = [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.parent.name != "operations"]
+PAGES = ["README.md", "CONTRIBUTING.md", *(str(path.relative_to(ROOT)) for path in WRITTEN)]
 # The first page of the web site is README.md.
 INDEX = "docs/index.md"
 
@@ -127,18 +125,47 @@ def test_yaml_runs(tmp_path, monkeypatch):
     assert (load_config(including).device, load_config(including).iterations) == ("TEMPLATE", 10)
 
 
-def test_plugin_class():
-    (program,) = blocks("python", "docs/plugins.md")
-    # The compiled model of TEMPLATE stands for the NPU's.
-    names = {"Plugin": Plugin, "Device": Device, "common_properties": TemplatePlugin.supported_properties}
-    names |= {"fold_constants": fold_constants, "fuse_gelu": fuse_gelu, "NpuCompiledModel": TemplateCompiledModel}
-    exec(program, names)
-    core = Core()
-    core.register_plugin(names["NpuPlugin"], "NPU")
-    x = Parameter(Type.f32, [3])
-    compiled = core.compile_model(Model(ops.Exp(ops.Relu(x)), [x]), "HETERO:NPU,TEMPLATE")
-    np.testing.assert_allclose(compiled(np.float32([-1, 0, 1]))[0], np.exp([0, 0, 1]), rtol=1e-6)
-    assert set(compiled.get_property("EXECUTION_DEVICES")) == {"NPU", "TEMPLATE"}
+def test_plugin_programs(capsys):
+    """The programs about plugins run in order, each in the names of those before."""
+    names = {}
+    for program in blocks("python", "docs/plugins.md"):
+        exec(compile(program, "docs/plugins.md", "exec"), names)
+    printed = capsys.readouterr().out
+    np.testing.assert_allclose(names["compiled"](np.float32([-1, 0, 1]))[0], softmax([0, 0, 1]), rtol=1e-6)
+    assert set(names["compiled"].get_property("EXECUTION_DEVICES")) == {"NPU", "TEMPLATE"}
+    assert (names["pads_begin"], names["pads_end"]) == ((1, 1), (1, 1))
+    assert "not in f64" in printed and "NPU cannot run Softmax" in printed
+    np.testing.assert_array_equal(names["host"], [[0, 1, 2], [3, 4, 5]])
+    # One step of the whole graph, in the profile and in the runtime model.
+    request = names["whole"].create_infer_request()
+    np.testing.assert_allclose(request.infer([np.float32([-1, 0, 1])])[0], softmax([0, 0, 1]), rtol=1e-6)
+    assert [info.node_name for info in request.get_profiling_info() if info.node_type == "Graph"] == [
+        "small on the engine"
+    ]
+    (step,) = names["steps"]
+    assert {name.partition("_")[0] for name in step.rt_info["originalLayersNames"].value.split(",")} == {
+        "Relu",
+        "Softmax",
+    }
+
+
+def test_pass_of_a_plugin():
+    names = {}
+    for program in blocks("python", "docs/plugins.md"):
+        exec(compile(program, "docs/plugins.md", "exec"), names)
+        if "exp_of_sum" in names:
+            break
+    a, b = Parameter(Type.f32, [2]), Parameter(Type.f32, [2])
+    model = Model(ops.Exp(ops.Add(a, b)), [a, b])
+    assert names["exp_of_sum"](model)
+    assert [node.type_info.name for node in model.get_ordered_ops()][2:] == ["Exp", "Exp", "Multiply", "Result"]
+    result = Core().compile_model(model, "TEMPLATE")([np.float32([1, 2]), np.float32([3, 4])])[0]
+    np.testing.assert_allclose(result, np.exp([4, 6]), rtol=1e-6)
+
+
+def softmax(values: list[float]) -> np.ndarray:
+    exponentials = np.exp(values)
+    return exponentials / exponentials.sum()
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -151,8 +178,8 @@ def test_linked_files_exist(page):
 
 
 def test_every_page_is_linked_and_in_the_index():
-    pages = {page for page in PAGES if page.startswith("docs/")} - {INDEX}
-    assert set(re.findall(r"\((docs/\w+\.md)\)", (ROOT / "README.md").read_text(encoding="utf-8"))) == pages
+    pages = {page for page in PAGES if re.fullmatch(r"docs/\w+\.md|docs/development/index\.md", page)} - {INDEX}
+    assert set(re.findall(r"\((docs/[\w/]+\.md)\)", (ROOT / "README.md").read_text(encoding="utf-8"))) == pages
     (index,) = blocks("{toctree}", INDEX)
     assert {f"docs/{name}.md" for name in index.splitlines() if name and name[0] != ":"} == pages
 

@@ -1,4 +1,4 @@
-"""A package that exists because OpenVINO has ``openvino.op``: its names of operations."""
+"""Operations under the names of ``openvino.op``."""
 
 from hetero.graph import Constant, Parameter, Result
 from hetero.op import util

@@ -1,7 +1,7 @@
-"""A module that exists because OpenVINO has ``openvino.op.util``: variables, and the port descriptions of loops."""
+"""Variables and the port descriptions of loops, like ``openvino.op.util``."""
 
 from hetero.graph.variable import Variable, VariableInfo
-from hetero.ops.control_flow.bodies import (
+from hetero.ops.control_flow.port_maps import (
     BodyOutputDescription,
     ConcatOutputDescription,
     InvariantInputDescription,

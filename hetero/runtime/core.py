@@ -367,9 +367,7 @@ class Core:
                     with package_code(f"creating device {kind}"):
                         plugin = inherited or factory()
                         plugin.attach(kind, self)
-                        if not (plugin.devices() or plugin.is_virtual):  # devices() may raise too
-                            details = [f"{name}: {reason}" for name, reason in plugin.unavailable_devices().items()]
-                            raise DeviceError("; ".join(["no device found", *details]))
+                        plugin.devices()  # raises if the plugin cannot list its devices
                 except Exception as error:
                     self._unavailable[kind] = reason_of(error)
                 else:

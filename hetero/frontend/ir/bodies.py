@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from xml.etree.ElementTree import Element, SubElement
 
 from hetero.graph import Model, Node, Output
-from hetero.ops.control_flow.bodies import (
+from hetero.ops.control_flow.control_flow import If, Loop, MultiSubGraphOp
+from hetero.ops.control_flow.port_maps import (
     BodyOutputDescription,
     ConcatOutputDescription,
     InputDescription,
@@ -19,7 +20,6 @@ from hetero.ops.control_flow.bodies import (
     OutputDescription,
     SliceInputDescription,
 )
-from hetero.ops.control_flow.control_flow import If, Loop, MultiSubGraphOp
 from hetero.system.errors import FrontendError
 
 # Adds a body to an element and returns the layer number of each node.

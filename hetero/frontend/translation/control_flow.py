@@ -12,7 +12,9 @@ from hetero.core.shape import Dimension, PartialShape
 from hetero.frontend.translation.subgraph import Body, Subgraph
 from hetero.frontend.translation.values import int64, normalize_axis
 from hetero.graph import Constant, Model, Output, Parameter
-from hetero.ops.control_flow.bodies import (
+from hetero.ops.control_flow.bodies import widen
+from hetero.ops.control_flow.control_flow import SubGraphOp
+from hetero.ops.control_flow.port_maps import (
     BodyOutputDescription,
     ConcatOutputDescription,
     InputDescription,
@@ -20,9 +22,7 @@ from hetero.ops.control_flow.bodies import (
     MergedInputDescription,
     OutputDescription,
     SliceInputDescription,
-    widen,
 )
-from hetero.ops.control_flow.control_flow import SubGraphOp
 from hetero.system.errors import FrontendError
 
 

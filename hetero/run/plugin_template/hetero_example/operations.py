@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from hetero.core.types import Type
-from hetero.graph import Node
+from hetero import Node, Type
 
 
 def relu(node: Node, x: np.ndarray) -> np.ndarray:

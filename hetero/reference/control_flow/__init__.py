@@ -1,0 +1,1 @@
+"""Evaluation of operations with bodies or a state."""

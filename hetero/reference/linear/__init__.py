@@ -1,0 +1,1 @@
+"""Evaluation of matrix products and linear algebra."""

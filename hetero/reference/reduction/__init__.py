@@ -1,0 +1,1 @@
+"""Evaluation of reductions, cumulative operations and sorting."""
