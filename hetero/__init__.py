@@ -38,7 +38,7 @@ __all__ = [
 ]  # fmt: skip
 
 provide("operations", lambda: import_module("hetero.ops"))
-provide("evaluation", lambda: import_module("hetero.reference.evaluation"))
+provide("evaluation", lambda: import_module("hetero.reference.program"))
 provide("runtime", lambda: import_module("hetero.runtime"))
 provide("writers", lambda: import_module("hetero.frontend.ir"))
 # Make hetero.opset1 … hetero.opset17 importable as modules.

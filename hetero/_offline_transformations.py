@@ -1,52 +1,14 @@
-"""Transformations that programs apply to models before they save them, like ``openvino._offline_transformations``."""
+"""A module that exists because OpenVINO has ``openvino._offline_transformations``. They are in hetero.passes."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-
-from hetero.graph import Model, Parameter, Result
-from hetero.passes import (
-    LowLatency2,
-    MakeStateful,
-    PassManager,
-    eliminate_common_subexpressions,
-    eliminate_dead_code,
-    fold_constants,
-    remove_identities,
+from hetero.passes.offline_transformations import (
+    apply_low_latency_transformation,
+    apply_make_stateful_transformation,
+    apply_moc_transformations,
+    apply_pruning_transformation,
+    compress_model_transformation,
 )
-from hetero.passes.fp16_compression import compress_model
-from hetero.passes.pruning import prune_channels
 
-
-def apply_moc_transformations(model: Model, cf: bool, smart_reshape: bool = False) -> None:
-    """Apply the optimizations that hold on every device; ``cf``: fold constants too.
-
-    ``smart_reshape`` has no effect: models can be reshaped without it.
-    """
-    passes = [remove_identities, eliminate_common_subexpressions, eliminate_dead_code]
-    PassManager([fold_constants, *passes] if cf else passes).run(model)
-
-
-def apply_low_latency_transformation(model: Model, use_const_initializer: bool = True) -> None:
-    """Keep the values that loops carry between inferences too, see ``passes.LowLatency2``."""
-    LowLatency2(use_const_initializer).run_on_model(model)
-
-
-def apply_make_stateful_transformation(
-    model: Model,
-    param_res_names: Mapping[str, str] | None = None,
-    *,
-    pairs_to_replace: Sequence[tuple[Parameter, Result]] | None = None,
-) -> None:
-    """Turn pairs of an input and an output into variables, see ``passes.MakeStateful``."""
-    MakeStateful(pairs_to_replace or param_res_names or {}).run_on_model(model)
-
-
-def apply_pruning_transformation(model: Model) -> None:
-    """Remove the channels of convolutions and matrix products whose weights are all zero."""
-    prune_channels(model)
-
-
-def compress_model_transformation(model: Model) -> None:
-    """Store f32 and f64 constants as f16."""
-    compress_model(model)
+__all__ = [
+    "apply_low_latency_transformation", "apply_make_stateful_transformation", "apply_moc_transformations",
+    "apply_pruning_transformation", "compress_model_transformation",
+]  # fmt: skip

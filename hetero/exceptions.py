@@ -1,4 +1,4 @@
-"""OpenVINO's names of errors, like ``openvino.exceptions``."""
+"""A module that exists because OpenVINO has ``openvino.exceptions``: its names of hetero's errors."""
 
 from hetero.system.errors import ArgumentTypeError as OVTypeError
 from hetero.system.errors import GraphError as UserInputError

@@ -1,6 +1,6 @@
-"""The modules hetero.opset1 … hetero.opset17, filled on first access.
+"""Modules that exist because OpenVINO has them: hetero.opset1 … hetero.opset17, names of the operations of hetero.ops.
 
-They are lazy because importing the operations takes longer than the rest of ``import hetero``.
+They are filled on first access, because importing the operations takes longer than the rest of ``import hetero``.
 """
 
 from __future__ import annotations

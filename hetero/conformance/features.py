@@ -7,14 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from hetero import Core, Model, ops
-from hetero.conformance.samples import Sample, check_refusal, supports
+from hetero.conformance.samples import SampleModel, check_refusal, supports
 from hetero.dispatch.devices import parse_device_name
 from hetero.graph import Constant
 from hetero.plugin.blobs.blob_import import exports_models
 from hetero.system.errors import DeviceError, NotSupportedError
 
 
-def has_export(core: Core, device: str, sample: Sample) -> bool:
+def has_export(core: Core, device: str, sample: SampleModel) -> bool:
     has = _does(core.compile_model(sample.model(), device).export_model, device)
     assert has == exports_models(*core.resolve_device(device)), (
         f"OPTIMIZATION_CAPABILITIES must {'' if has else 'not '}list EXPORT_IMPORT"
@@ -24,7 +24,7 @@ def has_export(core: Core, device: str, sample: Sample) -> bool:
 
 #: Functions that return whether a device has a feature. They raise AssertionError if it lacks the feature without
 #: reporting that correctly.
-FEATURES: dict[str, Callable[[Core, str, Sample], bool]] = {
+FEATURES: dict[str, Callable[[Core, str, SampleModel], bool]] = {
     "dynamic shapes": lambda core, device, sample: _runs(core, device, sample.model(-1)),
     "export and import": has_export,
     "remote tensors": lambda core, device, sample: _does(lambda: core.get_default_context(device), device),
@@ -36,10 +36,10 @@ FEATURES: dict[str, Callable[[Core, str, Sample], bool]] = {
 }
 
 
-def runs_under_hetero(core: Core, device: str, sample: Sample) -> bool:
+def runs_under_hetero(core: Core, device: str, sample: SampleModel) -> bool:
     """Return whether HETERO may place operations on the device: on all except virtual devices."""
     kind = parse_device_name(device).kind
-    if core.get_plugin(kind).devices():
+    if not core.get_plugin(kind).is_virtual:
         core.compile_model(sample.model(), f"HETERO:{device}")
         return True
     with pytest.raises(DeviceError, match=f"cannot use .*{kind}"):
@@ -47,7 +47,7 @@ def runs_under_hetero(core: Core, device: str, sample: Sample) -> bool:
     return False
 
 
-def delay(sample: Sample) -> Model:
+def delay(sample: SampleModel) -> Model:
     """Return a model x → y whose y is the operation applied to x of the previous inference.
 
     In the first inference it is applied to ``sample.array(9)``.

@@ -23,7 +23,7 @@ Formula = Callable[..., "np.ndarray | tuple[np.ndarray, ...]"]
 Formulas = Mapping[type[Op], Formula]
 
 
-class Operation(NamedTuple):
+class OperationCase(NamedTuple):
     """A case: how to build an operation from its inputs, its formula, the input shapes and the element types.
 
     ``formula``: computes the results by numpy. It gets f64 arrays if the element type is a floating-point type, else
@@ -189,11 +189,11 @@ _ROWS, _MATRIX, _IMAGE = (3, 5), (2, 3, 4), (2, 3, 6, 6)
 
 def _cases(
     shapes: tuple[tuple[int, ...], ...], kinds: tuple[Type, ...], cases: Mapping[str, tuple[Callable[..., Op], Formula]]
-) -> list[Operation]:
-    return [Operation(name, build, formula, shapes, kinds) for name, (build, formula) in cases.items()]
+) -> list[OperationCase]:
+    return [OperationCase(name, build, formula, shapes, kinds) for name, (build, formula) in cases.items()]
 
 
-def _elementwise(formulas: Formulas, input_count: int, kinds: tuple[Type, ...]) -> list[Operation]:
+def _elementwise(formulas: Formulas, input_count: int, kinds: tuple[Type, ...]) -> list[OperationCase]:
     cases = {kind.type_info.name: (kind, formula) for kind, formula in formulas.items()}
     return _cases((_ROWS,) * input_count, kinds, cases)
 
@@ -206,7 +206,7 @@ OPERATIONS = (
     *_elementwise(_LOGICAL, 2, (Type.boolean,)),
     *_elementwise({ops.LogicalNot: np.logical_not}, 1, (Type.boolean,)),
     *(
-        Operation(kind.type_info.name, lambda x, kind=kind: kind(x, [1], True), formula, (_MATRIX,), NUMBERS)
+        OperationCase(kind.type_info.name, lambda x, kind=kind: kind(x, [1], True), formula, (_MATRIX,), NUMBERS)
         for kind, formula in _REDUCTIONS.items()
     ),
     *_cases((_ROWS,), ALL, {
@@ -251,24 +251,26 @@ OPERATIONS = (
         ),
         "Interpolate": (lambda x: ops.Interpolate(x, [12, 12], "linear", "sizes", axes=[2, 3]), _interpolate),
     }),
-    Operation("Add", ops.Add, np.add, ((3, 5), (1, 5)), NUMBERS, batched=False),
-    Operation(
+    OperationCase("Add", ops.Add, np.add, ((3, 5), (1, 5)), NUMBERS, batched=False),
+    OperationCase(
         "Broadcast", lambda x: ops.Broadcast(x, [2, 3, 5]), lambda x: np.broadcast_to(x, (2, 3, 5)), (_ROWS,), ALL,
         batched=False,
     ),
-    Operation("Clamp", lambda x: ops.Clamp(x, 1, 3), lambda x: np.clip(x, 1, 3), (_ROWS,), NUMBERS),
-    Operation(
+    OperationCase("Clamp", lambda x: ops.Clamp(x, 1, 3), lambda x: np.clip(x, 1, 3), (_ROWS,), NUMBERS),
+    OperationCase(
         "Concat", lambda a, b: ops.Concat([a, b], 1), lambda a, b: np.concatenate([a, b], 1), (_ROWS, (3, 2)), ALL
     ),
-    Operation("DepthToSpace", lambda x: ops.DepthToSpace(x, "blocks_first", 2), _depth_to_space, ((2, 4, 3, 3),), ALL),
-    Operation(
+    OperationCase(
+        "DepthToSpace", lambda x: ops.DepthToSpace(x, "blocks_first", 2), _depth_to_space, ((2, 4, 3, 3),), ALL
+    ),
+    OperationCase(
         "MatMul", lambda a, b: ops.MatMul(a, b, False, True), lambda a, b: a @ b.swapaxes(1, 2),
         (_MATRIX, (2, 5, 4)), NUMBERS,
     ),
-    Operation("MaxPool", lambda x: ops.MaxPoolV1(x, [2, 2], [0, 0], [1, 1], [3, 3]), _max_pool, (_IMAGE,), NUMBERS),
-    Operation(
+    OperationCase("MaxPool", lambda x: ops.MaxPoolV1(x, [2, 2], [0, 0], [1, 1], [3, 3]), _max_pool, (_IMAGE,), NUMBERS),
+    OperationCase(
         "Select", lambda a, b: ops.Select(ops.Less(a, b), a, b), lambda a, b: np.where(a < b, a, b), (_ROWS, _ROWS), ALL
     ),
-    Operation("Split", lambda x: ops.Split(x, 1, 2), lambda x: (x[:, :2], x[:, 2:]), ((3, 4),), ALL),
-    Operation("Squeeze", lambda x: ops.Squeeze(x, [1]), lambda x: x[:, 0], ((3, 1, 5),), ALL),
+    OperationCase("Split", lambda x: ops.Split(x, 1, 2), lambda x: (x[:, :2], x[:, 2:]), ((3, 4),), ALL),
+    OperationCase("Squeeze", lambda x: ops.Squeeze(x, [1]), lambda x: x[:, 0], ((3, 1, 5),), ALL),
 )  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from hetero import CompiledModel, Core, InferRequest
 from hetero.conformance.features import FEATURES
 from hetero.conformance.report import features, table
-from hetero.conformance.samples import Sample, find_sample
+from hetero.conformance.samples import SampleModel, find_sample
 from hetero.system.errors import DeviceError
 
 # Time limit of a test in seconds; any working device needs far less.
@@ -95,13 +95,13 @@ def core() -> Core:
 
 
 @pytest.fixture(scope="session")
-def sample(device: str) -> Sample:
+def sample(device: str) -> SampleModel:
     """An operation that the device supports, for the models of behavior tests."""
     return find_sample(Core(), device)
 
 
 @pytest.fixture
-def compiled(core: Core, device: str, sample: Sample) -> CompiledModel:
+def compiled(core: Core, device: str, sample: SampleModel) -> CompiledModel:
     """A compiled model of one operation, x → y."""
     return core.compile_model(sample.model(), device)
 

@@ -12,7 +12,7 @@ import pytest
 
 from hetero import Core, Model, Node, Op, Output, Parameter, Type, ops
 from hetero import properties as props
-from hetero.graph import Constant, Result, as_output
+from hetero.graph import Constant, as_output, is_terminal
 from hetero.reference import Program, UncancelledRun
 from hetero.system.errors import GraphError, UnsupportedOperationError
 
@@ -31,7 +31,7 @@ class UnknownOperation(Op):
 
 
 @dataclass(frozen=True)
-class Sample:
+class SampleModel:
     """An operation of one input, with an element type and a row shape that the device supports.
 
     Inputs and results of its models have the shape [rows, *row] and this element type; -1 rows are dynamic.
@@ -122,7 +122,7 @@ def describe_ports(ports: Sequence[Output]) -> list[tuple]:
 def used_devices(core: Core, device: str) -> list[str]:
     """Return the devices that a virtual device such as MULTI:CPU.0,CPU.1 uses; another device is its own."""
     plugin, options = core.resolve_device(device)
-    if plugin.devices():
+    if not plugin.is_virtual:
         return [device]
     names = [name.partition("(")[0] for name in options.get(props.device.priorities, ())]
     return names or core.available_devices
@@ -150,10 +150,10 @@ def check_refusal(core: Core, model: Model, device: str) -> None:
 
 def operations(model: Model) -> list[Node]:
     """Return the nodes of a model other than Parameters, Constants and Results."""
-    return [node for node in model.get_ordered_ops() if not isinstance(node, (Parameter, Constant, Result))]
+    return [node for node in model.get_ordered_ops() if not is_terminal(node)]
 
 
-def find_sample(core: Core, device: str) -> Sample:
+def find_sample(core: Core, device: str) -> SampleModel:
     """Return the first sample that the device supports, preferably with a dynamic number of rows.
 
     Raises LookupError if it supports none.
@@ -166,7 +166,7 @@ def find_sample(core: Core, device: str) -> Sample:
             continue
         if supports(core, static_model, device):
             if supports(core, dynamic_model, device):
-                return Sample(sample.apply, sample.element_type, sample.row, takes_dynamic=True)
+                return SampleModel(sample.apply, sample.element_type, sample.row, takes_dynamic=True)
             static = static or sample
     if static is None:
         raise LookupError(
@@ -176,16 +176,16 @@ def find_sample(core: Core, device: str) -> Sample:
     return static
 
 
-def _candidates() -> Iterator[Sample]:
+def _candidates() -> Iterator[SampleModel]:
     for kind in _TYPES:
         for apply in (*map(_apply_once, _UNARY), *map(_apply_to_itself, _BINARY), *_ON_ROWS):
-            yield Sample(apply, kind, (3,))
+            yield SampleModel(apply, kind, (3,))
         if kind in TOLERANCES:
-            yield Sample(lambda x: ops.Softmax(x, 1), kind, (3,))
+            yield SampleModel(lambda x: ops.Softmax(x, 1), kind, (3,))
         for apply in _ON_COLUMNS:
-            yield Sample(apply, kind, (1,))
+            yield SampleModel(apply, kind, (1,))
         for apply in _ON_IMAGES:
-            yield Sample(apply, kind, (3, 4, 4))
+            yield SampleModel(apply, kind, (3, 4, 4))
 
 
 def _apply_once(kind: type[Op]) -> Callable[[Output], Node]:

@@ -163,3 +163,49 @@ def _checked_name(name: str, text: str) -> str | None:
             "with at least one letter or digit; ? has no name, and ... stands for any dimensions once"
         )
     return _known_name(name)
+
+
+def has_batch(layout: Layout) -> bool:
+    return _layout(layout).has_name("N")
+
+
+def batch_idx(layout: Layout) -> int:
+    return _layout(layout).get_index_by_name("N")
+
+
+def has_channels(layout: Layout) -> bool:
+    return _layout(layout).has_name("C")
+
+
+def channels_idx(layout: Layout) -> int:
+    return _layout(layout).get_index_by_name("C")
+
+
+def has_depth(layout: Layout) -> bool:
+    return _layout(layout).has_name("D")
+
+
+def depth_idx(layout: Layout) -> int:
+    return _layout(layout).get_index_by_name("D")
+
+
+def has_height(layout: Layout) -> bool:
+    return _layout(layout).has_name("H")
+
+
+def height_idx(layout: Layout) -> int:
+    return _layout(layout).get_index_by_name("H")
+
+
+def has_width(layout: Layout) -> bool:
+    return _layout(layout).has_name("W")
+
+
+def width_idx(layout: Layout) -> int:
+    return _layout(layout).get_index_by_name("W")
+
+
+def _layout(layout: Layout) -> Layout:
+    if not isinstance(layout, Layout):
+        raise ArgumentTypeError(f"a Layout is needed, not {layout!r}")
+    return layout

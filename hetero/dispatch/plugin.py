@@ -59,6 +59,7 @@ class HeteroPlugin(Plugin):
     A property that HETERO does not have is passed to each of its devices that has it.
     """
 
+    is_virtual = True
     supported_properties = (
         props.available_devices,
         props.device.full_name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -173,6 +173,11 @@ def filled(kind: Any, shape: Sequence[int], values: Any) -> np.ndarray:
     return np.broadcast_to(converted(numbers, element_type), count).reshape(shape)
 
 
+def is_terminal(node: Node) -> bool:
+    """Return whether a node is a Parameter, a Constant or a Result, which no device computes."""
+    return isinstance(node, (Parameter, Constant, Result))
+
+
 def is_constant(value: Output | Node) -> bool:
     """Return whether a node, or the node of a value, is a Constant."""
     return isinstance(value.node if isinstance(value, Output) else value, Constant)
@@ -184,3 +189,17 @@ def constant_array(value: Output) -> np.ndarray | None:
     A known value of another node does not count: it may change when the model's inputs are reshaped.
     """
     return value.node.data if isinstance(value.node, Constant) else None
+
+
+def make_postponed_constant(
+    element_type: Type, shape: Sequence[int], maker: Callable[[], Tensor], name: str | None = None
+) -> Constant:
+    """Return a constant of the tensor that ``maker()`` returns, which is called at once.
+
+    Raises GraphError if its type or shape is another one.
+    """
+    tensor = maker()
+    if tensor.element_type is not element_type or list(tensor.shape) != list(shape):
+        expected = f"{element_type}{list(shape)}"
+        raise GraphError(f"the maker of a constant of {expected} returned {tensor.element_type}{list(tensor.shape)}")
+    return Constant(tensor.array, name=name)

@@ -1,4 +1,4 @@
-"""Operations under the names of ``openvino.op``."""
+"""A package that exists because OpenVINO has ``openvino.op``: its names of operations."""
 
 from hetero.graph import Constant, Parameter, Result
 from hetero.op import util

@@ -1,7 +1,7 @@
-"""Variables and the port descriptions of loops, like ``openvino.op.util``."""
+"""A module that exists because OpenVINO has ``openvino.op.util``: variables, and the port descriptions of loops."""
 
 from hetero.graph.variable import Variable, VariableInfo
-from hetero.ops.control_flow.port_maps import (
+from hetero.ops.control_flow.bodies import (
     BodyOutputDescription,
     ConcatOutputDescription,
     InvariantInputDescription,

@@ -15,9 +15,8 @@ from hetero.core.types import Type
 from hetero.graph import Model, Node, Output
 from hetero.ops.control_flow.bodies import MultiSubGraphOp
 from hetero.ops.control_flow.control_flow import SubGraphOp
-from hetero.ops.convolution.convolution import AnyConvolution, BackwardConvolution
-from hetero.ops.linear.einsum import Einsum, parse_equation
-from hetero.ops.linear.linear_algebra import MatMul
+from hetero.ops.convolution import AnyConvolution, BackwardConvolution
+from hetero.ops.linear import Einsum, MatMul, parse_equation
 from hetero.ops.pooling import WindowPooling
 from hetero.ops.recurrent import Recurrent
 from hetero.ops.values import is_exact

@@ -13,7 +13,7 @@ from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result
 from hetero.graph.upper_layers import need
 from hetero.graph.variable import Variable, VariableInfo
-from hetero.ops.control_flow.port_maps import MergedInputDescription
+from hetero.ops.control_flow.bodies import MergedInputDescription
 from hetero.passes.constant_folding import fold_constants
 from hetero.passes.matching.graph_rewrite import ModelPass
 from hetero.system.errors import GraphError

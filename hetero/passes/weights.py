@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.graph import Input, Model
-from hetero.ops.convolution.convolution import CONVOLUTIONS
+from hetero.ops.convolution import CONVOLUTIONS
 from hetero.passes.constant_folding import FoldingBudget, constant_nodes, fold_node
 
 # The operations that read weights, and rearrange them for their kernels once if they are Constants.

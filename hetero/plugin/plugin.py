@@ -7,14 +7,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
-from hetero.graph import Model, Node
+from hetero.graph import Model, Node, is_terminal
 from hetero.passes import Pass, PassManager, may_change_numerics
 from hetero.plugin.blobs.model_sections import models_in
 from hetero.plugin.device import Device
 from hetero.plugin.host import Host
 from hetero.plugin.loading.registry import installed_plugins
 from hetero.plugin.prepared_model import Ports, PreparedModel
-from hetero.plugin.query import QueryResult, get_supported_nodes, is_terminal, unsupported
+from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
 from hetero.plugin.requests.executors import Executors
 from hetero.plugin.shared_properties import decide_streams, every_device, full_name, hint_properties, set_log_level
 from hetero.properties import Property, PropertyTable
@@ -60,6 +60,8 @@ class Plugin:
     supported_properties: Collection[Property] = ()
     #: Graph passes that the device applies to a model before it runs it, in order (optional).
     passes: Sequence[Pass] = ()
+    #: Whether it runs models on other devices, as HETERO does, and has no device of its own (optional).
+    is_virtual = False
 
     def __init_subclass__(cls) -> None:
         for method, about in _TRACED.items():
@@ -119,7 +121,10 @@ class Plugin:
         raise NotImplementedError(f"{type(self).__name__} does not define compile")
 
     def devices(self) -> Sequence[Device]:
-        """Return the devices that are present (optional): by default one, with an empty id."""
+        """Return the devices that are present (optional): by default one, with an empty id.
+
+        A plugin without any is listed as unavailable, unless it is virtual.
+        """
         return _ONE_DEVICE
 
     def unavailable_devices(self) -> dict[str, str]:

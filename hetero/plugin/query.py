@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
+from hetero.graph import Constant, Model, Node, Parameter, Result, is_terminal, walk_nested
 from hetero.graph.rt_info import original_names
 from hetero.system.errors import UnsupportedOperationError
 
@@ -53,11 +53,6 @@ def get_supported_nodes(
     _follow_readers(model, accepted, result)
     result.update((node.friendly_name, device) for node in model.get_ordered_ops() if node.friendly_name in accepted)
     return result
-
-
-def is_terminal(node: Node) -> bool:
-    """Return whether a node is one that every device has: a Parameter, a Constant or a Result."""
-    return isinstance(node, (Parameter, Constant, Result))
 
 
 def query_fault(found: Any, model: Model, device: str) -> str | None:

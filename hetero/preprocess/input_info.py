@@ -18,7 +18,7 @@ from hetero.preprocess.arguments import as_integers, as_length, expect
 from hetero.preprocess.conversion import index_of, squeezed, transposition
 from hetero.preprocess.formats import ColorFormat
 from hetero.preprocess.operations import convert_layout_of_image
-from hetero.preprocess.step import Context, Step, describe, run
+from hetero.preprocess.step import Context, PreprocessStep, describe, run
 from hetero.preprocess.steps import PreProcessSteps, conversion_of_layout, conversion_of_type
 from hetero.preprocess.tensor_info import ModelInfo, TensorInfo
 from hetero.system.errors import ArgumentTypeError, GraphError
@@ -246,7 +246,7 @@ class InputInfo:
                 parameter.output(0).rt_info[_MEMORY_TYPE] = RuntimeAttribute(value=tensor.memory_type)
         return parameter
 
-    def _implicit_steps(self, values: list[Output], context: Context) -> list[Step]:
+    def _implicit_steps(self, values: list[Output], context: Context) -> list[PreprocessStep]:
         """Return the conversions of type and layout that are left after the explicit steps."""
         steps = []
         if values[0].element_type != context.target_type:

@@ -6,7 +6,7 @@ from hetero.core.layout import Layout
 from hetero.core.types import Type
 from hetero.graph import Output, Parameter, Result
 from hetero.preprocess.operations import convert_layout
-from hetero.preprocess.step import Context, Step, describe, run
+from hetero.preprocess.step import Context, PreprocessStep, describe, run
 from hetero.preprocess.steps import PostProcessSteps, conversion_of_layout, conversion_of_type
 from hetero.preprocess.tensor_info import ModelInfo, TensorInfo
 
@@ -81,7 +81,7 @@ class OutputInfo:
         element_type = self._tensor.element_type or Type.dynamic
         return Context(layout, self._tensor.layout or Layout(), element_type, port.partial_shape)
 
-    def _implicit_steps(self, values: list[Output], context: Context) -> list[Step]:
+    def _implicit_steps(self, values: list[Output], context: Context) -> list[PreprocessStep]:
         """Return the conversions of type and layout that are left after the explicit steps."""
         steps = []
         element_type = self._tensor.element_type

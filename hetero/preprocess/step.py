@@ -1,4 +1,4 @@
-"""Step, one operation of a preprocessing, and the state that steps pass on."""
+"""PreprocessStep, one operation of a preprocessing, and the state that steps pass on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Context:
         return describe(value.partial_shape, self.layout, value.element_type) + color
 
 
-class Step(NamedTuple):
+class PreprocessStep(NamedTuple):
     """A step: takes the planes of an image, or one tensor, and returns what it makes of them."""
 
     name: str
@@ -43,7 +43,7 @@ def describe(shape: PartialShape, layout: Layout, element_type: ElementType) -> 
     return f"{shape}, {'<no layout>' if layout.empty else layout}, {element_type}"
 
 
-def run(steps: Iterable[Step], values: list[Output], context: Context, text: list[str]) -> list[Output]:
+def run(steps: Iterable[PreprocessStep], values: list[Output], context: Context, text: list[str]) -> list[Output]:
     """Return the values after all steps. Pieces of text that describe the steps are added to ``text``."""
     for step in steps:
         text.append(f"      {step.name}: ({context.describe(values[0])}")

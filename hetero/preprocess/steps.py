@@ -16,16 +16,18 @@ from hetero.preprocess.arguments import as_floats, as_integers, as_layout, as_le
 from hetero.preprocess.color_conversion import convert_color
 from hetero.preprocess.conversion import check_order, permuted
 from hetero.preprocess.formats import ColorFormat, PaddingMode, ResizeAlgorithm
-from hetero.preprocess.step import Step
+from hetero.preprocess.step import PreprocessStep
 from hetero.system.errors import ArgumentTypeError, GraphError
 
 
-def conversion_of_type(element_type: ElementType) -> Step:
-    return Step(f"convert type ({element_type})", partial(operations.convert_element_type, element_type=element_type))
+def conversion_of_type(element_type: ElementType) -> PreprocessStep:
+    return PreprocessStep(
+        f"convert type ({element_type})", partial(operations.convert_element_type, element_type=element_type)
+    )
 
 
-def conversion_of_layout(layout: Layout, convert: Callable[..., list[Output]]) -> Step:
-    return Step(f"convert layout {layout}", partial(convert, layout=layout), layout=layout)
+def conversion_of_layout(layout: Layout, convert: Callable[..., list[Output]]) -> PreprocessStep:
+    return PreprocessStep(f"convert layout {layout}", partial(convert, layout=layout), layout=layout)
 
 
 class _Steps:
@@ -34,9 +36,9 @@ class _Steps:
     _convert_layout = staticmethod(operations.convert_layout)
 
     def __init__(self) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[PreprocessStep] = []
 
-    def _add(self, step: Step) -> Self:
+    def _add(self, step: PreprocessStep) -> Self:
         self.steps.append(step)
         return self
 
@@ -56,18 +58,20 @@ class _Steps:
         if not order:
             return self
         name = f"convert layout ({_listed(order)})"
-        return self._add(Step(name, partial(operations.transpose, order=order), order=order))
+        return self._add(PreprocessStep(name, partial(operations.transpose, order=order), order=order))
 
     def clamp(self, min_value: float, max_value: float) -> Self:
         """Limit all elements to a range."""
         (low,), (high,) = as_floats(min_value, "clamp"), as_floats(max_value, "clamp")
-        return self._add(Step(f"clamp ({low:g},{high:g})", partial(operations.clamp, minimum=low, maximum=high)))
+        return self._add(
+            PreprocessStep(f"clamp ({low:g},{high:g})", partial(operations.clamp, minimum=low, maximum=high))
+        )
 
     def custom(self, operation: Callable[[Output], Output]) -> Self:
         """Apply a function that takes an output of a node and returns another."""
         if not callable(operation):
             raise ArgumentTypeError(f"custom takes a function, not {operation!r}")
-        return self._add(Step("custom", partial(operations.custom, operation=operation)))
+        return self._add(PreprocessStep("custom", partial(operations.custom, operation=operation)))
 
 
 class PostProcessSteps(_Steps):
@@ -90,7 +94,7 @@ class PreProcessSteps(_Steps):
     def convert_color(self, dst_format: ColorFormat) -> Self:
         """Convert from the color format of the user's tensor."""
         target = expect(dst_format, ColorFormat, "the color format")
-        return self._add(Step(f"convert color ({target.description})", partial(convert_color, target=target)))
+        return self._add(PreprocessStep(f"convert color ({target.description})", partial(convert_color, target=target)))
 
     def resize(self, alg: ResizeAlgorithm, dst_height: int | None = None, dst_width: int | None = None) -> Self:
         """Resize to a height and a width; by default to those of the model's input."""
@@ -101,7 +105,7 @@ class PreProcessSteps(_Steps):
                 raise ArgumentTypeError("resize takes both a height and a width, or none of them")
             size = as_length(dst_height, "resize"), as_length(dst_width, "resize")
         name = f"resize to {size}" if size else "resize to model width/height"
-        return self._add(Step(name, partial(operations.resize, algorithm=algorithm, size=size)))
+        return self._add(PreprocessStep(name, partial(operations.resize, algorithm=algorithm, size=size)))
 
     def crop(self, begin: Sequence[int], end: Sequence[int]) -> Self:
         """Take the part from ``begin`` to ``end``, which is not part of it; negative numbers count from the end."""
@@ -109,7 +113,7 @@ class PreProcessSteps(_Steps):
         if len(begin) != len(end):
             raise GraphError(f"crop begins at {begin}, but ends at {end}, which has another number of dimensions")
         name = f"Crop ([ {', '.join(map(str, begin))} ],[ {', '.join(map(str, end))} ])"
-        return self._add(Step(name, partial(operations.crop, begin=begin, end=end)))
+        return self._add(PreprocessStep(name, partial(operations.crop, begin=begin, end=end)))
 
     def pad(
         self, pads_begin: Sequence[int], pads_end: Sequence[int], value: float | Sequence[float], mode: PaddingMode
@@ -123,11 +127,13 @@ class PreProcessSteps(_Steps):
             PaddingMode.SYMMETRIC: "symmetrically added from tensor",
         }[mode]
         name = f"pad(begin ({_listed(begin)}), end ({_listed(end)}), {filling})"
-        return self._add(Step(name, partial(operations.pad, begin=begin, end=end, numbers=numbers, mode=mode)))
+        return self._add(
+            PreprocessStep(name, partial(operations.pad, begin=begin, end=end, numbers=numbers, mode=mode))
+        )
 
     def reverse_channels(self) -> Self:
         """Reverse the order of the channels, such as from RGB to BGR."""
-        return self._add(Step("reverse channels", operations.reverse_channels))
+        return self._add(PreprocessStep("reverse channels", operations.reverse_channels))
 
     def layout_after(self, layout: Layout) -> Layout:
         """Return the layout to which the steps convert a tensor of a layout."""
@@ -153,9 +159,9 @@ class PreProcessSteps(_Steps):
         return shape, layout
 
 
-def _of_numbers(kind: str, numbers: list[float]) -> Step:
+def _of_numbers(kind: str, numbers: list[float]) -> PreprocessStep:
     name = f"{kind} ({_listed(numbers)})" if numbers else f"{kind} "
-    return Step(name, partial(getattr(operations, kind), numbers=numbers))
+    return PreprocessStep(name, partial(getattr(operations, kind), numbers=numbers))
 
 
 def _listed(numbers: Sequence[Any]) -> str:

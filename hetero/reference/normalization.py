@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.reference.reduction.reduction import axes_of
+from hetero.reference.reduction import axes_of
 from hetero.reference.registry import Array, evaluates
 
 

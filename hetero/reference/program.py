@@ -1,4 +1,4 @@
-"""Program: a Model prepared for repeated numpy evaluation, as a list of steps and one slot per value."""
+"""Program: a model prepared for evaluation with numpy, and the evaluation of single operations."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result
-from hetero.reference.registry import Array, Run, Runner, make_runner, to_dtypes
-from hetero.system.errors import DeviceError
+from hetero.core.tensor import Tensor
+from hetero.core.types import Type
+from hetero.graph import Constant, Model, Node, Output, is_terminal
+from hetero.reference.registry import Array, Run, Runner, UncancelledRun, evaluate, make_runner, to_dtypes
+from hetero.system.errors import ArgumentTypeError, DeviceError, TensorError
 
 
-class Step(NamedTuple):
+class EvaluationStep(NamedTuple):
     """One operation: the slots that it reads and writes, and those that no later step reads."""
 
     node: Node
@@ -56,10 +58,10 @@ class Program:
         """
         values = [*inputs, *self._after_inputs]
         started = time.perf_counter() if observe else 0.0
-        for node, evaluate, reads, writes, dtypes, frees in self.steps:
+        for node, runner, reads, writes, dtypes, frees in self.steps:
             run.check_cancelled()
             try:
-                results = evaluate(run, *map(values.__getitem__, reads))
+                results = runner(run, *map(values.__getitem__, reads))
                 if type(results) is np.ndarray and results.dtype is dtypes[0]:
                     values[writes[0]] = results
                 else:
@@ -77,17 +79,17 @@ class Program:
                 started = ended
         return list(map(values.__getitem__, self.output_slots))
 
-    def _schedule(self, order: Sequence[Node], slots: dict[Output, int], inputs: int) -> list[Step]:
+    def _schedule(self, order: Sequence[Node], slots: dict[Output, int], inputs: int) -> list[EvaluationStep]:
         kept = {*range(inputs), *self.output_slots}
-        steps: list[Step] = []
+        steps: list[EvaluationStep] = []
         # In reverse order, so that the first reader of a slot found is the last one to run, and frees the slot.
         for node in reversed(order):
-            if not isinstance(node, (Parameter, Constant, Result)):
+            if not is_terminal(node):
                 reads = tuple(slots[value] for value in node.input_values())
                 writes = tuple(slots[output] for output in node.outputs())
                 frees = tuple((set(reads) | set(writes)) - kept)
                 run, dtypes = make_runner(node)
-                steps.append(Step(node, run, reads, writes, dtypes, frees))
+                steps.append(EvaluationStep(node, run, reads, writes, dtypes, frees))
                 kept |= set(reads)
         steps.reverse()
         return steps
@@ -100,3 +102,43 @@ def _assignments_last(order: Sequence[Node]) -> list[Node]:
         if node.type_info.name == "Assign" or any(value.node in last for value in node.input_values()):
             last.add(node)
     return [*(node for node in order if node not in last), *(node for node in order if node in last)]
+
+
+def evaluate_node(node: Node, outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> bool:
+    """Compute the outputs of a node. Raises TensorError if tensors do not fit, and UnsupportedOperationError."""
+    name = f"{node.type_info.name} '{node.friendly_name}'"
+    _check(name, "inputs", inputs, node.input_values())
+    _check_count(name, "outputs", outputs, node.outputs())
+    _write(evaluate(node, [tensor.array for tensor in inputs]), outputs)
+    return True
+
+
+def evaluate_model(model: Model, outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> bool:
+    """Compute the outputs of a model. Raises TensorError if tensors do not fit, and UnsupportedOperationError."""
+    name = f"model '{model.friendly_name}'"
+    _check(name, "inputs", inputs, model.inputs)
+    _check_count(name, "outputs", outputs, model.outputs)
+    with np.errstate(all="ignore"):  # infinities and NaN are valid results
+        _write(Program(model).run([tensor.array for tensor in inputs], UncancelledRun()), outputs)
+    return True
+
+
+def _check(name: str, kind: str, tensors: Sequence[Tensor], ports: Sequence[Output]) -> None:
+    _check_count(name, kind, tensors, ports)
+    for index, (tensor, port) in enumerate(zip(tensors, ports)):
+        if not isinstance(tensor, Tensor):
+            raise ArgumentTypeError(f"{name}: its {kind} are Tensors, not {type(tensor).__name__}")
+        kinds = {port.element_type, tensor.element_type} - {Type.dynamic}
+        if not port.admits(tensor.shape) or len(kinds) > 1:
+            expected, found = f"{port.element_type}{port.partial_shape}", f"{tensor.element_type}{list(tensor.shape)}"
+            raise TensorError(f"{name}: tensor {index} of its {kind} must be {expected}, but is {found}")
+
+
+def _check_count(name: str, kind: str, tensors: Sequence[Tensor], ports: Sequence[Output]) -> None:
+    if len(tensors) != len(ports):
+        raise TensorError(f"{name} has {len(ports)} {kind}, but {len(tensors)} tensors are given")
+
+
+def _write(arrays: Sequence[np.ndarray], outputs: Sequence[Tensor]) -> None:
+    for array, tensor in zip(arrays, outputs):
+        tensor.copy_from(array)

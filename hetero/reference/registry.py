@@ -1,4 +1,4 @@
-"""Registry of the numpy functions that evaluate operations."""
+"""Registry of the numpy functions that evaluate operations, those of user-defined operations among them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,19 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from hetero.core.tensor import Tensor
 from hetero.core.types import Type
-from hetero.graph import Constant, Node, Op, Parameter, Result, walk_nested
-from hetero.reference.custom_op import CustomOp
-from hetero.reference.output_sizes import with_size_check
-from hetero.system.errors import UnsupportedOperationError
+from hetero.graph import (
+    Node,
+    Op,
+    describe_failure,
+    is_terminal,
+    method_location,
+    walk_nested,
+)
+from hetero.reference.output_sizes import specialized, with_size_check
+from hetero.system.allocation import string_array
+from hetero.system.errors import DeviceError, UnsupportedOperationError
 
 # The contents of variables by id; a missing variable was never assigned, or was reset.
 VariableValues = MutableMapping[str, np.ndarray]
@@ -120,7 +128,7 @@ def _evaluates_itself(node: Node) -> bool:
 def unknown_operation(node: Node) -> Node | None:
     """Return the first operation that the reference cannot evaluate: the node itself or one in its bodies, or None."""
     for inner in walk_nested([node]):
-        if not isinstance(inner, (Parameter, Constant, Result)) and not has_evaluate(inner):
+        if not is_terminal(inner) and not has_evaluate(inner):
             return inner
     return None
 
@@ -157,3 +165,57 @@ def to_dtypes(results: Any, dtypes: Sequence[np.dtype | None]) -> list[np.ndarra
         array if type(array) is np.ndarray and (dtype is None or array.dtype is dtype) else np.asarray(array, dtype)
         for array, dtype in zip(results, dtypes)
     ]
+
+
+class CustomOp:
+    """The Runner of a node that calls its ``evaluate``.
+
+    If that fails, raises DeviceError with the class, file and line.
+    """
+
+    def __init__(self, node: Op) -> None:
+        self._node = node
+        outputs = node.outputs()
+        self._is_known = all(o.element_type.is_static() and o.partial_shape.is_static for o in outputs)
+
+    def __call__(self, _: object, *arrays: np.ndarray) -> list[np.ndarray]:
+        node = self._node
+        static_node = node if self._is_known else specialized(node, arrays)
+        outputs = [_empty(static_node, index) for index in range(static_node.get_output_size())]
+        try:
+            result = node.evaluate(outputs, [_read_only(array) for array in arrays])
+        except Exception as error:
+            raise DeviceError(describe_failure(node, "evaluate", error)) from error
+        if result is not True:
+            where = method_location(node, "evaluate")
+            raise DeviceError(f"{where} returned {result!r}, but must return True when it has computed the outputs")
+        for index, tensor in enumerate(outputs):
+            if not node.get_output_partial_shape(index).compatible(tensor.shape):
+                where, expected = method_location(node, "evaluate"), node.get_output_partial_shape(index)
+                shape = list(tensor.shape)
+                raise DeviceError(f"{where} returned output {index} of the shape {shape}, but must return {expected}")
+        return [_array_of(tensor) for tensor in outputs]
+
+
+def _empty(node: Node, index: int) -> Tensor:
+    element_type, shape = node.get_output_element_type(index), node.get_output_partial_shape(index)
+    if element_type.is_dynamic():
+        node.fail(f"the element type of output {index} is not known when it is computed")
+    # A data-dependent shape is set by evaluate; the initial tensor has no elements.
+    initial = shape.to_shape() if shape.is_static else (0,) * (len(shape) if shape.has_rank else 1)
+    if element_type is Type.string:  # StringDType holds strings of any length, numpy's default type does not
+        return Tensor(np.empty(initial, np.dtypes.StringDType()))
+    return Tensor(element_type, initial)
+
+
+def _array_of(tensor: Tensor) -> np.ndarray:
+    if tensor.element_type is not Type.string:
+        return tensor.array
+    return string_array(tensor.array.reshape(-1).tolist()).reshape(tensor.shape)
+
+
+def _read_only(array: np.ndarray) -> Tensor:
+    """Return a read-only tensor, as other operations read the same memory, which may be a Constant's."""
+    view = array.view()
+    view.flags.writeable = False
+    return Tensor(view, shared_memory=True)

@@ -24,9 +24,8 @@ from hetero.core.types import Type
 from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key
 from hetero.dispatch.cost.model import MARGIN, CostModel
 from hetero.dispatch.devices import ListedDevice, with_processors
-from hetero.dispatch.placement.affinity import is_placed
 from hetero.dispatch.report import PlacementReport
-from hetero.graph import ExecutionNode, Model, Node, execution, is_constant, port_name
+from hetero.graph import ExecutionNode, Model, Node, execution, is_constant, is_terminal, port_name
 from hetero.graph.unique_names import make_names_unique
 from hetero.ops.work_estimate import Shape, assumed_shape
 from hetero.plugin.requests.profiling import operation_times
@@ -175,7 +174,7 @@ class _Calibration:
         make_names_unique(self.model)
         self._database = CostDatabase(self.config.get("COSTS_DIR", ""))
         self._devices = [ListedDevice(name, *self.core.resolve_device(name)) for name in names]
-        self._nodes = {node.friendly_name: node for node in self.model.get_ordered_ops() if is_placed(node)}
+        self._nodes = {node.friendly_name: node for node in self.model.get_ordered_ops() if not is_terminal(node)}
         self._done, self._total = 0, 2 * len(names) + 3
 
     def run(self) -> Calibration:

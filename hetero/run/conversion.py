@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hetero.dispatch.placement.affinity import is_placed
 from hetero.frontend.ir.writer import save_model
-from hetero.graph import Model
+from hetero.graph import Model, is_terminal
 from hetero.run.calibrate import parse_shapes
 from hetero.run.yaml_runs.sources import writable_file
 from hetero.system.errors import ConfigError
@@ -35,7 +34,7 @@ def convert_model(model: Model, files: Sequence[Path], shapes: Sequence[str], co
     if given := parse_shapes(shapes):
         model.reshape({name: list(shape) for name, shape in given.items()})
     write_model(model, files, compress_to_fp16)
-    return Conversion([str(file) for file in files], sum(map(is_placed, model.get_ordered_ops())))
+    return Conversion([str(file) for file in files], sum(not is_terminal(node) for node in model.get_ordered_ops()))
 
 
 def write_model(model: Model, files: Sequence[Path], compress_to_fp16: bool = False) -> None:

@@ -10,8 +10,7 @@ from typing import Any
 from hetero import properties as props
 from hetero.dispatch.devices import parse_device_name
 from hetero.dispatch.drawing import PlacedOn, draw, picture_of_affinities
-from hetero.dispatch.placement.affinity import is_placed
-from hetero.graph import Model
+from hetero.graph import Model, is_terminal
 from hetero.graph.unique_names import make_names_unique
 from hetero.run.yaml_runs.sources import writable_file
 from hetero.runtime import Core
@@ -87,7 +86,7 @@ def query_operations(
     make_names_unique(model)
     query = core.query_model(model, device, properties)
     operations = []
-    for node in filter(is_placed, model.get_ordered_ops()):
+    for node in (node for node in model.get_ordered_ops() if not is_terminal(node)):
         supporting = query.get(node.friendly_name)
         refused = None if supporting else query.refused.get(node.friendly_name, "not supported")
         operations.append(OperationQuery(node.friendly_name, node.type_info.name, supporting, refused))

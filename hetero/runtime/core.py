@@ -367,7 +367,9 @@ class Core:
                     with package_code(f"creating device {kind}"):
                         plugin = inherited or factory()
                         plugin.attach(kind, self)
-                        plugin.devices()  # raises if the plugin cannot list its devices
+                        if not (plugin.devices() or plugin.is_virtual):  # devices() may raise too
+                            details = [f"{name}: {reason}" for name, reason in plugin.unavailable_devices().items()]
+                            raise DeviceError("; ".join(["no device found", *details]))
                 except Exception as error:
                     self._unavailable[kind] = reason_of(error)
                 else:

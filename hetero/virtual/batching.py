@@ -13,8 +13,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result, port_name
-from hetero.ops.convolution.convolution import AnyConvolution
+from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal, port_name
+from hetero.ops.convolution import AnyConvolution
 from hetero.ops.elementwise.activation import PRelu
 from hetero.ops.elementwise.arithmetic import BroadcastOp
 from hetero.ops.elementwise.elementwise import Unary
@@ -67,7 +67,7 @@ class Batching:
         copy.infer()
         for mine, other in zip(node.outputs(), copy.outputs()):
             self._locate(mine, other)
-        if isinstance(node, (Parameter, Constant, Result)):
+        if is_terminal(node):
             return
         shape_inputs = getattr(node, "shape_inputs", ())
         data = [value for index, value in enumerate(node.input_values()) if index not in shape_inputs]

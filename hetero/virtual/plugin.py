@@ -29,6 +29,7 @@ class VirtualPlugin(Plugin):
     A property that it does not have is passed to each of its devices that has it.
     """
 
+    is_virtual = True
     #: How many devices take the place of ``CPU``; None for all.
     most_processors: int | None = 1
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from hetero import Core
-from hetero.dispatch.placement.affinity import is_placed
+from hetero.graph import is_terminal
 from hetero.graph.rt_info import AFFINITY
 from tests import zoo
 from tests.benchmarks.engine_process import EngineProcess
@@ -61,7 +61,7 @@ def _in_subgraphs(count: int, file: Path, feeds: Arrays) -> Inference:
     for name in "AB":
         core.register_plugin(TemplatePlugin, name)
     model = core.read_model(file)
-    nodes = [node for node in model.get_ordered_ops() if is_placed(node)]
+    nodes = [node for node in model.get_ordered_ops() if not is_terminal(node)]
     for index, node in enumerate(nodes):
         node.rt_info[AFFINITY] = "AB"[index * count // len(nodes) % 2]
     compiled = core.compile_model(model, "HETERO:A,B" if count > 1 else "A")

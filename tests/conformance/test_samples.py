@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from hetero import Type
-from hetero.conformance.samples import Sample, UnknownOperation, _candidates, assert_close, find_sample, supports
+from hetero.conformance.samples import SampleModel, UnknownOperation, _candidates, assert_close, find_sample, supports
 from hetero.system.errors import GraphError
 from tests.devices import PickyPlugin, core_with
 
 
-def constructible() -> list[Sample]:
+def constructible() -> list[SampleModel]:
     """The candidates that the operation sets allow, one of each operation and element type."""
     found = []
     for sample in _candidates():
@@ -21,7 +21,7 @@ def constructible() -> list[Sample]:
     return found
 
 
-def name_of(sample: Sample) -> str:
+def name_of(sample: SampleModel) -> str:
     return sample.model().results[0].input_value(0).node.type_info.name
 
 
@@ -64,7 +64,7 @@ def test_a_device_without_any_of_them_is_told():
 
 
 def test_nobody_knows_the_unheard_operation():
-    sample = Sample(lambda x: UnknownOperation(x), Type.f32, (3,))
+    sample = SampleModel(lambda x: UnknownOperation(x), Type.f32, (3,))
     assert not supports(core_with(A=PickyPlugin()), sample.model(), "A")
 
 

@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hetero.dispatch.cutting.partition import extract, partition
-from hetero.dispatch.placement.affinity import is_placed
+from hetero.graph import is_terminal
 from hetero.graph.rt_info import AFFINITY
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.random_graphs import DEVICES, inputs_of, placed_graphs
 
 
 def cut(model):
-    nodes = [node for node in model.get_ordered_ops() if is_placed(node)]
+    nodes = [node for node in model.get_ordered_ops() if not is_terminal(node)]
     return nodes, partition(model, {node: node.rt_info[AFFINITY] for node in nodes})
 
 
@@ -87,7 +87,7 @@ def test_pins_mix_with_automatic_placement_on_devices_that_cannot_run_all(model,
         **{name: PickyPlugin(lambda node, no=no: node.type_info.name not in no) for name, no in refused.items()}
     )
     able = {name: core.query_model(model, name) for name in DEVICES}
-    nodes = {node.friendly_name: node for node in model.get_ordered_ops() if is_placed(node)}
+    nodes = {node.friendly_name: node for node in model.get_ordered_ops() if not is_terminal(node)}
     pins = {}
     for index, (name, node) in enumerate(nodes.items()):
         device = node.rt_info.pop(AFFINITY)

@@ -97,7 +97,7 @@ def test_a_decoded_onnx_model_is_changed(form):
 
 def test_a_decoded_tensorflow_lite_model_is_changed():
     def clear(decoded):
-        decoded.graphs[0].operators[0].op_type = "ZEROS_LIKE"
+        decoded.graph.nodes[0].op_type = "ZEROS_LIKE"
 
     model = chain(feed(np.float32([[1, -2]])), ("RELU", {}))
     found = Core().compile_model(read(model.content, DecoderTransformationExtension(clear)), "TEMPLATE")(model.inputs)

@@ -9,7 +9,7 @@ import pytest
 
 import hetero
 from hetero import opset3, opset6, opset15
-from hetero.graph import Constant, Parameter, Result
+from hetero.graph import Parameter, is_terminal
 from hetero.graph.variable import Variable, VariableInfo
 from tests.ops.oracle import core, ir_of_model, same_after_reading, same_attributes
 
@@ -47,7 +47,7 @@ def test_openvino_reads_the_attributes(case):
     ir = ir_of_model(model)
     theirs = {node.get_friendly_name(): node for node in core.read_model(*ir).get_ordered_ops()}
     for node in model.get_ordered_ops():
-        if not isinstance(node, (Constant, Parameter, Result)) and node.get_attributes():
+        if not is_terminal(node) and node.get_attributes():
             same_attributes(node, theirs[node.friendly_name])
             same_after_reading(node, ir)
 

@@ -85,7 +85,7 @@ def test_a_hanging_task_is_abandoned_and_reported_by_name(caplog):
 
 def test_a_hanging_task_does_not_keep_the_program_from_ending():
     code = (
-        "import threading; from hetero.plugin import executors; executors.SECONDS_AT_EXIT = 0.05\n"
+        "import threading; from hetero.plugin.requests import executors; executors.SECONDS_AT_EXIT = 0.05\n"
         "held = executors.Executor('NPU model'); held.submit(threading.Event().wait)"
     )
     assert "a task of hetero NPU model 0 does not end" in run_python(code)[1]

@@ -1,6 +1,7 @@
 """Registration of devices by packages, including packages that fail, hang or register bad names."""
 
 import ctypes
+import importlib.metadata
 import signal
 import threading
 from types import SimpleNamespace
@@ -8,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from hetero_template.plugin import TemplatePlugin
 
-from hetero import Core, get_version
+from hetero import Core, Model, get_version
 from hetero.plugin import hookimpl, installed_plugins
 from hetero.plugin.loading import package_code
 from hetero.system.errors import DeviceError
@@ -33,6 +34,11 @@ def package(name: str, *devices, factory=TemplatePlugin, load=lambda: None, hook
 
     dist = SimpleNamespace(name=name, version="1.0", requires=requires)
     return SimpleNamespace(name=name, dist=dist, load=load_package)
+
+
+def installed() -> list:
+    """Return the entry points of the packages that are installed."""
+    return [*importlib.metadata.entry_points(group="hetero")]
 
 
 @pytest.fixture
@@ -116,6 +122,48 @@ def test_a_package_registers_a_device_once(install):
     core = install(package("bad", "NPU", "NPU"))
     assert core.available_devices == ["NPU"]
     assert core.unavailable_devices == {"bad": "package bad 1.0 registers device NPU twice: it takes each name once"}
+
+
+@hookimpl
+def hetero_register_device(registry):
+    registry.register_device("NPU", TemplatePlugin)
+
+
+def hetero_register_devices(registry):
+    registry.register_device("NPU", TemplatePlugin)
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (hetero_register_device, "there is no hook hetero_register_device; did you mean hetero_register_devices?"),
+        (
+            hetero_register_devices,
+            "the hook hetero_register_devices is never called: mark it by hetero.plugin.hookimpl",
+        ),
+    ],
+)
+def test_a_function_that_is_never_called_as_a_hook_is_named(install, function, reason):
+    module = SimpleNamespace(**{function.__name__: function})
+    core = install(SimpleNamespace(name="bad", dist=None, load=lambda: module), package("good", "GOOD"))
+    assert core.available_devices == ["GOOD"] and core.unavailable_devices == {"bad": reason}
+
+
+def test_a_plugin_that_finds_no_device_is_unavailable(install):
+    class Absent(TemplatePlugin):
+        def devices(self):
+            return []
+
+    class Unusable(Absent):
+        def unavailable_devices(self):
+            return {"OLD.0": "its driver is too old"}
+
+    core = install(*installed(), package("npu", "NPU", factory=Absent), package("old", "OLD", factory=Unusable))
+    reasons = {"NPU": "no device found", "OLD": "no device found; OLD.0: its driver is too old"}
+    assert core.unavailable_devices.items() >= reasons.items()
+    assert not {"NPU", "OLD"} & set(core.available_devices)
+    with pytest.raises(DeviceError, match="^device NPU is not available: no device found$"):
+        core.query_model(Model([], []), "HETERO:NPU")
 
 
 @pytest.mark.parametrize("requirement", ["hetero==99.*", "hetero<0.1", 'hetero==0.2.*; python_version > "3"'])

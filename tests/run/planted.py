@@ -5,8 +5,7 @@ from collections.abc import Callable
 from hetero_template.plugin import TemplatePlugin
 
 from hetero import Model, ops
-from hetero.dispatch.placement.affinity import is_placed
-from hetero.graph import Node, walk_nested
+from hetero.graph import Node, is_terminal, walk_nested
 
 
 def all_real(node: Node) -> bool:
@@ -25,7 +24,7 @@ class PlantedPlugin(TemplatePlugin):
         self.wrong_in = lambda nodes: [node for node in nodes if node.friendly_name in names]
 
     def transform_model(self, model: Model, properties) -> Model:
-        for node in self.wrong_in([*filter(is_placed, walk_nested(model.get_ordered_ops()))]):
+        for node in self.wrong_in([*(node for node in walk_nested(model.get_ordered_ops()) if not is_terminal(node))]):
             for output in node.outputs():
                 readers = output.get_target_inputs()
                 scaled = ops.Multiply(output, output.element_type.to_dtype().type(self.factor))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hetero import AsyncInferQueue, CompiledModel, Core, InferRequest
-from hetero.conformance.samples import Sample, assert_close, on_threads
+from hetero.conformance.samples import SampleModel, assert_close, on_threads
 from hetero.dispatch.devices import parse_device_name
 from hetero.system.errors import CancelledError, DeviceError, RequestBusyError
 
@@ -51,14 +51,14 @@ def hold() -> Iterator[Hold]:
         held.go.set()
 
 
-def test_start_and_wait(infer_request: InferRequest, sample: Sample) -> None:
+def test_start_and_wait(infer_request: InferRequest, sample: SampleModel) -> None:
     for seed in (0, 1):
         infer_request.start_async(sample.array(seed))
         infer_request.wait()
         assert_close(infer_request.results[0], sample.expected(sample.array(seed)))
 
 
-def test_wait_before_anything_was_started_returns(infer_request: InferRequest, sample: Sample) -> None:
+def test_wait_before_anything_was_started_returns(infer_request: InferRequest, sample: SampleModel) -> None:
     infer_request.wait()
     assert infer_request.wait_for(0) is False
     infer_request.infer(sample.array())
@@ -66,7 +66,7 @@ def test_wait_before_anything_was_started_returns(infer_request: InferRequest, s
     assert infer_request.wait_for(0) is True
 
 
-def test_wait_for_returns_whether_it_has_ended(infer_request: InferRequest, sample: Sample, hold: Hold) -> None:
+def test_wait_for_returns_whether_it_has_ended(infer_request: InferRequest, sample: SampleModel, hold: Hold) -> None:
     held = hold(infer_request)
     infer_request.start_async(sample.array())
     assert infer_request.wait_for(10) is False
@@ -75,7 +75,7 @@ def test_wait_for_returns_whether_it_has_ended(infer_request: InferRequest, samp
     assert_close(infer_request.results[0], sample.expected(sample.array()))
 
 
-def test_all_requests_at_once(compiled: CompiledModel, sample: Sample) -> None:
+def test_all_requests_at_once(compiled: CompiledModel, sample: SampleModel) -> None:
     requests = [compiled.create_infer_request() for _ in range(8)]
     for _ in range(3):
         for seed, request in enumerate(requests):
@@ -85,7 +85,7 @@ def test_all_requests_at_once(compiled: CompiledModel, sample: Sample) -> None:
             assert_close(request.results[0], sample.expected(sample.array(seed)))
 
 
-def test_a_busy_request_raises_and_stays_usable(infer_request: InferRequest, sample: Sample, hold: Hold) -> None:
+def test_a_busy_request_raises_and_stays_usable(infer_request: InferRequest, sample: SampleModel, hold: Hold) -> None:
     held = hold(infer_request)
     infer_request.start_async(sample.array())
     assert held.entered.wait(TIMEOUT_MS / 1000)
@@ -105,7 +105,7 @@ def test_a_busy_request_raises_and_stays_usable(infer_request: InferRequest, sam
     assert_close(infer_request.infer(tensor)[0], sample.expected(tensor))
 
 
-def test_callback_is_called_once_with_userdata_and_results(infer_request: InferRequest, sample: Sample) -> None:
+def test_callback_is_called_once_with_userdata_and_results(infer_request: InferRequest, sample: SampleModel) -> None:
     seen, called = [], threading.Event()
 
     def callback(userdata: str) -> None:
@@ -120,7 +120,7 @@ def test_callback_is_called_once_with_userdata_and_results(infer_request: InferR
     assert_close(result, sample.expected(sample.array()))
 
 
-def test_a_callback_may_start_the_next_inference(infer_request: InferRequest, sample: Sample) -> None:
+def test_a_callback_may_start_the_next_inference(infer_request: InferRequest, sample: SampleModel) -> None:
     seeds, ended = [0], threading.Event()
 
     def callback(userdata: str) -> None:
@@ -137,7 +137,7 @@ def test_a_callback_may_start_the_next_inference(infer_request: InferRequest, sa
 
 
 def test_wait_raises_the_error_and_the_request_stays_usable(
-    infer_request: InferRequest, sample: Sample, device: str, hold: Hold
+    infer_request: InferRequest, sample: SampleModel, device: str, hold: Hold
 ) -> None:
     calls: list[str] = []
     infer_request.set_callback(calls.append, "called")
@@ -154,7 +154,7 @@ def test_wait_raises_the_error_and_the_request_stays_usable(
 
 
 def test_cancel_ends_an_inference_and_the_request_stays_usable(
-    infer_request: InferRequest, sample: Sample, hold: Hold
+    infer_request: InferRequest, sample: SampleModel, hold: Hold
 ) -> None:
     held = hold(infer_request)
     infer_request.cancel()  # no inference is running, so this has no effect
@@ -167,7 +167,7 @@ def test_cancel_ends_an_inference_and_the_request_stays_usable(
     sample.check(infer_request.infer, 1)
 
 
-def test_a_queue_runs_everything_once(compiled: CompiledModel, sample: Sample) -> None:
+def test_a_queue_runs_everything_once(compiled: CompiledModel, sample: SampleModel) -> None:
     queue = AsyncInferQueue(compiled, 3)
     results: dict[int, np.ndarray] = {}
     queue.set_callback(lambda request, index: results.update({index: request.results[0].copy()}))
@@ -179,7 +179,7 @@ def test_a_queue_runs_everything_once(compiled: CompiledModel, sample: Sample) -
         assert_close(result, sample.expected(sample.array(index)))
 
 
-def test_a_queue_of_optimal_size(compiled: CompiledModel, sample: Sample) -> None:
+def test_a_queue_of_optimal_size(compiled: CompiledModel, sample: SampleModel) -> None:
     queue = AsyncInferQueue(compiled)
     assert len(queue) >= 1
     queue.start_async(sample.array())
@@ -187,7 +187,7 @@ def test_a_queue_of_optimal_size(compiled: CompiledModel, sample: Sample) -> Non
     assert_close(queue[0].results[0], sample.expected(sample.array()))
 
 
-def test_threads_with_separate_requests(compiled: CompiledModel, sample: Sample) -> None:
+def test_threads_with_separate_requests(compiled: CompiledModel, sample: SampleModel) -> None:
     def work(seed: int) -> None:
         request = compiled.create_infer_request()
         array, expected = sample.array(seed), sample.expected(sample.array(seed))
@@ -197,7 +197,7 @@ def test_threads_with_separate_requests(compiled: CompiledModel, sample: Sample)
     on_threads(work)
 
 
-def test_no_thread_is_left_when_the_compiled_model_is_gone(core: Core, device: str, sample: Sample) -> None:
+def test_no_thread_is_left_when_the_compiled_model_is_gone(core: Core, device: str, sample: SampleModel) -> None:
     before = set(threading.enumerate())
     request = core.compile_model(sample.model(), device).create_infer_request()
     request.start_async(sample.array())
@@ -210,6 +210,6 @@ def test_no_thread_is_left_when_the_compiled_model_is_gone(core: Core, device: s
     assert not left
 
 
-def test_a_deleted_request_that_still_runs_does_no_harm(compiled: CompiledModel, sample: Sample) -> None:
+def test_a_deleted_request_that_still_runs_does_no_harm(compiled: CompiledModel, sample: SampleModel) -> None:
     compiled.create_infer_request().start_async(sample.array())
     sample.check(compiled, 1)

@@ -7,12 +7,12 @@ import pytest
 
 from hetero import CompiledModel, Core, Model, Type
 from hetero import properties as props
-from hetero.conformance.samples import Sample, assert_close, describe_ports, on_threads, supports, used_devices
+from hetero.conformance.samples import SampleModel, assert_close, describe_ports, on_threads, supports, used_devices
 from hetero.dispatch.devices import parse_device_name
 from hetero.system.errors import GraphError, PropertyError
 
 
-def test_ports_are_those_of_the_model(core: Core, device: str, sample: Sample) -> None:
+def test_ports_are_those_of_the_model(core: Core, device: str, sample: SampleModel) -> None:
     model = sample.two_inputs()
     compiled = core.compile_model(model, device)
     assert describe_ports(compiled.inputs) == describe_ports(model.inputs)
@@ -24,25 +24,25 @@ def test_ports_are_those_of_the_model(core: Core, device: str, sample: Sample) -
 
 
 @pytest.mark.needs("dynamic shapes")
-def test_ports_of_dynamic_models(core: Core, device: str, sample: Sample) -> None:
+def test_ports_of_dynamic_models(core: Core, device: str, sample: SampleModel) -> None:
     model = sample.model(rows=-1)
     compiled = core.compile_model(model, device)
     assert describe_ports(compiled.inputs) == describe_ports(model.inputs)
     assert describe_ports(compiled.outputs) == describe_ports(model.outputs)
 
 
-def test_outputs_belong_to_the_right_inputs(core: Core, device: str, sample: Sample) -> None:
+def test_outputs_belong_to_the_right_inputs(core: Core, device: str, sample: SampleModel) -> None:
     a, b = sample.array(1), sample.array(2)
     results = core.compile_model(sample.two_inputs(), device)({"b": b, "a": a})
     assert_close(results["c"], sample.expected(a))
     assert_close(results["d"], sample.expected(b))
 
 
-def test_several_operations(core: Core, device: str, sample: Sample) -> None:
+def test_several_operations(core: Core, device: str, sample: SampleModel) -> None:
     sample.check(core.compile_model(sample.model(length=3), device), length=3)
 
 
-def test_inputs_and_inner_values_as_outputs(core: Core, device: str, sample: Sample) -> None:
+def test_inputs_and_inner_values_as_outputs(core: Core, device: str, sample: SampleModel) -> None:
     x = sample.parameter("x")
     inner = sample.node(x, "inner")
     model = Model([sample.node(inner, "y"), inner, x, inner], [x])
@@ -56,21 +56,21 @@ def test_inputs_and_inner_values_as_outputs(core: Core, device: str, sample: Sam
         np.testing.assert_array_equal(given, array)
 
 
-def test_an_unused_input(core: Core, device: str, sample: Sample) -> None:
+def test_an_unused_input(core: Core, device: str, sample: SampleModel) -> None:
     x, unread = sample.parameter("x"), sample.parameter("unread")
     compiled = core.compile_model(Model(sample.node(x, "y"), [unread, x]), device)
     array = sample.array()
     assert_close(compiled({"x": array, "unread": array})[0], sample.expected(array))
 
 
-def test_compiled_models_are_independent(core: Core, device: str, sample: Sample) -> None:
+def test_compiled_models_are_independent(core: Core, device: str, sample: SampleModel) -> None:
     one, two = (core.compile_model(sample.model(rows, length), device) for rows, length in ((2, 1), (3, 2)))
     for seed in (0, 1):
         sample.check(one, seed)
         sample.check(two, seed, rows=3, length=2)
 
 
-def test_compiling_on_several_threads_at_once(core: Core, device: str, sample: Sample) -> None:
+def test_compiling_on_several_threads_at_once(core: Core, device: str, sample: SampleModel) -> None:
     def work(index: int) -> None:
         rows = index + 1
         sample.check(core.compile_model(sample.model(rows), device), rows, rows)
@@ -121,7 +121,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.mark.parametrize("key", VALUES)
-def test_properties_of_the_compilation_take_precedence(core: Core, device: str, sample: Sample, key: str) -> None:
+def test_properties_of_the_compilation_take_precedence(core: Core, device: str, sample: SampleModel, key: str) -> None:
     own = core.get_property(device, props.supported_properties)
     # A virtual device passes other properties on.
     if not any(
@@ -143,7 +143,7 @@ def test_properties_of_the_compilation_take_precedence(core: Core, device: str, 
     assert key not in own or core.get_property(device, key) == before
 
 
-def test_query_agrees_with_compilation(core: Core, device: str, sample: Sample) -> None:
+def test_query_agrees_with_compilation(core: Core, device: str, sample: SampleModel) -> None:
     """If the device supports a whole model, it compiles and runs it."""
     for rows in (0, 1, 2, 5):
         model = sample.model(rows)

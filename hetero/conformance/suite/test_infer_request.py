@@ -8,11 +8,11 @@ import pytest
 
 from hetero import CompiledModel, Core, InferRequest, Tensor, Type
 from hetero import properties as props
-from hetero.conformance.samples import Sample, assert_close
+from hetero.conformance.samples import SampleModel, assert_close
 from hetero.system.errors import GraphError, TensorError
 
 
-def test_ways_to_give_inputs(core: Core, device: str, sample: Sample) -> None:
+def test_ways_to_give_inputs(core: Core, device: str, sample: SampleModel) -> None:
     request = core.compile_model(sample.two_inputs(), device).create_infer_request()
     a, b = sample.array(1), sample.array(2)
     inputs: Any
@@ -22,7 +22,7 @@ def test_ways_to_give_inputs(core: Core, device: str, sample: Sample) -> None:
         assert_close(results[1], sample.expected(b))
 
 
-def test_inferences_follow_each_other(infer_request: InferRequest, sample: Sample) -> None:
+def test_inferences_follow_each_other(infer_request: InferRequest, sample: SampleModel) -> None:
     """Each result belongs to its input, and the next inference does not overwrite it."""
     arrays = [sample.array(seed) for seed in range(3)]
     results = [infer_request.infer(array)[0] for array in arrays]
@@ -30,7 +30,7 @@ def test_inferences_follow_each_other(infer_request: InferRequest, sample: Sampl
         assert_close(result, sample.expected(array))
 
 
-def test_inputs_are_kept_and_not_changed(infer_request: InferRequest, sample: Sample) -> None:
+def test_inputs_are_kept_and_not_changed(infer_request: InferRequest, sample: SampleModel) -> None:
     array = sample.array()
     before = array.copy()
     for result in (infer_request.infer(array, share_inputs=True), infer_request.infer(), infer_request.infer()):
@@ -38,7 +38,7 @@ def test_inputs_are_kept_and_not_changed(infer_request: InferRequest, sample: Sa
     np.testing.assert_array_equal(array, before)
 
 
-def test_requests_of_one_model_are_independent(compiled: CompiledModel, sample: Sample) -> None:
+def test_requests_of_one_model_are_independent(compiled: CompiledModel, sample: SampleModel) -> None:
     requests = [compiled.create_infer_request() for _ in range(3)]
     for seed, request in enumerate(requests):
         request.infer(sample.array(seed))
@@ -46,7 +46,7 @@ def test_requests_of_one_model_are_independent(compiled: CompiledModel, sample: 
         assert_close(request.get_tensor("y").data, sample.expected(sample.array(seed)))
 
 
-def test_tensors_fit_their_ports(infer_request: InferRequest, sample: Sample) -> None:
+def test_tensors_fit_their_ports(infer_request: InferRequest, sample: SampleModel) -> None:
     infer_request.infer(sample.array())
     expected = sample.expected(sample.array())
     for name, array in (("x", sample.array()), ("y", expected)):
@@ -57,7 +57,7 @@ def test_tensors_fit_their_ports(infer_request: InferRequest, sample: Sample) ->
         infer_request.get_tensor("nothing")
 
 
-def test_input_tensors_are_read_when_the_inference_begins(infer_request: InferRequest, sample: Sample) -> None:
+def test_input_tensors_are_read_when_the_inference_begins(infer_request: InferRequest, sample: SampleModel) -> None:
     memory = sample.array(0)
     tensor = Tensor(memory, shared_memory=True)
     infer_request.set_tensor("x", tensor)
@@ -67,7 +67,7 @@ def test_input_tensors_are_read_when_the_inference_begins(infer_request: InferRe
         assert_close(infer_request.infer()[0], sample.expected(sample.array(seed)))
 
 
-def test_output_tensors_of_the_user_are_written_in_place(infer_request: InferRequest, sample: Sample) -> None:
+def test_output_tensors_of_the_user_are_written_in_place(infer_request: InferRequest, sample: SampleModel) -> None:
     expected = sample.expected(sample.array())
     memory = np.zeros_like(expected)
     tensor = Tensor(memory, shared_memory=True)
@@ -77,7 +77,7 @@ def test_output_tensors_of_the_user_are_written_in_place(infer_request: InferReq
     assert_close(memory, expected)
 
 
-def test_tensors_over_a_part_of_an_array(infer_request: InferRequest, sample: Sample) -> None:
+def test_tensors_over_a_part_of_an_array(infer_request: InferRequest, sample: SampleModel) -> None:
     """Regions of interest: input and output are not contiguous, and memory around the output is not overwritten."""
     array = sample.array()
     expected = sample.expected(array)
@@ -90,7 +90,7 @@ def test_tensors_over_a_part_of_an_array(infer_request: InferRequest, sample: Sa
     np.testing.assert_array_equal(target[..., 0], np.ones_like(expected))
 
 
-def test_batches(infer_request: InferRequest, sample: Sample) -> None:
+def test_batches(infer_request: InferRequest, sample: SampleModel) -> None:
     """Several tensors for one input, concatenated along its first dimension when the inference starts."""
     for seed in (0, 1):
         array = sample.array(seed)
@@ -102,13 +102,13 @@ def test_batches(infer_request: InferRequest, sample: Sample) -> None:
     assert_close(infer_request.infer(array)[0], sample.expected(array))
 
 
-def test_read_only_inputs(infer_request: InferRequest, sample: Sample) -> None:
+def test_read_only_inputs(infer_request: InferRequest, sample: SampleModel) -> None:
     array = sample.array()
     array.flags.writeable = False
     assert_close(infer_request.infer(array, share_inputs=True)[0], sample.expected(array))
 
 
-def test_a_tensor_shared_by_two_requests(core: Core, device: str, sample: Sample) -> None:
+def test_a_tensor_shared_by_two_requests(core: Core, device: str, sample: SampleModel) -> None:
     """The output of one request is the input of the other, as one tensor object."""
     first = core.compile_model(sample.model(), device).create_infer_request()
     middle = first.get_tensor("y")
@@ -120,7 +120,7 @@ def test_a_tensor_shared_by_two_requests(core: Core, device: str, sample: Sample
         assert_close(second.infer()[0], sample.expected(array, length=2), scale=2)
 
 
-def wrong_tensors(sample: Sample) -> list[tuple[Tensor, str]]:
+def wrong_tensors(sample: SampleModel) -> list[tuple[Tensor, str]]:
     """Return tensors of a wrong element type, lengths or rank, each with a pattern of the expected message."""
     good = sample.array()
     other = np.int16 if sample.element_type is not Type.i16 else np.int32
@@ -134,7 +134,7 @@ def wrong_tensors(sample: Sample) -> list[tuple[Tensor, str]]:
 
 @pytest.mark.parametrize("case", range(4), ids=["type", "length", "lower rank", "higher rank"])
 def test_a_wrong_tensor_is_refused_and_the_request_stays_usable(
-    infer_request: InferRequest, sample: Sample, case: int
+    infer_request: InferRequest, sample: SampleModel, case: int
 ) -> None:
     tensor, message = wrong_tensors(sample)[case]
     infer_request.infer(sample.array())
@@ -150,7 +150,7 @@ def test_a_wrong_tensor_is_refused_and_the_request_stays_usable(
 
 
 def test_a_wrong_output_tensor_is_refused_and_the_request_stays_usable(
-    infer_request: InferRequest, sample: Sample
+    infer_request: InferRequest, sample: SampleModel
 ) -> None:
     expected = sample.expected(sample.array())
     with pytest.raises(TensorError, match="'y'.*shape"):
@@ -161,7 +161,7 @@ def test_a_wrong_output_tensor_is_refused_and_the_request_stays_usable(
 
 
 @pytest.mark.needs("dynamic shapes")
-def test_dynamic_shapes(core: Core, device: str, sample: Sample) -> None:
+def test_dynamic_shapes(core: Core, device: str, sample: SampleModel) -> None:
     """Any number of rows in any order, including 0; static dimensions are still checked."""
     request = core.compile_model(sample.model(rows=-1), device).create_infer_request()
     for rows in (1, 4, 0, 2, 4):
@@ -174,7 +174,7 @@ def test_dynamic_shapes(core: Core, device: str, sample: Sample) -> None:
 
 
 @pytest.mark.needs("dynamic shapes")
-def test_an_output_tensor_of_the_user_for_a_dynamic_shape(core: Core, device: str, sample: Sample) -> None:
+def test_an_output_tensor_of_the_user_for_a_dynamic_shape(core: Core, device: str, sample: SampleModel) -> None:
     """The tensor takes the shape of the result; shared memory that is too small raises an error."""
     request = core.compile_model(sample.model(rows=-1), device).create_infer_request()
     expected = sample.expected(sample.array(0, 2))
@@ -189,7 +189,7 @@ def test_an_output_tensor_of_the_user_for_a_dynamic_shape(core: Core, device: st
     assert_close(request.infer(sample.array(0, 2))[0], expected)
 
 
-def test_profile_of_the_last_inference(core: Core, device: str, sample: Sample) -> None:
+def test_profile_of_the_last_inference(core: Core, device: str, sample: SampleModel) -> None:
     """With PERF_COUNT, the profile has times of the operations; without, it is empty."""
     has_profiling = props.enable_profiling in core.get_property(device, props.supported_properties)
     for profiled in (False, True) if has_profiling else (None,):

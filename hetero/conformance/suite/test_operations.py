@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model, Type
-from hetero.conformance.operation_table import OPERATIONS, Operation
+from hetero.conformance.operation_table import OPERATIONS, OperationCase
 from hetero.conformance.report import Record, record_case
 from hetero.conformance.samples import assert_close, check_refusal, supports
 from hetero.system.errors import GraphError
@@ -28,14 +28,20 @@ def cases() -> Iterator:
             yield pytest.param(operation, kind, id=f"{index}-{operation.name}-{kind}")
 
 
-def first_supported(core: Core, device: str, operation: Operation, dynamic: bool) -> tuple[Type, Model]:
+def first_supported(core: Core, device: str, operation: OperationCase, dynamic: bool) -> tuple[Type, Model]:
     """Return the first element type that the device supports, else the first one at all, with its model."""
     models = [(kind, operation.model(kind, dynamic)) for kind in operation.kinds]
     return next((pair for pair in models if supports(core, pair[1], device)), models[0])
 
 
 def check(
-    core: Core, device: str, record: Record, operation: Operation, works: str, model: Model, *inputs: list[np.ndarray]
+    core: Core,
+    device: str,
+    record: Record,
+    operation: OperationCase,
+    works: str,
+    model: Model,
+    *inputs: list[np.ndarray],
 ) -> None:
     """Check the results for all inputs if the device supports the model, else its refusal; record the case."""
     supported = supports(core, model, device)
@@ -50,12 +56,12 @@ def check(
 
 
 @pytest.mark.parametrize(("operation", "kind"), list(cases()))
-def test_element_type(core: Core, device: str, operation: Operation, kind: Type, record_property: Record) -> None:
+def test_element_type(core: Core, device: str, operation: OperationCase, kind: Type, record_property: Record) -> None:
     check(core, device, record_property, operation, kind.to_string(), operation.model(kind), operation.arrays(kind))
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: o.name)
-def test_dynamic_shapes(core: Core, device: str, operation: Operation, record_property: Record) -> None:
+def test_dynamic_shapes(core: Core, device: str, operation: OperationCase, record_property: Record) -> None:
     """All dimensions are dynamic; inferences have two different numbers of rows."""
     kind, model = first_supported(core, device, operation, dynamic=True)
     inputs = [operation.arrays(kind, rows) for rows in ((None, 4) if operation.batched else (None,))]
@@ -63,7 +69,7 @@ def test_dynamic_shapes(core: Core, device: str, operation: Operation, record_pr
 
 
 @pytest.mark.parametrize("operation", [o for o in OPERATIONS if o.batched], ids=lambda o: o.name)
-def test_empty_tensors(core: Core, device: str, operation: Operation, record_property: Record) -> None:
+def test_empty_tensors(core: Core, device: str, operation: OperationCase, record_property: Record) -> None:
     """Inputs with 0 rows."""
     empty = operation._replace(shapes=tuple((0, *shape[1:]) for shape in operation.shapes))
     kind, model = first_supported(core, device, empty, dynamic=False)

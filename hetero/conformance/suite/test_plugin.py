@@ -6,7 +6,7 @@ import pytest
 
 from hetero import Core
 from hetero import properties as props
-from hetero.conformance.samples import Sample, operations, supports, used_devices
+from hetero.conformance.samples import SampleModel, operations, supports, used_devices
 from hetero.dispatch.devices import parse_device_name
 from hetero.plugin import full_name
 from hetero.system.errors import DeviceError, PropertyError, UnsupportedOperationError
@@ -19,7 +19,7 @@ def test_is_available(core: Core, device: str) -> None:
         assert kind not in core.unavailable_devices
 
 
-def test_only_listed_ids_are_devices(core: Core, device: str, sample: Sample) -> None:
+def test_only_listed_ids_are_devices(core: Core, device: str, sample: SampleModel) -> None:
     kind = parse_device_name(device).kind
     names = [full_name(kind, device.id) for device in core.get_plugin(kind).devices()]
     assert len(set(names)) == len(names)
@@ -41,7 +41,7 @@ def test_has_a_full_name(core: Core, device: str) -> None:
     assert core.get_property(device, props.device.full_name)
 
 
-def test_read_only_properties_cannot_be_set(core: Core, device: str, sample: Sample) -> None:
+def test_read_only_properties_cannot_be_set(core: Core, device: str, sample: SampleModel) -> None:
     for key, mutability in core.get_property(device, props.supported_properties).items():
         if mutability == "RO":
             value = core.get_property(device, key)
@@ -59,7 +59,7 @@ def test_writable_properties_accept_their_own_value(core: Core, device: str) -> 
             assert core.get_property(device, key) == value
 
 
-def test_unknown_properties_are_refused(core: Core, device: str, sample: Sample) -> None:
+def test_unknown_properties_are_refused(core: Core, device: str, sample: SampleModel) -> None:
     unknown = {"NO_SUCH_PROPERTY": 1}
     for act in (
         lambda: core.get_property(device, "NO_SUCH_PROPERTY"),
@@ -80,14 +80,14 @@ def test_a_bad_value_is_refused_and_changes_nothing(core: Core, device: str) -> 
             assert core.get_property(device, key) == before
 
 
-def test_query_names_the_models_nodes_and_the_device(core: Core, device: str, sample: Sample) -> None:
+def test_query_names_the_models_nodes_and_the_device(core: Core, device: str, sample: SampleModel) -> None:
     model = sample.model(length=3)
     answer = core.query_model(model, device)
     assert set(answer) == {node.friendly_name for node in model.get_ordered_ops()}
     assert all(parse_device_name(where).kind == parse_device_name(device).kind for where in answer.values())
 
 
-def test_query_and_compile_leave_the_model_as_it_is(core: Core, device: str, sample: Sample) -> None:
+def test_query_and_compile_leave_the_model_as_it_is(core: Core, device: str, sample: SampleModel) -> None:
     model = sample.model(length=2)
     before = [(node, node.friendly_name, dict(node.rt_info)) for node in model.get_ordered_ops()]
     core.query_model(model, device)
@@ -97,7 +97,7 @@ def test_query_and_compile_leave_the_model_as_it_is(core: Core, device: str, sam
 
 @pytest.mark.parametrize("rows", [2, -1])
 def test_estimated_costs_are_finite_numbers_of_seconds_or_none(
-    core: Core, device: str, sample: Sample, rows: int
+    core: Core, device: str, sample: SampleModel, rows: int
 ) -> None:
     plugin, options = core.resolve_device(device)
     for node in operations(sample.model(rows, length=2)):
@@ -105,12 +105,12 @@ def test_estimated_costs_are_finite_numbers_of_seconds_or_none(
         assert seconds is None or 0 <= seconds < math.inf
 
 
-def test_supported_model_compiles_and_runs(core: Core, device: str, sample: Sample) -> None:
+def test_supported_model_compiles_and_runs(core: Core, device: str, sample: SampleModel) -> None:
     assert supports(core, sample.model(), device)
     sample.check(core.compile_model(sample.model(), device))
 
 
-def test_an_unknown_operation_is_refused_with_a_reason(core: Core, device: str, sample: Sample) -> None:
+def test_an_unknown_operation_is_refused_with_a_reason(core: Core, device: str, sample: SampleModel) -> None:
     model = sample.with_unknown_operation()
     answer = core.query_model(model, device)
     assert "known" in answer
@@ -119,7 +119,7 @@ def test_an_unknown_operation_is_refused_with_a_reason(core: Core, device: str, 
     assert [node.friendly_name for node in operations(model) if node.friendly_name not in answer] == ["unheard"]
 
 
-def test_compiling_an_unknown_operation_names_it(core: Core, device: str, sample: Sample) -> None:
+def test_compiling_an_unknown_operation_names_it(core: Core, device: str, sample: SampleModel) -> None:
     with pytest.raises(UnsupportedOperationError, match="unheard"):
         core.compile_model(sample.with_unknown_operation(), device)
     sample.check(core.compile_model(sample.model(), device))

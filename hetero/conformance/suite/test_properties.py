@@ -8,7 +8,7 @@ import pytest
 
 from hetero import Core
 from hetero import properties as props
-from hetero.conformance.samples import Sample, assert_close, used_devices
+from hetero.conformance.samples import SampleModel, assert_close, used_devices
 from hetero.dispatch.devices import parse_device_name
 from hetero.plugin import SyncInferRequest
 
@@ -22,7 +22,7 @@ def has(core: Core, device: str, *keys: str) -> bool:
     return set(keys) <= core.get_property(device, props.supported_properties).keys()
 
 
-def test_streams_follow_the_performance_hint(core: Core, device: str, sample: Sample) -> None:
+def test_streams_follow_the_performance_hint(core: Core, device: str, sample: SampleModel) -> None:
     if not has(core, device, HINT, STREAMS, REQUESTS, props.hint.num_requests):
         return
     modes = props.hint.PerformanceMode
@@ -46,7 +46,7 @@ def test_execution_devices_and_caching_properties(core: Core, device: str) -> No
     assert kinds and kinds <= {parse_device_name(name).kind for name in used_devices(core, device)}
 
 
-def test_properties_are_those_of_the_compilation(core: Core, device: str, sample: Sample) -> None:
+def test_properties_are_those_of_the_compilation(core: Core, device: str, sample: SampleModel) -> None:
     for key, value in (
         (HINT, props.hint.PerformanceMode.THROUGHPUT),
         (props.hint.model_priority, props.hint.Priority.HIGH),
@@ -61,7 +61,7 @@ def test_properties_are_those_of_the_compilation(core: Core, device: str, sample
 
 @pytest.mark.parametrize("exclusive", [False, True])
 def test_exclusive_requests_share_a_thread_in_the_order_of_priority(
-    core: Core, device: str, sample: Sample, exclusive: bool
+    core: Core, device: str, sample: SampleModel, exclusive: bool
 ) -> None:
     if not has(core, device, props.exclusive_async_requests, props.hint.model_priority):
         return
@@ -98,7 +98,7 @@ def test_exclusive_requests_share_a_thread_in_the_order_of_priority(
     assert not exclusive or (started == ["first", "HIGH", "LOW"] and len(threads) == 1)
 
 
-def test_disabled_transformations_change_no_result(core: Core, device: str, sample: Sample) -> None:
+def test_disabled_transformations_change_no_result(core: Core, device: str, sample: SampleModel) -> None:
     if has(core, device, props.disable_transformations):
         compiled = core.compile_model(sample.model(length=3), device, {props.disable_transformations: True})
         expected = core.compile_model(sample.model(length=3), device)(sample.array(1))[0]

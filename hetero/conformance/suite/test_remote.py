@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hetero import CompiledModel, Core, InferRequest, RemoteContext, RemoteTensor, Tensor, Type
-from hetero.conformance.samples import Sample, assert_close
+from hetero.conformance.samples import SampleModel, assert_close
 from hetero.plugin import Region, RemoteMemory
 from hetero.system.errors import TensorError
 
@@ -20,7 +20,7 @@ def context(core: Core, device: str) -> RemoteContext:
 
 
 @pytest.fixture
-def compiled(core: Core, context: RemoteContext, sample: Sample) -> CompiledModel:
+def compiled(core: Core, context: RemoteContext, sample: SampleModel) -> CompiledModel:
     return core.compile_model(sample.model(), context)
 
 
@@ -51,13 +51,13 @@ def host(tensor: Tensor) -> np.ndarray:
     return array
 
 
-def test_contexts(core: Core, device: str, context: RemoteContext, sample: Sample) -> None:
+def test_contexts(core: Core, device: str, context: RemoteContext, sample: SampleModel) -> None:
     compiled = core.compile_model(sample.model(), device)
     assert compiled.get_context() == context == core.get_default_context(device)
     assert context.get_device_name().split(".")[0] == device.split(".")[0]
 
 
-def test_contents_and_attributes_of_tensors(context: RemoteContext, sample: Sample) -> None:
+def test_contents_and_attributes_of_tensors(context: RemoteContext, sample: SampleModel) -> None:
     array = sample.array()
     tensor = remote(context, array)
     assert isinstance(tensor, RemoteTensor) and tensor.context == context
@@ -74,14 +74,14 @@ def test_contents_and_attributes_of_tensors(context: RemoteContext, sample: Samp
         tensor.data  # noqa: B018
 
 
-def test_parameters_of_tensors(context: RemoteContext, sample: Sample) -> None:
+def test_parameters_of_tensors(context: RemoteContext, sample: SampleModel) -> None:
     tensor = remote(context, sample.array())
     RemoteTensor.type_check(tensor, tensor.get_params())
     with pytest.raises(TensorError, match="no parameter NONE_SUCH"):
         RemoteTensor.type_check(tensor, {"NONE_SUCH": 1})
 
 
-def test_regions(context: RemoteContext, sample: Sample) -> None:
+def test_regions(context: RemoteContext, sample: SampleModel) -> None:
     array = sample.array(rows=5)
     tensor = remote(context, array)
     begin, end = [1] * array.ndim, [length - (length > 3) for length in array.shape]
@@ -94,7 +94,9 @@ def test_regions(context: RemoteContext, sample: Sample) -> None:
 
 
 @pytest.mark.parametrize("side", ["input", "output", "both"])
-def test_inputs_and_outputs(infer_request: InferRequest, context: RemoteContext, sample: Sample, side: str) -> None:
+def test_inputs_and_outputs(
+    infer_request: InferRequest, context: RemoteContext, sample: SampleModel, side: str
+) -> None:
     expected = sample.expected(sample.array())
     if side != "input":
         infer_request.set_tensor("y", context.create_tensor(Type(expected.dtype), expected.shape))
@@ -109,7 +111,7 @@ def test_inputs_and_outputs(infer_request: InferRequest, context: RemoteContext,
 
 
 def test_host_tensors_of_the_context_as_input_and_output(
-    infer_request: InferRequest, context: RemoteContext, sample: Sample
+    infer_request: InferRequest, context: RemoteContext, sample: SampleModel
 ) -> None:
     """The device may compute in host tensors directly; the host must see the results."""
     expected = sample.expected(sample.array())
@@ -124,13 +126,13 @@ def test_host_tensors_of_the_context_as_input_and_output(
     assert infer_request.get_tensor("y") is output_tensor
 
 
-def test_tensors_that_the_context_holds(context: RemoteContext, sample: Sample) -> None:
+def test_tensors_that_the_context_holds(context: RemoteContext, sample: SampleModel) -> None:
     assert context.holds(remote(context, sample.array()))
     assert not context.holds(ForeignContext("STRANGE").create_tensor(sample.element_type, [2]))
     assert isinstance(context.holds(Tensor(sample.array())), bool)
 
 
-def test_regions_as_inputs(infer_request: InferRequest, context: RemoteContext, sample: Sample) -> None:
+def test_regions_as_inputs(infer_request: InferRequest, context: RemoteContext, sample: SampleModel) -> None:
     rows = sample.array(rows=6)
     tensor = remote(context, rows)
     for begin in (0, 1, 4):
@@ -140,7 +142,7 @@ def test_regions_as_inputs(infer_request: InferRequest, context: RemoteContext, 
 
 
 def test_an_output_in_the_memory_of_the_input(
-    infer_request: InferRequest, context: RemoteContext, sample: Sample
+    infer_request: InferRequest, context: RemoteContext, sample: SampleModel
 ) -> None:
     tensor = remote(context, sample.array())
     infer_request.set_tensor("x", tensor)
@@ -149,7 +151,7 @@ def test_an_output_in_the_memory_of_the_input(
     assert_close(host(tensor), sample.expected(sample.array()))
 
 
-def test_output_of_one_request_as_input_of_another(core: Core, context: RemoteContext, sample: Sample) -> None:
+def test_output_of_one_request_as_input_of_another(core: Core, context: RemoteContext, sample: SampleModel) -> None:
     """One remote tensor is the output of one request and the input of the next."""
     array = sample.array()
     between = sample.expected(array)
@@ -162,7 +164,7 @@ def test_output_of_one_request_as_input_of_another(core: Core, context: RemoteCo
 
 
 @pytest.mark.needs("dynamic shapes")
-def test_shapes_known_at_the_inference(core: Core, context: RemoteContext, sample: Sample) -> None:
+def test_shapes_known_at_the_inference(core: Core, context: RemoteContext, sample: SampleModel) -> None:
     request = core.compile_model(sample.model(-1), context).create_infer_request()
     first = sample.expected(sample.array())
     output_tensor = context.create_tensor(Type(first.dtype), first.shape)
@@ -174,7 +176,7 @@ def test_shapes_known_at_the_inference(core: Core, context: RemoteContext, sampl
 
 
 def test_invalid_tensors_are_refused_and_the_request_stays_usable(
-    infer_request: InferRequest, context: RemoteContext, sample: Sample
+    infer_request: InferRequest, context: RemoteContext, sample: SampleModel
 ) -> None:
     array = sample.array()
     other = Type.u16 if sample.element_type is not Type.u16 else Type.u32
@@ -189,7 +191,7 @@ def test_invalid_tensors_are_refused_and_the_request_stays_usable(
 
 
 @pytest.mark.needs("placement by HETERO")
-def test_under_hetero(core: Core, device: str, context: RemoteContext, sample: Sample) -> None:
+def test_under_hetero(core: Core, device: str, context: RemoteContext, sample: SampleModel) -> None:
     """HETERO accepts the device's remote tensors."""
     array = sample.array()
     compiled = core.compile_model(sample.model(), f"HETERO:{device}")

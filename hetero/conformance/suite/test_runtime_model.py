@@ -7,14 +7,14 @@ import pytest
 
 from hetero import CompiledModel, Core, serialize
 from hetero import properties as props
-from hetero.conformance.samples import Sample
+from hetero.conformance.samples import SampleModel
 from hetero.graph import ExecutionNode, Parameter, Result, execution
 
 pytestmark = pytest.mark.needs("runtime models")
 
 
 @pytest.fixture
-def compiled(core: Core, device: str, sample: Sample) -> CompiledModel:
+def compiled(core: Core, device: str, sample: SampleModel) -> CompiledModel:
     return core.compile_model(sample.model(length=2), device)
 
 
@@ -41,7 +41,7 @@ def test_every_node_has_all_rt_info(compiled: CompiledModel) -> None:
 
 
 def test_times_of_all_inferences_with_perf_count_only(
-    core: Core, device: str, sample: Sample, compiled: CompiledModel
+    core: Core, device: str, sample: SampleModel, compiled: CompiledModel
 ) -> None:
     has_profiling = props.enable_profiling in core.get_property(device, props.supported_properties)
     for profiled in (False, True) if has_profiling else (None,):

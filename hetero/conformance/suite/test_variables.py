@@ -5,14 +5,14 @@ import pytest
 
 from hetero import CompiledModel, Core, InferRequest, Tensor, Type
 from hetero.conformance.features import delay
-from hetero.conformance.samples import Sample, assert_close
+from hetero.conformance.samples import SampleModel, assert_close
 from hetero.system.errors import TensorError
 
 pytestmark = pytest.mark.needs("variables")
 
 
 @pytest.fixture
-def compiled(core: Core, device: str, sample: Sample) -> CompiledModel:
+def compiled(core: Core, device: str, sample: SampleModel) -> CompiledModel:
     return core.compile_model(delay(sample), device)
 
 
@@ -21,17 +21,17 @@ def delay_request(compiled: CompiledModel) -> InferRequest:
     return compiled.create_infer_request()
 
 
-def check(request: InferRequest, sample: Sample, given: int, remembered: int) -> None:
+def check(request: InferRequest, sample: SampleModel, given: int, remembered: int) -> None:
     """Check that an inference with the array of seed ``given`` returns the result for that of seed ``remembered``."""
     assert_close(request.infer(sample.array(given))[0], sample.expected(sample.array(remembered)))
 
 
-def test_variables_persist_between_inferences(delay_request: InferRequest, sample: Sample) -> None:
+def test_variables_persist_between_inferences(delay_request: InferRequest, sample: SampleModel) -> None:
     for given, remembered in ((1, 9), (2, 1), (3, 2)):
         check(delay_request, sample, given, remembered)
 
 
-def test_variables_of_requests_are_independent(compiled: CompiledModel, sample: Sample) -> None:
+def test_variables_of_requests_are_independent(compiled: CompiledModel, sample: SampleModel) -> None:
     one, two = compiled.create_infer_request(), compiled.create_infer_request()
     check(one, sample, 1, 9)
     check(two, sample, 2, 9)
@@ -39,7 +39,7 @@ def test_variables_of_requests_are_independent(compiled: CompiledModel, sample: 
     check(two, sample, 3, 2)
 
 
-def test_states_are_read_set_and_reset(delay_request: InferRequest, sample: Sample) -> None:
+def test_states_are_read_set_and_reset(delay_request: InferRequest, sample: SampleModel) -> None:
     (state,) = delay_request.query_state()
     assert state.name == "last"
     assert state.state.shape == sample.array().shape and not state.state.data.any(), "zeros while it is unset"
@@ -56,7 +56,7 @@ def test_states_are_read_set_and_reset(delay_request: InferRequest, sample: Samp
     check(delay_request, sample, 1, 9)
 
 
-def test_variables_do_not_share_memory(delay_request: InferRequest, sample: Sample) -> None:
+def test_variables_do_not_share_memory(delay_request: InferRequest, sample: SampleModel) -> None:
     given = sample.array(1)
     delay_request.infer(given, share_inputs=True)
     (state,) = delay_request.query_state()
@@ -65,7 +65,7 @@ def test_variables_do_not_share_memory(delay_request: InferRequest, sample: Samp
     check(delay_request, sample, 2, 1)
 
 
-def test_a_state_of_another_type_or_shape_is_refused(delay_request: InferRequest, sample: Sample) -> None:
+def test_a_state_of_another_type_or_shape_is_refused(delay_request: InferRequest, sample: SampleModel) -> None:
     check(delay_request, sample, 1, 9)
     (state,) = delay_request.query_state()
     other = np.float64 if sample.element_type is not Type.f64 else np.float32

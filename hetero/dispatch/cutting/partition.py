@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from hetero.dispatch.cutting.overlap import split_for_overlap
 from hetero.dispatch.cutting.subgraph_order import ColoredGraph, order_subgraphs
 from hetero.dispatch.devices import ListedDevice
-from hetero.dispatch.placement.affinity import is_placed
-from hetero.graph import Constant, Model, Node, Output, Parameter
+from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal
 
 
 @dataclass(eq=False)
@@ -51,7 +50,7 @@ def partition(
 
     ``estimate`` returns the seconds of each node; without it no subgraph is split for devices to overlap.
     """
-    order = [node for node in model.get_ordered_ops() if is_placed(node)]
+    order = [node for node in model.get_ordered_ops() if not is_terminal(node)]
     devices = list(dict.fromkeys(device_of[node] for node in order))
     color_of = {device: color for color, device in enumerate(devices)}
     index_of = {node: index for index, node in enumerate(order)}

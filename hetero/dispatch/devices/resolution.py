@@ -69,7 +69,7 @@ def find_devices(user: Plugin, names: Sequence[str]) -> dict[str, tuple[Plugin, 
                 raise
             unavailable[name] = error
             continue
-        if not plugin.devices():
+        if plugin.is_virtual:
             which = "itself" if plugin.name == user.name else f"{plugin.name}, which is a virtual device too"
             raise DeviceError(f"{user.name}:{','.join(names)} cannot use {which}: name other devices")
         device = full_name(plugin.name, plugin.device(options).id)

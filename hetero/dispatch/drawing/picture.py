@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hetero.dispatch.cutting.partition import DeviceSubgraph
-from hetero.dispatch.placement.affinity import is_placed
 from hetero.dispatch.report import PlacementReport, SubgraphReport, counted
-from hetero.graph import Constant, Model, Node, Output, Parameter, port_name
+from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal, port_name
 
 # Fill color of a box, and color of its text.
 Color = tuple[str, str]
@@ -73,7 +72,7 @@ def picture_of_affinities(model: Model, devices: Sequence[str], placed: Mapping[
     for node in model.get_ordered_ops():
         if isinstance(node, Constant):
             continue
-        if is_placed(node):
+        if not is_terminal(node):
             where = placed[node.friendly_name]
             lines = (node.type_info.name, shortened(node.friendly_name))
             about = f"{node.type_info.name} '{node.friendly_name}'\n{where.device or 'no device'}: {where.reason}"

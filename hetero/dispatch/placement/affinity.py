@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from hetero.dispatch.devices import ListedDevice
 from hetero.dispatch.placement.groups import Group
-from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
+from hetero.graph import Model, Node, is_terminal, walk_nested
 from hetero.graph.rt_info import AFFINITY
 from hetero.plugin import QueryResult
 from hetero.system.errors import DeviceError
@@ -52,18 +52,13 @@ class Placement:
     unplaced: dict[Node, str]
 
 
-def is_placed(node: Node) -> bool:
-    """Return whether a node runs on a device: all but Parameters, Constants and Results do."""
-    return not isinstance(node, (Parameter, Constant, Result))
-
-
 def pin(model: Model, patterns: Mapping[str, str], devices: Sequence[ListedDevice]) -> None:
     """Write the devices of name patterns into rt_info["affinity"]; the last pattern that matches a name wins.
 
     Another name of a device, such as ``GPU.0`` from ``query_model`` for ``GPU`` in the list, becomes that of the list.
     Raises DeviceError for a pattern that matches no operation.
     """
-    nodes = [node for node in model.get_ordered_ops() if is_placed(node)]
+    nodes = [node for node in model.get_ordered_ops() if not is_terminal(node)]
     for pattern, device in patterns.items():
         matching = [node for node in nodes if _matches(node, pattern)]
         if not matching:

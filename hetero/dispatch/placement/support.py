@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hetero.dispatch.devices import EstimateError, Failure, ListedDevice, named, names_of
-from hetero.dispatch.placement.affinity import Placement, Strategy, is_placed, place
+from hetero.dispatch.placement.affinity import Placement, Strategy, place
 from hetero.dispatch.placement.greedy import greedy
 from hetero.dispatch.placement.groups import find_groups
-from hetero.graph import Model, Node
+from hetero.graph import Model, Node, is_terminal
 from hetero.plugin import PreparedModel, QueryResult, unsupported
 from hetero.system.errors import DeviceError, PropertyError
 
@@ -45,7 +45,7 @@ class Support:
 
     def without_devices(self, model: Model, errors: Mapping[str, Exception]) -> Support:
         """Return the support that remains without whole devices, by name, each with the error that it raised."""
-        placed = names_of(filter(is_placed, model.get_ordered_ops()))
+        placed = names_of(node for node in model.get_ordered_ops() if not is_terminal(node))
         return self.without(
             Failure(name, tuple(self.queries.get(name, placed)), error) for name, error in errors.items()
         )
@@ -56,7 +56,7 @@ class Support:
         GREEDY queries devices in the user's order until each operation has one. Other strategies query all devices.
         Raises DeviceError as ``affinity.place`` does.
         """
-        groups = find_groups([node for node in model.get_ordered_ops() if is_placed(node)])
+        groups = find_groups([node for node in model.get_ordered_ops() if not is_terminal(node)])
         support = self
         for device in devices:
             if (

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from xml.etree.ElementTree import Element, SubElement
 
 from hetero.graph import Model, Node, Output
-from hetero.ops.control_flow.control_flow import If, Loop, MultiSubGraphOp
-from hetero.ops.control_flow.port_maps import (
+from hetero.ops.control_flow.bodies import (
     BodyOutputDescription,
     ConcatOutputDescription,
     InputDescription,
@@ -20,6 +19,7 @@ from hetero.ops.control_flow.port_maps import (
     OutputDescription,
     SliceInputDescription,
 )
+from hetero.ops.control_flow.control_flow import If, Loop, MultiSubGraphOp
 from hetero.system.errors import FrontendError
 
 # Adds a body to an element and returns the layer number of each node.

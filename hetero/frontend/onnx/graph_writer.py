@@ -15,7 +15,7 @@ from hetero.frontend.onnx.emitters.registry import find_emitter
 from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx, onnx_type
 from hetero.frontend.onnx.tensors import data_type, tensor_proto
 from hetero.frontend.onnx.value_types import type_proto
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result, UniqueNames, is_constant
+from hetero.graph import Constant, Model, Node, Output, Parameter, Result, UniqueNames, is_constant, is_terminal
 
 
 @dataclass
@@ -102,7 +102,7 @@ class GraphWriter:
     def write_nodes(self, model: Model) -> None:
         """Write all nodes of a model but its Parameters, Constants and Results."""
         for node in model.get_ordered_ops():
-            if not isinstance(node, (Parameter, Constant, Result)):
+            if not is_terminal(node):
                 self._write_node(node)
 
     def _write_node(self, node: Node) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from onnx import ModelProto
 
+from hetero.frontend.onnx.emitters.registry import OPSETS
 from hetero.frontend.onnx.graph_writer import GraphWriter, SharedState
 from hetero.frontend.onnx.operators import describe_nodes
 from hetero.graph import Model, walk_nested
@@ -16,9 +17,8 @@ from hetero.passes.upgrade_opset import upgrade_opset
 from hetero.system.errors import FrontendError
 from hetero.system.files import atomic_write
 
-# The newest versions that ONNX Runtime 1.32 runs.
+# The newest version that ONNX Runtime 1.32 reads.
 IR_VERSION = 13
-OPSETS = {"": 27, "ai.onnx.ml": 5}
 # protobuf's limit on the size of a message, less some space for the nodes.
 _MAX_BYTES = 2**31 - 2**26
 

@@ -1,32 +1,30 @@
 """A PaddlePaddle program, the same for both file forms, before its operators are translated.
 
-Operators have the types, ports and attributes of ProgramDesc: ``conv2d`` with inputs ``Input`` and ``Filter``.
+The key of a value is the name of its variable. Operators have the types, ports and attributes of ProgramDesc:
+``conv2d`` with inputs ``Input`` and ``Filter``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from hetero.core.shape import PartialShape
-from hetero.core.types import Type
+from hetero.frontend.translation.decoded import DecodedGraph, DecodedModel, DecodedNode, DecodedTensor
 from hetero.system.errors import FrontendError
 
 TENSOR_ARRAY = "a tensor array"
 
 
 @dataclass
-class DecodedVariable:
+class PaddleVariable(DecodedTensor):
     """The element type and the shape of a variable. ``kind``: what it is if it is not a tensor, else "".
 
     An array of tensors has those of its elements, and the kind TENSOR_ARRAY.
     """
 
-    element_type: Type = Type.dynamic
-    partial_shape: PartialShape = field(default_factory=PartialShape.dynamic)
     is_persistable: bool = False
     kind: str = ""
 
@@ -43,61 +41,57 @@ class DecodedVariable:
 
 
 @dataclass
-class DecodedOperator:
-    """An operator. Ports map to the names of variables, "" for an omitted value.
+class PaddleNode(DecodedNode):
+    """An operator, named as the first variable that it sets. Ports map to the names of variables, "" for omitted ones.
 
     ``has_named_ports``: False if the file has only an order of the values of an operator that is not known.
-    ``path``: the path of the layer that calls it, or "". ``blocks``: the branches of ``if`` or the body of ``while``.
+    ``bodies``: the branches of ``if`` or the body of ``while``.
     """
 
-    op_type: str
-    inputs: dict[str, list[str]]
-    outputs: dict[str, list[str]]
-    attributes: dict[str, Any]
-    blocks: list[DecodedBlock] = field(default_factory=list)
-    path: str = ""
+    bodies: list[PaddleBlock] = field(default_factory=list)
     has_named_ports: bool = True
 
-    def input_names(self) -> Iterator[str]:
-        """Yield the names of the variables that it reads."""
-        return (name for names in self.inputs.values() for name in names if name)
+    @property
+    def full_name(self) -> str:
+        first = next(self.output_keys(), self.op_type)
+        return f"{self.path}/{first}" if self.path else first
 
-    def output_names(self) -> Iterator[str]:
-        """Yield the names of the variables that it sets."""
+    def input_keys(self) -> Iterator[str]:
+        yield from (name for names in self.inputs.values() for name in names if name)
+        for block in self.bodies:
+            yield from block.names_read()
+
+    def output_keys(self) -> Iterator[str]:
         return (name for names in self.outputs.values() for name in names if name)
 
 
 @dataclass
-class DecodedBlock:
+class PaddleBlock(DecodedGraph):
     """A list of operators, which may also read variables of the blocks around it.
 
     ``inputs``: the variables that the operator with the block sets before each run; ``outputs``: those that it reads
     afterwards. ``variables``: what is declared in this block. A variable may be set several times.
     """
 
-    operators: list[DecodedOperator]
-    variables: dict[str, DecodedVariable]
+    name: str = "block"
     inputs: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
+    nodes: list[PaddleNode] = field(default_factory=list)
+    variables: dict[str, PaddleVariable] = field(default_factory=dict)
+
+    def names_read(self) -> set[str]:
+        """Return the variables that the block or one in it reads, or the operator around it afterwards."""
+        return {*self.outputs, *(name for node in self.nodes for name in node.input_keys())}
 
 
 @dataclass
-class DecodedProgram:
+class PaddleProgram(DecodedModel):
     """A program. ``feeds`` and ``fetches``: pairs of a variable and its name for users, in order.
 
     ``parameters``: the arrays of persistable variables, views of the parameter file.
     """
 
-    block: DecodedBlock
-    feeds: list[tuple[str, str]]
-    fetches: list[tuple[str, str]]
+    graph: PaddleBlock
+    feeds: list[tuple[str, str]] = field(default_factory=list)
+    fetches: list[tuple[str, str]] = field(default_factory=list)
     parameters: dict[str, np.ndarray] = field(default_factory=dict)
-
-
-def all_blocks(block: DecodedBlock) -> Iterator[DecodedBlock]:
-    """Yield a block and the blocks of its operators, at every depth."""
-    worklist = [block]
-    while worklist:
-        block = worklist.pop()
-        yield block
-        worklist += [inner for operator in block.operators for inner in operator.blocks]

@@ -11,7 +11,7 @@ from hetero.graph import Model
 from hetero.system.errors import FrontendError, HeteroError
 
 if TYPE_CHECKING:
-    from hetero.frontend.paddle.decoded import DecodedProgram
+    from hetero.frontend.paddle.decoded import PaddleProgram
 
 
 class PaddleFrontEnd(FrontEnd):
@@ -53,11 +53,11 @@ class PaddleFrontEnd(FrontEnd):
             raise FrontendError(f"{read.label}: {error}") from error
 
 
-def _read_parameters(program: DecodedProgram, read: SourceBytes, weights: ModelSource | None) -> None:
+def _read_parameters(program: PaddleProgram, read: SourceBytes, weights: ModelSource | None) -> None:
     """Set the arrays of the parameters. Raises FrontendError if they are missing or damaged."""
     from hetero.frontend.paddle.parameters import read_combined, read_separate
 
-    variables = program.block.variables.items()
+    variables = program.graph.variables.items()
     names = [name for name, variable in variables if variable.is_persistable and not variable.kind]
     if not names and weights is None:
         return

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.paddle.decoded import DecodedOperator, DecodedVariable
+from hetero.frontend.paddle.decoded import PaddleNode, PaddleVariable
 from hetero.frontend.paddle.element_types import is_undefined, type_of
-from hetero.frontend.paddle.subgraph import PaddleSubgraph
 from hetero.frontend.translation.node_context import REQUIRED, NodeContext
+from hetero.frontend.translation.subgraph import Subgraph
 from hetero.frontend.translation.values import int64
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
 from hetero.system.errors import FrontendError
+
+if TYPE_CHECKING:
+    from hetero.frontend.paddle.graph import PaddleBuilder
 
 # The ports with the results of most operators, which come first among the outputs.
 _MAIN_OUTPUTS = ("Out", "Y", "Output")
@@ -25,27 +29,19 @@ _MAIN_OUTPUTS = ("Out", "Y", "Output")
 class PaddleNodeContext(NodeContext):
     """An operator, with the ports and attributes that it has in ProgramDesc: ``X``, ``Out``, ``axis``.
 
-    Outputs that nothing reads are left out. ``values``: the inputs by port. ``variables``: what the program says of its
-    variables, by name. ``read``: the names of variables that something reads. ``subgraphs``: the blocks.
+    Outputs that nothing reads are left out. ``output_variables``: the names of the variables that the others set.
     """
 
-    def __init__(
-        self,
-        operator: DecodedOperator,
-        name: str,
-        values: Mapping[str, Sequence[Output | None]],
-        variables: Mapping[str, DecodedVariable],
-        read: set[str],
-        subgraphs: Sequence[PaddleSubgraph],
-    ) -> None:
-        self._operator, self._variables, self._subgraphs = operator, variables, subgraphs
-        self._inputs_by_port, inputs = _numbered(values)
+    def __init__(self, operator: PaddleNode, name: str, builder: PaddleBuilder) -> None:
+        self._operator, self._builder, self._variables = operator, builder, builder.graph.variables
+        self._inputs_by_port, inputs = _numbered(builder.values_by_port(operator))
         ports = sorted(operator.outputs, key=lambda port: port not in _MAIN_OUTPUTS)
-        by_port = {port: [name for name in operator.outputs[port] if name in read] for port in ports}
+        by_port = {port: [name for name in operator.outputs[port] if name in builder.names_read] for port in ports}
         self._outputs_by_port, self.output_variables = _numbered(
             {port: names for port, names in by_port.items() if names}
         )
-        super().__init__(operator.op_type, name, inputs, len(self.output_variables))
+        subgraphs = builder.subgraphs_of(operator)
+        super().__init__(operator.op_type, name, inputs, len(self.output_variables), subgraphs)
 
     def get_input_indices(self, name: str) -> Sequence[int]:
         self._check_names(name)
@@ -71,13 +67,18 @@ class PaddleNodeContext(NodeContext):
     def read_attribute(self, name: str) -> Any:
         return self._operator.attributes[name]
 
-    def get_subgraph_size(self) -> int:
-        return len(self._subgraphs)
+    def block_lacks(self, index: int, output: int) -> bool:
+        """Return whether a block does not set one of its outputs, a variable that has no value before it either."""
+        block = self._operator.bodies[index]
+        name = block.outputs[output]
+        is_set = any(name in operator.output_keys() for operator in block.nodes)
+        return not is_set and not self._builder.is_defined(name)
 
-    def get_subgraph(self, index: int) -> PaddleSubgraph:
-        if not 0 <= index < len(self._subgraphs):
-            return super().get_subgraph(index)  # type: ignore[return-value]  # raises
-        return self._subgraphs[index]
+    def block_part(self, index: int, inputs: Sequence[int], outputs: Sequence[int]) -> Subgraph:
+        """Return a block with only these of its inputs and outputs."""
+        block = self._operator.bodies[index]
+        kept = [[block.inputs[place] for place in inputs], [block.outputs[place] for place in outputs]]
+        return self._builder.subgraph(replace(block, inputs=kept[0], outputs=kept[1]))
 
     def optional_tensors(self, name: str) -> list[Output | None]:
         """Return all values of a port, None for variables without a value."""
@@ -95,10 +96,10 @@ class PaddleNodeContext(NodeContext):
                 return type_of(code)
         return None
 
-    def output_variable(self, port: str = "Out") -> DecodedVariable:
+    def output_variable(self, port: str = "Out") -> PaddleVariable:
         """Return what the program says of the first variable of an output."""
         names = self._operator.outputs.get(port) or [""]
-        return self._variables.get(names[0], DecodedVariable())
+        return self._variables.get(names[0], PaddleVariable())
 
     def output_count(self, port: str = "Out") -> int:
         """Return the number of variables of an output, with those that nothing reads."""

@@ -9,13 +9,13 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from hetero.core.shape import PartialShape
-from hetero.frontend.paddle.decoded import TENSOR_ARRAY, DecodedBlock, DecodedOperator, DecodedProgram, DecodedVariable
+from hetero.frontend.paddle.decoded import TENSOR_ARRAY, PaddleBlock, PaddleNode, PaddleProgram, PaddleVariable
 from hetero.frontend.paddle.element_types import value_type
 from hetero.frontend.paddle.pir_operators import form_of
+from hetero.frontend.translation.model_context import MAX_NESTING
 from hetero.system.errors import FrontendError
 
 _BEGIN = re.compile(rb'\s*\{\s*"base_code"\s*:\s*\{[^{}]*"magic"\s*:\s*"pir"')
-_MAX_NESTING = 40
 # The end of names of parameters that are not in the file of parameters.
 _TRANSIENT = "__non_persistable"
 _Json = Mapping[str, Any]
@@ -30,7 +30,7 @@ def is_pir(data: memoryview) -> bool:
     return _BEGIN.match(bytes(data[:1000])) is not None
 
 
-def decode_pir(data: memoryview) -> DecodedProgram:
+def decode_pir(data: memoryview) -> PaddleProgram:
     """Return the program, without parameters. Raises FrontendError if it is damaged."""
     try:
         content = json.loads(bytes(data))
@@ -50,16 +50,16 @@ class _Decoder:
         self._fetches: list[tuple[int, str, str]] = []
         self._args = 0
 
-    def program(self, blocks: list[_Json]) -> DecodedProgram:
+    def program(self, blocks: list[_Json]) -> PaddleProgram:
         (only,) = blocks
         block = self._block(only, ChainMap())
         feeds, fetches = ([(name, label) for _, name, label in sorted(found)] for found in (self._feeds, self._fetches))
-        return DecodedProgram(block, feeds, fetches)
+        return PaddleProgram(block, feeds=feeds, fetches=fetches)
 
-    def _block(self, content: _Json, names: ChainMap[int, list[str]], depth: int = 0) -> DecodedBlock:
-        if depth > _MAX_NESTING:
-            raise FrontendError(f"blocks are nested more than {_MAX_NESTING} deep")
-        block, names = DecodedBlock([], {}), names.new_child()
+    def _block(self, content: _Json, names: ChainMap[int, list[str]], depth: int = 0) -> PaddleBlock:
+        if depth > MAX_NESTING:
+            raise FrontendError(f"blocks are nested more than {MAX_NESTING} deep")
+        block, names = PaddleBlock(), names.new_child()
         for arg in content.get("args", ()):
             block.inputs.append(f"argument_{self._args}")
             block.variables[block.inputs[-1]] = _variable(arg["TT"])
@@ -69,7 +69,7 @@ class _Decoder:
             self._add(operator, block, names, depth)
         return block
 
-    def _add(self, content: _Json, block: DecodedBlock, names: ChainMap[int, list[str]], depth: int) -> None:
+    def _add(self, content: _Json, block: PaddleBlock, names: ChainMap[int, list[str]], depth: int) -> None:
         """Add an operator to the block, or to the program what stands for inputs, outputs and lists of values."""
         kind = content["#"]
         if kind == "p":
@@ -111,7 +111,7 @@ class _Decoder:
         op_type: str,
         inputs: list[list[str]],
         content: _Json,
-        block: DecodedBlock,
+        block: PaddleBlock,
         names: ChainMap[int, list[str]],
         depth: int,
     ) -> None:
@@ -128,7 +128,7 @@ class _Decoder:
             outputs = [_define(result, op_type, block, names) for result in content.get("O", ())]
         form = form_of(op_type)
         attributes = {form.attributes.get(name, name): value for name, value in attributes.items()}
-        operator = DecodedOperator(form.op_type, {}, {}, attributes, blocks, path)
+        operator = PaddleNode("", form.op_type, {}, {}, attributes, blocks, path=path)
         if op_type == "while":
             operator.inputs = {"Condition": inputs[0], "X": [name for values in inputs[1:] for name in values]}
             operator.outputs = {"Out": [name for values in outputs for name in values]}
@@ -148,14 +148,14 @@ class _Decoder:
             operator.has_named_ports = form.inputs is not None or (len(inputs) <= 1 and len(outputs) == 1)
             operator.inputs = _ports(form.inputs or ["X"], inputs, operator.has_named_ports)
             operator.outputs = _ports(form.outputs or ["Out"], outputs, operator.has_named_ports)
-        block.operators.append(operator)
+        block.nodes.append(operator)
 
 
-def _arrays_written(block: DecodedBlock) -> list[str]:
+def _arrays_written(block: PaddleBlock) -> list[str]:
     """Return the arrays of the blocks around that a block changes."""
     written = (
-        name for operator in block.operators if operator.op_type in ("write_to_array", "while")
-        for name in operator.output_names() if name not in block.variables
+        name for operator in block.nodes if operator.op_type in ("write_to_array", "while")
+        for name in operator.output_keys() if name not in block.variables
     )  # fmt: skip
     return list(dict.fromkeys(written))
 
@@ -178,7 +178,7 @@ def _values(number: int, names: _Names) -> list[str]:
     return names[number]
 
 
-def _define(result: _Json, op_type: str, block: DecodedBlock, names: _Names) -> list[str]:
+def _define(result: _Json, op_type: str, block: PaddleBlock, names: _Names) -> list[str]:
     """Declare the variables of a result: one, or one for each tensor of a list."""
     number, content = result["%"], result.get("TT", {})
     if number == 0 or not content:
@@ -191,14 +191,14 @@ def _define(result: _Json, op_type: str, block: DecodedBlock, names: _Names) -> 
     return names[number]
 
 
-def _variable(content: _Json) -> DecodedVariable:
+def _variable(content: _Json) -> PaddleVariable:
     kind = content["#"].partition(".")[2]
     if kind not in ("t_dtensor", "t_dense_tensor_array"):
-        return DecodedVariable(kind=kind.removeprefix("t_"))
+        return PaddleVariable(kind=kind.removeprefix("t_"))
     element, shape = content["D"][0]["#"], content["D"][1]
     lengths = PartialShape([length if length >= 0 else -1 for length in shape])
     is_array = kind == "t_dense_tensor_array"
-    return DecodedVariable(value_type(element.partition(".")[2]), lengths, kind=TENSOR_ARRAY if is_array else "")
+    return PaddleVariable(value_type(element.partition(".")[2]), lengths, kind=TENSOR_ARRAY if is_array else "")
 
 
 def _value(content: _Json) -> Any:

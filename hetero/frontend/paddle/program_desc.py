@@ -8,10 +8,11 @@ from typing import Any
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
 from hetero.frontend.paddle.conditionals import join_branches
-from hetero.frontend.paddle.decoded import TENSOR_ARRAY, DecodedBlock, DecodedOperator, DecodedProgram, DecodedVariable
+from hetero.frontend.paddle.decoded import TENSOR_ARRAY, PaddleBlock, PaddleNode, PaddleProgram, PaddleVariable
 from hetero.frontend.paddle.element_types import type_of
 from hetero.frontend.paddle.parameters import TENSOR
 from hetero.frontend.protobuf import Message, Schema, WireError, decode
+from hetero.frontend.translation.model_context import MAX_NESTING
 from hetero.system.errors import FrontendError
 
 _SCALAR = Schema("Scalar", type=(1, "int"), b=(2, "bool"), i=(3, "int"), r=(4, "double"))
@@ -41,7 +42,6 @@ _PROGRAM = Schema("ProgramDesc", blocks=(1, [_BLOCK]))
 _DENSE_TENSOR, _TENSOR_ARRAY = 7, 13
 _KINDS = {8: "selected rows", 9: "feeds", 10: "fetches", 11: "step scopes", 13: TENSOR_ARRAY, 17: "raw data",
           25: "strings", 26: "strings", 30: "a sparse tensor", 31: "a sparse tensor"}  # fmt: skip
-_MAX_NESTING = 40
 
 
 def is_program_desc(data: memoryview) -> bool:
@@ -51,7 +51,7 @@ def is_program_desc(data: memoryview) -> bool:
     return head[:1] == b"\x0a" and head[size : size + 3] == b"\x08\x00\x10" and size > 0
 
 
-def decode_program_desc(data: memoryview) -> DecodedProgram:
+def decode_program_desc(data: memoryview) -> PaddleProgram:
     """Return the program, without parameters. Raises FrontendError if it is damaged."""
     try:
         blocks = decode(data, _PROGRAM).blocks
@@ -69,23 +69,22 @@ class _Decoder:
         self._blocks = blocks
         self._entered: set[int] = set()
 
-    def program(self) -> DecodedProgram:
+    def program(self) -> PaddleProgram:
         block = self._block(0, ())
         feeds, fetches, operators = [], [], []
-        for operator in block.operators:
+        for operator in block.nodes:
             if operator.op_type == "feed":
-                feeds.append((operator.attributes.get("col", 0), next(operator.output_names())))
+                feeds.append((operator.attributes.get("col", 0), next(operator.output_keys())))
             elif operator.op_type == "fetch":
-                fetches.append((operator.attributes.get("col", 0), next(operator.input_names())))
+                fetches.append((operator.attributes.get("col", 0), next(operator.input_keys())))
             else:
                 operators.append(operator)
-        block.operators = operators
-        return DecodedProgram(
-            block, [(name, name) for _, name in sorted(feeds)], [(name, name) for _, name in sorted(fetches)]
-        )
+        block.nodes = operators
+        inputs, outputs = ([(name, name) for _, name in sorted(places)] for places in (feeds, fetches))
+        return PaddleProgram(block, feeds=inputs, fetches=outputs)
 
-    def _block(self, index: int, parents: tuple[int, ...]) -> DecodedBlock:
-        if not 0 <= index < len(self._blocks) or index in parents or len(parents) > _MAX_NESTING:
+    def _block(self, index: int, parents: tuple[int, ...]) -> PaddleBlock:
+        if not 0 <= index < len(self._blocks) or index in parents or len(parents) > MAX_NESTING:
             raise FrontendError(f"an operator of block {parents[-1] if parents else 0} has no block {index}")
         if index in self._entered:
             raise FrontendError(f"block {index} belongs to several operators")
@@ -93,33 +92,31 @@ class _Decoder:
         message, around = self._blocks[index], (*parents, index)
         variables = {variable.name: _variable(variable) for variable in message.vars}
         operators = [self._operator(operator, around) for operator in message.ops]
-        block = DecodedBlock(operators, variables)
-        block.operators = join_branches(block.operators)
-        return block
+        return PaddleBlock(nodes=join_branches(operators), variables=variables)
 
-    def _operator(self, message: Message, around: tuple[int, ...]) -> DecodedOperator:
+    def _operator(self, message: Message, around: tuple[int, ...]) -> PaddleNode:
         inputs, outputs = (
             {port.parameter: [_present(name) for name in port.arguments] for port in ports if port.arguments}
             for ports in (message.inputs, message.outputs)
         )
         attributes = {attribute.name: _value(attribute) for attribute in message.attrs}
-        operator = DecodedOperator(message.type, inputs, outputs, attributes)
+        operator = PaddleNode("", message.type, inputs, outputs, attributes)
         if message.type == "write_to_array":
             # It changes the array.
             inputs["Array"] = outputs.get("Out", [])
         if message.type in ("while", "conditional_block"):
-            operator.blocks = [self._block(attributes.get("sub_block", -1), around)]
+            operator.bodies = [self._block(attributes.get("sub_block", -1), around)]
             _connect_block(operator)
         return operator
 
 
-def _connect_block(operator: DecodedOperator) -> None:
+def _connect_block(operator: PaddleNode) -> None:
     """Set what the block of an operator reads and sets in the blocks around it.
 
     A block sets variables of the blocks around it in place.
     """
-    (block,) = operator.blocks
-    names = dict.fromkeys(name for inner in block.operators for name in inner.output_names())
+    (block,) = operator.bodies
+    names = dict.fromkeys(name for inner in block.nodes for name in inner.output_keys())
     changed = [name for name in names if name not in block.variables]
     operator.outputs = {"Out": changed}
     block.outputs = changed
@@ -131,17 +128,17 @@ def _connect_block(operator: DecodedOperator) -> None:
         block.inputs, block.outputs = carried, [condition, *carried]
 
 
-def _variable(message: Message) -> DecodedVariable:
+def _variable(message: Message) -> PaddleVariable:
     kind = message.type.type
     if kind not in (_DENSE_TENSOR, _TENSOR_ARRAY):
-        return DecodedVariable(kind=_KINDS.get(kind, f"type {kind}"))
+        return PaddleVariable(kind=_KINDS.get(kind, f"type {kind}"))
     tensor = (message.type.dense_tensor if kind == _DENSE_TENSOR else message.type.tensor_array).tensor
     try:
         element_type = type_of(tensor.data_type)
     except FrontendError:
         element_type = Type.dynamic
     shape = PartialShape([length if length >= 0 else -1 for length in tensor.dims])
-    return DecodedVariable(element_type, shape, message.persistable, _KINDS.get(kind, ""))
+    return PaddleVariable(element_type, shape, message.persistable, _KINDS.get(kind, ""))
 
 
 def _present(name: str) -> str:

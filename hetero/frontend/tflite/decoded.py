@@ -1,21 +1,22 @@
-"""A TensorFlow Lite model as plain data: the output of the decoder and the input of the translators."""
+"""A TensorFlow Lite model as plain data: the output of the decoder and the input of the translators.
+
+The key of a value is the index of its tensor.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from hetero.core.shape import PartialShape
-from hetero.core.types import Type
 from hetero.frontend.tflite.quantization import Quantization
+from hetero.frontend.translation.decoded import DecodedGraph, DecodedModel, DecodedNode, DecodedTensor, Key
 from hetero.system.errors import FrontendError
 
 
 @dataclass
-class DecodedTensor:
+class TfliteTensor(DecodedTensor):
     """A tensor of a graph.
 
     ``kind``: the name of its element type in the schema's TensorType. ``element_type``: the same as a Type, dynamic for
@@ -23,10 +24,8 @@ class DecodedTensor:
     whether it keeps its contents from one inference to the next.
     """
 
-    name: str
-    kind: str
-    element_type: Type
-    partial_shape: PartialShape
+    name: str = ""
+    kind: str = ""
     quantization: Quantization | None = None
     data: np.ndarray | None = None
     is_variable: bool = False
@@ -45,23 +44,19 @@ class DecodedTensor:
 
 
 @dataclass
-class DecodedOperator:
-    """An operator.
+class TfliteNode(DecodedNode):
+    """An operator, named as its first output tensor that has a name, because the file has no names of operators.
 
-    ``op_type``: the name in the schema's BuiltinOperator; for a custom operator, its custom code. ``inputs`` and
-    ``outputs``: indices of tensors, -1 for an omitted input. ``attributes``: the fields of its options table, by their
-    names in the schema. For custom operators, and additionally for STABLEHLO_CUSTOM_CALL and STABLEHLO_COMPOSITE, they
-    include the entries of the FlexBuffer map in the options, if there is one.
+    ``op_type``: the name in the schema's BuiltinOperator; for a custom operator, its custom code. ``attributes``: the
+    fields of its options table, by their names in the schema. For custom operators, and additionally for
+    STABLEHLO_CUSTOM_CALL and STABLEHLO_COMPOSITE, they include the entries of the FlexBuffer map in the options, if
+    there is one. ``bodies``: the indices of graphs in the model, in the order of the schema.
     """
 
-    op_type: str
-    version: int
-    inputs: Sequence[int]
-    outputs: Sequence[int]
-    attributes: Mapping[str, Any]
     is_custom: bool = False
     custom_options: bytes = b""
     intermediates: Sequence[int] = ()
+    reads_variables: bool = False
 
     @property
     def callee(self) -> str:
@@ -69,16 +64,27 @@ class DecodedOperator:
         name = {"STABLEHLO_CUSTOM_CALL": "call_target_name", "STABLEHLO_COMPOSITE": "name"}.get(self.op_type, "")
         return self.attributes.get(name, "")
 
+    @property
+    def kind(self) -> str:
+        return f"{'the custom ' if self.is_custom else ''}{self.op_type}"
+
+    @property
+    def operator_names(self) -> Sequence[str]:
+        return [self.callee, self.op_type]
+
+    @property
+    def has_effects(self) -> bool:
+        return self.reads_variables or super().has_effects
+
 
 @dataclass
-class DecodedGraph:
-    """A graph: its tensors, its operators in execution order, and the indices of its input and output tensors."""
+class TfliteGraph(DecodedGraph):
+    """A graph and its tensors, which its operators refer to by their indices."""
 
-    name: str
-    tensors: list[DecodedTensor]
-    operators: list[DecodedOperator]
-    inputs: Sequence[int]
-    outputs: Sequence[int]
+    tensors: list[TfliteTensor] = field(default_factory=list)
+
+    def name_of(self, key: Key) -> str:
+        return self.tensors[key].name
 
 
 @dataclass
@@ -92,10 +98,9 @@ class Signature:
 
 
 @dataclass
-class DecodedModel:
-    """The contents of a file. The first graph is the main one."""
+class TfliteModel(DecodedModel):
+    """The contents of a file. ``functions``: all graphs by their indices; graph 0 is the main one."""
 
-    graphs: list[DecodedGraph]
-    signatures: list[Signature]
-    description: str
-    metadata: Mapping[str, memoryview]
+    signatures: list[Signature] = field(default_factory=list)
+    description: str = ""
+    metadata: Mapping[str, memoryview] = field(default_factory=dict)

@@ -18,7 +18,7 @@ import tflite
 from hetero.core.packing import is_packed, packed_size, unpack
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
-from hetero.frontend.tflite.decoded import DecodedGraph, DecodedModel, DecodedOperator, DecodedTensor, Signature
+from hetero.frontend.tflite.decoded import Signature, TfliteGraph, TfliteModel, TfliteNode, TfliteTensor
 from hetero.frontend.tflite.flexbuffer import read_map
 from hetero.frontend.tflite.quantization import Quantization
 from hetero.frontend.tflite.sparsity import densify
@@ -45,7 +45,7 @@ _TYPES = {
 _NEWER_KINDS = {19: "INT2", 20: "UINT4"}
 
 
-def decode(data: memoryview) -> DecodedModel:
+def decode(data: memoryview) -> TfliteModel:
     """Decode a file. Raises FrontendError if it is damaged or has unsupported contents."""
     try:
         return _Decoder(data).model()
@@ -63,12 +63,13 @@ class _Decoder:
         self._buffers = self._all(self._model, "Buffers")
         self._codes = [self._code(code) for code in self._all(self._model, "OperatorCodes")]
 
-    def model(self) -> DecodedModel:
+    def model(self) -> TfliteModel:
         graphs = [self._graph(graph) for graph in self._all(self._model, "Subgraphs")]
         if not graphs:
             raise FrontendError("it has no graph")
-        return DecodedModel(
-            graphs,
+        return TfliteModel(
+            graphs[0],
+            dict(enumerate(graphs)),
             [self._signature(signature) for signature in self._all(self._model, "SignatureDefs")],
             self._text(self._model.Description()),
             {self._text(entry.Name()): self._bytes(entry.Buffer()) for entry in self._all(self._model, "Metadata")},
@@ -108,27 +109,28 @@ class _Decoder:
             return self._text(code.CustomCode()), code.Version(), True
         return names[number], code.Version(), False
 
-    def _graph(self, graph: tflite.SubGraph) -> DecodedGraph:
+    def _graph(self, graph: tflite.SubGraph) -> TfliteGraph:
         tensors = [self._tensor(tensor) for tensor in self._all(graph, "Tensors")]
-        operators = [self._operator(operator) for operator in self._all(graph, "Operators")]
-        decoded = DecodedGraph(
-            self._text(graph.Name()), tensors, operators, self._ints(graph, "Inputs"), self._ints(graph, "Outputs")
-        )
-        # An omitted input is -1.
-        read = (i for o in operators for i in (*o.inputs, *o.intermediates) if i != -1)
-        for index in (*read, *decoded.inputs, *decoded.outputs, *(i for o in operators for i in o.outputs)):
+        nodes = [self._node(operator) for operator in self._all(graph, "Operators")]
+        inputs, outputs = self._ints(graph, "Inputs"), self._ints(graph, "Outputs")
+        used = [index for node in nodes for index in (*node.input_keys(), *node.outputs)]
+        used += [index for node in nodes for index in node.intermediates if index != -1]
+        for index in (*used, *inputs, *outputs):
             if not 0 <= index < len(tensors):
                 raise ValueError(f"there is no tensor {index}")
-        return decoded
+        for node in nodes:
+            node.name = next((tensors[i].name for i in node.outputs if tensors[i].name), node.op_type)
+            node.reads_variables = any(tensors[i].is_variable for i in node.input_keys())
+        return TfliteGraph(self._text(graph.Name()), inputs, outputs, nodes, tensors)
 
-    def _tensor(self, tensor: tflite.Tensor) -> DecodedTensor:
+    def _tensor(self, tensor: tflite.Tensor) -> TfliteTensor:
         name, number = self._text(tensor.Name()), tensor.Type()
         kind = (_NEWER_KINDS | names_of(tflite.TensorType)).get(number, str(number))
         shape = self._ints(tensor, "Shape")
         # Dynamic dimensions are -1 in the shape signature; files without one have static shapes.
         lengths = self._ints(tensor, "ShapeSignature") or shape
         try:
-            decoded = DecodedTensor(name, kind, _TYPES.get(kind, Type.dynamic), PartialShape(lengths))
+            decoded = TfliteTensor(_TYPES.get(kind, Type.dynamic), PartialShape(lengths), name, kind)
         except GraphError as error:
             raise FrontendError(f"tensor '{name}': {error}") from error
         # Float tensors have the value ranges of training there, and f16 or f32 constants a meaningless scale.
@@ -142,7 +144,7 @@ class _Decoder:
                 raise FrontendError(f"tensor '{name}' cannot be read: {error}") from error
         return decoded
 
-    def _quantization(self, tensor: tflite.Tensor, decoded: DecodedTensor) -> Quantization | None:
+    def _quantization(self, tensor: tflite.Tensor, decoded: TfliteTensor) -> Quantization | None:
         params = tensor.Quantization()
         if params is None or not params.ScaleLength():
             return None
@@ -191,14 +193,26 @@ class _Decoder:
             return self._data[buffer.Offset() : end]
         return memoryview(buffer.DataAsNumpy()) if buffer.DataLength() else memoryview(b"")
 
-    def _operator(self, operator: tflite.Operator) -> DecodedOperator:
+    def _node(self, operator: tflite.Operator) -> TfliteNode:
         op_type, version, is_custom = self._codes[operator.OpcodeIndex()]
         options = bytes(operator.CustomOptionsAsNumpy()) if operator.CustomOptionsLength() else b""
         self._spend(len(options))
         attributes = read_map(options) if is_custom else self._builtin_attributes(operator)
         tensors = (self._ints(operator, vector) for vector in ("Inputs", "Outputs", "Intermediates"))
         inputs, outputs, intermediates = tensors
-        return DecodedOperator(op_type, version, inputs, outputs, attributes, is_custom, options, intermediates)
+        bodies = [value for name, value in attributes.items() if name.endswith("subgraph_index") or name == "subgraph"]
+        return TfliteNode(
+            "",
+            op_type,
+            [None if index == -1 else index for index in inputs],
+            outputs,
+            attributes,
+            bodies,
+            version=version,
+            is_custom=is_custom,
+            custom_options=options,
+            intermediates=intermediates,
+        )
 
     def _builtin_attributes(self, operator: tflite.Operator) -> dict[str, Any]:
         attributes: dict[str, Any] = {}

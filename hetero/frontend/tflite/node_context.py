@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hetero.core.types import Type
-from hetero.frontend.tflite.decoded import DecodedOperator, DecodedTensor
+from hetero.frontend.tflite.decoded import TfliteNode, TfliteTensor
 from hetero.frontend.translation.node_context import NodeContext
 from hetero.graph import Output
 from hetero.system.errors import FrontendError
 
 if TYPE_CHECKING:
-    from hetero.frontend.tflite.graph import GraphBuilder, TfliteSubgraph
+    from hetero.frontend.tflite.graph import TfliteBuilder
 
 
 class TfliteNodeContext(NodeContext):
     """An operator. Its attributes are named as in the schema: ``stride_w``, ``fused_activation_function``.
 
-    Attributes of an enumeration type are ints. ``variables``: the model's variables.
+    Attributes of an enumeration type are ints. ``variables``: the model's variables; ``tables``: its hash tables.
     """
 
-    def __init__(
-        self, operator: DecodedOperator, name: str, inputs: Sequence[Output | None], builder: GraphBuilder
-    ) -> None:
-        super().__init__(operator.op_type, name, inputs, len(operator.outputs))
+    def __init__(self, operator: TfliteNode, name: str, builder: TfliteBuilder) -> None:
+        inputs, subgraphs = builder.inputs_of(operator), builder.subgraphs_of(operator)
+        super().__init__(operator.op_type, name, inputs, len(operator.outputs), subgraphs)
         self._operator, self._builder, self._tensors = operator, builder, builder.graph.tensors
-        self.variables = builder.variables
+        self.variables, self.tables = builder.variables, builder.context.tables
 
     def get_opset_version(self) -> int:
         """The version of the operator."""
         return self._operator.version
 
-    def input_tensor(self, index: int) -> DecodedTensor:
-        """The file's tensor of an input: its quantization, kind and shape."""
-        return self._tensors[self._operator.inputs[index]]
+    def input_tensor(self, index: int) -> TfliteTensor:
+        """The file's tensor of an input: its quantization, kind and shape; one without these for an omitted input."""
+        key = self._operator.inputs[index]
+        return TfliteTensor() if key is None else self._tensors[key]
 
-    def output_tensor(self, index: int) -> DecodedTensor:
+    def output_tensor(self, index: int) -> TfliteTensor:
         """The file's tensor of an output: its element type, quantization and the shape at conversion time."""
         return self._tensors[self._operator.outputs[index]]
 
@@ -48,7 +47,7 @@ class TfliteNodeContext(NodeContext):
         return tensor.element_type
 
     @property
-    def intermediate_tensors(self) -> list[DecodedTensor]:
+    def intermediate_tensors(self) -> list[TfliteTensor]:
         """Tensors that declare the quantization of values within the operator."""
         return [self._tensors[index] for index in self._operator.intermediates]
 
@@ -68,24 +67,6 @@ class TfliteNodeContext(NodeContext):
     def read_attribute(self, name: str) -> Any:
         return self._operator.attributes[name]
 
-    def get_subgraph_size(self) -> int:
-        return len(self._subgraphs())
-
     def set_variable_input(self, index: int, value: Output) -> None:
         """Assign a value to an input that is a variable tensor. It persists to later inferences."""
         self._builder.set_variable(self._operator.inputs[index], value)
-
-    def get_subgraph(self, index: int) -> TfliteSubgraph:
-        """Return a graph that the operator refers to, in schema order: "then", "else" of IF; condition, body of WHILE.
-
-        Raises FrontendError if the operator has fewer graphs.
-        """
-        indices = self._subgraphs()
-        if not 0 <= index < len(indices):
-            raise FrontendError(f"it has {len(indices)} graphs, none of index {index}")
-        return self._builder.subgraph(indices[index])
-
-    def _subgraphs(self) -> list[int]:
-        """Return the indices of the operator's graphs in the model."""
-        attributes = self._operator.attributes.items()
-        return [value for name, value in attributes if name.endswith("subgraph_index") or name == "subgraph"]

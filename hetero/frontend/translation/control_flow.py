@@ -12,9 +12,7 @@ from hetero.core.shape import Dimension, PartialShape
 from hetero.frontend.translation.subgraph import Body, Subgraph
 from hetero.frontend.translation.values import int64, normalize_axis
 from hetero.graph import Constant, Model, Output, Parameter
-from hetero.ops.control_flow.bodies import widen
-from hetero.ops.control_flow.control_flow import SubGraphOp
-from hetero.ops.control_flow.port_maps import (
+from hetero.ops.control_flow.bodies import (
     BodyOutputDescription,
     ConcatOutputDescription,
     InputDescription,
@@ -22,7 +20,9 @@ from hetero.ops.control_flow.port_maps import (
     MergedInputDescription,
     OutputDescription,
     SliceInputDescription,
+    widen,
 )
+from hetero.ops.control_flow.control_flow import SubGraphOp
 from hetero.system.errors import FrontendError
 
 

@@ -29,8 +29,16 @@ class NodeContext(ABC):
     #: False if the file does not say how many outputs the node has, but only which ones are read.
     has_all_outputs = True
 
-    def __init__(self, op_type: str, name: str, inputs: Sequence[Output | None], output_size: int) -> None:
+    def __init__(
+        self,
+        op_type: str,
+        name: str,
+        inputs: Sequence[Output | None],
+        output_size: int,
+        subgraphs: Sequence[Subgraph] = (),
+    ) -> None:
         self._op_type, self._name, self._inputs, self._output_size = op_type, name, inputs, output_size
+        self._graphs = subgraphs
 
     @property
     def name(self) -> str:
@@ -143,12 +151,14 @@ class NodeContext(ABC):
         return _converted(values, dtype, f"input {idx}")
 
     def get_subgraph_size(self) -> int:
-        """Return the number of subgraphs: branches and bodies of control flow."""
-        return 0
+        """Return the number of subgraphs: branches, loop bodies, called functions."""
+        return len(self._graphs)
 
     def get_subgraph(self, index: int) -> Subgraph:
         """Return a subgraph by index. Raises FrontendError if the index is out of range."""
-        raise FrontendError(f"it has {self.get_subgraph_size()} graphs, none of index {index}")
+        if not 0 <= index < len(self._graphs):
+            raise FrontendError(f"it has {len(self._graphs)} graphs, none of index {index}")
+        return self._graphs[index]
 
 
 def _converted(value: Any, dtype: DataType | None, what: str) -> Any:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hetero.graph import Constant, Model, Node, Output, Parameter, UniqueNames
 from hetero.system.errors import FrontendError
 
+if TYPE_CHECKING:
+    from hetero.frontend.translation.decoded import DecodedGraph
+    from hetero.frontend.translation.graph_builder import GraphBuilder
+    from hetero.frontend.translation.variables import Variables
+
 AnyNode = TypeVar("AnyNode", bound=Node)
+# An Output, None for an omitted value, or an object of the format, such as the handle of a resource.
+Value = Any
 
 
 class ModelScope:
@@ -49,11 +56,12 @@ class Body(NamedTuple):
 
 
 class Subgraph(ABC):
-    """A graph in an attribute of a node. It is translated when the types and shapes of its inputs are known."""
+    """A graph that a node runs. It is translated when the types and shapes of its inputs are known."""
 
     name: str
     input_count: int
     output_count: int
+    input_names: Sequence[str]
 
     @abstractmethod
     def build(self, inputs: Sequence[Node], parameters: Sequence[Parameter]) -> Body:
@@ -63,16 +71,85 @@ class Subgraph(ABC):
         """
 
     @abstractmethod
-    def inline(self, inputs: Sequence[Output], name: str) -> list[Output]:
+    def inline(self, inputs: Sequence[Any], name: str) -> list[Any]:
         """Translate the subgraph into the outer graph and return its outputs. Raises FrontendError.
 
         The friendly names of the new nodes begin with ``name``.
         """
 
+    def translate_into(
+        self, scope: ModelScope, variables: Any, inputs: Sequence[Value], prefix: str = ""
+    ) -> list[Value]:
+        """Translate the subgraph into any Model under construction; return its outputs. Raises FrontendError."""
+        raise NotImplementedError
+
     def check_input_count(self, count: int) -> None:
         """Raise FrontendError if the subgraph does not take this number of inputs."""
         if count != self.input_count:
             raise FrontendError(f"its graph '{self.name}' has {self.input_count} inputs, but is given {count}")
+
+
+class DecodedSubgraph(Subgraph):
+    """A graph that a node of ``outer``'s graph runs. It is translated when the types of its inputs are known.
+
+    ``captured``: values of the outer graph that its last inputs stand for; the others are ``input_names``.
+    """
+
+    def __init__(self, outer: GraphBuilder, graph: DecodedGraph, captured: Sequence[Output] = ()) -> None:
+        self.graph, self._outer, self._captured = graph, outer, captured
+        self.name, self.output_count = graph.name or "body", len(graph.outputs)
+        self.input_count = len(graph.inputs) - len(captured)
+        self.input_names = [graph.name_of(key) for key in graph.inputs[: self.input_count]]
+
+    def with_captured(self, values: Sequence[Output]) -> DecodedSubgraph:
+        """Return the graph with its last inputs bound to values of the outer graph."""
+        return type(self)(self._outer, self.graph, values)
+
+    def build(self, inputs: Sequence[Node], parameters: Sequence[Parameter]) -> Body:
+        """Translate the subgraph to a Model with these ``parameters``. Raises FrontendError.
+
+        ``inputs``: the nodes that stand for the subgraph's inputs, which are parameters or computed from them.
+        """
+        scope = ModelScope()
+        for name, node in zip(self.input_names, inputs):
+            scope.name(node, name)
+        for parameter in parameters:
+            if parameter not in scope.named:
+                scope.name(parameter, parameter.friendly_name)
+        variables = self._outer.variables.in_body(scope)
+        results = self._enter([node.output(0) for node in inputs], scope, variables, "").results()
+        if variables.assigned:
+            raise FrontendError(f"its graph '{self.name}' changes variables, which this operator does not support")
+        return Body(Model(results, [*parameters, *scope.captured.values()], self.name), list(scope.captured))
+
+    def inline(self, inputs: Sequence[Value], name: str) -> list[Value]:
+        """Translate the subgraph into the outer graph and return its outputs. Raises FrontendError.
+
+        The friendly names of the new nodes begin with ``name``.
+        """
+        outputs = self.translate_into(self._outer.scope, self._outer.variables, inputs, f"{name}/")
+        name_first_output(name, [value for value in outputs if isinstance(value, Output)])
+        return outputs
+
+    def translate_into(
+        self, scope: ModelScope, variables: Variables, inputs: Sequence[Value], prefix: str = ""
+    ) -> list[Value]:
+        """Translate the subgraph into any Model under construction; return its outputs. Raises FrontendError."""
+        return self._enter(inputs, scope, variables, prefix).translate()
+
+    def _enter(self, inputs: Sequence[Value], scope: ModelScope, variables: Variables, prefix: str) -> GraphBuilder:
+        """Return the builder of the subgraph, with its inputs defined."""
+        self.check_input_count(len(inputs))
+        builder = self._outer.enter(self.graph, scope, variables, prefix)
+        names = self.graph.inputs[self.input_count :]
+        is_inlined = scope is self._outer.scope
+        captured = [
+            value if is_inlined else scope.capture(value, self.graph.name_of(key))
+            for key, value in zip(names, self._captured)
+        ]
+        for key, value in zip(self.graph.inputs, [*inputs, *captured]):
+            builder.define(key, value)
+        return builder
 
 
 def name_new_nodes(outputs: Sequence[Output], name: str, named: set[Node], unique: UniqueNames) -> None:

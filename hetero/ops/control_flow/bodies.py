@@ -1,19 +1,21 @@
-"""MultiSubGraphOp: the base of operations that contain Models, called bodies.
+"""MultiSubGraphOp, the base of operations that contain Models, called bodies, and the descriptions of their ports.
 
 A frontend sets inputs, bodies and descriptions one after the other with ``set_arguments``, ``set_function``,
-``set_input_descriptions`` and ``set_output_descriptions``, and calls ``infer`` at the end.
+``set_input_descriptions`` and ``set_output_descriptions``, and calls ``infer`` at the end. Every field of a description
+is an index into the operation's inputs or outputs, or into the body's parameters or results. The names, fields and
+defaults are OpenVINO's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self, TypeVar
 
 from hetero.core.containers import ContainerType, ElementType, OptionalType, SequenceType, enclosing_type
 from hetero.core.shape import Dimension, PartialShape
 from hetero.graph import Model, Node, Op, Output, Parameter, Result, as_output
-from hetero.graph.node import Input
-from hetero.ops.control_flow.port_maps import InputDescription, InvariantInputDescription, OutputDescription
+from hetero.graph.node import DiscreteTypeInfo, Input
 
 # Maximum nesting of bodies. Inference, cloning and evaluation are recursive, and Python's stack is limited.
 MAX_NESTING = 100
@@ -166,3 +168,80 @@ def widen_type(first: ElementType, second: ElementType) -> ElementType:
         return enclosing_type(first, second)
     inner = widen_type(first.element_type, second.element_type)
     return type(first)(inner, _widen_shape(first.partial_shape, second.partial_shape))
+
+
+class _Description:
+    """What all connections have in common."""
+
+    def get_type_info(self) -> DiscreteTypeInfo:
+        return DiscreteTypeInfo(type(self).__name__, "util")
+
+    def copy(self) -> Self:
+        return replace(self)  # type: ignore[type-var]  # every subclass is a dataclass
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+@dataclass(repr=False)
+class InputDescription(_Description):
+    """Connection of an input of the operation to a Parameter of the body."""
+
+    input_index: int = 0
+    body_parameter_index: int = 0
+
+
+@dataclass(repr=False)
+class SliceInputDescription(InputDescription):
+    """Each iteration receives the next slice of the input.
+
+    Slices of length ``part_size`` along ``axis`` start every ``stride`` elements, from ``start`` to ``end``, both
+    inclusive. Negative positions count from the end of the axis (-1 is the last). A negative stride goes backwards.
+    """
+
+    start: int = 0
+    stride: int = 0
+    part_size: int = 0
+    end: int = 0
+    axis: int = 0
+
+
+@dataclass(repr=False)
+class MergedInputDescription(InputDescription):
+    """The first iteration receives the input, each later one the body's Result of the previous iteration."""
+
+    body_value_index: int = 0
+
+
+@dataclass(repr=False)
+class InvariantInputDescription(InputDescription):
+    """Every iteration receives the whole input."""
+
+
+@dataclass(repr=False)
+class _OutputDescription(_Description):
+    """Connection of a Result of the body to an output of the operation."""
+
+    body_value_index: int = 0
+    output_index: int = 0
+
+
+@dataclass(repr=False)
+class ConcatOutputDescription(_OutputDescription):
+    """The Results of all iterations concatenated along ``axis``, in reverse order if the stride is negative."""
+
+    start: int = 0
+    stride: int = 0
+    part_size: int = 0
+    end: int = 0
+    axis: int = 0
+
+
+@dataclass(repr=False)
+class BodyOutputDescription(_OutputDescription):
+    """The Result of one iteration, -1 for the last."""
+
+    iteration: int = -1
+
+
+OutputDescription = ConcatOutputDescription | BodyOutputDescription

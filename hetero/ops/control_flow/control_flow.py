@@ -14,15 +14,17 @@ from hetero.core.types import Type
 from hetero.graph import Model, Node, Output, Parameter, Result
 from hetero.graph.model import checked_model
 from hetero.ops.checks import check_scalar_or_one, normalize_axis
-from hetero.ops.control_flow.bodies import MultiSubGraphOp, widen, widen_type
-from hetero.ops.control_flow.port_maps import (
+from hetero.ops.control_flow.bodies import (
     BodyOutputDescription,
     ConcatOutputDescription,
     InputDescription,
     InvariantInputDescription,
     MergedInputDescription,
+    MultiSubGraphOp,
     OutputDescription,
     SliceInputDescription,
+    widen,
+    widen_type,
 )
 from hetero.ops.values import MAX_VALUE_SIZE, exact_number, exact_value
 

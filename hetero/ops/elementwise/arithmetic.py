@@ -1,4 +1,4 @@
-"""Element-wise arithmetic on two tensors with numpy broadcasting, and Select."""
+"""Element-wise operations on two tensors with numpy broadcasting: arithmetic, comparison, logic, bits; Select."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from hetero.core.shape import Dimension, PartialShape
+from hetero.core.types import Type
 from hetero.graph import Attribute, Op
 from hetero.ops.checks import AcceptedTypes, check_type, common_type, is_boolean, is_number, numpy_or_none
+from hetero.ops.elementwise.elementwise import Unary
 from hetero.ops.values import all_fit, as_objects, is_exact, is_short, known_values, tidy
 from hetero.system.errors import GraphError
 
@@ -176,3 +178,164 @@ def _has_negative(value: np.ndarray) -> bool:
 def _may_be_less(a: np.ndarray, b: np.ndarray) -> bool:
     """Return whether a Dimension in ``a`` may be less than the number in ``b`` that is subtracted from it."""
     return any(isinstance(m, Dimension) and (m.min_length < n or n < 0) for m, n in np.broadcast(a, b))
+
+
+class Comparison(Broadcasting):
+    """Base of element-wise comparisons of two inputs of one element type."""
+
+    combine: Callable
+
+    def validate_and_infer_types(self) -> None:
+        common_type(self, (0, 1))
+        self.set_output_type(0, Type.boolean, self.broadcast_shape((0, 1)))
+
+    def infer_value(self) -> np.ndarray | None:
+        values = known_values(self.input_values())
+        if values is None or not all(map(is_exact, values)) or not is_short(self.output(0)):
+            return None
+        return np.asarray(self.combine(*values))
+
+
+class Equal(Comparison, opset=1):
+    """a = b"""
+
+    combine = staticmethod(np.equal)
+
+
+class NotEqual(Comparison, opset=1):
+    """a ≠ b"""
+
+    combine = staticmethod(np.not_equal)
+
+
+class Greater(Comparison, opset=1):
+    """a > b"""
+
+    combine = staticmethod(np.greater)
+
+
+class GreaterEqual(Comparison, opset=1):
+    """a ≥ b"""
+
+    combine = staticmethod(np.greater_equal)
+
+
+class Less(Comparison, opset=1):
+    """a < b"""
+
+    combine = staticmethod(np.less)
+
+
+class LessEqual(Comparison, opset=1):
+    """a ≤ b"""
+
+    combine = staticmethod(np.less_equal)
+
+
+class Logical(Comparison):
+    """Base of element-wise logical operations on two boolean inputs."""
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0, 1), is_boolean, "boolean")
+        super().validate_and_infer_types()
+
+
+class LogicalAnd(Logical, opset=1):
+    """a and b"""
+
+    combine = staticmethod(np.logical_and)
+
+
+class LogicalOr(Logical, opset=1):
+    """a or b"""
+
+    combine = staticmethod(np.logical_or)
+
+
+class LogicalXor(Logical, opset=1):
+    """Exclusive or: one of a and b, but not both."""
+
+    combine = staticmethod(np.logical_xor)
+
+
+class LogicalNot(Op, opset=1):
+    """not x"""
+
+    input_names = ("node",)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), is_boolean, "boolean")
+        self.set_output_type(0, Type.boolean, self.get_input_partial_shape(0))
+
+    def infer_value(self) -> np.ndarray | None:
+        value = self.input_value(0).value
+        return np.asarray(np.logical_not(value)) if is_exact(value) else None
+
+
+class _Classification(Op):
+    """Base of element-wise tests of floating-point numbers; the output is boolean."""
+
+    input_names = ("data",)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), Type.is_real, "a floating-point number")
+        self.set_output_type(0, Type.boolean, self.get_input_partial_shape(0))
+
+
+class IsFinite(_Classification, opset=10):
+    """Whether x is neither infinite nor NaN."""
+
+
+class IsNaN(_Classification, opset=10):
+    """Whether x is not a number."""
+
+
+class IsInf(_Classification, opset=10):
+    """Whether x is -inf (if ``detect_negative`` is set) or +inf (if ``detect_positive`` is set)."""
+
+    attributes_in = "attributes?"
+    detect_negative = Attribute(bool, True)
+    detect_positive = Attribute(bool, True)
+
+
+def _has_bits(element_type: Type) -> bool:
+    return element_type.is_integer() or element_type is Type.boolean
+
+
+class _Bitwise(Broadcasting):
+    """Base of bitwise operations on two inputs of one integer type, or boolean. Shapes are broadcast."""
+
+    accepted_types = (_has_bits, "an integer or boolean")
+
+
+class BitwiseAnd(_Bitwise, opset=13):
+    """a & b"""
+
+
+class BitwiseOr(_Bitwise, opset=13):
+    """a | b"""
+
+
+class BitwiseXor(_Bitwise, opset=13):
+    """a ^ b"""
+
+
+class BitwiseNot(Unary, opset=13):
+    """~x; logical not for boolean."""
+
+    accepted_types = (_has_bits, "an integer or boolean")
+
+
+class _Shift(Broadcasting):
+    """Base of bit shifts of two inputs of one integer type. Shapes are broadcast."""
+
+    input_names = ("arg0", "arg1")
+    accepted_types = (Type.is_integer, "an integer")
+
+
+class BitwiseLeftShift(_Shift, opset=15):
+    """arg0 << arg1"""
+
+
+class BitwiseRightShift(_Shift, opset=15):
+    """arg0 >> arg1, an arithmetic shift for signed types."""

@@ -1,4 +1,4 @@
-"""Interpolate: resize an image or a tensor of any rank."""
+"""Interpolate, ONNX's Resize, and GridSample."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hetero.core.shape import Dimension, PartialShape
+from hetero.core.shape import Dimension, PartialShape, concatenate
 from hetero.core.types import Type
 from hetero.graph import Attribute, Op, Parameter, choice, integers
-from hetero.ops.checks import input_name, normalize_axes
+from hetero.ops.checks import check_type, input_name, merge_dimensions, normalize_axes
+from hetero.ops.movement.slicing import bounds_of
 from hetero.ops.values import exact_value, shape_of_value
 
 _SETTINGS = (
@@ -193,3 +194,117 @@ def check_sizes(node: Op, index: int, axes: int) -> None:
 def scaled(length: int, scale: float) -> int:
     """Return length · scale rounded down, computed in 32-bit floats as in OpenVINO."""
     return int(np.float32(length) * np.float32(scale))
+
+
+class Resize(Op):
+    """The data resized along ``axes`` to sizes, or by scales, with ONNX's coordinates, filters and borders.
+
+    Differences from Interpolate:
+
+    - Coordinates are computed from length · scale without rounding.
+    - ``tf_crop_and_resize`` resizes the region ``roi`` (the starts of all axes, then the ends, from 0 to 1) and
+      outputs ``extrapolation_value`` outside of the data.
+    - ``antialias`` widens the filters when downsampling.
+    - ``exclude_outside`` gives elements beyond the border no weight.
+    - A ``keep_aspect_ratio_policy`` other than stretch takes sizes as bounds.
+
+    The formulas are those of ONNX's Resize-19.
+
+    - ``image``: the data.
+    - ``scales_or_sizes``: the sizes or the scales of the resized axes, as ``shape_calculation_mode`` says.
+    - ``shape_calculation_mode``: whether sizes or scales are given.
+    - ``mode``: the filter.
+    - ``coordinate_transformation_mode``: which coordinate in the data an element of the output has.
+    - ``nearest_mode``: how coordinates are rounded in mode nearest.
+    - ``cube_coeff``: the parameter a of the cubic filter.
+    """
+
+    input_names = ("image", "scales_or_sizes", "roi?")
+    shape_inputs = (1, 2)
+    axes = Attribute(integers)
+    mode = Attribute(choice("nearest", "linear", "cubic"))
+    shape_calculation_mode = Attribute(choice("sizes", "scales"))
+    coordinate_transformation_mode = Attribute(
+        choice(
+            "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "asymmetric", "tf_half_pixel_for_nn",
+            "align_corners", "tf_crop_and_resize",
+        )
+    )  # fmt: skip
+    nearest_mode = Attribute(choice("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"), "round_prefer_floor")
+    antialias = Attribute(bool, False)
+    cube_coeff = Attribute(float, -0.75)
+    exclude_outside = Attribute(bool, False)
+    extrapolation_value = Attribute(float, 0.0)
+    keep_aspect_ratio_policy = Attribute(choice("stretch", "not_larger", "not_smaller"), "stretch")
+
+    def validate_and_infer_types(self) -> None:
+        if self.coordinate_transformation_mode == "tf_crop_and_resize" and not self.has_input("roi"):
+            self.fail("coordinate_transformation_mode tf_crop_and_resize needs the input roi")
+        self.set_output_type(0, self.get_input_element_type(0), self._shape())
+
+    def _shape(self) -> PartialShape:
+        image = self.get_input_partial_shape(0)
+        if not image.has_rank:
+            return PartialShape.dynamic()
+        axes = normalize_axes(self, self.axes, len(image))
+        check_sizes(self, 1, len(axes))
+        dimensions, target = list(image), exact_value(self.input_value(1))
+        lengths = [image[axis] for axis in axes]
+        sizes: Sequence[Dimension | int] = [Dimension()] * len(axes)
+        if target is not None and all(length.is_static for length in lengths):
+            sizes, _ = self.sizes_and_scales([length.get_length() for length in lengths], target)
+        elif self.shape_calculation_mode == "sizes" and self.keep_aspect_ratio_policy == "stretch":
+            bounds = bounds_of(self.input_value(1), len(axes))
+            sizes = [Dimension() if bound is None else bound for bound in bounds]
+        for axis, size in zip(axes, sizes):
+            dimensions[axis] = Dimension.of(size)
+        return PartialShape(dimensions)
+
+    def sizes_and_scales(self, lengths: Sequence[int], target: np.ndarray) -> tuple[list[int], list[float]]:
+        """Return the output lengths along the axes, and the scales for computing coordinates."""
+        values = target.reshape(-1).tolist()
+        if self.shape_calculation_mode == "scales":
+            return [math.floor(length * scale) for length, scale in zip(lengths, values)], values
+        scales = [size / max(length, 1) for size, length in zip(values, lengths)]
+        if self.keep_aspect_ratio_policy == "stretch":
+            return values, scales
+        scale = min(scales) if self.keep_aspect_ratio_policy == "not_larger" else max(scales)
+        return [math.floor(length * scale + 0.5) for length in lengths], [scale] * len(scales)
+
+
+class GridSample(Op, opset=9):
+    """Data ``[N, C, spatial…]`` sampled at the points of a grid ``[N, points…, axes]``, to ``[N, C, points…]``.
+
+    A point has one coordinate for each spatial axis, last axis first, from -1 at one end of the data to 1 at the other.
+    Any number of spatial axes is supported; OpenVINO supports two.
+
+    - ``align_corners``: whether -1 and 1 are the centers of the first and the last element, instead of their outer
+      edges.
+    - ``mode``: how the elements around a point are combined.
+    - ``padding_mode``: what is outside of the data: zeros, its border, or its reflection.
+    """
+
+    input_names = ("data", "grid")
+    attributes_in = "attributes"
+    align_corners = Attribute(bool, False)
+    mode = Attribute(choice("bilinear", "bicubic", "nearest"), "bilinear")
+    padding_mode = Attribute(choice("zeros", "border", "reflection"), "zeros")
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (1,), Type.is_real, "floating-point numbers")
+        data, grid = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
+        for name, shape in (("data", data), ("grid", grid)):
+            if shape.has_rank and len(shape) < 3:
+                self.fail(f"{name} must have three or more dimensions, but is {shape}")
+        if not data.has_rank and not grid.has_rank:
+            return self.set_output_type(0, self.get_input_element_type(0), PartialShape.dynamic())
+        rank = len(data) if data.has_rank else len(grid)
+        data, grid = (shape if shape.has_rank else PartialShape.dynamic(rank) for shape in (data, grid))
+        if len(data) != len(grid):
+            self.fail(f"data {data} and grid {grid} must have the same number of dimensions")
+        if not grid[-1].compatible(rank - 2):
+            self.fail(
+                f"the points of grid must have {rank - 2} numbers, one for each spatial axis, but have {grid[-1]}"
+            )
+        batch = merge_dimensions(self, (data[0], grid[0]), "the batches of data and grid")
+        self.set_output_type(0, self.get_input_element_type(0), concatenate([batch, data[1]], grid[1:-1]))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from hetero import ops
 from hetero.graph import Model, Node, Output, is_constant
-from hetero.ops.convolution.convolution import CONVOLUTIONS
+from hetero.ops.convolution import CONVOLUTIONS
 from hetero.ops.values import exact_value
 from hetero.ops.work_estimate import assumed_shape
 from hetero.passes.constant_folding import constant_nodes

@@ -17,7 +17,7 @@ from hetero.graph import Constant, Node, Op, Output
 from hetero.ops.checks import normalize_axis
 from hetero.ops.elementwise.arithmetic import Broadcasting
 from hetero.ops.elementwise.elementwise import Unary
-from hetero.ops.reduction.reduction import Reduction
+from hetero.ops.reduction import Reduction
 from hetero.ops.values import exact_value
 
 Order = tuple[int, ...]

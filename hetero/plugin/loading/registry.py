@@ -18,7 +18,7 @@ import pluggy
 from hetero.plugin.loading import hookspecs
 from hetero.plugin.loading.package_code import package_code
 from hetero.system.errors import DeviceError, reason_of
-from hetero.system.messages import get_logger
+from hetero.system.messages import get_logger, suggest
 
 if TYPE_CHECKING:
     from hetero.frontend import Extension, FrontEnd
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 ENTRY_POINT_GROUP = "hetero"
 PACKAGE_CHOICES = "HETERO_DEVICE_PACKAGES"
+# How the names of hooks begin.
+HOOK_PREFIX = "hetero_register_"
 # The name of a device, as a regular expression.
 DEVICE_NAME = r"[A-Za-z_]\w*"
 log = get_logger("hetero.plugin")
@@ -111,7 +113,9 @@ def installed_plugins() -> Registry:
         try:
             _check_version(entry_point.dist)
             with package_code(f"importing plugin package {entry_point.name}"):
-                manager.register(entry_point.load(), entry_point.name)
+                module = entry_point.load()
+                _check_hooks(manager, module)
+                manager.register(module, entry_point.name)
                 dist = entry_point.dist
                 registry.package = f"{dist.name} {dist.version}" if dist else entry_point.name
                 manager.hook.hetero_register_devices(registry=registry)
@@ -120,6 +124,17 @@ def installed_plugins() -> Registry:
         except Exception as error:
             registry.note_failure(entry_point.name, error)
     return registry
+
+
+def _check_hooks(manager: pluggy.PluginManager, module: object) -> None:
+    """Raise DeviceError for a function that is marked as a hook or named like one, but is not called as one."""
+    known = [name for name in dir(hookspecs) if name.startswith(HOOK_PREFIX)]
+    for name in dir(module):
+        is_marked = manager.parse_hookimpl_opts(module, name) is not None
+        if (is_marked or name.startswith(HOOK_PREFIX)) and name not in known:
+            raise DeviceError(f"there is no hook {name}; {suggest(name, known)}")
+        if name in known and not is_marked:
+            raise DeviceError(f"the hook {name} is never called: mark it by hetero.plugin.hookimpl")
 
 
 def _check_version(dist: importlib.metadata.Distribution | None) -> None:

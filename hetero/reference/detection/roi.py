@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from hetero import ops
-from hetero.reference.images.bilinear import bilinear
+from hetero.reference.images.grid_sample import bilinear
 from hetero.reference.registry import Array, evaluates
 
 

@@ -1,4 +1,4 @@
-"""Element-wise arithmetic on two tensors, and Select."""
+"""Element-wise operations on two tensors: arithmetic, comparison, logic, bits; Select."""
 
 from __future__ import annotations
 
@@ -49,3 +49,27 @@ register_functions(
     },
     in_f32=True,
 )  # fmt: skip
+
+
+_COMPARISONS = (
+    ops.Equal, ops.NotEqual, ops.Greater, ops.GreaterEqual, ops.Less, ops.LessEqual,
+    ops.LogicalAnd, ops.LogicalOr, ops.LogicalXor,
+)  # fmt: skip
+register_functions({operation: operation.combine for operation in _COMPARISONS})
+register_functions({ops.LogicalNot: np.logical_not})
+register_functions({ops.IsFinite: np.isfinite, ops.IsNaN: np.isnan}, in_f32=True)
+
+
+@evaluates(ops.IsInf, in_f32=True)
+def is_inf(node: ops.IsInf, x: Array) -> Array:
+    if node.detect_positive and node.detect_negative:
+        return np.isinf(x)
+    if node.detect_positive or node.detect_negative:
+        return x == x.dtype.type(np.inf if node.detect_positive else -np.inf)
+    return np.zeros(x.shape, np.bool_)
+
+
+register_functions({
+    ops.BitwiseAnd: np.bitwise_and, ops.BitwiseOr: np.bitwise_or, ops.BitwiseXor: np.bitwise_xor,
+    ops.BitwiseNot: np.bitwise_not, ops.BitwiseLeftShift: np.left_shift, ops.BitwiseRightShift: np.right_shift,
+})  # fmt: skip

@@ -1,4 +1,4 @@
-"""Element-wise operations with one input."""
+"""Element-wise operations with one input, and Fused, whose operations run one after the other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.registry import Array, evaluates, register_functions
+from hetero.reference.program import Program
+from hetero.reference.registry import Array, Run, Runner, evaluates, prepares, register_functions
 
 register_functions(
     {ops.Abs: np.abs, ops.Ceiling: np.ceil, ops.Floor: np.floor, ops.Negative: np.negative, ops.Sign: np.sign},
@@ -127,3 +128,13 @@ def clamp(node: ops.Clamp, x: Array) -> Array:
 def _clip_to_range(bound: float, dtype: np.dtype) -> int:
     limits = np.iinfo(dtype)
     return limits.min if bound <= limits.min else limits.max if bound >= limits.max else int(bound)
+
+
+@prepares(ops.Fused)
+def fused(node: ops.Fused) -> Runner:
+    program = Program(node.body)
+
+    def run_node(run: Run, *arrays: Array) -> list[Array]:
+        return program.run(arrays, run)
+
+    return run_node

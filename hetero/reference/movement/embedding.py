@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import lowest
-from hetero.reference.movement.gather import checked_indices
+from hetero.reference.movement.indexing import checked_indices
 from hetero.reference.registry import Array, evaluates
 
 _Bags = ops.EmbeddingBagOffsets | ops.EmbeddingBagOffsetsSum | ops.EmbeddingSegmentsSum

@@ -14,8 +14,7 @@ import numpy as np
 from hetero.core.containers import ContainerType
 from hetero.dispatch.cutting.partition import DeviceSubgraph, extract
 from hetero.dispatch.devices import ListedDevice
-from hetero.dispatch.placement.affinity import is_placed
-from hetero.graph import Constant, Model, Node, Output, Parameter
+from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal
 from hetero.ops.values import is_exact
 from hetero.passes import fold_constant_if
 
@@ -40,7 +39,7 @@ class Pieces:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.nodes = [node for node in model.get_ordered_ops() if is_placed(node)]
+        self.nodes = [node for node in model.get_ordered_ops() if not is_terminal(node)]
         self._positions = {node: index for index, node in enumerate(self.nodes)}
         # The index of the last reader of each value: the number of operations for values that a Result reads.
         self._last: dict[Output, int] = {}

@@ -14,9 +14,8 @@ from hetero.dispatch.cutting.boundaries import byte_size
 from hetero.dispatch.devices import parse_device_name
 from hetero.dispatch.drawing.picture import COLORS
 from hetero.dispatch.execution.deployed_model import placement_report
-from hetero.dispatch.placement.affinity import is_placed
 from hetero.dispatch.report import BoundaryReport, FailureReport, PlacementReport
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result, execution, port_name
+from hetero.graph import Constant, Model, Node, Output, Parameter, Result, execution, is_terminal, port_name
 from hetero.graph.rt_info import AFFINITY
 from hetero.graph.unique_names import make_names_unique
 from hetero.plugin import ProfilingInfo
@@ -154,7 +153,7 @@ def graph_nodes(model: Model, report: PlacementReport) -> list[NodeData]:
         index_of[node] = len(nodes)
         outputs = [f"{value.element_type}{value.partial_shape}" for value in node.outputs()]
         inputs = [(index_of[v.node], v.index) for v in node.input_values() if v.node in index_of]
-        where = placed.get(node.friendly_name) if is_placed(node) else None
+        where = placed.get(node.friendly_name) if not is_terminal(node) else None
         if where:
             nodes.append(
                 NodeData(

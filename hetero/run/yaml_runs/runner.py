@@ -16,11 +16,10 @@ import numpy as np
 
 from hetero import properties as props
 from hetero.dispatch.execution.deployed_model import placement_report
-from hetero.dispatch.placement.affinity import is_placed
 from hetero.dispatch.plugin import affinities
 from hetero.dispatch.report import PlacementReport
 from hetero.frontend.source import record_files
-from hetero.graph import Model, port_name
+from hetero.graph import Model, is_terminal, port_name
 from hetero.plugin import ProfilingInfo
 from hetero.plugin.requests.profiling import STAGE, SUBGRAPH
 from hetero.run.devices import DeviceInfo, find_devices
@@ -210,7 +209,7 @@ def _run_model(
         compiled, operations = model, None
     else:
         compiled = compile_model(read.core, model, config.device, properties)
-        operations = sum(map(is_placed, model.get_ordered_ops()))
+        operations = sum(not is_terminal(node) for node in model.get_ordered_ops())
     compile_seconds = time.perf_counter() - started
 
     request = compiled.create_infer_request()

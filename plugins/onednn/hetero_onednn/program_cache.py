@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero.graph import Model
 from hetero.passes import shape_deciding_parameters, specialize
-from hetero.system.tracing import span
+from hetero.plugin import span
 from hetero_onednn.program import Program
 from hetero_onednn.shape_arithmetic import shape_parameters
 

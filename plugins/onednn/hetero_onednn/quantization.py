@@ -8,8 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.graph import Constant, Model, Node, Output, constant_array
-from hetero.graph.rt_info import copy_rt_info
+from hetero.graph import Constant, Model, Node, Output, constant_array, copy_rt_info
 from hetero.passes import changes_numerics
 from hetero.passes.matching.rewriting import only_reader
 

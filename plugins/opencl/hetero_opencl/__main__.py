@@ -9,10 +9,10 @@ import numpy as np
 import typer
 
 from hetero.core.tensor import Tensor
+from hetero.plugin import escaped
 from hetero.run.calibrate import example_inputs, parse_shapes
 from hetero.runtime import Core
 from hetero.system.errors import ConfigError, HeteroError
-from hetero.system.messages import escaped
 from hetero_opencl.compile.lowering_dump import STAGES
 from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.lowering.program import Program

@@ -13,8 +13,7 @@ from hetero import properties as props
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
 from hetero.graph import Model, VariableInfo
-from hetero.plugin import CompiledModel, PreparedModel, Section
-from hetero.plugin.blobs.model_sections import ports_section, section_of
+from hetero.plugin import CompiledModel, PreparedModel, Section, ports_section, section_of
 from hetero.system.errors import BlobError
 from hetero_openvino.device import OpenVinoDevice, from_openvino, openvino_version
 from hetero_openvino.infer_request import OpenVinoInferRequest

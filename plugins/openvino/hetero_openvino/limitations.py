@@ -8,7 +8,7 @@ from __future__ import annotations
 from hetero import ops
 from hetero.core.packing import is_packed
 from hetero.core.types import Type
-from hetero.graph import Constant, Node, Parameter, Result
+from hetero.graph import Constant, Node, is_terminal
 from hetero.ops.control_flow.variables import VariableOp
 
 _VARIABLE_TYPES = (Type.boolean, Type.u8, Type.i8, Type.f16, Type.bf16, Type.f32, Type.i32)
@@ -31,7 +31,7 @@ _REASONS = {
 
 def limitation(node: Node) -> str | None:
     """Return why an operation is not given to OpenVINO although it has it, None for most operations."""
-    if isinstance(node, (Constant, Parameter, Result)):
+    if is_terminal(node):
         return None
     inputs, outputs = node.input_values(), node.outputs()
     types = {value.element_type for value in (*inputs, *outputs)}

@@ -11,11 +11,19 @@ from typing import Any, cast
 import openvino
 
 from hetero import properties as props
-from hetero.graph import Model, Node
-from hetero.plugin import Device, Plugin, PreparedModel, RemoteContext, common_properties, full_name, unsupported
-from hetero.plugin.blobs.model_sections import ports_in, section_of
-from hetero.plugin.prepared_model import Ports
-from hetero.plugin.query import is_terminal
+from hetero.graph import Model, Node, is_terminal
+from hetero.plugin import (
+    Device,
+    Plugin,
+    Ports,
+    PreparedModel,
+    RemoteContext,
+    common_properties,
+    full_name,
+    ports_in,
+    section_of,
+    unsupported,
+)
 from hetero.properties import Mutability, Property, PropertyTable
 from hetero.properties.values import names
 from hetero.system.errors import BlobError, DeviceError

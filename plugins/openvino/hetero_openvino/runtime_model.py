@@ -6,8 +6,7 @@ import openvino
 
 from hetero.core.shape import PartialShape
 from hetero.graph import ExecutionNode, Model, Node, Output, Parameter, Result, execution
-from hetero.plugin import ExecutionTimes
-from hetero.plugin.runtime_model import MICROSECOND
+from hetero.plugin import MICROSECOND, ExecutionTimes
 from hetero_openvino.memory import hetero_type
 
 

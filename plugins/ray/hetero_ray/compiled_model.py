@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hetero import properties as props
 from hetero.graph import Model
-from hetero.plugin import CompiledModel, PreparedModel, Section
-from hetero.plugin.blobs.model_sections import ports_section
+from hetero.plugin import CompiledModel, PreparedModel, Section, ports_section
 from hetero_ray.device import RayDevice, node_options, ray_timeout
 from hetero_ray.infer_request import RayInferRequest
 from hetero_ray.runtime_model import model_of

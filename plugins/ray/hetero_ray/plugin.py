@@ -7,8 +7,16 @@ from typing import Any, cast
 
 from hetero import properties as props
 from hetero.graph import Model
-from hetero.plugin import Device, Plugin, PreparedModel, QueryResult, RemoteContext, common_properties, unsupported
-from hetero.plugin.prepared_model import Ports
+from hetero.plugin import (
+    Device,
+    Plugin,
+    Ports,
+    PreparedModel,
+    QueryResult,
+    RemoteContext,
+    common_properties,
+    unsupported,
+)
 from hetero.properties import Property, PropertyTable
 from hetero_ray.cluster import Placement, check_connection
 from hetero_ray.compiled_model import RayCompiledModel

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from hetero.graph import Model, Node, Op, Output, Parameter, Result, walk_nested
-from hetero.plugin import Section
-from hetero.plugin.blobs.model_sections import ir_fault, ir_sections
+from hetero.plugin import Section, ir_fault, ir_sections
 from hetero.system.errors import BlobError
 
 if TYPE_CHECKING:

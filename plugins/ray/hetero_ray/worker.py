@@ -14,10 +14,7 @@ from hetero import properties as props
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
 from hetero.graph import Op
-from hetero.plugin import CompiledModel, ProfilingInfo, SyncInferRequest, VariableState
-from hetero.plugin.blobs.blob import hetero_version
-from hetero.plugin.blobs.model_sections import ir_in
-from hetero.plugin.requests.profiling import STAGE
+from hetero.plugin import STAGE, CompiledModel, ProfilingInfo, SyncInferRequest, VariableState, hetero_version, ir_in
 from hetero.properties import Property
 from hetero.system.errors import DeviceError
 from hetero_ray.runtime_model import PlainNode, plain_nodes

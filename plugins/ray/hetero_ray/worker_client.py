@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from hetero.graph import Op
-from hetero.plugin.blobs.blob import hetero_version
+from hetero.plugin import hetero_version
 from hetero.system.errors import DeviceError, HeteroError, reason_of
 from hetero_ray.cluster import Placement, check_connection
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model, Parameter, Tensor, Type, ops
-from hetero.dispatch.placement.affinity import is_placed
+from hetero.graph import is_terminal
 from hetero.graph.rt_info import AFFINITY
 from hetero.graph.unique_names import make_names_unique
 from tests.devices import PickyPlugin, core_with
@@ -141,7 +141,7 @@ def spread(core: Core, model: Model, names: list[str], seed: int) -> Model:
     chosen = random.Random(seed)
     make_names_unique(model)
     claims = {name: core.query_model(model, name) for name in names}
-    for node in filter(is_placed, model.get_ordered_ops()):
+    for node in (node for node in model.get_ordered_ops() if not is_terminal(node)):
         able = [name for name in names if node.friendly_name in claims[name]]
         node.rt_info[AFFINITY] = chosen.choice(able)
     return model

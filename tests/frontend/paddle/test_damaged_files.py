@@ -136,7 +136,8 @@ DAMAGED = {
     "many nested blocks": (program(*([loop(index + 1)] for index in range(200))), "has no block"),
     "an unknown attribute type": (program([operator("relu", [attribute("a", 99)])]), "unknown type 99"),
     "unknown operators": (
-        program([operator("one"), operator("two"), operator("one")]), r"no translation of one \(2\), two \(1\)"
+        program([operator("one"), operator("two"), operator("one")]),
+        r"no translation of one \(2 nodes, the first is 'one'\), two \('two'\): add one with a ConversionExtension",
     ),
 }  # fmt: skip
 

@@ -97,7 +97,7 @@ WRONG = {
     "a body takes too much": ("WHILE", BELOW, SUM, "its graph 'sum' has 2 inputs, but is given 1"),
     "a body gives too much": ("WHILE", BELOW, TWO, "its graph 'two' has 2 outputs, but 1 are needed"),
     "a condition is no scalar": ("WHILE", SAME, SAME, "input 1 must be a scalar or have one element"),
-    "no such graph": ("IF", SAME, 7, "there is no graph 7"),
+    "no such graph": ("IF", SAME, 7, "there is no function '7' in the model"),
 }
 
 

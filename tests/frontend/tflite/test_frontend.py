@@ -70,7 +70,7 @@ def test_weights_beside_the_model_are_refused(content):
 def test_all_unknown_operators_are_told_at_once():
     first = Op("Mine", [feed((1, 4))], [out(np.float32, (1, 4), name="a")])
     second = Op("Yours", first.outputs, [out(np.float32, (1, 4), name="b")])
-    message = r"there is no translation of the custom Mine \(node a\); the custom Yours \(node b\)"
+    message = r"there is no translation of the custom Mine \('a'\), the custom Yours \('b'\): add one with a Conv"
     with pytest.raises(FrontendError, match=message):
         Core().read_model(build(Graph([first, second])).content)
 
@@ -136,7 +136,7 @@ def test_extensions_see_what_was_decoded_and_how_far_the_reading_is(content):
     calls = []
 
     def double(decoded):
-        tensor = next(tensor for tensor in decoded.graphs[0].tensors if tensor.data is not None)
+        tensor = next(tensor for tensor in decoded.graph.tensors if tensor.data is not None)
         tensor.data = 2 * tensor.data
 
     core = Core()

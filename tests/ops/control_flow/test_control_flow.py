@@ -16,7 +16,7 @@ import pytest
 import hetero
 from hetero.frontend.ir.weights import WeightsWriter
 from hetero.frontend.ir.writer import model_element
-from hetero.ops.control_flow.port_maps import BodyOutputDescription, InvariantInputDescription
+from hetero.ops.control_flow.bodies import BodyOutputDescription, InvariantInputDescription
 from hetero.opset_modules import make_modules
 from hetero.passes import eliminate_common_subexpressions, fold_constants
 from hetero.reference import evaluate

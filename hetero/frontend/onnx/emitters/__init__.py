@@ -1,17 +1,7 @@
-"""Emitters of ONNX nodes by family of operations; importing the package registers them."""
+"""Emitters of ONNX nodes, one file per family of operations. Importing this package registers all of them."""
 
-from hetero.frontend.onnx.emitters import (  # noqa: F401
-    control_flow,
-    convolution,
-    elementwise,
-    extensions,
-    gathering,
-    movement,
-    normalization,
-    quantization,
-    recurrent,
-    reduction,
-    resize,
-    signal,
-    slicing,
-)
+import importlib
+import pkgutil
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")

@@ -13,13 +13,13 @@ from hetero.core.types import Type
 from hetero.frontend.onnx.emitters.registry import emitter
 from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx
 from hetero.graph import Parameter, Result
-from hetero.ops.control_flow.control_flow import SubGraphOp
-from hetero.ops.control_flow.port_maps import (
+from hetero.ops.control_flow.bodies import (
     ConcatOutputDescription,
     InvariantInputDescription,
     MergedInputDescription,
     SliceInputDescription,
 )
+from hetero.ops.control_flow.control_flow import SubGraphOp
 
 if TYPE_CHECKING:
     from hetero.frontend.onnx.graph_writer import GraphWriter

@@ -1,4 +1,4 @@
-"""Element-wise operations and conversions of element types."""
+"""Element-wise operations, conversions of element types, and FakeQuantize."""
 
 from __future__ import annotations
 
@@ -8,49 +8,39 @@ import ml_dtypes
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.emitters.registry import emit_directly, emitter
+from hetero.frontend.onnx.emitters.registry import emit_rows, emitter, op_type_of, write_row
 from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx, onnx_type
-from hetero.graph import Node
+from hetero.frontend.translation.operator_table import Row
 
-emit_directly({
-    ops.Abs: "Abs", ops.Add: "Add", ops.Equal: "Equal", ops.Greater: "Greater", ops.GreaterEqual: "GreaterOrEqual",
-    ops.Identity: "Identity", ops.IsNaN: "IsNaN", ops.Less: "Less", ops.LessEqual: "LessOrEqual",
-    ops.LogicalAnd: "And", ops.LogicalNot: "Not", ops.LogicalOr: "Or", ops.LogicalXor: "Xor", ops.Maximum: "Max",
-    ops.Minimum: "Min", ops.Multiply: "Mul", ops.Negative: "Neg", ops.Power: "Pow", ops.Relu: "Relu",
-    ops.Select: "Where", ops.Sign: "Sign", ops.Subtract: "Sub",
+# Operators that functions read, because they take more than the operations.
+emit_rows({
+    "Identity": Row(ops.Identity), "Max": Row(ops.Maximum), "Min": Row(ops.Minimum), "Pow": Row(ops.Power),
 })  # fmt: skip
-# Functions of real numbers.
-_REAL: dict[type[Node], str] = {
-    ops.Acos: "Acos", ops.Acosh: "Acosh", ops.Asin: "Asin", ops.Asinh: "Asinh", ops.Atan: "Atan", ops.Atanh: "Atanh",
-    ops.Cos: "Cos", ops.Cosh: "Cosh", ops.Erf: "Erf", ops.Exp: "Exp", ops.Log: "Log", ops.Sin: "Sin",
-    ops.Sinh: "Sinh", ops.Sqrt: "Sqrt", ops.Tan: "Tan", ops.Tanh: "Tanh",
-}  # fmt: skip
-_ACTIVATIONS: dict[type[Node], str] = {
-    ops.HSwish: "HardSwish", ops.Mish: "Mish", ops.Sigmoid: "Sigmoid", ops.SoftPlus: "Softplus",
-    ops.SoftSign: "Softsign",
-}  # fmt: skip
 
 
-@emitter(*_REAL)
+@emitter(
+    ops.Acos, ops.Acosh, ops.Asin, ops.Asinh, ops.Atan, ops.Atanh, ops.Cos, ops.Cosh, ops.Erf, ops.Exp, ops.Log,
+    ops.Sin, ops.Sinh, ops.Sqrt, ops.Tan, ops.Tanh,
+)  # fmt: skip
 def real_function(node: NodeWriter) -> str:
     """Integers give the nearest integer to the result."""
-    op_type = _REAL[type(node.op)]
+    op_type = op_type_of(type(node.op))
     if node.kind(0).is_real():
         return node.add(op_type, node.input(0))
     return node.cast(node.add("Round", node.add(op_type, node.cast(node.input(0), Type.f32))), node.kind(0))
 
 
-@emitter(*_ACTIVATIONS)
-def activation(node: NodeWriter) -> str:
+@emitter(ops.Elu, ops.HSwish, ops.Mish, ops.Sigmoid, ops.SoftPlus, ops.SoftSign)
+def activation(node: NodeWriter) -> list[str]:
     node.check_real()
-    return node.add(_ACTIVATIONS[type(node.op)], node.input(0))
+    return write_row(node)
 
 
 @emitter(ops.Ceiling, ops.Floor)
 def round_to_integer(node: NodeWriter) -> str:
     if node.kind(0).is_integer():
         return node.input(0)
-    return node.add({"Ceiling": "Ceil"}.get(node.op.type_info.name, node.op.type_info.name), node.input(0))
+    return node.add(op_type_of(type(node.op)), node.input(0))
 
 
 @emitter(ops.NotEqual)
@@ -135,23 +125,6 @@ def cast(node: NodeWriter) -> str:
     )  # fmt: skip
 
 
-@emitter(ops.BitCast)
-def bit_cast(node: NodeWriter) -> str:
-    return node.add("BitCast", node.input(0), to=onnx_type(node.op.destination_type))
-
-
-@emitter(ops.Elu)
-def elu(node: NodeWriter) -> str:
-    node.check_real()
-    return node.add("Elu", node.input(0), alpha=node.op.alpha)
-
-
-@emitter(ops.Gelu)
-def gelu(node: NodeWriter) -> str:
-    approximate = "tanh" if node.op.approximation_mode == "tanh" else "none"
-    return node.add("Gelu", node.input(0), approximate=approximate)
-
-
 @emitter(ops.HSigmoid)
 def h_sigmoid(node: NodeWriter) -> str:
     node.check_real()
@@ -188,16 +161,6 @@ def prelu(node: NodeWriter) -> str:
     return node.add("PRelu", *node.inputs)
 
 
-@emitter(ops.IsInf)
-def is_inf(node: NodeWriter) -> str:
-    return node.add(
-        "IsInf",
-        node.input(0),
-        detect_negative=int(node.op.detect_negative),
-        detect_positive=int(node.op.detect_positive),
-    )
-
-
 @emitter(ops.IsFinite)
 def is_finite(node: NodeWriter) -> str:
     return node.add("Not", node.add("Or", node.add("IsInf", node.input(0)), node.add("IsNaN", node.input(0))))
@@ -215,3 +178,15 @@ def round_(node: NodeWriter) -> str:
     is_upper_half = node.add("GreaterOrEqual", node.add("Sub", magnitude, whole), node.number(0.5))
     rounded = node.add("Add", whole, node.cast(is_upper_half, node.kind(0)))
     return node.add("Mul", rounded, node.add("Sign", node.input(0)))
+
+
+@emitter(ops.FakeQuantize)
+def fake_quantize(node: NodeWriter) -> str:
+    """Round to levels between input_low and input_high, mapped to the range from output_low to output_high."""
+    data, low, high, output_low, output_high = node.inputs
+    steps = node.number(node.op.levels - 1)
+    position = node.add("Div", node.add("Sub", data, low), node.add("Sub", high, low))
+    level = node.add("Div", node.add("Round", node.add("Mul", position, steps)), steps)
+    inside = node.add("Add", node.add("Mul", level, node.add("Sub", output_high, output_low)), output_low)
+    bounded = node.add("Where", node.add("Greater", data, node.add("Max", low, high)), output_high, inside)
+    return node.add("Where", node.add("LessOrEqual", data, node.add("Min", low, high)), output_low, bounded)

@@ -45,11 +45,6 @@ def transpose(node: NodeWriter) -> str:
     return node.transpose(node.input(0), order or range(node.rank(0))[::-1])
 
 
-@emitter(ops.Concat)
-def concat(node: NodeWriter) -> str:
-    return node.add("Concat", *node.inputs, axis=node.op.axis)
-
-
 @emitter(ops.Split)
 def split(node: NodeWriter) -> Sequence[str]:
     (axis,) = node.numbers(1)

@@ -32,12 +32,6 @@ def _reduced(node: NodeWriter, name: str, value: str) -> str:
     return node.add(name, value, node.vector(1), keepdims=int(node.op.keep_dims), noop_with_empty_axes=1)
 
 
-@emitter(ops.CumSum, ops.CumProd)
-def cumulative(node: NodeWriter) -> str:
-    op = node.op
-    return node.add(op.type_info.name, *node.inputs, exclusive=int(op.exclusive), reverse=int(op.reverse))
-
-
 @emitter(ops.TopK)
 def top_k(node: NodeWriter) -> Sequence[str]:
     op, axis = node.op, node.op.axis
@@ -86,11 +80,6 @@ def _count(node: NodeWriter, values: str, ends: str, strictly: bool) -> str:
     """Count the ends that are less than each value, or not greater than it."""
     beyond = node.add("Greater" if strictly else "GreaterOrEqual", values, ends)
     return node.add("ReduceSum", node.cast(beyond, node.op.output_type), [-1], keepdims=0)
-
-
-@emitter(ops.Det)
-def det(node: NodeWriter) -> str:
-    return node.add("Det", node.input(0))
 
 
 _RANGE_TYPES = (Type.f64, Type.f32, Type.f16, Type.bf16, Type.i64, Type.i32, Type.i16)

@@ -1,4 +1,4 @@
-"""Reshape, transpose, concat, split, tile, pad and other rearrangements of elements."""
+"""Constants, shapes, reshape, transpose, concat, split, tile, pad and other rearrangements of elements."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hetero.core.shape import Dimension
 from hetero.core.types import Type
 from hetero.frontend.numerics.movement import pad_wrap
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import register_direct, translator
-from hetero.frontend.translation.node_context import REQUIRED
+from hetero.frontend.onnx.registry import rows, translator
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import (
     axis_length,
@@ -26,8 +26,16 @@ from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
 from hetero.system.errors import FrontendError
 
-register_direct({"Flatten": flatten}, 1, axis=1)
-register_direct({"Tile": ops.Tile}, 2, since=6)
+_BLOCKS = Attr("mode", "DCR", values={"DCR": "blocks_first", "CRD": "depth_first"})
+rows({
+    "Concat": [Row(ops.Concat, axis=Attr("axis", 1)), Row(ops.Concat, since=4, axis=Attr("axis"))],
+    "DepthToSpace": Row(ops.DepthToSpace, mode=_BLOCKS, block_size=Attr("blocksize")),
+    "Expand": Row(ops.Broadcast, since=8, broadcast_spec="BIDIRECTIONAL"),
+    "Flatten": Row(flatten, axis=Attr("axis", 1)),
+    "Size": Row(lambda value: ops.ReduceProd(ops.ShapeOf(value), int64([0]), False)),
+    "SpaceToDepth": Row(ops.SpaceToDepth, mode=_BLOCKS, block_size=Attr("blocksize")),
+    "Tile": Row(ops.Tile, since=6),
+})  # fmt: skip
 
 
 @translator("Reshape")
@@ -53,16 +61,6 @@ def squeeze(node: OnnxNodeContext) -> Translation:
 @translator("Unsqueeze")
 def unsqueeze(node: OnnxNodeContext) -> Translation:
     return ops.Unsqueeze(node.get_input(0), node.get_input_or_attribute(1, "axes"))
-
-
-@translator("Concat")
-def concat(node: OnnxNodeContext) -> Translation:
-    return ops.Concat(node.get_inputs(), node.get_attribute("axis", 1 if node.get_opset_version() < 4 else REQUIRED))
-
-
-@translator("Expand", since=8)
-def expand(node: OnnxNodeContext) -> Translation:
-    return ops.Broadcast(node.get_input(0), node.get_input(1), broadcast_spec="BIDIRECTIONAL")
 
 
 @translator("Tile")
@@ -155,16 +153,49 @@ def center_crop_pad(node: OnnxNodeContext) -> Translation:
     return ops.Pad(value, *pads, "constant", scalar_like(value, 0))
 
 
-@translator("DepthToSpace", "SpaceToDepth")
-def depth_to_space(node: OnnxNodeContext) -> Translation:
-    operation = ops.DepthToSpace if node.get_op_type() == "DepthToSpace" else ops.SpaceToDepth
-    mode = "depth_first" if node.get_attribute("mode", "DCR") == "CRD" else "blocks_first"
-    return operation(node.get_input(0), mode, node.get_attribute("blocksize"))
-
-
 @translator("Col2Im", since=18)
 def col2im(node: OnnxNodeContext) -> Translation:
     pads = node.get_attribute("pads", None)
     begin, end = (None, None) if pads is None else (pads[: len(pads) // 2], pads[len(pads) // 2 :])
     strides, dilations = node.get_attribute("strides", None), node.get_attribute("dilations", None)
     return ops.Col2Im(*(node.get_input(index) for index in range(3)), strides, dilations, begin, end)
+
+
+# The attributes that may hold the value of a Constant, with the numpy type of those that are not tensors.
+_VALUE_TYPES = {
+    "value": None, "value_float": np.float32, "value_floats": np.float32, "value_int": np.int64, "value_ints": np.int64,
+    "value_string": np.str_, "value_strings": np.str_,
+}  # fmt: skip
+
+
+@translator("Constant")
+def constant(node: OnnxNodeContext) -> Translation:
+    for name, dtype in _VALUE_TYPES.items():
+        if node.has_attribute(name):
+            return Constant(np.asarray(node.get_attribute(name), dtype))
+    raise FrontendError(f"it needs one of the attributes {', '.join(_VALUE_TYPES)}")
+
+
+@translator("ConstantOfShape", since=9)
+def constant_of_shape(node: OnnxNodeContext) -> Translation:
+    value = node.get_attribute("value", np.zeros(1, np.float32))
+    if value.size != 1:
+        raise FrontendError(f"attribute value must have one element, but has {value.size}")
+    return ops.Broadcast(Constant(value.reshape(())), node.get_input(0))
+
+
+@translator("Range", since=11)
+def value_range(node: OnnxNodeContext) -> Translation:
+    start, stop, step = node.get_inputs()
+    return ops.Range(start, stop, step, start.element_type)
+
+
+@translator("Shape")
+def shape(node: OnnxNodeContext) -> Translation:
+    full_shape = ops.ShapeOf(node.get_input(0))
+    start, end = node.get_attribute("start", 0), node.get_attribute("end", None)
+    if start == 0 and end is None:
+        return full_shape
+    # Slice handles negative and out-of-range numbers like ONNX's start and end.
+    end = np.iinfo(np.int64).max if end is None else end
+    return ops.Slice(full_shape, np.array([start]), np.array([end]), np.array([1]), np.array([0]))

@@ -1,4 +1,4 @@
-"""Batch, layer, instance, group, RMS, local response and Lp normalization."""
+"""Batch, layer, instance, group, RMS, local response and Lp normalization, and classification losses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.registry import rows, translator
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import (
     axis_length,
@@ -116,16 +117,20 @@ def group_normalization_18(node: OnnxNodeContext) -> Translation:
     return ops.GroupNormalization(data, *vectors, groups, _epsilon(node))
 
 
-@translator("GroupNormalization", since=21)
-def group_normalization(node: OnnxNodeContext) -> Translation:
-    return ops.GroupNormalization(*node.get_inputs(), node.get_attribute("num_groups"), _epsilon(node))
-
-
-@translator("LRN")
-def lrn(node: OnnxNodeContext) -> Translation:
-    alpha, beta = node.get_attribute("alpha", 1e-4), node.get_attribute("beta", 0.75)
-    bias, size = node.get_attribute("bias", 1.0), node.get_attribute("size")
-    return ops.LRN(node.get_input(0), int64([1]), alpha, beta, bias, size)
+rows({
+    "GroupNormalization": Row(
+        ops.GroupNormalization, since=21, num_groups=Attr("num_groups"), epsilon=Attr("epsilon", 1e-5)
+    ),
+    "LRN": Row(
+        lambda value, **attributes: ops.LRN(value, int64([1]), **attributes),
+        alpha=Attr("alpha", 1e-4), beta=Attr("beta", 0.75), bias=Attr("bias", 1.0), size=Attr("size"),
+    ),
+    # The ONNX function of this operator adds 1e-9 to the deviation.
+    "MeanVarianceNormalization": Row(
+        lambda value, axes: ops.MVN(value, int64(axes), True, 1e-9, "outside_sqrt"),
+        since=9, axes=Attr("axes", (0, 2, 3)),
+    ),
+})  # fmt: skip
 
 
 @translator("LpNormalization")
@@ -142,11 +147,12 @@ def divide_by_norm(value: Output, norm: Op) -> Op:
     return ops.Divide(value, ops.Select(is_zero, scalar_like(value, 1), norm))
 
 
-@translator("MeanVarianceNormalization", since=9)
-def mean_variance_normalization(node: OnnxNodeContext) -> Translation:
-    # The ONNX function of this operator adds 1e-9 to the deviation.
-    axes = int64(node.get_attribute("axes", (0, 2, 3)))
-    return ops.MVN(node.get_input(0), axes, True, 1e-9, "outside_sqrt")
+@translator("MeanVarianceNormalization")
+def mean_variance_normalization_1(node: OnnxNodeContext) -> Translation:
+    value = node.get_input(0)
+    # Over the batch axis too, like the default of version 9.
+    axes = (0, *range(1 if node.get_attribute("across_channels", 0) else 2, rank_of(value)))
+    return ops.MVN(value, int64(axes), bool(node.get_attribute("normalize_variance", 1)), 1e-9, "outside_sqrt")
 
 
 def _normalize(data: Output, axes: Sequence[int], epsilon: float) -> Output:
@@ -199,3 +205,55 @@ def _axes_from(node: OnnxNodeContext) -> range:
 
 def _epsilon(node: OnnxNodeContext) -> float:
     return node.get_attribute("epsilon", 1e-5)
+
+
+@translator("NegativeLogLikelihoodLoss", since=12)
+def negative_log_likelihood_loss(node: OnnxNodeContext) -> Translation:
+    return _loss(node, node.get_input(0))
+
+
+@translator("SoftmaxCrossEntropyLoss", since=12)
+def softmax_cross_entropy_loss(node: OnnxNodeContext) -> Translation:
+    log_probabilities = ops.LogSoftmax(node.get_input(0), 1).output(0)
+    loss = _loss(node, log_probabilities)
+    return [loss, log_probabilities] if node.has_output(1) else [loss]
+
+
+def _loss(node: OnnxNodeContext, log_probabilities: Output) -> Output:
+    """Return the negative log probabilities ``[N, C, d…]`` of the target classes ``[N, d…]``, weighted and reduced."""
+    classes, ignored = node.get_input(1), node.get_attribute("ignore_index", None)
+    valid = None
+    if ignored is not None:
+        valid = ops.NotEqual(classes, scalar_like(classes, ignored))
+        classes = ops.Select(valid, classes, scalar_like(classes, 0)).output(0)  # ignore_index may be out of range
+    loss = ops.Negative(_select_classes(log_probabilities, classes)).output(0)
+    weights = None
+    if node.has_input(2):
+        weights = ops.Gather(node.get_input(2), classes, int64(0)).output(0)
+        if valid is not None:
+            weights = ops.Select(valid, weights, scalar_like(weights, 0)).output(0)
+    elif valid is not None:
+        weights = ops.Convert(valid, log_probabilities.element_type).output(0)
+    if weights is not None:
+        # Select, because the loss of an ignored element may be infinite, and infinity times 0 is NaN.
+        weighted = ops.Multiply(loss, weights)
+        loss = (weighted if valid is None else ops.Select(valid, weighted, scalar_like(loss, 0))).output(0)
+    return _reduce(loss, weights, node.get_attribute("reduction", "mean"))
+
+
+def _select_classes(log_probabilities: Output, classes: Output) -> Output:
+    """Return the elements ``[N, d…]`` of ``[N, C, d…]`` at the classes."""
+    indices = ops.Unsqueeze(classes, int64([1]))
+    return ops.Squeeze(ops.GatherElements(log_probabilities, indices, 1), int64([1])).output(0)
+
+
+def _reduce(loss: Output, weights: Output | None, reduction: str) -> Output:
+    if reduction == "none":
+        return loss
+    if reduction not in ("sum", "mean"):
+        raise FrontendError(f"reduction must be none, sum or mean, but is {reduction}")
+    axes = int64(range(rank_of(loss)))
+    if reduction == "mean" and weights is None:
+        return ops.ReduceMean(loss, axes, False).output(0)
+    total = ops.ReduceSum(loss, axes, False)
+    return (total if reduction == "sum" else ops.Divide(total, ops.ReduceSum(weights, axes, False))).output(0)

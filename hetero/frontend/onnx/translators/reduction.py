@@ -1,4 +1,4 @@
-"""Reductions over axes, global pooling, and cumulative sums and products."""
+"""Reductions over axes, global pooling, cumulative sums and products, and sorting."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.reduction import log_sum_exp
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import register_direct, translator
+from hetero.frontend.onnx.registry import rows, translator
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import int64, rank_of, scalar_like
+from hetero.frontend.translation.values import axis_length, int64, rank_of, reshape, scalar_like
 from hetero.graph import Op, Output
 
 # Reduces a value over axes, and keeps these with length 1 if the flag is set.
@@ -62,5 +63,34 @@ def global_pool(node: OnnxNodeContext) -> Translation:
     return reduction(value, int64(range(2, rank_of(value))), True)
 
 
-register_direct({"CumSum": ops.CumSum}, 2, since=11, exclusive=0, reverse=0)
-register_direct({"CumProd": ops.CumProd}, 2, since=26, exclusive=0, reverse=0)
+rows({
+    "CumProd": Row(ops.CumProd, since=26, exclusive=Attr("exclusive", 0), reverse=Attr("reverse", 0)),
+    "CumSum": Row(ops.CumSum, since=11, exclusive=Attr("exclusive", 0), reverse=Attr("reverse", 0)),
+})  # fmt: skip
+
+
+@translator("TopK")
+def top_k(node: OnnxNodeContext) -> Translation:
+    count = reshape(node.get_input_or_attribute(1, "k"), ())
+    mode = "max" if node.get_attribute("largest", 1) else "min"
+    order = "value" if node.get_attribute("sorted", 1) else "none"
+    return ops.TopK(node.get_input(0), count, node.get_attribute("axis", -1), mode, order, "i64", True)
+
+
+@translator("ArgMax", "ArgMin")
+def arg_max_or_min(node: OnnxNodeContext) -> Translation:
+    value, axis = node.get_input(0), node.get_attribute("axis", 0)
+    mode = "max" if node.get_op_type() == "ArgMax" else "min"
+    last = node.get_attribute("select_last_index", 0)
+    if last:  # search the first index in the reversed value
+        value = ops.Slice(value, int64([-1]), int64([-(2**63)]), int64([-1]), int64([axis])).output(0)
+    index = ops.TopK(value, int64(1), axis, mode, "value", "i64", True).output(1)
+    if last:
+        index = ops.Subtract(ops.Subtract(axis_length(value, axis), int64(1)), index).output(0)
+    return index if node.get_attribute("keepdims", 1) else ops.Squeeze(index, int64([axis]))
+
+
+@translator("Unique", since=11)
+def unique(node: OnnxNodeContext) -> Translation:
+    axis = int64(node.get_attribute("axis")) if node.has_attribute("axis") else None
+    return ops.Unique(node.get_input(0), axis, node.get_attribute("sorted", 1))

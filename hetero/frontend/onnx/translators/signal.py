@@ -9,7 +9,9 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.registry import rows, translator
+from hetero.frontend.onnx.tensors import element_type
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import arange, axis_length, int64, rank_of, scalar_like
 from hetero.graph import Constant, Op, Output
@@ -86,6 +88,8 @@ def window(node: OnnxNodeContext) -> Translation:
     return ops.Convert(total, node.get_type_attribute("output_datatype", Type.f32))
 
 
-@translator("MelWeightMatrix", since=17)
-def mel_weight_matrix(node: OnnxNodeContext) -> Translation:
-    return ops.MelWeightMatrix(*node.get_inputs(), node.get_type_attribute("output_datatype", Type.f32))
+rows({
+    "MelWeightMatrix": Row(
+        ops.MelWeightMatrix, since=17, output_type=Attr("output_datatype", Type.f32, element_type)
+    )
+})  # fmt: skip

@@ -16,22 +16,23 @@ from hetero.frontend.translation.subgraph import Body
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import int64
 from hetero.graph import Output, Parameter
-from hetero.ops.control_flow.port_maps import BodyOutputDescription, MergedInputDescription
+from hetero.ops.control_flow.bodies import BodyOutputDescription, MergedInputDescription
 from hetero.ops.values import exact_value
 
 
 @translator("if")
 def if_op(node: PaddleNodeContext) -> PaddleTranslation:
     condition = _as_boolean(node.get_input("Cond"))
-    branches = [node.get_subgraph(0), node.get_subgraph(1)]
+    count = node.get_subgraph(0).output_count
     # A branch alone may set variables that have no value otherwise; nothing may read them after it.
-    kept = [at for at in range(branches[0].output_count) if not any(branch.lacks(at) for branch in branches)]
+    kept = [place for place in range(count) if not any(node.block_lacks(index, place) for index in (0, 1))]
+    branches = [node.block_part(index, [], kept) for index in (0, 1)]
     known = exact_value(condition)
     if known is not None:
-        values = branches[0 if known.item() else 1].inline_part([], node.name, kept)
+        values = branches[0 if known.item() else 1].inline([], node.name)
     else:
-        values = make_if(condition, [branch.build_part([], [], [], kept) for branch in branches]).outputs()
-    return {"Out": _at(kept, values, branches[0].output_count)}
+        values = make_if(condition, [branch.build([], []) for branch in branches]).outputs()
+    return {"Out": _at(kept, values, count)}
 
 
 @translator("while")
@@ -40,13 +41,14 @@ def while_op(node: PaddleNodeContext) -> PaddleTranslation:
 
     A variable without a value before the loop is not carried.
     """
-    graph, condition = node.get_subgraph(0), _as_boolean(node.get_input("Condition"))
+    condition = _as_boolean(node.get_input("Condition"))
     given = node.optional_tensors("X")
     kept = [place for place, value in enumerate(given) if value is not None]
     carried = [value for value in given if value is not None]
+    graph = node.block_part(0, kept, [0, *(1 + place for place in kept)])
 
     def build(values: list[Parameter]) -> Body:
-        body = graph.build_part(values, values, kept, [0, *(1 + place for place in kept)])
+        body = graph.build(values, values)
         result = body.model.results[0]
         result.input(0).replace_source_output(_as_boolean(result.input_value(0)))
         result.infer()

@@ -13,7 +13,7 @@ from hetero.frontend.translation.control_flow import build_loop_body, connect, m
 from hetero.frontend.translation.subgraph import Body
 from hetero.frontend.translation.translators import Translation
 from hetero.graph import Constant, Model, Output, Parameter
-from hetero.ops.control_flow.port_maps import BodyOutputDescription, MergedInputDescription
+from hetero.ops.control_flow.bodies import BodyOutputDescription, MergedInputDescription
 from hetero.ops.values import exact_value
 from hetero.system.errors import FrontendError
 

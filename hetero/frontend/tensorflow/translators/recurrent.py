@@ -14,7 +14,7 @@ from hetero.frontend.translation.subgraph import Body, ModelScope
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, scalar_like
 from hetero.graph import Model, Node, Output, Parameter, as_output
-from hetero.ops.control_flow.port_maps import ConcatOutputDescription, MergedInputDescription, SliceInputDescription
+from hetero.ops.control_flow.bodies import ConcatOutputDescription, MergedInputDescription, SliceInputDescription
 
 
 @translator("GRUBlockCell")

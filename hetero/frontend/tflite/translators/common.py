@@ -6,7 +6,7 @@ import numpy as np
 import tflite
 
 from hetero import ops
-from hetero.frontend.tflite.decoded import DecodedTensor
+from hetero.frontend.tflite.decoded import TfliteTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, quantize
 from hetero.graph import Node, Output, as_output
@@ -71,7 +71,7 @@ def update_state(node: TfliteNodeContext, index: int, value: Output) -> None:
     node.set_variable_input(index, value if params is None else quantize(value, params, tensor.element_type))
 
 
-def fake_quantize(value: Output, tensor: DecodedTensor) -> Output:
+def fake_quantize(value: Output, tensor: TfliteTensor) -> Output:
     """Round real values to those that a quantized tensor can represent."""
     params = tensor.quantization
     return value if params is None else dequantize(quantize(value, params, tensor.element_type), params)

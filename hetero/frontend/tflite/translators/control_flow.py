@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.variables import BodyVariables
 from hetero.frontend.translation.control_flow import build_loop_body, make_if, make_while
-from hetero.frontend.translation.subgraph import Body, ModelScope
+from hetero.frontend.translation.subgraph import Body, ModelScope, Subgraph
 from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.variables import BodyVariables
 from hetero.graph import Model, Node, Output, Parameter, constant_array
 from hetero.system.errors import FrontendError
-
-if TYPE_CHECKING:
-    from hetero.frontend.tflite.graph import TfliteSubgraph
 
 
 @translator("CALL", "STABLEHLO_COMPOSITE")
@@ -43,7 +39,7 @@ def if_operator(node: TfliteNodeContext) -> Translation:
     if known is not None:
         return graphs[0 if known.item() else 1].inline(inputs, node.name)
     scopes = [ModelScope(), ModelScope()]
-    variables = [BodyVariables(node.variables, scope.capture) for scope in scopes]
+    variables = [node.variables.in_body(scope) for scope in scopes]
     results = [
         graph.translate_into(scope, own, [scope.capture(value, name) for value, name in zip(inputs, graph.input_names)])
         for graph, scope, own in zip(graphs, scopes, variables)
@@ -82,7 +78,7 @@ def while_operator(node: TfliteNodeContext) -> Translation:
             captured[name] = scope.name(Parameter(value.element_type, value.partial_shape), name)
             return captured[name].output(0)
 
-        variables = BodyVariables(node.variables, capture)
+        variables = node.variables.in_body(scope, capture)
         values = [value if index in carried else scope.capture(value, "resource") for index, value in enumerate(inputs)]
         for index, parameter in zip(carried, parameters):
             values[index] = scope.name(parameter, step.input_names[index]).output(0)
@@ -102,7 +98,7 @@ def while_operator(node: TfliteNodeContext) -> Translation:
     return [values[carried.index(index)] if index in carried else value for index, value in enumerate(inputs)]
 
 
-def _without_variables(node: TfliteNodeContext, operation: Node, assigned: Sequence[str]) -> list[Output]:
+def _without_variables(node: TfliteNodeContext, operation: Node, assigned: Collection[str]) -> list[Output]:
     """Assign the last outputs of an operation to the named variables; return the other outputs."""
     outputs = operation.outputs()
     count = len(outputs) - len(assigned)
@@ -111,7 +107,7 @@ def _without_variables(node: TfliteNodeContext, operation: Node, assigned: Seque
     return outputs[:count]
 
 
-def _check_counts(graph: TfliteSubgraph, inputs: int, outputs: int) -> None:
+def _check_counts(graph: Subgraph, inputs: int, outputs: int) -> None:
     """Raise FrontendError if a graph has another number of inputs or outputs."""
     graph.check_input_count(inputs)
     if graph.output_count != outputs:

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.tflite.decoded import DecodedTensor
+from hetero.frontend.tflite.decoded import TfliteTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import Quantization
 from hetero.frontend.tflite.registry import translator
@@ -93,7 +93,7 @@ def concatenation(node: TfliteNodeContext) -> Translation:
     return clamp_to_activation(node, ops.Concat(parts, node.get_attribute("axis")).output(0))
 
 
-def _requantize(value: Output, old: Quantization, target: DecodedTensor) -> Output:
+def _requantize(value: Output, old: Quantization, target: TfliteTensor) -> Output:
     """Convert integers to the quantization of another tensor, rounding halves away from zero as LiteRT does."""
     new = target.required_quantization
     if old.equals(new):

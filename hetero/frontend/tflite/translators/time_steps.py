@@ -14,7 +14,7 @@ from hetero.frontend.translation.subgraph import Body, ModelScope
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import axis_length, int64, rank_of, reshape
 from hetero.graph import Model, Op, Output, Parameter
-from hetero.ops.control_flow.port_maps import (
+from hetero.ops.control_flow.bodies import (
     BodyOutputDescription,
     ConcatOutputDescription,
     MergedInputDescription,

@@ -38,7 +38,7 @@ def hash_table(node: TfliteNodeContext) -> Translation:
 
 @translator("HASHTABLE_IMPORT")
 def fill_hash_table(node: TfliteNodeContext) -> Translation:
-    node.variables.tables[_name(node)] = node.get_input(1), node.get_input(2)
+    node.tables[_name(node)] = node.get_input(1), node.get_input(2)
     return []
 
 
@@ -66,6 +66,6 @@ def _name(node: TfliteNodeContext) -> str:
 def _table(node: TfliteNodeContext) -> tuple[Output, Output]:
     """Return the keys and the values of the hash table whose handle is input 0. Raises FrontendError if it is empty."""
     name = _name(node)
-    if name not in node.variables.tables:
+    if name not in node.tables:
         raise FrontendError(f"hash table {name} is never filled")
-    return node.variables.tables[name]
+    return node.tables[name]

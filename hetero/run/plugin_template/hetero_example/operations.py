@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from hetero import Node, Type
+from hetero.core.types import Type
+from hetero.graph import Node
 
 
 def relu(node: Node, x: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Constant, Input, Model, Node, Output, constant_array
-from hetero.ops.convolution.convolution import CONVOLUTIONS
+from hetero.ops.convolution import CONVOLUTIONS
 from hetero.passes import eliminate_dead_code
 from hetero.passes.specialization import shape_deciding_nodes
 

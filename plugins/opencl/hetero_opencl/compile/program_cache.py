@@ -15,7 +15,7 @@ from hetero.core.containers import ElementType
 from hetero.core.tensor import Tensor
 from hetero.graph import Model, Node
 from hetero.passes import shape_deciding_parameters, specialize
-from hetero.system.tracing import span
+from hetero.plugin import span
 from hetero_opencl.compile.segments import Cut, cut, is_container
 from hetero_opencl.device.transfers import on_host
 from hetero_opencl.lowering.program import Program

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import platformdirs
 
-from hetero.system.cache_folder import cache_folder, write_cached
+from hetero.plugin import cache_folder, write_cached
 
 # Each file begins with the SHA-256 digest of the binary.
 DIGEST_SIZE = hashlib.sha256().digest_size

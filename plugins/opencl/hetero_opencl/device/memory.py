@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pyopencl as cl
 
+from hetero.plugin import renew_after_fork
 from hetero.properties import Mutability, Property
-from hetero.system.fork import renew_after_fork
 from hetero_opencl.lowering.memory_plan import Slot
 
 if TYPE_CHECKING:

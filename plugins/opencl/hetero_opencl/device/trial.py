@@ -18,8 +18,7 @@ from typing import Any
 
 import pyopencl as cl
 
-from hetero.system.cache_folder import cache_folder, write_cached
-from hetero.system.messages import get_logger
+from hetero.plugin import cache_folder, get_logger, write_cached
 from hetero_opencl.device import pocl
 from hetero_opencl.device.binary_cache import default_folder
 from hetero_opencl.device.child_process import ChildProcess, ProcessFailure

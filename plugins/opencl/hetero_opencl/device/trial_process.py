@@ -15,7 +15,7 @@ import pyopencl as cl
 from hetero import Constant, Core, Model, Node, Parameter, Type, ops
 from hetero.graph import constant_array
 from hetero.passes import fold_constants
-from hetero.plugin.requests.profiling import STAGE
+from hetero.plugin import STAGE
 from hetero.system.errors import DeviceError
 from hetero_opencl.device.device import OpenCLDevice, opencl_errors
 from hetero_opencl.device.device_profile import Measurements, profile_of

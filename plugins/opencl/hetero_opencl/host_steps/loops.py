@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from hetero import ops
 from hetero.core.containers import ContainerType
 from hetero.core.tensor import Tensor
-from hetero.ops.control_flow.control_flow import SubGraphOp, part_count
-from hetero.ops.control_flow.port_maps import (
+from hetero.ops.control_flow.bodies import (
     BodyOutputDescription,
     ConcatOutputDescription,
     MergedInputDescription,
     OutputDescription,
     SliceInputDescription,
 )
+from hetero.ops.control_flow.control_flow import SubGraphOp, part_count
 from hetero.plugin import RemoteTensor
 from hetero_opencl.device.transfers import on_host
 from hetero_opencl.host_steps.step import HostStep

@@ -13,7 +13,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.ops.linear.einsum import ELLIPSIS, parse_equation
+from hetero.ops.linear import ELLIPSIS, parse_equation
 from hetero_opencl.kernels.common.registry import lowers
 from hetero_opencl.kernels.linear.gemm import Factors, batched_gemm, unsupported_gemm
 from hetero_opencl.kernels.movement.movement import View, strided_copy

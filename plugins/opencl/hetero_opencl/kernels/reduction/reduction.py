@@ -10,7 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node
-from hetero.ops.reduction.reduction import Reduction
+from hetero.ops.reduction import Reduction
 from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.device.device import OpenCLDevice
 from hetero_opencl.kernels.common.registry import lowers

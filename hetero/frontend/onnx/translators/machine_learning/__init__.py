@@ -1,0 +1,1 @@
+"""Translators of operators of the domains ai.onnx.ml and ai.onnx.preview.training."""

@@ -1,0 +1,1 @@
+"""Translators of operators of the domain com.microsoft, which ONNX Runtime adds to ONNX."""

@@ -1,1 +1,0 @@
-"""Reductions, cumulative operations and sorting."""

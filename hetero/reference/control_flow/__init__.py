@@ -1,1 +1,0 @@
-"""Evaluation of operations with bodies or a state."""

@@ -1,1 +1,0 @@
-"""Evaluation of matrix products and linear algebra."""

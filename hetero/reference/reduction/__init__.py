@@ -1,1 +1,0 @@
-"""Evaluation of reductions, cumulative operations and sorting."""
