@@ -21,19 +21,20 @@ def resize_nearest(node: NodeContext) -> Output:
     return _resize(node, node.get_input(0), "nearest", "tf_half_pixel_for_nn", rounding)
 
 
-def _resize(node: NodeContext, value: Output, mode: str, half_pixel: str, rounding: str) -> Output:
-    """``half_pixel``: the coordinate mode if half_pixel_centers is set."""
-    coordinates = "asymmetric"
+def coordinate_mode(node: NodeContext, half_pixel: str) -> str:
+    """Return the coordinate mode in the attributes; it is ``half_pixel`` if half_pixel_centers is set."""
     if node.get_attribute("align_corners", False):
-        coordinates = "align_corners"
-    elif node.get_attribute("half_pixel_centers", False):
-        coordinates = half_pixel
+        return "align_corners"
+    return half_pixel if node.get_attribute("half_pixel_centers", False) else "asymmetric"
+
+
+def _resize(node: NodeContext, value: Output, mode: str, half_pixel: str, rounding: str) -> Output:
     resized = ops.Interpolate(
         channels_second(value),
         node.get_input(1),
         mode,
         "sizes",
-        coordinate_transformation_mode=coordinates,
+        coordinate_transformation_mode=coordinate_mode(node, half_pixel),
         nearest_mode=rounding,
         axes=int64([2, 3]),
     )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.frontend.tensorflow.attributes import FunctionName
+from hetero.frontend.tensorflow.decoding.attributes import FunctionName
 from hetero.system.errors import FrontendError
 
 # Maximum nesting depth of functions.
@@ -40,6 +40,11 @@ class DecodedNode:
     inputs: list[Reference] = field(default_factory=list)
     control_inputs: list[str] = field(default_factory=list)
     attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def resource_name(self) -> str:
+        """The name of the variable or table that it stands for, its ``shared_name``: nodes with one name share it."""
+        return str(self.attributes.get("shared_name") or self.name)
 
     def functions(self) -> list[str]:
         """Return the names of the functions in its attributes: branches, the condition and the body of a loop."""

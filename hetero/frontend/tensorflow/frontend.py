@@ -17,7 +17,7 @@ class TensorflowFrontEnd(FrontEnd):
     name = "tensorflow"
 
     def supported(self, source: ModelSource) -> bool:
-        from hetero.frontend.tensorflow.reader import is_tensorflow
+        from hetero.frontend.tensorflow.decoding.reader import is_tensorflow
 
         return is_tensorflow(source)
 
@@ -29,9 +29,9 @@ class TensorflowFrontEnd(FrontEnd):
         between convolutions the layout is NCHW. Variables that the graph changes keep their contents between
         inferences. Raises FrontendError if the file is damaged or has an unsupported operator.
         """
-        from hetero.frontend.tensorflow.functional import make_functional
+        from hetero.frontend.tensorflow.control_flow.functional import make_functional
+        from hetero.frontend.tensorflow.decoding.reader import read
         from hetero.frontend.tensorflow.graph import build_model
-        from hetero.frontend.tensorflow.reader import read
         from hetero.passes import PassManager, sink_transposes
 
         if weights is not None:

@@ -22,9 +22,9 @@ from hetero.frontend.tensorflow.decoded import (
 from hetero.frontend.tensorflow.handles import Handle, Value, Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translators
-from hetero.frontend.tensorflow.tables import Tables
-from hetero.frontend.tensorflow.translators.complex_numbers import COMPLEX_OPERATORS
-from hetero.frontend.tensorflow.variables import BodyVariables, Variables
+from hetero.frontend.tensorflow.translators.containers.tables import Tables
+from hetero.frontend.tensorflow.translators.containers.variables import BodyVariables, Variables
+from hetero.frontend.tensorflow.translators.signal import COMPLEX_OPERATORS
 from hetero.frontend.translation.subgraph import Body, ModelScope, Subgraph, name_first_output, name_new_nodes
 from hetero.frontend.translation.translators import Translator, as_outputs
 from hetero.graph import Model, Node, Output, Parameter, Result

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hetero.core.types import Type
-from hetero.frontend.tensorflow.attributes import Attributes
 from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode
-from hetero.frontend.tensorflow.element_types import complex_dtype
+from hetero.frontend.tensorflow.decoding.attributes import Attributes
+from hetero.frontend.tensorflow.decoding.element_types import complex_dtype
+from hetero.frontend.tensorflow.decoding.output_names import output_ranges
 from hetero.frontend.tensorflow.handles import Handle, Value, VariableHandle
-from hetero.frontend.tensorflow.names import variable_name
-from hetero.frontend.tensorflow.output_names import output_ranges
 from hetero.frontend.translation.node_context import NodeContext
 from hetero.graph import Output
 from hetero.ops.values import exact_value
@@ -22,8 +21,8 @@ from hetero.system.errors import FrontendError
 
 if TYPE_CHECKING:
     from hetero.frontend.tensorflow.graph import GraphBuilder, TensorflowSubgraph
-    from hetero.frontend.tensorflow.tables import Tables
-    from hetero.frontend.tensorflow.variables import Variables
+    from hetero.frontend.tensorflow.translators.containers.tables import Tables
+    from hetero.frontend.tensorflow.translators.containers.variables import Variables
 
 
 class TensorflowNodeContext(NodeContext):
@@ -100,7 +99,7 @@ class TensorflowNodeContext(NodeContext):
     @property
     def resource_name(self) -> str:
         """The name of the resource that the node stands for."""
-        return variable_name(self._node)
+        return self._node.resource_name
 
     def variable_name(self, index: int) -> str:
         """Return the name of the variable that an input is. Raises FrontendError for other inputs."""

@@ -5,8 +5,8 @@ import struct
 import pytest
 
 from hetero.frontend.protobuf import WireError
-from hetero.frontend.tensorflow.snappy import decompress
-from hetero.frontend.tensorflow.string_table import read_string_table
+from hetero.frontend.tensorflow.decoding.snappy import decompress
+from hetero.frontend.tensorflow.decoding.string_table import read_string_table
 from hetero.system.errors import FrontendError
 
 # The compressed bytes and their contents: literals with lengths of one to three bytes, copies with offsets of one, two

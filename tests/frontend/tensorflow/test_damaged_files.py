@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from hetero import Core
-from hetero.frontend.tensorflow.checkpoint import Checkpoint
+from hetero.frontend.tensorflow.decoding.checkpoint import Checkpoint
 from hetero.system.errors import FrontendError
 from tests.frontend.tensorflow.test_cases import CASES, MODELS
 from tests.frontend.tensorflow.test_compressed_index import table

@@ -1,4 +1,4 @@
-"""Branches and loops whose bodies are functions: If, Case and While."""
+"""Calls of functions, and branches and loops whose bodies are functions: If, Case and While."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Refere
 from hetero.frontend.tensorflow.handles import Value, Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.tensorflow.tensor_lists import PendingList, with_element_shape
-from hetero.frontend.tensorflow.variables import BodyVariables, Variables
+from hetero.frontend.tensorflow.translators.containers.tensor_lists import PendingList, with_element_shape
+from hetero.frontend.tensorflow.translators.containers.variables import BodyVariables, Variables
 from hetero.frontend.translation.control_flow import build_loop_body, make_if, make_while
 from hetero.frontend.translation.subgraph import Body, ModelScope, name_new_nodes
 from hetero.frontend.translation.values import int64, scalar_like
@@ -23,6 +23,14 @@ from hetero.system.errors import FrontendError
 
 if TYPE_CHECKING:
     from hetero.frontend.tensorflow.graph import TensorflowSubgraph
+
+
+@translator("PartitionedCall", "StatefulPartitionedCall", "RemoteCall")
+def call(node: TensorflowNodeContext) -> Values:
+    """Inline the function. The first input of RemoteCall is the name of a device."""
+    inputs = node.get_values()
+    return node.get_subgraph(0).inline_values(inputs[node.get_op_type() == "RemoteCall" :], node.name)
+
 
 # Translates a branch into a Model under construction, from its inputs to its outputs.
 Branch = Callable[[ModelScope, Variables, list[Value]], list[Value]]

@@ -1,67 +1,122 @@
-"""Basic arithmetic, activation functions, comparison, logic, selection and bias addition."""
+"""Arithmetic, functions of elements, activation functions, comparison, logic, selection and bias addition."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from functools import reduce
 
 from hetero import ops
-from hetero.frontend.numerics.complex_numbers import multiply_complex
+from hetero.frontend.numerics import elementwise
+from hetero.frontend.numerics.activation import leaky_relu, selu
+from hetero.frontend.numerics.complex_numbers import divide_complex, exp_complex, multiply_complex
 from hetero.frontend.tensorflow.layout import ImageLayout
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.tensorflow.translators.complex_numbers import divide_complex, exp_complex
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.tensorflow.registry import rows, translator
+from hetero.frontend.translation.operator_table import Attr, Row
+from hetero.frontend.translation.translators import Translation, Translator
 from hetero.frontend.translation.values import int64, per_channel, rank_of, reshape, scalar_like
-from hetero.graph import Node, Output
-
-# Functions of all inputs. Those of the first group are the same for both parts of complex numbers.
-_LINEAR: dict[str, Callable[..., Any]] = {"Add": ops.Add, "AddV2": ops.Add, "Sub": ops.Subtract, "Neg": ops.Negative}
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "Abs": ops.Abs, "Div": partial(ops.Divide, m_pythondiv=False), "Elu": partial(ops.Elu, alpha=1.0),
-    "Equal": ops.Equal, "Erf": ops.Erf, "Exp": ops.Exp, "Greater": ops.Greater, "GreaterEqual": ops.GreaterEqual,
-    "Less": ops.Less, "LessEqual": ops.LessEqual, "Log": ops.Log, "LogicalAnd": ops.LogicalAnd,
-    "LogicalNot": ops.LogicalNot, "LogicalOr": ops.LogicalOr, "Maximum": ops.Maximum, "Minimum": ops.Minimum,
-    "Mul": ops.Multiply, "NotEqual": ops.NotEqual, "Pow": ops.Power, "RealDiv": ops.Divide, "Relu": ops.Relu,
-    "Relu6": partial(ops.Clamp, min_value=0, max_value=6), "Sigmoid": ops.Sigmoid,
-    "Softplus": ops.SoftPlus, "Sqrt": ops.Sqrt, "Square": lambda value: ops.Multiply(value, value),
-    "SquaredDifference": ops.SquaredDifference, "Tanh": ops.Tanh,
-}  # fmt: skip
-_OF_COMPLEX: dict[str, Callable[..., Any]] = {
-    "Div": divide_complex, "Exp": exp_complex, "Mul": multiply_complex, "RealDiv": divide_complex,
-    "Square": lambda value: multiply_complex(value, value),
-}  # fmt: skip
-_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+from hetero.graph import Node, Op, Output
 
 
-@translator(*_LINEAR)
-def linear(node: TensorflowNodeContext) -> Translation:
-    return _LINEAR[node.get_op_type()](*node.get_inputs())
+def _add_all(*values: Output) -> Output:
+    return reduce(lambda left, right: ops.Add(left, right).output(0), values)
 
 
-@translator(*_FUNCTIONS)
-def function(node: TensorflowNodeContext) -> Translation:
-    functions = _OF_COMPLEX if node.is_complex() else _FUNCTIONS
-    return functions[node.get_op_type()](*node.get_inputs())
+def _floor_of_quotient(left: Output, right: Output) -> Op:
+    """Return the floor of a rounded quotient of real numbers, as TensorFlow's kernel does: 1 // 0.1 is 10."""
+    quotient = ops.Divide(left, right)
+    return ops.Floor(quotient) if left.element_type.is_real() else quotient
 
 
-@translator("Rsqrt")
-def reciprocal_square_root(node: TensorflowNodeContext) -> Translation:
-    root = ops.Sqrt(node.get_input(0)).output(0)
-    return ops.Divide(scalar_like(root, 1), root)
+def _round(value: Output) -> Op | Output:
+    return ops.Round(value) if value.element_type.is_real() else value
 
 
-@translator("LeakyRelu")
-def leaky_relu(node: TensorflowNodeContext) -> Translation:
-    value = node.get_input(0)
-    return ops.PRelu(value, scalar_like(value, node.get_attribute("alpha", 0.2)))
+def _zero_where_zero(factor: Output, result: Op) -> Op:
+    """Return the result with zeros where the factor is 0, even if the result is infinite or NaN there."""
+    zero = scalar_like(factor, 0)
+    return ops.Select(ops.Equal(factor, zero), zero, result)
 
 
-@translator("Selu")
-def selu(node: TensorflowNodeContext) -> Translation:
-    value = node.get_input(0)
-    return ops.Selu(value, scalar_like(value, _SELU_ALPHA), scalar_like(value, _SELU_SCALE))
+def _is_near(x: Output, y: Output, tolerance: float) -> Op:
+    return ops.Less(ops.Abs(ops.Subtract(x, y)), scalar_like(x, tolerance))
+
+
+def _to_bool(value: Output) -> Op:
+    """A scalar is true if it is not 0, another tensor if it is not empty."""
+    if value.partial_shape.rank == 0:
+        return ops.NotEqual(value, scalar_like(value, 0))
+    return ops.NotEqual(ops.ReduceProd(ops.ShapeOf(value), int64([0]), False), int64(0))
+
+
+rows(
+    {
+        "Abs": Row(ops.Abs), "Acos": Row(ops.Acos), "Acosh": Row(ops.Acosh), "Asin": Row(ops.Asin),
+        "Asinh": Row(ops.Asinh), "Atan": Row(ops.Atan), "Atan2": Row(elementwise.atan2), "Atanh": Row(ops.Atanh),
+        "BitwiseAnd": Row(ops.BitwiseAnd), "BitwiseOr": Row(ops.BitwiseOr), "BitwiseXor": Row(ops.BitwiseXor),
+        "Ceil": Row(ops.Ceiling), "Cos": Row(ops.Cos), "Cosh": Row(ops.Cosh), "Erf": Row(ops.Erf),
+        "Erfc": Row(elementwise.erfc), "Expm1": Row(elementwise.expm1), "Floor": Row(ops.Floor),
+        "FloorDiv": Row(_floor_of_quotient), "FloorMod": Row(ops.FloorMod), "Inv": Row(elementwise.reciprocal),
+        "Invert": Row(ops.BitwiseNot), "IsFinite": Row(ops.IsFinite), "IsInf": Row(ops.IsInf),
+        "IsNan": Row(ops.IsNaN), "LeftShift": Row(ops.BitwiseLeftShift), "Log": Row(ops.Log),
+        "Log1p": Row(elementwise.log1p), "Maximum": Row(ops.Maximum), "Minimum": Row(ops.Minimum), "Mod": Row(ops.Mod),
+        "Pow": Row(ops.Power), "Reciprocal": Row(elementwise.reciprocal), "RightShift": Row(ops.BitwiseRightShift),
+        "Rint": Row(ops.Round), "Round": Row(_round), "Rsqrt": Row(elementwise.reciprocal_square_root),
+        "Sign": Row(ops.Sign), "Sin": Row(ops.Sin), "Sinh": Row(ops.Sinh), "Sqrt": Row(ops.Sqrt),
+        "SquaredDifference": Row(ops.SquaredDifference), "Tan": Row(ops.Tan), "Tanh": Row(ops.Tanh),
+        "TruncateDiv": Row(elementwise.truncate_divide), "TruncateMod": Row(ops.Mod),
+    }
+)  # fmt: skip
+# Activation functions.
+rows(
+    {
+        "Elu": Row(ops.Elu, alpha=1.0), "LeakyRelu": Row(leaky_relu, slope=Attr("alpha", 0.2)), "Mish": Row(ops.Mish),
+        "Relu": Row(ops.Relu), "Relu6": Row(ops.Clamp, min_value=0, max_value=6), "Selu": Row(selu),
+        "Sigmoid": Row(ops.Sigmoid), "Softplus": Row(ops.SoftPlus), "Softsign": Row(ops.SoftSign),
+        "Swish": Row(ops.Swish),
+    }
+)  # fmt: skip
+# Comparison and logic.
+rows(
+    {
+        "ApproximateEqual": Row(_is_near, tolerance=Attr("tolerance", 1e-5, float)), "Equal": Row(ops.Equal),
+        "Greater": Row(ops.Greater), "GreaterEqual": Row(ops.GreaterEqual), "Less": Row(ops.Less),
+        "LessEqual": Row(ops.LessEqual), "LogicalAnd": Row(ops.LogicalAnd), "LogicalNot": Row(ops.LogicalNot),
+        "LogicalOr": Row(ops.LogicalOr), "LogicalXor": Row(ops.LogicalXor), "NotEqual": Row(ops.NotEqual),
+        "ToBool": Row(_to_bool),
+    }
+)  # fmt: skip
+rows(
+    {
+        "ClipByValue": Row(lambda value, low, high: ops.Minimum(ops.Maximum(value, low), high)),
+        "DivNoNan": Row(lambda x, y: _zero_where_zero(y, ops.Divide(x, y))),
+        "MulNoNan": Row(lambda x, y: _zero_where_zero(y, ops.Multiply(x, y))),
+        "Xdivy": Row(lambda x, y: _zero_where_zero(x, ops.Divide(x, y))),
+        "Xlogy": Row(lambda x, y: _zero_where_zero(x, ops.Multiply(x, ops.Log(y)))),
+        "Xlog1py": Row(lambda x, y: _zero_where_zero(x, ops.Multiply(x, elementwise.log1p(y)))),
+    }
+)
+# The same for complex numbers.
+rows(
+    {
+        "AccumulateNV2": Row(_add_all), "Add": Row(ops.Add), "AddN": Row(_add_all), "AddV2": Row(ops.Add),
+        "Neg": Row(ops.Negative), "Sub": Row(ops.Subtract),
+    }
+)  # fmt: skip
+
+
+def _or_of_complex(function: Callable[..., Output]) -> Callable[[Row], Translator]:
+    """Return the convention of rows for which ``function`` computes the same of complex numbers."""
+    return lambda row: lambda node: function(*node.get_inputs()) if node.is_complex() else row(node)
+
+
+rows(
+    {"Div": Row(elementwise.truncate_divide), "RealDiv": Row(ops.Divide)},
+    _or_of_complex(divide_complex),
+)
+rows({"Exp": Row(ops.Exp)}, _or_of_complex(exp_complex))
+rows({"Mul": Row(ops.Multiply)}, _or_of_complex(multiply_complex))
+rows({"Square": Row(elementwise.square)}, _or_of_complex(lambda value: multiply_complex(value, value)))
 
 
 @translator("Select")

@@ -1,27 +1,37 @@
-"""Reshape, transpose, concatenation, splits, padding and tiling."""
+"""Reshape, transpose, concatenation, splits, padding, tiling, reversal, and moves between space, depth and batch."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.numerics.complex_numbers import complex_from_parts, real_and_imaginary
+from hetero.frontend.numerics.quantization import convert_to
+from hetero.frontend.tensorflow.layout import ImageLayout
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.tensorflow.registry import rows, translator
+from hetero.frontend.tensorflow.translators.signal import own_axis, own_shape
 from hetero.frontend.translation import values
-from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import int64, normalize_axis
-from hetero.graph import Node, Output, constant_array
+from hetero.frontend.translation.operator_table import Attr, Row
+from hetero.frontend.translation.translators import Translation, Translator, as_outputs
+from hetero.frontend.translation.values import (
+    dimension_count,
+    int64,
+    known_length,
+    normalize_axis,
+    rank_of,
+    scalar_like,
+)
+from hetero.graph import Constant, Output, constant_array
 from hetero.system.errors import FrontendError
 
 
 @translator("Reshape")
 def reshape(node: TensorflowNodeContext) -> Translation:
-    shape = node.get_input(1)
-    if node.is_complex():
-        shape = ops.Concat([shape, np.array([2], shape.element_type.to_dtype())], 0).output(0)
+    shape = own_shape(node, node.get_input(1))
     known = constant_array(shape)
     if known is not None and 0 not in known:
         return values.reshape(node.get_input(0), known.tolist())
@@ -43,17 +53,14 @@ def transpose(node: TensorflowNodeContext) -> Translation:
 def expand_dims(node: TensorflowNodeContext) -> Translation:
     axis = node.get_values_from_const_input(1)
     (axis,) = axis if isinstance(axis, list) else [axis]
-    return ops.Unsqueeze(node.get_input(0), int64([axis - 1 if node.is_complex() and axis < 0 else axis]))
+    return ops.Unsqueeze(node.get_input(0), int64([own_axis(node, axis)]))
 
 
 @translator("Squeeze")
 def squeeze(node: TensorflowNodeContext) -> Translation:
-    axes = node.get_attribute("squeeze_dims", None) or node.get_attribute("axis", [])
-    if node.is_complex():
-        axes = [axis - 1 if axis < 0 else axis for axis in axes]
+    value, axes = node.get_input(0), node.get_attribute("squeeze_dims", None) or node.get_attribute("axis", [])
     if axes:
-        return ops.Squeeze(node.get_input(0), int64(axes))
-    value = node.get_input(0)
+        return ops.Squeeze(value, int64([own_axis(node, axis) for axis in axes]))
     if not value.partial_shape.has_rank or any(length.is_dynamic for length in value.partial_shape):
         return ops.Squeeze(value)
     # The axes as a constant: the number of dimensions is then known also if the model is reshaped.
@@ -68,26 +75,19 @@ def concatenation(node: TensorflowNodeContext) -> Translation:
     at = 0 if node.get_op_type() == "Concat" else len(inputs) - 1
     axis = node.get_values_from_const_input(at, dtype=int)
     parts = [value for index, value in enumerate(inputs) if index != at]
-    axis = axis[0] if isinstance(axis, list) else axis
-    return ops.Concat(parts, axis - 1 if node.is_complex() and axis < 0 else axis)
+    return ops.Concat(parts, own_axis(node, axis[0] if isinstance(axis, list) else axis))
 
 
 @translator("Pack")
 def pack(node: TensorflowNodeContext) -> Translation:
-    axis = node.get_attribute("axis", 0)
-    axis = axis - 1 if node.is_complex() and axis < 0 else axis
+    axis = own_axis(node, node.get_attribute("axis", 0))
     return ops.Concat([ops.Unsqueeze(value, int64([axis])) for value in node.get_inputs()], axis)
 
 
 @translator("Unpack")
 def unpack(node: TensorflowNodeContext) -> Translation:
-    axis = node.get_attribute("axis", 0)
-    return unstack(node.get_input(0), axis - 1 if node.is_complex() and axis < 0 else axis, node.get_attribute("num"))
-
-
-def unstack(value: Output, axis: int, count: int) -> list[Node]:
-    """Return the parts of a value along an axis, without that axis."""
-    return [ops.Squeeze(part, int64(axis)) for part in ops.Split(value, int64(axis), count).outputs()] if count else []
+    axis, count = int64(own_axis(node, node.get_attribute("axis", 0))), node.get_attribute("num")
+    return [ops.Squeeze(part, axis) for part in ops.Split(node.get_input(0), axis, count).outputs()] if count else []
 
 
 @translator("Split")
@@ -103,8 +103,7 @@ def split_by_lengths(node: TensorflowNodeContext) -> Translation:
 
 def _axis(node: TensorflowNodeContext, index: int) -> Output:
     if node.is_complex():
-        axis = int(np.reshape(node.get_values_from_const_input(index), ()))
-        return int64(axis - 1 if axis < 0 else axis).output(0)
+        return int64(own_axis(node, int(np.reshape(node.get_values_from_const_input(index), ())))).output(0)
     return ops.Reshape(node.get_input(index), int64([]), False).output(0)
 
 
@@ -127,12 +126,17 @@ def mirror_pad(node: TensorflowNodeContext) -> Translation:
     return complex_from_parts(*(ops.Pad(part, *_pads(node), pad_mode=mode) for part in parts))
 
 
-def _pads(node: TensorflowNodeContext) -> Sequence[Output]:
+def _pads(node: TensorflowNodeContext) -> list[Output]:
     """Return the numbers of elements before and after each axis, from the rows of input 1."""
-    known = constant_array(node.get_input(1))
+    return _columns(node.get_input(1))
+
+
+def _columns(pads: Output) -> list[Output]:
+    """Return the two columns of a matrix of pads or crops, those before and those after, as i64."""
+    known = constant_array(pads)
     if known is not None:
-        return [int64(known[:, column]).output(0) for column in (0, 1)]
-    return [ops.Gather(node.get_input(1), int64(column), int64(1)).output(0) for column in (0, 1)]
+        return [int64(column).output(0) for column in np.reshape(known, (-1, 2)).T]
+    return [ops.Gather(convert_to(pads, Type.i64), int64(column), int64(1)).output(0) for column in (0, 1)]
 
 
 @translator("Tile")
@@ -141,3 +145,109 @@ def tile(node: TensorflowNodeContext) -> Translation:
     if node.is_complex():
         repeats = ops.Concat([repeats, np.ones(1, repeats.element_type.to_dtype())], 0).output(0)
     return ops.Tile(node.get_input(0), repeats)
+
+
+rows(
+    {
+        "Reverse": Row(ops.Reverse, mode="mask"),
+        "ReverseSequence": Row(
+            ops.ReverseSequence, batch_axis=Attr("batch_dim", 0, int), seq_axis=Attr("seq_dim", 0, int)
+        ),
+    }
+)
+
+
+@translator("ReverseV2")
+def reverse(node: TensorflowNodeContext) -> Translation:
+    data, axes = node.get_inputs()
+    known = constant_array(axes)
+    if known is not None:
+        rank = rank_of(data) - node.is_complex()
+        axes = int64([axis % rank for axis in known.reshape(-1).tolist()]).output(0)
+    return ops.Reverse(data, axes, "index")
+
+
+@translator("Roll")
+def roll(node: TensorflowNodeContext) -> Translation:
+    data, shifts, axes = node.get_inputs()
+    if node.is_complex():
+        # Negative axes do not count the axis of real and imaginary parts.
+        axes = ops.FloorMod(axes, scalar_like(axes, rank_of(data) - 1)).output(0)
+    return ops.Roll(data, shifts, axes)
+
+
+def _of_images(row: Row) -> Translator:
+    """Return the translator of an operation on images, which computes channels-first."""
+
+    def translate(node: TensorflowNodeContext) -> Translation:
+        layout = ImageLayout.of(node)
+        moved = row.make(node, [layout.to_channels_second(node.get_input(0))])
+        return layout.from_channels_second(as_outputs(moved)[0])
+
+    return translate
+
+
+_BLOCKS: dict[str, Any] = {"mode": "blocks_first", "block_size": Attr("block_size", dtype=int)}
+rows({"DepthToSpace": Row(ops.DepthToSpace, **_BLOCKS), "SpaceToDepth": Row(ops.SpaceToDepth, **_BLOCKS)}, _of_images)
+
+
+def _with_blocks_and_pads(row: Row) -> Translator:
+    """Return the translator of an operation whose block shape and pads (or crops) are for all axes of the data.
+
+    The node has them for the spatial axes only; operators without ND in their name have an attribute block_size.
+    """
+
+    def translate(node: TensorflowNodeContext) -> Translation:
+        if node.get_op_type().endswith("ND"):
+            blocks, pads = convert_to(node.get_input(1), Type.i64), node.get_input(2)
+        else:
+            blocks, pads = int64([node.get_attribute("block_size", dtype=int)] * 2).output(0), node.get_input(1)
+        data = node.get_input(0)
+        axes_after = rank_of(data) - 1 - dimension_count(blocks)
+        neutral = ((blocks, 1), *((column, 0) for column in _columns(pads)))
+        return row.make(
+            node,
+            [data]
+            + [
+                ops.Concat([int64([number]), numbers, int64([number] * axes_after)], 0).output(0)
+                for numbers, number in neutral
+            ],
+        )
+
+    return translate
+
+
+rows(
+    {
+        "BatchToSpace": Row(ops.BatchToSpace), "BatchToSpaceND": Row(ops.BatchToSpace),
+        "SpaceToBatch": Row(ops.SpaceToBatch), "SpaceToBatchND": Row(ops.SpaceToBatch),
+    },
+    _with_blocks_and_pads,
+)  # fmt: skip
+
+
+def _formats(node: TensorflowNodeContext) -> tuple[str, str]:
+    source, target = node.get_attribute("src_format", "NHWC"), node.get_attribute("dst_format", "NCHW")
+    if sorted(source) != sorted(target):
+        raise FrontendError(f"the data formats {source} and {target} have different axes")
+    return source, target
+
+
+@translator("DataFormatDimMap")
+def map_axes(node: TensorflowNodeContext) -> Translation:
+    """The number, in the target format, of each axis, which may be negative in the source format."""
+    source, target = _formats(node)
+    axes = node.get_input(0)
+    positive = ops.FloorMod(axes, scalar_like(axes, len(source)))
+    positions = [target.index(axis) for axis in source]
+    return ops.Gather(Constant(int64(positions).data.astype(axes.element_type.to_dtype())), positive, int64(0))
+
+
+@translator("DataFormatVecPermute")
+def permute_numbers(node: TensorflowNodeContext) -> Translation:
+    """Numbers, or rows of two numbers, for each axis; for the spatial axes only if there are two less."""
+    source, target = _formats(node)
+    numbers = node.get_input(0)
+    if known_length(numbers, 0, "the number of axes") == len(source) - 2:
+        source, target = (text.replace("N", "").replace("C", "") for text in (source, target))
+    return ops.Gather(numbers, int64([source.index(axis) for axis in target]), int64(0))

@@ -1,14 +1,16 @@
-"""Batch normalization and softmax."""
+"""Batch normalization, softmax, and the cross entropy of softmax."""
 
 from __future__ import annotations
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.layout import ImageLayout
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.tensorflow.registry import rows, translator
+from hetero.frontend.translation.operator_table import Row
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import axis_length, int64, multiply_by, rank_of
+from hetero.frontend.translation.values import axis_length, int64, multiply_by, rank_of, scalar_like
 from hetero.graph import Output
 
 
@@ -50,19 +52,31 @@ def _mixed(node: TensorflowNodeContext, statistic: Output, index: int) -> Output
     return ops.Add(multiply_by(given, 1 - factor), multiply_by(statistic, factor)).output(0)
 
 
-@translator("Softmax")
-def softmax(node: TensorflowNodeContext) -> Translation:
-    return ops.Softmax(node.get_input(0), -1)
-
-
-@translator("LogSoftmax")
-def log_softmax(node: TensorflowNodeContext) -> Translation:
-    return ops.LogSoftmax(node.get_input(0), -1)
-
-
 @translator("LRN")
 def local_response_normalization(node: TensorflowNodeContext) -> Translation:
     """Over channels, the last axis. LRN divides alpha by the size of the window, TensorFlow does not."""
     value, size = node.get_input(0), 2 * node.get_attribute("depth_radius", 5, int) + 1
     alpha, beta, bias = (node.get_attribute(*pair, float) for pair in (("alpha", 1.0), ("beta", 0.5), ("bias", 1.0)))
     return ops.LRN(value, int64([rank_of(value) - 1]), alpha * size, beta, bias, size)
+
+
+def _cross_entropy(scores: Output, probabilities: Output) -> Translation:
+    """Return the loss of each row of scores, and its gradient. Labels are probabilities of the classes."""
+    losses = ops.Negative(ops.ReduceSum(ops.Multiply(probabilities, ops.LogSoftmax(scores, -1)), int64([-1]), False))
+    return [losses, ops.Subtract(ops.Softmax(scores, -1), probabilities)]
+
+
+def _sparse_cross_entropy(scores: Output, labels: Output) -> Translation:
+    """Labels are the numbers of classes."""
+    one, zero = scalar_like(scores, 1), scalar_like(scores, 0)
+    classes = axis_length(scores, -1)
+    return _cross_entropy(scores, ops.OneHot(convert_to(labels, Type.i64), classes, one, zero, -1).output(0))
+
+
+rows(
+    {
+        "LogSoftmax": Row(ops.LogSoftmax, axis=-1), "Softmax": Row(ops.Softmax, axis=-1),
+        "SoftmaxCrossEntropyWithLogits": Row(_cross_entropy),
+        "SparseSoftmaxCrossEntropyWithLogits": Row(_sparse_cross_entropy),
+    }
+)  # fmt: skip

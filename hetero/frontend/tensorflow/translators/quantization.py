@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.tensorflow.registry import rows, translator
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, rank_of, reshape, scalar_like
-from hetero.graph import Constant, Node, Output
+from hetero.graph import Constant, Node, Op, Output
 from hetero.system.errors import FrontendError
 
 
-@translator("FakeQuantWithMinMaxArgs")
-def fake_quantize_by_attributes(node: TensorflowNodeContext) -> Translation:
-    limits = (node.get_attribute(name, default, float) for name, default in (("min", -6.0), ("max", 6.0)))
-    low, high = (Constant(np.array(limit, np.float32)).output(0) for limit in limits)
-    return _fake_quantize(node, low, high)
-
-
-@translator("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
-def fake_quantize(node: TensorflowNodeContext) -> Translation:
-    """Inputs 1 and 2 are the ends of the range, per channel for the last axis of the data."""
-    return _fake_quantize(node, node.get_input(1), node.get_input(2))
-
-
-def _fake_quantize(node: TensorflowNodeContext, low: Output, high: Output) -> Node:
+def _fake_quantize(value: Output, low: Output, high: Output, bits: int, is_narrow: bool) -> Op:
     """Round to levels in a range that is shifted so that 0 is one of them.
 
-    Ties are rounded up. An empty range gives zeros.
+    ``low``, ``high``: the ends of the range, a number or one per channel for the last axis of the data. Ties are
+    rounded up. An empty range gives zeros.
     """
-    least = int(node.get_attribute("narrow_range", False, bool))
-    most = (1 << node.get_attribute("num_bits", 8, int)) - 1
-    value = node.get_input(0)
+    least, most = int(is_narrow), (1 << bits) - 1
     zero, least_level, most_level = (scalar_like(value, number) for number in (0, least, most))
     extent = ops.Subtract(high, low)
     is_empty = ops.Equal(extent, zero)
@@ -49,6 +38,22 @@ def _fake_quantize(node: TensorflowNodeContext, low: Output, high: Output) -> No
     level = ops.Floor(ops.Add(steps, scalar_like(value, 0.5)))
     rounded = ops.Add(ops.Multiply(level, step), nudged_low)
     return ops.Select(is_empty, zero, rounded)
+
+
+def _fake_quantize_by_numbers(value: Output, low: float, high: float, **levels: Any) -> Op:
+    return _fake_quantize(value, scalar_like(value, low).output(0), scalar_like(value, high).output(0), **levels)
+
+
+_LEVELS: dict[str, Any] = {"bits": Attr("num_bits", 8, int), "is_narrow": Attr("narrow_range", False, bool)}
+rows(
+    {
+        "FakeQuantWithMinMaxArgs": Row(
+            _fake_quantize_by_numbers, low=Attr("min", -6.0, float), high=Attr("max", 6.0, float), **_LEVELS
+        ),
+        "FakeQuantWithMinMaxVars": Row(_fake_quantize, **_LEVELS),
+        "FakeQuantWithMinMaxVarsPerChannel": Row(_fake_quantize, **_LEVELS),
+    }
+)
 
 
 _ROUNDING = {"HALF_TO_EVEN": "half_to_even", "HALF_AWAY_FROM_ZERO": "half_away_from_zero"}

@@ -1,26 +1,33 @@
-"""Cells and sequences of recurrent networks, and all their internal values.
+"""Cells and sequences of recurrent networks with all their internal values, and CTC.
 
 The gates of an LSTM are in the order i (input), c (cell), f (forget), o (output).
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from hetero import ops
 from hetero.core.shape import concatenate
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.tensorflow.registry import rows, translator
 from hetero.frontend.translation.control_flow import connect
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.subgraph import Body, ModelScope
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import int64, scalar_like
+from hetero.frontend.translation.values import arange, axis_length, int64, reshape, scalar_like
 from hetero.graph import Model, Node, Output, Parameter, as_output
 from hetero.ops.control_flow.bodies import ConcatOutputDescription, MergedInputDescription, SliceInputDescription
 
 
-@translator("GRUBlockCell")
-def gru_cell(node: TensorflowNodeContext) -> Translation:
+def _gru_cell(
+    data: Output, state: Output, gate_weights: Output, weights: Output, gate_bias: Output, bias: Output
+) -> Translation:
     """Return the reset gate r, the update gate u, the candidate c and the new state."""
-    data, state, gate_weights, weights, gate_bias, bias = node.get_inputs()
     gates = ops.Add(ops.MatMul(ops.Concat([data, state], 1), gate_weights, False, False), gate_bias)
     reset, update = ops.Split(ops.Sigmoid(gates), int64(1), 2).outputs()
     reset_state = ops.Concat([data, ops.Multiply(state, reset)], 1)
@@ -109,3 +116,50 @@ def _zero_after(value: Output, length: Output) -> Output:
     steps = ops.Range(int64(0), ops.Gather(ops.ShapeOf(value), int64(0), int64(0)), int64(1), length.element_type)
     is_step = ops.Unsqueeze(ops.Less(steps, length), int64([1, 2]))
     return as_output(ops.Select(is_step, value, scalar_like(value, 0)))
+
+
+def _decode_greedily(scores: Output, lengths: Output, blank: int, merges: bool) -> Translation:
+    """Return the decoded classes as a sparse tensor, its shape, and the negated sum of the best scores.
+
+    Scores are ``[time, batch, classes]``.
+    """
+    scores = ops.Transpose(scores, int64([1, 0, 2])).output(0)
+    last = axis_length(scores, 2)
+    blank_index = int64(blank).output(0) if blank >= 0 else ops.Add(last, int64(blank)).output(0)
+    decoded = ops.CTCGreedyDecoderSeqLen(scores, convert_to(lengths, Type.i64), blank_index, merges, Type.i64, Type.i64)
+    indices = ops.Transpose(ops.NonZero(ops.GreaterEqual(decoded.output(0), int64(0))), int64([1, 0])).output(0)
+    longest = ops.ReduceMax(decoded.output(1), int64([0]), True)
+    shape = ops.Concat([reshape(axis_length(scores, 0), (1,)), longest], 0)
+    best = ops.ReduceMax(scores, int64([2]), False)
+    steps = ops.Unsqueeze(arange(axis_length(scores, 1)), int64([0]))
+    is_step = ops.Less(steps, ops.Unsqueeze(convert_to(lengths, Type.i64), int64([1])))
+    total = ops.ReduceSum(ops.Select(is_step, best, scalar_like(scores, 0)), int64([1]), True)
+    return [indices, ops.GatherND(decoded.output(0), indices), shape, ops.Negative(total)]
+
+
+def _ctc_loss(scores: Output, indices: Output, labels: Output, lengths: Output, **settings: Any) -> Translation:
+    """Return the loss ``[batch]`` without its gradient. Labels are a sparse matrix; the blank is the last class."""
+    scores = ops.Transpose(scores, int64([1, 0, 2])).output(0)
+    batch, time = (reshape(axis_length(scores, axis), (1,)) for axis in (0, 1))
+    labels = convert_to(labels, Type.i32)
+    dense = ops.ScatterNDUpdate(ops.Broadcast(np.int32(0), ops.Concat([batch, time], 0)), indices, labels, "none")
+    ones = ops.Broadcast(np.int32(1), ops.ShapeOf(labels))
+    rows = ops.Gather(indices, int64([0]), int64(1))
+    counts = ops.ScatterNDUpdate(ops.Broadcast(np.int32(0), batch), rows, ones, "sum")
+    last = ops.Convert(ops.Subtract(axis_length(scores, 2), int64(1)), Type.i32).output(0)
+    return [ops.CTCLoss(scores, convert_to(lengths, Type.i32), dense, counts, last, **settings)]
+
+
+rows(
+    {
+        "CTCGreedyDecoder": Row(
+            _decode_greedily, blank=Attr("blank_index", -1, int), merges=Attr("merge_repeated", False, bool)
+        ),
+        "CTCLoss": Row(
+            _ctc_loss,
+            preprocess_collapse_repeated=Attr("preprocess_collapse_repeated", False, bool),
+            ctc_merge_repeated=Attr("ctc_merge_repeated", True, bool),
+        ),
+        "GRUBlockCell": Row(_gru_cell),
+    }
+)

@@ -1,0 +1,1 @@
+"""Reading of TensorFlow's files: graphs, SavedModel folders and checkpoints, as a DecodedModel."""

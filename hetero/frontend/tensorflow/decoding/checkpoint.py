@@ -1,0 +1,98 @@
+"""Tensors of a checkpoint: ``PREFIX.index`` says where in the files ``PREFIX.data-…`` each of them is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import accumulate, pairwise
+from pathlib import Path
+
+import numpy as np
+
+from hetero.core.types import Type
+from hetero.frontend.protobuf import Message, WireError, decode, read_varint
+from hetero.frontend.source import map_companion
+from hetero.frontend.tensorflow.decoding.element_types import dtype_of, shape_of, type_of
+from hetero.frontend.tensorflow.decoding.messages import BUNDLE_ENTRY, BUNDLE_HEADER
+from hetero.frontend.tensorflow.decoding.string_table import read_string_table
+from hetero.frontend.tensorflow.decoding.tensors import text_array
+from hetero.system.errors import FrontendError
+
+_BIG_ENDIAN = 1
+_MAX_SHARDS = 100_000
+_CHECKSUM_SIZE = 4
+
+
+class Checkpoint(Mapping[str, np.ndarray]):
+    """The tensors by their keys. The files are memory-mapped, and the arrays are views of them.
+
+    Raises FrontendError if the files are missing or damaged; of a data file, when a tensor in it is read.
+    """
+
+    def __init__(self, prefix: Path) -> None:
+        self._prefix = prefix
+        table = read_string_table(map_companion(prefix.with_name(f"{prefix.name}.index")))
+        if b"" not in table:
+            raise FrontendError("the index of the checkpoint has no header")
+        header = decode(table.pop(b""), BUNDLE_HEADER)
+        if header.endianness == _BIG_ENDIAN:
+            raise FrontendError("a checkpoint with big-endian numbers is not supported")
+        if not 0 < header.num_shards <= _MAX_SHARDS:
+            raise FrontendError(f"the checkpoint has {header.num_shards} data files")
+        self._shard_count = header.num_shards
+        self._entries = {key.decode("utf-8", "replace"): value for key, value in table.items()}
+        self._shards: dict[int, memoryview] = {}
+
+    def __getitem__(self, key: str) -> np.ndarray:
+        entry = decode(self._entries[key], BUNDLE_ENTRY)
+        try:
+            return self._array(entry)
+        except FrontendError as error:
+            raise FrontendError(f"tensor '{key}' of the checkpoint: {error}") from error
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._entries
+
+    def _array(self, entry: Message) -> np.ndarray:
+        if entry.slices:
+            raise FrontendError("a variable that is stored in several parts is not supported")
+        dtype, shape = dtype_of(entry.dtype), shape_of(entry.shape).to_shape()
+        is_text = type_of(entry.dtype) is Type.string
+        if not is_text and entry.size != math.prod(shape) * dtype.itemsize:
+            raise FrontendError(f"{dtype} {list(shape)} has {entry.size} bytes")
+        shard = self._shard(entry.shard_id)
+        if not 0 <= entry.offset <= len(shard) - entry.size:
+            raise FrontendError("it ends after the end of its file, which is truncated")
+        data = shard[entry.offset : entry.offset + entry.size]
+        return (_texts(data, math.prod(shape)) if is_text else np.frombuffer(data, dtype)).reshape(shape)
+
+    def _shard(self, number: int) -> memoryview:
+        if not 0 <= number < self._shard_count:
+            raise FrontendError(f"there is no data file {number}")
+        if number not in self._shards:
+            name = f"{self._prefix.name}.data-{number:05}-of-{self._shard_count:05}"
+            self._shards[number] = map_companion(self._prefix.with_name(name))
+        return self._shards[number]
+
+
+def _texts(data: memoryview, count: int) -> np.ndarray:
+    """Return strings, which are stored as their lengths, a checksum of the lengths, and their bytes."""
+    if count > len(data):
+        raise FrontendError(f"{count} strings have only {len(data)} bytes")
+    try:
+        lengths, offset = [], 0
+        for _ in range(count):
+            length, offset = read_varint(data, offset, len(data))
+            lengths.append(length)
+    except WireError as error:
+        raise FrontendError(f"its strings are damaged: {error}") from error
+    ends = list(accumulate(lengths, initial=offset + _CHECKSUM_SIZE))
+    if ends[-1] != len(data):
+        raise FrontendError("the lengths of its strings do not add up to its size")
+    return text_array([data[begin:end] for begin, end in pairwise(ends)])

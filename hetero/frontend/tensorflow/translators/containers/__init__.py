@@ -1,0 +1,1 @@
+"""Translators of values that are not dense tensors of numbers: variables, tables, lists, sparse, ragged, strings."""

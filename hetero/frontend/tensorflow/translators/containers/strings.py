@@ -1,0 +1,230 @@
+"""String operators, and reinterpretation of the bits of numbers and strings."""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+
+import numpy as np
+
+from hetero import ops
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
+from hetero.frontend.tensorflow.registry import rows, translator
+from hetero.frontend.translation.operator_table import Attr, Row
+from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import (
+    arange,
+    axis_length,
+    constant_input,
+    int64,
+    normalize_axis,
+    rank_of,
+    reshape,
+    scalar_like,
+    transpose,
+)
+from hetero.graph import Constant, Op, Output
+from hetero.ops.movement.slicing import TO_THE_END
+from hetero.system.errors import FrontendError
+
+
+def _change_case(value: Output, action: str) -> Op:
+    # StringNormalizer takes vectors only.
+    changed = ops.StringNormalizer(reshape(value, (-1,)), (), action, True)
+    return ops.Reshape(changed, ops.ShapeOf(value), False)
+
+
+def _join(*values: Output, separator: str) -> Output:
+    def joined(left: Output, right: Output) -> Output:
+        start = ops.StringConcat(left, np.array(separator)).output(0) if separator else left
+        return ops.StringConcat(start, right).output(0)
+
+    return reduce(joined, values)
+
+
+def _join_segments(strings: Output, segments: Output, count: Output, separator: str) -> Op:
+    """Join the strings of each segment."""
+    strings, segments = reshape(strings, (-1,)), reshape(convert_to(segments, Type.i64), (-1,))
+    sorted_segments, order = ops.TopK(segments, axis_length(segments, 0), 0, "min", "value", Type.i64, True).outputs()
+    following = ops.Concat([ops.Slice(sorted_segments, int64([1]), int64([TO_THE_END]), int64([1])), int64([-1])], 0)
+    is_last = ops.NotEqual(sorted_segments, following)
+    ordered = ops.Gather(strings, order, int64(0))
+    separated = ops.StringConcat(ordered, ops.Select(is_last, np.array(""), np.array(separator)))
+    begins, _, symbols = ops.StringTensorUnpack(ops.Concat([separated, np.array([""])], 0)).outputs()
+    numbers = arange(reshape(convert_to(count, Type.i64), ()))
+    first, end = (
+        ops.Gather(begins, ops.SearchSorted(sorted_segments, numbers, is_right), int64(0)) for is_right in (False, True)
+    )
+    return ops.StringTensorPack(first, end, symbols)
+
+
+rows(
+    {
+        "StringJoin": Row(_join, separator=Attr("separator", "", str)),
+        "StringLower": Row(_change_case, 0, action="lower"),
+        "StringStrip": Row(ops.RegexReplace, pattern=r"\A\s+|\s+\Z", rewrite=""),
+        "StringToHashBucketFast": Row(ops.StringHashBucket, num_buckets=Attr("num_buckets", dtype=int)),
+        "StringToNumber": Row(ops.Cast, destination_type=Attr("out_type", Type.f32)),
+        "StringUpper": Row(_change_case, 0, action="upper"),
+        "UnsortedSegmentJoin": Row(_join_segments, separator=Attr("separator", "", str)),
+    }
+)
+
+
+@translator("StaticRegexFullMatch", "RegexFullMatch")
+def regex_full_match(node: TensorflowNodeContext) -> Translation:
+    """The pattern is an attribute, or a constant input of RegexFullMatch."""
+    is_static = node.get_op_type().startswith("Static")
+    pattern = node.get_attribute("pattern") if is_static else node.get_values_from_const_input(1)
+    return ops.RegexFullMatch(node.get_input(0), _python_pattern(str(pattern)))
+
+
+@translator("StaticRegexReplace", "RegexReplace")
+def regex_replace(node: TensorflowNodeContext) -> Translation:
+    """The pattern and the rewrite are attributes, or constant inputs of RegexReplace."""
+    if node.get_op_type().startswith("Static"):
+        pattern, rewrite = (str(node.get_attribute(name)) for name in ("pattern", "rewrite"))
+    else:
+        pattern, rewrite = (str(node.get_values_from_const_input(index)) for index in (1, 2))
+    replaces_all = node.get_attribute("replace_global", True, bool)
+    return ops.RegexReplace(node.get_input(0), _python_pattern(pattern), rewrite, replaces_all)
+
+
+# Parts of a pattern that Python's expressions do not have, or have with another meaning.
+_ONLY_RE2 = re.compile(r"\\[pPCQz]|\\x\{|\[\[:|\(\?[imsU-]*U|\(\?[^)]*m")
+
+
+def _python_pattern(pattern: str) -> str:
+    """Return RE2's pattern as one of Python's. Raises FrontendError if it has what Python's have not."""
+    if found := _ONLY_RE2.search(pattern):
+        raise FrontendError(f"the pattern {pattern!r} has {found[0]!r}, which is not supported")
+    # In Python $ also matches before a newline at the end.
+    parts = re.findall(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|.", pattern, re.DOTALL)
+    pattern = "".join(r"\Z" if part == "$" else part for part in parts)
+    try:
+        re.compile(pattern, re.ASCII)
+    except re.error as error:
+        raise FrontendError(f"the pattern {pattern!r} is not supported: {error}") from error
+    return pattern
+
+
+@translator("StringSplitV2")
+def split(node: TensorflowNodeContext) -> Translation:
+    """Split the strings of a vector; return the parts as a sparse matrix: indices, values and dense shape."""
+    value, separator = node.get_input(0), node.get_values_from_const_input(1)
+    parts = ops.StringSplit(value, str(separator), node.get_attribute("maxsplit", -1, int))
+    columns = axis_length(parts.output(0), 1)
+    is_part = ops.Less(arange(columns), ops.Unsqueeze(parts.output(1), int64([1])))
+    indices = ops.Transpose(ops.NonZero(is_part), int64([1, 0]))
+    shape = ops.Concat([reshape(axis_length(value, 0), (1,)), reshape(columns, (1,))], 0)
+    return [indices, ops.GatherND(parts.output(0), indices), shape]
+
+
+@translator("StringLength")
+def length(node: TensorflowNodeContext) -> Translation:
+    """The number of bytes of each string."""
+    if node.get_attribute("unit", "BYTE") != "BYTE":
+        raise FrontendError("lengths in characters are not supported: the attribute unit must be BYTE")
+    begins, ends, _ = ops.StringTensorUnpack(node.get_input(0)).outputs()
+    return ops.Subtract(ends, begins)
+
+
+@translator("Substr")
+def substring(node: TensorflowNodeContext) -> Translation:
+    """Up to ``length`` bytes from a position, which counts from the end if it is negative."""
+    if node.get_attribute("unit", "BYTE") != "BYTE":
+        raise FrontendError("positions in characters are not supported: the attribute unit must be BYTE")
+    text, *numbers = node.get_inputs()
+    position, length = (convert_to(number, Type.i64) for number in numbers)
+    begins, ends, symbols = ops.StringTensorUnpack(text).outputs()
+    begins, ends = convert_to(begins, Type.i64), convert_to(ends, Type.i64)
+    start = ops.Add(ops.Select(ops.Less(position, int64(0)), ends, begins), position)
+    end = ops.Minimum(ops.Add(start, length), ends).output(0)
+    # The position may have more axes than the text.
+    shape = ops.ShapeOf(end)
+    return ops.StringTensorPack(ops.Broadcast(start, shape), end, symbols)
+
+
+@translator("ReduceJoin")
+def reduce_join(node: TensorflowNodeContext) -> Translation:
+    """Join the strings along axes, those along the axis that is listed first being adjacent."""
+    value, axes = node.get_input(0), constant_input(node, 1, "reduction_indices").reshape(-1).tolist()
+    separator, rank = str(node.get_attribute("separator", "")), rank_of(value)
+    joined = [normalize_axis(axis, rank) for axis in axes]
+    others = [axis for axis in range(rank) if axis not in joined]
+    if not joined:
+        return value
+    lengths = ops.ShapeOf(value)
+    kept, removed = (ops.Gather(lengths, int64(part), int64(0)) for part in (others, joined))
+    counts = [ops.ReduceProd(part, int64([0]), True) for part in (kept, removed)]
+    rows = ops.Reshape(transpose(value, (*others, *reversed(joined))), ops.Concat(counts, 0), False)
+    # Each string with the separator after it, then one that is empty: the rows are adjacent in the symbols.
+    is_last = ops.Equal(arange(axis_length(rows, 1)), ops.Subtract(axis_length(rows, 1), int64(1)))
+    separated = ops.StringConcat(rows, ops.Select(is_last, np.array(""), np.array(separator)))
+    empty = ops.Broadcast(np.array(""), ops.Concat([counts[0], int64([1])], 0))
+    begins, ends, symbols = ops.StringTensorUnpack(ops.Concat([separated, empty], 1)).outputs()
+    first, last = ops.Gather(begins, int64(0), int64(1)), ops.Gather(ends, int64(-1), int64(1))
+    strings = ops.Reshape(ops.StringTensorPack(first, last, symbols), kept, False)
+    return ops.Unsqueeze(strings, int64(joined)) if node.get_attribute("keep_dims", False, bool) else strings
+
+
+@translator("AsString")
+def as_string(node: TensorflowNodeContext) -> Translation:
+    """Only integers and booleans, in their default format."""
+    value = node.get_input(0)
+    is_default = node.get_attribute("width", -1) == -1 and not node.get_attribute("fill", "")
+    if not value.element_type.is_integer() or not is_default:
+        raise FrontendError("only integers without width and fill can be formatted")
+    return ops.Cast(convert_to(value, Type.i64), Type.string)
+
+
+_UNSIGNED = {8: Type.u8, 16: Type.u16, 32: Type.u32, 64: Type.u64}
+
+
+@translator("Bitcast")
+def bitcast(node: TensorflowNodeContext) -> Translation:
+    return reinterpret(node.get_input(0), node.get_attribute("type"))
+
+
+@translator("DecodeRaw")
+def decode_raw(node: TensorflowNodeContext) -> Translation:
+    """The bytes of strings, which have the same length, as numbers on a new last axis."""
+    value, kind = node.get_input(0), node.get_attribute("out_type")
+    if not node.get_attribute("little_endian", True, bool) and kind.bitwidth > 8:
+        raise FrontendError("big-endian numbers are not supported")
+    symbols = ops.StringTensorUnpack(value).output(2)
+    count = int64([kind.bitwidth // 8])
+    shape = ops.Concat([ops.ShapeOf(value), int64([-1])], 0)
+    if kind.bitwidth > 8:
+        shape = ops.Concat([shape, count], 0)
+    return reinterpret(ops.Reshape(symbols, shape, False).output(0), kind)
+
+
+def reinterpret(value: Output, kind: Type) -> Output:
+    """Return the little-endian bytes of numbers as numbers of another type.
+
+    Wider numbers are made of those of the last axis; narrower ones are on a new last axis.
+    """
+    old, new = value.element_type.bitwidth, kind.bitwidth
+    if value.element_type is kind:
+        return value
+    if old != new:
+        if old not in _UNSIGNED or new not in _UNSIGNED:
+            raise FrontendError(f"{value.element_type} and {kind} must have whole bytes")
+        value = reinterpret(value, _UNSIGNED[old])
+        parts = max(old, new) // min(old, new)
+        wide, narrow = _UNSIGNED[max(old, new)], _UNSIGNED[min(old, new)]
+        shifts = Constant((np.arange(parts) * min(old, new)).astype(wide.to_dtype()))
+        if new > old:
+            if not rank_of(value) or not value.partial_shape[-1].compatible(parts):
+                raise FrontendError(f"the last dimension of {value.partial_shape} must be {parts}")
+            shifted = ops.BitwiseLeftShift(ops.Convert(value, wide), shifts).output(0)
+            lasts = [ops.Gather(shifted, int64(part), int64(-1)).output(0) for part in range(parts)]
+            value = reduce(lambda left, right: ops.BitwiseOr(left, right).output(0), lasts)
+        else:
+            shifted = ops.BitwiseRightShift(ops.Unsqueeze(value, int64([-1])), shifts).output(0)
+            mask = scalar_like(shifted, 2**new - 1)
+            value = ops.Convert(ops.BitwiseAnd(shifted, mask), narrow).output(0)
+    return value if value.element_type is kind else ops.BitCast(value, kind).output(0)

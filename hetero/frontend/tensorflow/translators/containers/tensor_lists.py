@@ -1,0 +1,255 @@
+"""Lists of tensors: TensorList operators, and the TensorArrays of TensorFlow 1, which are the same with two values.
+
+A list is a tensor with an additional first axis. One whose elements are not set yet may not know all of their
+dimensions: these are 1, and the first element that is set broadcasts the others to its shape.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hetero import ops
+from hetero.core.shape import Dimension, PartialShape
+from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
+from hetero.frontend.tensorflow.handles import Handle, Value, Values
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
+from hetero.frontend.tensorflow.registry import rows, translator
+from hetero.frontend.translation.operator_table import Attr, Row
+from hetero.frontend.translation.subgraph import ModelScope
+from hetero.frontend.translation.translators import Translation, Translator
+from hetero.frontend.translation.values import axis_length, constant_input, int64, scalar_like
+from hetero.graph import Constant, Op, Output, constant_array
+from hetero.system.errors import FrontendError
+
+
+@dataclass(frozen=True)
+class PendingList(Handle):
+    """A list without any element yet, of elements of unknown rank. ``length``: the number of elements, i64."""
+
+    length: Output
+    element_type: Type
+
+    def captured(self, scope: ModelScope) -> PendingList:
+        """Return the list as a body sees it."""
+        return PendingList(scope.capture(self.length, "length"), self.element_type)
+
+
+def new_list(length: Output, element_type: Type, element_shape: PartialShape) -> Value:
+    """Return a list of zeros; a PendingList if the rank of the elements is unknown."""
+    if element_type.is_dynamic():
+        raise FrontendError("lists of lists, resources or complex numbers are not supported")
+    pending = PendingList(ops.Reshape(ops.Convert(length, Type.i64), int64([1]), False).output(0), element_type)
+    return with_element_shape(pending, [None, *element_shape]) if element_shape.has_rank else pending
+
+
+def with_element_shape(pending: PendingList, shape: PartialShape | list) -> Output:
+    """Return the list as a tensor. ``shape``: that of the tensor, of which the first dimension does not matter."""
+    lengths = [length.get_length() if length.is_static else 1 for length in list(shape)[1:]]
+    # Zeros that are broadcast from one: they take no memory before the model runs.
+    zero = Constant(np.zeros((), pending.element_type.to_dtype()))
+    return ops.Broadcast(zero, ops.Concat([pending.length, int64(lengths)], 0)).output(0)
+
+
+def set_item(values: Value, index: Output, item: Output, grows: bool = False) -> Output:
+    """Return the list with another element. ``grows``: the list grows to the index if it is shorter."""
+    at = ops.Reshape(index, int64([1]), False)
+    tensor = with_item_shape(values, item)
+    if grows:
+        tensor = grown(tensor, ops.Add(convert_to(index, Type.i64), int64(1)).output(0))
+    return ops.ScatterUpdate(tensor, at, _row(item), int64(0)).output(0)
+
+
+def grown(tensor: Output, count: Output) -> Output:
+    """Return a list with zeros added if it has fewer elements than the i64 scalar ``count``."""
+    shape = ops.ShapeOf(tensor)
+    length = ops.Gather(shape, int64([0]), int64(0))
+    missing = ops.Relu(ops.Subtract(count, length))
+    rest = ops.Slice(shape, int64([1]), int64([np.iinfo(np.int64).max]), int64([1]))
+    zeros = ops.Broadcast(scalar_like(tensor, 0), ops.Concat([missing, rest], 0))
+    return ops.Concat([tensor, zeros], 0).output(0)
+
+
+def push_back(values: Value, item: Output) -> Output:
+    """Return the list with an additional last element."""
+    return ops.Concat([with_item_shape(values, item), _row(item)], 0).output(0)
+
+
+def as_tensor(values: Value) -> Output:
+    """Return a list that has elements. Raises FrontendError."""
+    if not isinstance(values, Output):
+        raise FrontendError("the elements of a list that is read must have been set before")
+    return values
+
+
+def _row(item: Output) -> Output:
+    return ops.Unsqueeze(item, int64([0])).output(0)
+
+
+def with_item_shape(values: Value, item: Output) -> Output:
+    """Return the list with the shape of an item."""
+    if isinstance(values, PendingList):
+        if not item.partial_shape.has_rank:
+            raise FrontendError("the items of a list must have a known rank")
+        values = with_element_shape(values, [None, *item.partial_shape])
+    tensor = as_tensor(values)
+    shape = tensor.partial_shape
+    if shape.has_rank and item.partial_shape.is_static and list(shape)[1:] == list(item.partial_shape):
+        return tensor
+    if shape.has_rank and all(length.is_static and length != 1 for length in list(shape)[1:]):
+        return tensor
+    length = ops.Gather(ops.ShapeOf(tensor), int64([0]), int64(0))
+    return ops.Broadcast(tensor, ops.Concat([length, ops.ShapeOf(item)], 0)).output(0)
+
+
+def _element_shape(node: TensorflowNodeContext, index: int) -> PartialShape:
+    """Return the element shape in an input: a vector with -1 for unknown dimensions, or a scalar for any rank."""
+    shape = constant_array(node.get_input(index))
+    if shape is None or shape.ndim == 0:
+        known = node.get_input(index).partial_shape
+        is_vector = known.has_rank and len(known) == 1 and known[0].is_static
+        return (
+            PartialShape([Dimension()] * known[0].get_length())
+            if shape is None and is_vector
+            else (PartialShape.dynamic())
+        )
+    return PartialShape([Dimension() if length < 0 else Dimension(int(length)) for length in shape])
+
+
+@translator("TensorListReserve")
+def reserve(node: TensorflowNodeContext) -> Values:
+    return new_list(node.get_input(1), node.get_attribute("element_dtype"), _element_shape(node, 0))
+
+
+@translator("EmptyTensorList")
+def empty_list(node: TensorflowNodeContext) -> Values:
+    return new_list(int64(0).output(0), node.get_attribute("element_dtype"), _element_shape(node, 0))
+
+
+@translator("TensorListScatterV2", "TensorListScatter")
+def scatter(node: TensorflowNodeContext) -> Translation:
+    """A list as long as input 3 says, or as the largest index needs; elements that are not set are zero."""
+    tensor, indices = node.get_input(0), node.get_input(1)
+    count = ops.Add(ops.ReduceMax(indices, int64([0]), False), scalar_like(indices, 1)).output(0)
+    if node.has_input(3):
+        count = ops.Maximum(count, node.get_input(3)).output(0)
+    return _scattered(tensor, indices, convert_to(count, Type.i64))
+
+
+def _scattered(tensor: Output, indices: Output, count: Output) -> Output:
+    lengths = ops.Slice(ops.ShapeOf(tensor), int64([1]), int64([np.iinfo(np.int64).max]), int64([1]))
+    shape = ops.Concat([ops.Reshape(count, int64([1]), False), lengths], 0)
+    return ops.ScatterUpdate(ops.Broadcast(scalar_like(tensor, 0), shape), indices, tensor, int64(0)).output(0)
+
+
+@translator("TensorListSplit")
+def split_list(node: TensorflowNodeContext) -> Translation:
+    """Elements from rows of a tensor; all have the same number of rows, that of input 2."""
+    return _split(node.get_input(0), constant_input(node, 2, "lengths"))
+
+
+@translator("TensorArraySplitV3")
+def split_array(node: TensorflowNodeContext) -> Translation:
+    return _split(node.get_input(1), constant_input(node, 2, "lengths"))
+
+
+def _split(tensor: Output, lengths: np.ndarray) -> Output:
+    if not lengths.size or (lengths != lengths[0]).any():
+        raise FrontendError(f"the elements have the lengths {lengths.tolist()}; only equal ones are supported")
+    rest = ops.Slice(ops.ShapeOf(tensor), int64([1]), int64([np.iinfo(np.int64).max]), int64([1]))
+    return ops.Reshape(tensor, ops.Concat([int64([lengths.size, lengths[0]]), rest], 0), False).output(0)
+
+
+class TensorArrayHandle(Handle):
+    """The first value of a TensorArray. Its contents are in the second one, the flow."""
+
+
+@translator("TensorArrayV3")
+def tensor_array(node: TensorflowNodeContext) -> Values:
+    shape = node.get_attribute("element_shape", PartialShape.dynamic())
+    return [TensorArrayHandle(), new_list(node.get_input(0), node.get_attribute("dtype"), shape)]
+
+
+@translator("TensorArrayCloseV3")
+def close_array(node: TensorflowNodeContext) -> Translation:
+    if node.get_input_size() != 1:
+        raise FrontendError("it takes one array")
+    return []
+
+
+def _items(values: Value, index: Output) -> Op:
+    return ops.Gather(as_tensor(values), index, int64(0))
+
+
+def _resize(values: Value, count: Output) -> Values:
+    """New elements are zeros."""
+    count = convert_to(count, Type.i64)
+    if isinstance(values, PendingList):
+        return new_list(count, values.element_type, PartialShape.dynamic())
+    kept = ops.Slice(as_tensor(values), int64([0]), ops.Reshape(count, int64([1]), False), int64([1]), int64([0]))
+    return grown(kept.output(0), count)
+
+
+def _scatter_into(values: Value, tensor: Output, indices: Output) -> Op:
+    """Set elements; the list grows to the largest index."""
+    needed = ops.Add(ops.ReduceMax(indices, int64([0]), False), scalar_like(indices, 1)).output(0)
+    item = ops.Gather(tensor, int64(0), int64(0)).output(0)
+    longer = grown(with_item_shape(values, item), convert_to(needed, Type.i64))
+    return ops.ScatterUpdate(longer, indices, tensor, int64(0))
+
+
+def _pop_back(values: Value) -> list[Op]:
+    others = ops.Slice(as_tensor(values), int64([0]), int64([-1]), int64([1]), int64([0]))
+    return [others, ops.Gather(as_tensor(values), int64(-1), int64(0))]
+
+
+def _length(values: Value) -> Output:
+    count = values.length if isinstance(values, PendingList) else axis_length(as_tensor(values), [0])
+    return convert_to(ops.Reshape(count, int64([]), False).output(0), Type.i32)
+
+
+def _scatter_into_array(flow: Value, indices: Output, tensor: Output) -> Output:
+    """The array keeps its length, of which the indices may be a part."""
+    count = flow.length if isinstance(flow, PendingList) else axis_length(as_tensor(flow), [0])
+    return _scattered(tensor, indices, count)
+
+
+def _concatenated(value: Value) -> list[Op]:
+    """Return the elements one after the other along their first axis, and their lengths."""
+    values = as_tensor(value)
+    shape = ops.ShapeOf(values)
+    lengths = ops.Broadcast(axis_length(values, 1), axis_length(values, [0]))
+    rest = ops.Slice(shape, int64([2]), int64([np.iinfo(np.int64).max]), int64([1]))
+    return [ops.Reshape(values, ops.Concat([int64([-1]), rest], 0), False), lengths]
+
+
+def _of_lists(row: Row) -> Translator:
+    """Return the translator of a function whose inputs may be lists without elements, which are no Outputs."""
+    return lambda node: row.make(node, [node.get_values()[index] for index in row.inputs])
+
+
+rows(
+    {
+        "TensorArrayConcatV3": Row(_concatenated, 2),
+        "TensorArrayGatherV3": Row(_items, 2, 1),
+        "TensorArrayReadV3": Row(_items, 2, 1),
+        "TensorArrayScatterV3": Row(_scatter_into_array, 3, 1, 2),
+        "TensorArraySizeV3": Row(_length, 1),
+        "TensorArrayWriteV3": Row(set_item, 3, 1, 2),
+        "TensorListConcat": Row(_concatenated, 0),
+        "TensorListConcatV2": Row(_concatenated, 0),
+        "TensorListFromTensor": Row(as_tensor, 0),
+        "TensorListGather": Row(_items, 0, 1),
+        "TensorListGetItem": Row(_items, 0, 1),
+        "TensorListLength": Row(_length, 0),
+        "TensorListPopBack": Row(_pop_back, 0),
+        "TensorListPushBack": Row(push_back, 0, 1),
+        "TensorListResize": Row(_resize, 0, 1),
+        "TensorListScatterIntoExistingList": Row(_scatter_into, 0, 1, 2),
+        "TensorListSetItem": Row(set_item, 0, 1, 2, grows=Attr("resize_if_index_out_of_bounds", False, bool)),
+        "TensorListStack": Row(as_tensor, 0),
+    },
+    _of_lists,
+)
