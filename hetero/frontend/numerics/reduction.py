@@ -19,7 +19,7 @@ def log_sum_exp(value: Output, axes: Output, keeps_axes: bool) -> Op:
     return ops.Add(total, largest if keeps_axes else ops.Squeeze(largest, axes))
 
 
-def norm(value: Output, order: float, axes: Output, keeps_axes: bool) -> Op:
+def norm(value: Output, axes: Output, order: float, keeps_axes: bool) -> Op:
     """Return (∑ |x|ᵖ)^(1/p) over axes; the largest |x| for p = ∞, the least for -∞, the count of x ≠ 0 for p = 0."""
     if order in (1, 2):
         return (ops.ReduceL1 if order == 1 else ops.ReduceL2)(value, axes, keeps_axes)

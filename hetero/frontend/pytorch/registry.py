@@ -1,11 +1,33 @@
 """Registry of the translators of PyTorch operators."""
 
-from hetero.frontend.translation.operator_table import OperatorTable
+from collections.abc import Callable
+
+from hetero.core.types import Type
+from hetero.frontend.translation.operator_table import OperatorTable, Row
 from hetero.frontend.translation.translators import Translator
 
 translators = OperatorTable()
 # Decorator that registers a translator for operators by name, ``aten::add``, or for one overload: ``aten::add.Scalar``.
 translator, rows = translators.register, translators.register_rows
+
+
+def promoted(row: Row) -> Translator:
+    """Return the translator of a row whose inputs are converted to the element type of the first output."""
+    return lambda node: row.make(node, node.operands(*row.inputs))
+
+
+def with_integers(row: Row) -> Translator:
+    """Return the translator of a row whose inputs after the first are integers, some perhaps computed at run time."""
+    first, *others = row.inputs
+    return lambda node: row.make(node, [node.get_input(first), *(node.integers(name) for name in others)])
+
+
+def converted_to(element_type: Type) -> Callable[[Row], Translator]:
+    """Return the convention of rows whose inputs, by default all, are converted to an element type."""
+    return lambda row: (
+        lambda node: row.make(node, [node.converted(name, element_type) for name in row.inputs or node.arguments])
+    )
+
 
 # Operators that torch has by two names.
 _ALIASES = {

@@ -66,7 +66,7 @@ def p_norm(node: PaddleNodeContext) -> ConversionResult:
     keep = node.get_attribute("keepdim", False)
     axis = node.get_attribute("axis", -1)
     axes = int64(range(rank_of(value)) if node.get_attribute("asvector", False) else [axis]).output(0)
-    return norm(value, order, axes, keep)
+    return norm(value, axes, order, keep)
 
 
 @translator("frobenius_norm")

@@ -1,177 +1,230 @@
-"""Arithmetic, comparisons, logic and activation functions."""
+"""Arithmetic, comparisons, logic and conversions, of tensors and of numbers that are computed at run time."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
+from ml_dtypes import finfo
+
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics import activation, elementwise
+from hetero.frontend.numerics import elementwise
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.promotion import promoted_type
-from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.pytorch.registry import converted_to, promoted, rows, translator
+from hetero.frontend.translation.operator_table import Attr, Row
+from hetero.frontend.translation.translators import Translation, Translator
 from hetero.frontend.translation.values import multiply_by, scalar_like
-from hetero.graph import Op
+from hetero.graph import Node, Op, Output
 
-_UNARY = {
-    "abs": ops.Abs, "acos": ops.Acos, "acosh": ops.Acosh, "asin": ops.Asin, "asinh": ops.Asinh, "atan": ops.Atan,
-    "atanh": ops.Atanh, "ceil": ops.Ceiling, "cos": ops.Cos, "cosh": ops.Cosh, "erf": ops.Erf, "exp": ops.Exp,
-    "floor": ops.Floor, "log": ops.Log, "neg": ops.Negative, "relu": ops.Relu, "sigmoid": ops.Sigmoid,
-    "silu": ops.Swish, "sin": ops.Sin, "sinh": ops.Sinh, "sqrt": ops.Sqrt,
-    "tan": ops.Tan, "tanh": ops.Tanh, "hardswish": ops.HSwish, "mish": ops.Mish,
-}  # fmt: skip
-_BINARY: dict[str, type[Op]] = {
-    "mul": ops.Multiply, "maximum": ops.Maximum, "minimum": ops.Minimum, "remainder": ops.FloorMod, "fmod": ops.Mod,
-}  # fmt: skip
-# The operations on booleans.
-_BOOLEAN_BINARY: dict[type[Op], type[Op]] = {
-    ops.Multiply: ops.LogicalAnd,
-    ops.Maximum: ops.LogicalOr,
-    ops.Minimum: ops.LogicalAnd,
-}
+
+def _compared(row: Row) -> Translator:
+    """Return the translator of a row whose inputs, by default all, are promoted with each other."""
+
+    def translate(node: TorchNodeContext) -> Translation:
+        names = [str(name) for name in row.inputs or node.arguments]
+        kind = promoted_type([node.arguments[name] for name in names])
+        return row.make(node, [node.converted(name, kind) for name in names])
+
+    return translate
+
+
+def _on_booleans(operation: type[Op], logical: type[Op]) -> Callable[[Output, Output], Node]:
+    """Return the function that applies ``logical`` to booleans, ``operation`` to numbers."""
+    return lambda x, y: (logical if x.element_type is Type.boolean else operation)(x, y)
+
+
+def _sum(left: Output, right: Output, alpha: float) -> Output | Node:
+    if left.element_type is Type.boolean:
+        return ops.LogicalOr(left, right) if alpha else left
+    return ops.Add(left, multiply_by(right, alpha))
+
+
+def _quotient(left: Output, right: Output, mode: str | None) -> Output | Node:
+    """Return a quotient, or with the mode "floor" or "trunc" an integer."""
+    if mode == "floor":
+        return elementwise.floor_divide(left, right)
+    if mode == "trunc":
+        return elementwise.truncate(elementwise.truncate_divide(left, right).output(0))
+    return ops.Divide(left, right)
+
+
+def _sign(value: Output) -> Node:
+    """Return the sign; 0 for NaN."""
+    sign = ops.Sign(value)
+    if not value.element_type.is_real():
+        return sign
+    return ops.Select(ops.Equal(value, value), sign, scalar_like(value, 0))
+
+
+def _is_nan(value: Output) -> Node:
+    return ops.NotEqual(value, value)
+
+
+def log_sum(x: Output, y: Output, base: float = math.e) -> Node:
+    """Return log(base**x + base**y), without overflow."""
+    rate = math.log(base)
+    size = ops.Exp(multiply_by(ops.Abs(ops.Subtract(x, y)), -rate))
+    rest = ops.Log(ops.Add(size, scalar_like(x, 1)))
+    # The difference of infinities of one sign is NaN.
+    return ops.Select(ops.Equal(x, y), ops.Add(x, scalar_like(x, math.log(2) / rate)),
+                      ops.Add(ops.Maximum(x, y), multiply_by(rest, 1 / rate)))  # fmt: skip
+
+
+def _sinc(x: Output) -> Node:
+    angle = multiply_by(x, math.pi)
+    return ops.Select(ops.Equal(x, scalar_like(x, 0)), scalar_like(x, 1), ops.Divide(ops.Sin(angle), angle))
+
+
+def _hypotenuse(x: Output, y: Output) -> Node:
+    """Return sqrt(x² + y²), divided by the larger number so that squares do not overflow."""
+    sizes = ops.Abs(x), ops.Abs(y)
+    largest, least = ops.Maximum(*sizes), ops.Minimum(*sizes)
+    # Equal numbers may be 0 or infinite.
+    ratio = ops.Select(ops.Equal(least, largest), scalar_like(x, 1), ops.Divide(least, largest))
+    return ops.Multiply(largest, ops.Sqrt(ops.Add(ops.Multiply(ratio, ratio), scalar_like(x, 1))))
+
+
+def _x_log_y(x: Output, y: Output) -> Node:
+    zero = scalar_like(x, 0)
+    return ops.Select(_is_nan(y), y, ops.Select(ops.Equal(x, zero), zero, ops.Multiply(x, ops.Log(y))))
+
+
+def _interpolated(start: Output, end: Output, weight: Output) -> Node:
+    """Return numbers from the start to the end, computed from the nearer one, so that a weight of 1 gives the end."""
+    difference = ops.Subtract(end, start)
+    from_start = ops.Add(start, ops.Multiply(weight, difference))
+    from_end = ops.Subtract(end, ops.Multiply(difference, ops.Subtract(scalar_like(weight, 1), weight)))
+    return ops.Select(ops.Less(ops.Abs(weight), scalar_like(weight, 0.5)), from_start, from_end)
+
+
+def _nan_to_num(value: Output, nan: float, posinf: float | None, neginf: float | None) -> Output | Node:
+    if not value.element_type.is_real():
+        return value
+    largest = float(finfo(value.element_type.to_dtype()).max)
+    result = ops.Select(_is_nan(value), scalar_like(value, nan), value)
+    for infinity, number, default in ((math.inf, posinf, largest), (-math.inf, neginf, -largest)):
+        is_infinite = ops.Equal(value, scalar_like(value, infinity))
+        result = ops.Select(is_infinite, scalar_like(value, default if number is None else number), result)
+    return result
+
+
+def _is_close(x: Output, y: Output, rtol: float, atol: float, equal_nan: bool) -> Node:
+    """Return |x - y| ≤ atol + rtol |y|, for floating-point numbers."""
+    limit = ops.Add(multiply_by(ops.Abs(y), rtol), scalar_like(y, atol))
+    near = ops.LogicalAnd(ops.LessEqual(ops.Abs(ops.Subtract(x, y)), limit), ops.IsFinite(y))
+    result = ops.LogicalOr(near, ops.Equal(x, y))
+    return ops.LogicalOr(result, ops.LogicalAnd(_is_nan(x), _is_nan(y))) if equal_nan else result
+
+
+def _is_infinite(value: Output, **signs: bool) -> Node:
+    return ops.IsInf(value, signs) if value.element_type.is_real() else ops.NotEqual(value, value)
+
+
+def _is_finite(value: Output) -> Node:
+    return ops.IsFinite(value) if value.element_type.is_real() else ops.Equal(value, value)
+
+
 _COMPARISONS = {
     "eq": ops.Equal, "ne": ops.NotEqual, "lt": ops.Less, "le": ops.LessEqual, "gt": ops.Greater, "ge": ops.GreaterEqual,
 }  # fmt: skip
-_LOGICAL = {"logical_and": ops.LogicalAnd, "logical_or": ops.LogicalOr, "logical_xor": ops.LogicalXor}
-_BITWISE = {"bitwise_and": ops.BitwiseAnd, "bitwise_or": ops.BitwiseOr, "bitwise_xor": ops.BitwiseXor}
 
-
-@translator(*(f"aten::{name}" for name in _UNARY))
-def unary(node: TorchNodeContext) -> Translation:
-    return _UNARY[_name(node)](*node.operands("self"))
-
-
-@translator("aten::sign", "aten::sgn")
-def sign(node: TorchNodeContext) -> Translation:
-    """The sign; 0 for NaN."""
-    (value,) = node.operands("self")
-    result = ops.Sign(value)
-    return (
-        ops.Select(ops.Equal(value, value), result, scalar_like(value, 0)) if value.element_type.is_real() else result
-    )
-
-
-@translator(*(f"aten::{name}" for name in _BINARY))
-def binary(node: TorchNodeContext) -> Translation:
-    operation = _BINARY[_name(node)]
-    if node.output_type() is Type.boolean:
-        operation = _BOOLEAN_BINARY[operation]
-    return operation(*node.operands("self", "other"))
-
-
-@translator("aten::add", "aten::sub", "aten::rsub")
-def sum_or_difference(node: TorchNodeContext) -> Translation:
-    left, right = node.operands("self", "other")
-    factor = node.get_attribute("alpha", 1)
-    if node.output_type() is Type.boolean:
-        return ops.LogicalOr(left, right) if factor else left
-    if _name(node) == "rsub":
-        return ops.Subtract(right, multiply_by(left, factor))
-    operation = ops.Add if _name(node) == "add" else ops.Subtract
-    return operation(left, multiply_by(right, factor))
-
-
-@translator("aten::div")
-def divide(node: TorchNodeContext) -> Translation:
-    left, right = node.operands("self", "other")
-    mode = node.get_attribute("rounding_mode", None)
-    if mode is None:
-        return ops.Divide(left, right)
-    if mode == "floor":
-        return elementwise.floor_divide(left, right)
-    return elementwise.truncate(elementwise.truncate_divide(left, right).output(0))
-
-
-@translator("aten::floor_divide")
-def floor_divide(node: TorchNodeContext) -> Translation:
-    return elementwise.floor_divide(*node.operands("self", "other"))
-
-
-@translator("aten::pow")
-def power(node: TorchNodeContext) -> Translation:
-    return ops.Power(*node.operands("self", "exponent"))
-
-
-@translator("aten::trunc")
-def trunc(node: TorchNodeContext) -> Translation:
-    return elementwise.truncate(*node.operands("self"))
-
-
-@translator(*(f"aten::{name}" for name in _COMPARISONS))
-def comparison(node: TorchNodeContext) -> Translation:
-    kind = promoted_type([node.arguments["self"], node.arguments["other"]])
-    return _COMPARISONS[_name(node)](node.converted("self", kind), node.converted("other", kind))
-
-
-@translator(*(f"aten::{name}" for name in (*_LOGICAL, "logical_not")))
-def logical(node: TorchNodeContext) -> Translation:
-    values = [node.converted(name, Type.boolean) for name in ("self", "other") if name in node.arguments]
-    return ops.LogicalNot(*values) if _name(node) == "logical_not" else _LOGICAL[_name(node)](*values)
-
-
-@translator(*(f"aten::{name}" for name in (*_BITWISE, "bitwise_not")))
-def bitwise(node: TorchNodeContext) -> Translation:
-    if _name(node) == "bitwise_not":
-        return ops.BitwiseNot(*node.operands("self"))
-    return _BITWISE[_name(node)](*node.operands("self", "other"))
-
-
-@translator("aten::rsqrt")
-def reciprocal_square_root(node: TorchNodeContext) -> Translation:
-    return elementwise.reciprocal_square_root(*node.operands("self"))
-
-
-@translator("aten::reciprocal")
-def reciprocal(node: TorchNodeContext) -> Translation:
-    return elementwise.reciprocal(*node.operands("self"))
-
-
-@translator("aten::log2", "aten::log10")
-def logarithm(node: TorchNodeContext) -> Translation:
-    return elementwise.logarithm(node.operands("self")[0], base=int(_name(node)[3:]))
-
-
-@translator("aten::log1p")
-def log1p(node: TorchNodeContext) -> Translation:
-    return elementwise.log1p(*node.operands("self"))
-
-
-@translator("aten::expm1")
-def expm1(node: TorchNodeContext) -> Translation:
-    return elementwise.expm1(*node.operands("self"))
-
-
-@translator("aten::gelu")
-def gelu(node: TorchNodeContext) -> Translation:
-    return activation.gelu(node.operands("self")[0], approximate=node.get_attribute("approximate", "none"))
-
-
-@translator("aten::leaky_relu")
-def leaky_relu(node: TorchNodeContext) -> Translation:
-    return activation.leaky_relu(node.operands("self")[0], slope=node.get_attribute("negative_slope", 0.01))
-
-
-@translator("aten::elu")
-def elu(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    zero, scale = scalar_like(value, 0), node.get_attribute("scale", 1)
-    inner = multiply_by(ops.Minimum(value, zero).output(0), node.get_attribute("input_scale", 1))
-    negative = multiply_by(
-        ops.Subtract(ops.Exp(inner), scalar_like(value, 1)).output(0), node.get_attribute("alpha", 1)
-    )
-    return multiply_by(ops.Add(ops.Maximum(value, zero), negative).output(0), scale)
-
-
-@translator("aten::hardsigmoid")
-def hard_sigmoid(node: TorchNodeContext) -> Translation:
-    return ops.HSigmoid(*node.operands("self"))
-
-
-@translator("aten::hardtanh", "aten::relu6")
-def hard_tanh(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    default = (0, 6) if _name(node) == "relu6" else (-1, 1)
-    limits = [node.get_attribute(name, number) for name, number in zip(("min_val", "max_val"), default)]
-    return ops.Clamp(value, *limits)
+rows({
+    "aten::abs": Row(ops.Abs, "self"), "aten::acos": Row(ops.Acos, "self"), "aten::acosh": Row(ops.Acosh, "self"),
+    "aten::asin": Row(ops.Asin, "self"), "aten::asinh": Row(ops.Asinh, "self"), "aten::atan": Row(ops.Atan, "self"),
+    "aten::atanh": Row(ops.Atanh, "self"), "aten::ceil": Row(ops.Ceiling, "self"), "aten::cos": Row(ops.Cos, "self"),
+    "aten::cosh": Row(ops.Cosh, "self"), "aten::erf": Row(ops.Erf, "self"), "aten::exp": Row(ops.Exp, "self"),
+    "aten::floor": Row(ops.Floor, "self"), "aten::log": Row(ops.Log, "self"), "aten::neg": Row(ops.Negative, "self"),
+    "aten::sin": Row(ops.Sin, "self"), "aten::sinh": Row(ops.Sinh, "self"), "aten::sqrt": Row(ops.Sqrt, "self"),
+    "aten::tan": Row(ops.Tan, "self"), "aten::bitwise_not": Row(ops.BitwiseNot, "self"),
+    "aten::positive": Row(lambda x: x, "self"), "aten::_to_copy": Row(lambda x: x, "self"),
+    "aten::to": Row(lambda x: x, "self"), "aten::type_as": Row(lambda x: x, "self"),
+    "aten::sign": Row(_sign, "self"), "aten::sgn": Row(_sign, "self"),
+    "aten::trunc": Row(elementwise.truncate, "self"),
+    "aten::frac": Row(lambda x: ops.Subtract(x, elementwise.truncate(x)), "self"),
+    "aten::round": Row(elementwise.round_to_decimals, "self", decimals=Attr("decimals", 0)),
+    "aten::square": Row(elementwise.square, "self"),
+    "aten::reciprocal": Row(elementwise.reciprocal, "self"),
+    "aten::rsqrt": Row(elementwise.reciprocal_square_root, "self"),
+    "aten::exp2": Row(lambda x: ops.Power(scalar_like(x, 2), x), "self"),
+    "aten::expm1": Row(elementwise.expm1, "self"),
+    "aten::log1p": Row(elementwise.log1p, "self"),
+    "aten::log2": Row(elementwise.logarithm, "self", base=2),
+    "aten::log10": Row(elementwise.logarithm, "self", base=10),
+    "aten::logit": Row(elementwise.logit, "self", epsilon=Attr("eps", None)),
+    "aten::erfc": Row(elementwise.erfc, "self"),
+    "aten::special_ndtr": Row(
+        lambda x: multiply_by(ops.Add(ops.Erf(multiply_by(x, math.sqrt(0.5))), scalar_like(x, 1)), 0.5), "self"
+    ),
+    "aten::sinc": Row(_sinc, "self"),
+    "aten::deg2rad": Row(multiply_by, "self", factor=math.pi / 180),
+    "aten::rad2deg": Row(multiply_by, "self", factor=180 / math.pi),
+    "aten::nan_to_num": Row(
+        _nan_to_num, "self", nan=Attr("nan", 0.0), posinf=Attr("posinf", None), neginf=Attr("neginf", None)
+    ),
+    "aten::add": Row(_sum, "self", "other", alpha=Attr("alpha", 1)),
+    "aten::sub": Row(
+        lambda x, y, alpha: ops.Subtract(x, multiply_by(y, alpha)), "self", "other", alpha=Attr("alpha", 1)
+    ),
+    "aten::rsub": Row(
+        lambda x, y, alpha: ops.Subtract(y, multiply_by(x, alpha)), "self", "other", alpha=Attr("alpha", 1)
+    ),
+    "aten::mul": Row(_on_booleans(ops.Multiply, ops.LogicalAnd), "self", "other"),
+    "aten::div": Row(_quotient, "self", "other", mode=Attr("rounding_mode", None)),
+    "aten::true_divide": Row(ops.Divide, "self", "other"),
+    "aten::floor_divide": Row(elementwise.floor_divide, "self", "other"),
+    "aten::remainder": Row(ops.FloorMod, "self", "other"), "aten::fmod": Row(ops.Mod, "self", "other"),
+    "aten::pow": Row(ops.Power, "self", "exponent"), "aten::float_power": Row(ops.Power, "self", "exponent"),
+    "aten::ldexp": Row(lambda x, y: ops.Multiply(x, ops.Power(scalar_like(y, 2), y)), "self", "other"),
+    "aten::maximum": Row(_on_booleans(ops.Maximum, ops.LogicalOr), "self", "other"),
+    "aten::minimum": Row(_on_booleans(ops.Minimum, ops.LogicalAnd), "self", "other"),
+    "aten::fmax": Row(elementwise.ignore_nan(ops.Maximum), "self", "other"),
+    "aten::fmin": Row(elementwise.ignore_nan(ops.Minimum), "self", "other"),
+    "aten::atan2": Row(elementwise.atan2, "self", "other"), "aten::hypot": Row(_hypotenuse, "self", "other"),
+    "aten::logaddexp": Row(log_sum, "self", "other"), "aten::logaddexp2": Row(log_sum, "self", "other", base=2),
+    "aten::xlogy": Row(_x_log_y, "self", "other"), "aten::heaviside": Row(elementwise.heaviside, "self", "values"),
+    "aten::addcmul": Row(
+        lambda added, x, y, value: ops.Add(added, multiply_by(ops.Multiply(x, y), value)),
+        "self", "tensor1", "tensor2", value=Attr("value", 1),
+    ),
+    "aten::addcdiv": Row(
+        lambda added, x, y, value: ops.Add(added, multiply_by(ops.Divide(x, y), value)),
+        "self", "tensor1", "tensor2", value=Attr("value", 1),
+    ),
+    "aten::lerp": Row(_interpolated, "self", "end", "weight"),
+    "aten::bitwise_and": Row(ops.BitwiseAnd, "self", "other"), "aten::bitwise_or": Row(ops.BitwiseOr, "self", "other"),
+    "aten::bitwise_xor": Row(ops.BitwiseXor, "self", "other"),
+    "aten::bitwise_left_shift": Row(ops.BitwiseLeftShift, "self", "other"),
+    "aten::bitwise_right_shift": Row(ops.BitwiseRightShift, "self", "other"),
+}, promoted)  # fmt: skip
+rows({f"aten::{name}": Row(operation, "self", "other") for name, operation in _COMPARISONS.items()}, _compared)
+rows({
+    "aten::logical_and": Row(ops.LogicalAnd, "self", "other"), "aten::logical_or": Row(ops.LogicalOr, "self", "other"),
+    "aten::logical_xor": Row(ops.LogicalXor, "self", "other"), "aten::logical_not": Row(ops.LogicalNot, "self"),
+}, converted_to(Type.boolean))  # fmt: skip
+rows({
+    "aten::isclose": Row(
+        _is_close, "self", "other", rtol=Attr("rtol", 1e-5), atol=Attr("atol", 1e-8), equal_nan=Attr("equal_nan", False)
+    ),
+    "_operator.truediv": Row(ops.Divide),
+}, converted_to(Type.f64))  # fmt: skip
+rows({
+    "aten::isnan": Row(_is_nan, "self"), "aten::isinf": Row(_is_infinite, "self"),
+    "aten::isposinf": Row(_is_infinite, "self", detect_negative=False),
+    "aten::isneginf": Row(_is_infinite, "self", detect_positive=False),
+    "aten::isfinite": Row(_is_finite, "self"),
+    **{f"aten::{name}": Row(lambda x: x, 0) for name in (
+        "clone", "alias", "detach", "detach_", "contiguous", "lift_fresh_copy", "lift_fresh", "alias_copy", "real",
+        "conj_physical", "resolve_conj", "resolve_neg",
+    )},
+})  # fmt: skip
+rows({
+    **{f"_operator.{name}": Row(operation) for name, operation in _COMPARISONS.items()},
+    "_operator.add": Row(ops.Add), "_operator.sub": Row(ops.Subtract), "_operator.mul": Row(ops.Multiply),
+    "_operator.floordiv": Row(ops.Divide), "_operator.mod": Row(ops.FloorMod), "_operator.pow": Row(ops.Power),
+    "torch.sym_max": Row(ops.Maximum), "torch.sym_min": Row(ops.Minimum),
+}, _compared)  # fmt: skip
 
 
 @translator("aten::clamp", "aten::clamp_min", "aten::clamp_max")
@@ -185,8 +238,7 @@ def clamp(node: TorchNodeContext) -> Translation:
 
 @translator("aten::where")
 def where(node: TorchNodeContext) -> Translation:
-    condition = node.converted("condition", Type.boolean)
-    return ops.Select(condition, *node.operands("self", "other"))
+    return ops.Select(node.converted("condition", Type.boolean), *node.operands("self", "other"))
 
 
 @translator("aten::masked_fill")
@@ -194,39 +246,8 @@ def masked_fill(node: TorchNodeContext) -> Translation:
     return ops.Select(node.converted("mask", Type.boolean), *node.operands("value", "self"))
 
 
-@translator("aten::isnan")
-def is_nan(node: TorchNodeContext) -> Translation:
-    value = node.get_input("self")
-    return ops.NotEqual(value, value)
-
-
-@translator("aten::isinf")
-def is_infinite(node: TorchNodeContext) -> Translation:
-    value = node.get_input("self")
-    return ops.IsInf(value) if value.element_type.is_real() else ops.NotEqual(value, value)
-
-
-@translator("aten::round")
-def round_half_to_even(node: TorchNodeContext) -> Translation:
-    return elementwise.round_to_decimals(node.operands("self")[0], decimals=node.get_attribute("decimals", 0))
-
-
-@translator("aten::atan2")
-def atan2(node: TorchNodeContext) -> Translation:
-    return elementwise.atan2(*node.operands("self", "other"))
-
-
-@translator("aten::_to_copy", "aten::to", "aten::type_as")
-def convert(node: TorchNodeContext) -> Translation:
-    return node.operands("self")
-
-
-@translator("aten::clone", "aten::alias", "aten::detach", "aten::detach_", "aten::contiguous", "aten::lift_fresh_copy",
-            "aten::lift_fresh", "aten::alias_copy", "aten::real", "aten::conj_physical", "aten::resolve_conj",
-            "aten::resolve_neg")  # fmt: skip
-def identity(node: TorchNodeContext) -> Translation:
-    return node.get_input(0)
-
-
-def _name(node: TorchNodeContext) -> str:
-    return node.get_op_type().removeprefix("aten::")
+@translator("aten::_assert_scalar", "aten::_assert_async", "aten::_assert_tensor_metadata", "aten::sym_constrain_range",
+            "aten::sym_constrain_range_for_size")  # fmt: skip
+def check(node: TorchNodeContext) -> Translation:
+    """Checks that torch makes at run time, of lengths that shape inference knows."""
+    return []

@@ -1,39 +1,35 @@
-"""Indexing by tensors, and scattering."""
+"""Indexing by tensors, scattering, and selection by masks."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.pytorch.node_context import TorchNodeContext
-from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.pytorch.registry import rows, translator
 from hetero.frontend.pytorch.translators.movement import NO_END
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import (
     arange,
     axis_length,
     int64,
-    known_length,
     multiply_by,
     normalize_axis,
     rank_of,
+    reshape,
     scalar_like,
 )
 from hetero.graph import Constant, Node, Output, Parameter, as_output
 from hetero.system.errors import FrontendError
 
-_REDUCTIONS = {
-    "sum": "sum",
-    "prod": "prod",
-    "mean": "mean",
-    "amax": "max",
-    "amin": "min",
-    "add": "sum",
-    "multiply": "prod",
-}
+# The reductions of ScatterElementsUpdate by torch's names, where these differ.
+_REDUCTIONS = {"amax": "max", "amin": "min", "add": "sum", "multiply": "prod"}
 
 
 class _Selection(NamedTuple):
@@ -56,9 +52,9 @@ def _selection(node: TorchNodeContext, value: Output) -> _Selection:
             axis += 1
         elif index.element_type in (Type.boolean, Type.u8):
             # A mask selects by the indices of its elements that are true.
-            found = ops.NonZero(index).output(0)
+            coordinates = ops.NonZero(index).output(0)
             for row in range(rank_of(index)):
-                by_axis.append((axis, ops.Gather(found, int64(row), int64(0)).output(0)))
+                by_axis.append((axis, ops.Gather(coordinates, row, 0).output(0)))
                 axis += 1
         else:
             by_axis.append((axis, ops.Convert(index, Type.i64).output(0)))
@@ -112,17 +108,17 @@ def scatter(node: TorchNodeContext) -> Translation:
     value, index, axis = node.get_input("self"), node.get_input("index"), node.get_attribute("dim")
     source = "value" if "value" in node.arguments else "src"
     updates = node.converted(source, value.element_type)
-    if rank_of(value) == 0:
-        value, index = (ops.Reshape(one, int64([1]), False).output(0) for one in (value, index))
-        updates = ops.Reshape(updates, int64([1]), False).output(0)
+    is_scalar = rank_of(value) == 0
+    if is_scalar:
+        value, index, updates = reshape(value, [1]), reshape(index, [1]), reshape(updates, [1])
     if source == "value":
         updates = ops.Broadcast(updates, ops.ShapeOf(index)).output(0)
     else:  # there may be more updates than indices
         count = rank_of(value)
-        updates = ops.Slice(updates, int64([0] * count), ops.ShapeOf(index), int64([1] * count)).output(0)
+        updates = ops.Slice(updates, [0] * count, ops.ShapeOf(index), [1] * count).output(0)
     name = "sum" if node.get_op_type() == "aten::scatter_add" else node.get_attribute("reduce", "none")
-    found = _scattered(node, value, index, updates, axis, name)
-    return ops.Reshape(found, int64([]), False) if rank_of(node.get_input("self")) == 0 else found
+    result = _scattered(node, value, index, updates, axis, name)
+    return reshape(result.output(0), []) if is_scalar else result
 
 
 def _scattered(
@@ -131,11 +127,11 @@ def _scattered(
     """Write updates at indices along an axis, combined by a reduction; integer means are rounded down."""
     keeps, name = node.get_attribute("include_self", True), _REDUCTIONS.get(reduction, reduction)
     if name != "mean" or value.element_type.is_real():
-        return ops.ScatterElementsUpdate(value, index, updates, int64(axis), name, keeps)
-    total = ops.ScatterElementsUpdate(value, index, updates, int64(axis), "sum", keeps)
+        return ops.ScatterElementsUpdate(value, index, updates, axis, name, keeps)
+    total = ops.ScatterElementsUpdate(value, index, updates, axis, "sum", keeps)
     first = ops.Broadcast(scalar_like(value, int(keeps)), ops.ShapeOf(value))
     ones = ops.Broadcast(scalar_like(value, 1), ops.ShapeOf(updates))
-    counts = ops.ScatterElementsUpdate(first, index, ones, int64(axis), "sum")
+    counts = ops.ScatterElementsUpdate(first, index, ones, axis, "sum")
     return ops.Divide(total, ops.Maximum(counts, scalar_like(value, 1)), m_pythondiv=True)
 
 
@@ -143,13 +139,13 @@ def _scattered(
 def index_copy(node: TorchNodeContext) -> Translation:
     """Write tensors, or a number, at indices along an axis."""
     value, axis = node.get_input("self"), node.get_attribute("dim")
-    index = ops.Reshape(node.get_input("index"), int64([-1]), False)
+    index = reshape(node.get_input("index"), [-1])
     updates = node.converted("source" if "source" in node.arguments else "value", value.element_type)
     if rank_of(value) == 0:
-        return ops.Reshape(updates, int64([]), False)
+        return reshape(updates, [])
     axis = normalize_axis(axis, rank_of(value))
-    lengths = [axis_length(value, range(axis)), ops.ShapeOf(index), axis_length(value, range(axis + 1, rank_of(value)))]
-    return ops.ScatterUpdate(value, index, ops.Broadcast(updates, ops.Concat(lengths, 0)), int64(axis))
+    shape = _with_length(value, axis, ops.ShapeOf(index))
+    return ops.ScatterUpdate(value, index, ops.Broadcast(updates, shape), axis)
 
 
 @translator("aten::index_add", "aten::index_reduce")
@@ -158,9 +154,9 @@ def index_add(node: TorchNodeContext) -> Translation:
     value, axis = node.get_input("self"), node.get_attribute("dim")
     updates = multiply_by(node.converted("source", value.element_type), node.get_attribute("alpha", 1))
     if rank_of(value) == 0:
-        value, updates = (ops.Reshape(one, int64([1]), False).output(0) for one in (value, updates))
+        value, updates = reshape(value, [1]), reshape(updates, [1])
     axis = normalize_axis(axis, rank_of(value))
-    column = ops.Reshape(node.get_input("index"), int64([-1, *[1] * (rank_of(value) - axis - 1)]), False)
+    column = reshape(node.get_input("index"), [-1, *[1] * (rank_of(value) - axis - 1)])
     index = ops.Broadcast(column, ops.ShapeOf(updates))
     name = "sum" if node.get_op_type() == "aten::index_add" else node.get_attribute("reduce")
     combined = _scattered(node, value, index.output(0), updates, axis, name)
@@ -171,8 +167,8 @@ def index_add(node: TorchNodeContext) -> Translation:
 def select_scatter(node: TorchNodeContext) -> Translation:
     value = node.get_input("self")
     axis, at = node.get_attribute("dim"), node.get_attribute("index")
-    source = ops.Unsqueeze(node.converted("src", value.element_type), int64([normalize_axis(axis, rank_of(value))]))
-    return ops.SliceScatter(value, source, int64([at]), int64([at + 1 or NO_END]), int64([1]), int64([axis]))
+    source = ops.Unsqueeze(node.converted("src", value.element_type), [normalize_axis(axis, rank_of(value))])
+    return ops.SliceScatter(value, source, [at], [at + 1 or NO_END], [1], [axis])
 
 
 @translator("aten::slice_scatter")
@@ -181,38 +177,6 @@ def slice_scatter(node: TorchNodeContext) -> Translation:
     begin, end, step = node.integers("start", 0), node.integers("end", NO_END), node.integers("step", 1)
     source, axes = node.converted("src", value.element_type), node.integers("dim", 0)
     return ops.SliceScatter(value, source, begin, end, step, axes)
-
-
-@translator("aten::nonzero", "aten::argwhere")
-def non_zero(node: TorchNodeContext) -> Translation:
-    """The indices of the elements that are not 0, [count, rank]."""
-    value = node.get_input("self")
-    if rank_of(value):
-        return ops.Transpose(ops.NonZero(value), int64([1, 0]))
-    count = ops.Convert(ops.Reshape(node.converted("self", Type.boolean), int64([1]), False), Type.i64)
-    return ops.Broadcast(int64(0), ops.Concat([count, int64([0])], 0))
-
-
-@translator("aten::flip")
-def flip(node: TorchNodeContext) -> Translation:
-    axes = node.get_attribute("dims")
-    if not axes:
-        return node.get_input("self")
-    ends, steps = int64([-(2**63) + 1] * len(axes)), int64([-1] * len(axes))
-    return ops.Slice(node.get_input("self"), int64([-1] * len(axes)), ends, steps, int64(axes))
-
-
-@translator("aten::diagonal", "aten::diagonal_copy")
-def diagonal(node: TorchNodeContext) -> Translation:
-    value, offset = node.get_input("self"), node.get_attribute("offset", 0)
-    rank = rank_of(value)
-    axes = [normalize_axis(node.get_attribute(f"dim{at + 1}", at), rank) for at in range(2)]
-    height, width = (known_length(value, axis, "the size of a matrix") for axis in axes)
-    indices = [(row, row + offset) for row in range(height) if 0 <= row + offset < width]
-    others = [axis for axis in range(rank) if axis not in axes]
-    matrices = ops.Transpose(value, int64([*axes, *others]))
-    found = ops.GatherND(matrices, int64(np.reshape(indices, (-1, 2))))
-    return ops.Transpose(found, int64([*range(1, len(others) + 1), 0]))
 
 
 # Operations that keep the order of elements in memory.
@@ -236,20 +200,8 @@ def as_strided(node: TorchNodeContext) -> Translation:
     offsets: Node = int64(node.get_attribute("storage_offset", 0))
     for size, stride in zip(sizes, strides):
         steps = ops.Multiply(arange(size if isinstance(size, Output) else int64(size)), int64(stride))
-        offsets = ops.Add(ops.Unsqueeze(offsets, int64([-1])), steps)
-    return ops.Gather(ops.Reshape(value, int64([-1]), False), offsets, int64(0))
-
-
-@translator("aten::masked_scatter")
-def masked_scatter(node: TorchNodeContext) -> Translation:
-    """Put the elements of the source, in order, where the mask is true."""
-    source, shape = node.get_input("source"), ops.ShapeOf(node.get_input("mask"))
-    value = ops.Broadcast(node.get_input("self"), shape, broadcast_spec="BIDIRECTIONAL")
-    mask = ops.Broadcast(node.get_input("mask"), ops.ShapeOf(value))
-    indices = ops.Transpose(ops.NonZero(mask), int64([1, 0]))
-    count = axis_length(indices, [0])
-    flat = ops.Slice(ops.Reshape(source, int64([-1]), False), int64([0]), count, int64([1]), int64([0]))
-    return ops.ScatterNDUpdate(value, indices, flat)
+        offsets = ops.Add(ops.Unsqueeze(offsets, [-1]), steps)
+    return ops.Gather(reshape(value, [-1]), offsets, 0)
 
 
 @translator("aten::fill", "aten::copy")
@@ -259,10 +211,116 @@ def fill(node: TorchNodeContext) -> Translation:
     return ops.Broadcast(node.converted(name, value.element_type), ops.ShapeOf(value))
 
 
-@translator("aten::one_hot")
-def one_hot(node: TorchNodeContext) -> Translation:
-    count = node.get_attribute("num_classes", -1)
+@translator("aten::repeat_interleave")
+def repeat_interleave(node: TorchNodeContext) -> Translation:
+    """Repeat each slice along an axis, by one number or by one for each slice."""
+    if "self" not in node.arguments:
+        return _repeated(node.get_input("repeats"))
+    value, axis = node.get_input("self"), node.get_attribute("dim", None)
+    if axis is None:
+        value, axis = reshape(value, [-1]), 0
+    counts = ops.Broadcast(reshape(node.get_input("repeats"), [-1]), axis_length(value, [axis]))
+    return ops.Gather(value, _repeated(counts.output(0)), axis)
+
+
+def _repeated(counts: Output) -> Node:
+    """Return 0, 1, …, each as often as its count says."""
+    counts = convert_to(counts, Type.i64)
+    total = ops.ReduceSum(counts, [0], False)
+    return ops.Bucketize(arange(total), ops.CumSum(counts, 0), "i64", False)
+
+
+def _selected(value: Output, index: Output, axis: int) -> Output | Node:
+    return ops.Gather(value, reshape(index, [-1]), axis) if rank_of(value) else value
+
+
+def _gathered(value: Output, indices: Output, axis: int) -> Output | Node:
+    if rank_of(value) == 0:
+        return ops.Broadcast(value, ops.ShapeOf(indices))
+    if rank_of(indices) == 0:
+        return reshape(ops.GatherElements(value, reshape(indices, [1]), axis).output(0), [])
+    axis = normalize_axis(axis, rank_of(value))
+    # The other axes of the data may be longer than those of the indices.
+    others = [at for at in range(rank_of(value)) if at != axis and not _is_same_length(value, indices, at)]
+    if others:
+        zeros, ones = [0] * len(others), [1] * len(others)
+        value = ops.Slice(value, zeros, axis_length(indices, others), ones, others).output(0)
+    return ops.GatherElements(value, indices, axis)
+
+
+def _is_same_length(left: Output, right: Output, axis: int) -> bool:
+    """Return whether two values are known to have the same length of an axis."""
+    lengths = left.partial_shape[axis], right.partial_shape[axis]
+    return all(length.is_static for length in lengths) and lengths[0] == lengths[1]
+
+
+def _taken_along(value: Output, indices: Output, axis: int | None) -> Node:
+    """Gather along an axis; the other axes of both broadcast."""
+    if axis is None:
+        return ops.GatherElements(reshape(value, [-1]), reshape(indices, [-1]), 0)
+    axis = normalize_axis(axis, rank_of(value))
+    lengths = _with_length(value, axis, [1]), _with_length(indices, axis, [1])
+    value = ops.Broadcast(value, lengths[1], broadcast_spec="BIDIRECTIONAL").output(0)
+    indices = ops.Broadcast(indices, lengths[0], broadcast_spec="BIDIRECTIONAL").output(0)
+    return ops.GatherElements(value, indices, axis)
+
+
+def _with_length(value: Output, axis: int, length: Any) -> Node:
+    """Return the shape of a value, with another length of an axis."""
+    return ops.Concat([axis_length(value, range(axis)), length, axis_length(value, range(axis + 1, rank_of(value)))], 0)
+
+
+def _broadcast(left: Output, right: Output) -> tuple[Output, Output]:
+    left = ops.Broadcast(left, ops.ShapeOf(right), broadcast_spec="BIDIRECTIONAL").output(0)
+    return left, ops.Broadcast(right, ops.ShapeOf(left)).output(0)
+
+
+def _masked(value: Output, mask: Output) -> Node:
+    value, mask = _broadcast(value, mask)
+    if rank_of(value) == 0:
+        value, mask = reshape(value, [1]), reshape(mask, [1])
+    return ops.GatherND(value, ops.Transpose(ops.NonZero(mask), [1, 0]))
+
+
+def _masked_scattered(value: Output, mask: Output, source: Output) -> Node:
+    """Put the elements of the source, in order, where the mask is true."""
+    value, mask = _broadcast(value, mask)
+    indices = ops.Transpose(ops.NonZero(mask), [1, 0]).output(0)
+    elements = ops.Slice(reshape(source, [-1]), [0], axis_length(indices, [0]), [1], [0])
+    return ops.ScatterNDUpdate(value, indices, elements)
+
+
+def _nonzero(value: Output) -> Node:
+    """Return the indices of the elements that are not 0, [count, rank]."""
+    if rank_of(value):
+        return ops.Transpose(ops.NonZero(value), [1, 0])
+    count = ops.Convert(reshape(convert_to(value, Type.boolean), [1]), Type.i64)
+    return ops.Broadcast(0, ops.Concat([count, [0]], 0))
+
+
+def _flipped(value: Output, axes: Sequence[int]) -> Output | Node:
+    count = len(axes)
+    return ops.Slice(value, [-1] * count, [-(2**63) + 1] * count, [-1] * count, axes) if axes else value
+
+
+def _one_hot(value: Output, count: int) -> Node:
     if count < 0:
         raise FrontendError("the number of classes must be known")
-    value = node.get_input("self")
-    return ops.OneHot(value, int64(count), scalar_like(value, 1), scalar_like(value, 0), -1)
+    return ops.OneHot(value, count, scalar_like(value, 1), scalar_like(value, 0), -1)
+
+
+rows({
+    "aten::embedding": Row(ops.Gather, "weight", "indices", axis=0),
+    "aten::select": Row(ops.Gather, "self", "index", axis=Attr("dim")),
+    "aten::select_copy": Row(ops.Gather, "self", "index", axis=Attr("dim")),
+    "aten::index_select": Row(_selected, "self", "index", axis=Attr("dim")),
+    "aten::gather": Row(_gathered, "self", "index", axis=Attr("dim")),
+    "aten::take": Row(lambda value, index: ops.Gather(reshape(value, [-1]), index, 0), "self", "index"),
+    "aten::take_along_dim": Row(_taken_along, "self", "indices", axis=Attr("dim", None)),
+    "aten::masked_select": Row(_masked, "self", "mask"),
+    "aten::masked_scatter": Row(_masked_scattered, "self", "mask", "source"),
+    "aten::nonzero": Row(_nonzero, "self"), "aten::argwhere": Row(_nonzero, "self"),
+    "aten::flip": Row(_flipped, "self", axes=Attr("dims")), "aten::fliplr": Row(_flipped, "self", axes=[1]),
+    "aten::flipud": Row(_flipped, "self", axes=[0]),
+    "aten::one_hot": Row(_one_hot, "self", count=Attr("num_classes", -1)),
+})  # fmt: skip

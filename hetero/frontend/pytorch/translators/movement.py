@@ -1,9 +1,10 @@
-"""Shapes, slices, joins and permutations."""
+"""Shapes, slices, joins, splits, repetitions and permutations."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,103 +13,173 @@ from hetero.core.types import Type
 from hetero.frontend.numerics.movement import pad_wrap
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.pytorch.node_context import TorchNodeContext, integer_vector
-from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import axis_length, int64, normalize_axis, rank_of, scalar_like
-from hetero.graph import Output
+from hetero.frontend.pytorch.registry import rows, translator, with_integers
+from hetero.frontend.translation.operator_table import Attr, Row
+from hetero.frontend.translation.translators import Translation, Translator
+from hetero.frontend.translation.values import axis_length, int64, normalize_axis, rank_of, reshape, scalar_like
+from hetero.graph import Node, Output
 from hetero.system.errors import FrontendError
 
 # What torch writes for the end of a slice that has none.
 NO_END = 2**63 - 1
 
 
-@translator("aten::view", "aten::reshape", "aten::_unsafe_view", "aten::view_copy")
-def view(node: TorchNodeContext) -> Translation:
-    name = "size" if "size" in node.arguments else "shape"
-    return ops.Reshape(node.get_input("self"), node.integers(name), False)
-
-
-@translator("aten::flatten")
-def flatten(node: TorchNodeContext) -> Translation:
-    value = node.get_input("self")
+def _flattened(value: Output, first: int, last: int) -> Output | Node:
     rank = rank_of(value)
     if not rank:
-        return ops.Reshape(value, int64([1]), False)
-    first = normalize_axis(node.get_attribute("start_dim", 0), rank)
-    last = normalize_axis(node.get_attribute("end_dim", -1), rank)
-    kept = [*range(first), *range(last + 1, rank)]
-    if sum(value.partial_shape[axis].is_dynamic for axis in kept) == 0:
-        lengths = [value.partial_shape[axis].get_length() for axis in kept]
-        joined = value.partial_shape[first : last + 1]
+        return reshape(value, [1])
+    first, last = normalize_axis(first, rank), normalize_axis(last, rank)
+    shape = value.partial_shape
+    kept, joined = [*shape[:first], *shape[last + 1 :]], shape[first : last + 1]
+    if all(length.is_static for length in kept):
+        lengths = [length.get_length() for length in kept]
         # -1 is ambiguous if another length is 0.
-        count = math.prod(length.get_length() for length in joined) if all(one.is_static for one in joined) else -1
-        return ops.Reshape(value, int64([*lengths[:first], count, *lengths[first:]]), False)
-    shape = ops.Concat([axis_length(value, range(first)), int64([-1]), axis_length(value, range(last + 1, rank))], 0)
-    return ops.Reshape(value, shape, False)
+        count = math.prod(joined.to_shape()) if joined.is_static else -1
+        return ops.Reshape(value, [*lengths[:first], count, *lengths[first:]], False)
+    around = axis_length(value, range(first)), axis_length(value, range(last + 1, rank))
+    return ops.Reshape(value, ops.Concat([around[0], [-1], around[1]], 0), False)
 
 
-@translator("aten::permute", "aten::permute_copy")
-def permute(node: TorchNodeContext) -> Translation:
-    value = node.get_input("self")
+def _unflattened(value: Output, sizes: Output, axis: int) -> Node:
+    """Divide an axis into several, of which one may be -1."""
     rank = rank_of(value)
-    return ops.Transpose(value, int64([normalize_axis(axis, rank) for axis in node.get_attribute("dims")]))
+    axis = normalize_axis(axis, rank)
+    parts = [axis_length(value, range(axis)), sizes, axis_length(value, range(axis + 1, rank))]
+    return ops.Reshape(value, ops.Concat(parts, 0), False)
 
 
-@translator("aten::transpose", "aten::t", "aten::transpose_copy", "aten::t_copy")
-def transpose(node: TorchNodeContext) -> Translation:
-    value = node.get_input("self")
+def _squeezed(value: Output, axes: int | list[int] | None) -> Output | Node:
+    """Remove axes of length 1; axes of other lengths stay."""
+    rank = rank_of(value)
+    axes = list(range(rank)) if axes is None else [axes] if isinstance(axes, int) else axes
+    axes = [normalize_axis(axis, rank) for axis in axes] if rank else []
+    if any(value.partial_shape[axis].is_dynamic for axis in axes):
+        raise FrontendError("which axes have length 1 must be known")
+    axes = [axis for axis in axes if value.partial_shape[axis].get_length() == 1]
+    return ops.Squeeze(value, axes) if axes else value
+
+
+def _permuted(value: Output, axes: Sequence[int]) -> Node:
+    rank = rank_of(value)
+    return ops.Transpose(value, int64([normalize_axis(axis, rank) for axis in axes]))
+
+
+def _swapped(value: Output, first: int, second: int) -> Output | Node:
+    """Swap two axes; matrices are at least that, vectors and scalars stay."""
     rank = rank_of(value)
     if rank < 2:
         return value
     order = list(range(rank))
-    first, second = (normalize_axis(node.get_attribute(name, at), rank) for at, name in enumerate(("dim0", "dim1")))
-    order[first], order[second] = second, first
-    return ops.Transpose(value, int64(order))
+    order[first], order[second] = order[second], order[first]
+    return ops.Transpose(value, order)
 
 
-@translator("aten::numpy_T", "aten::mT", "aten::matrix_H", "aten::adjoint")
-def reversed_axes(node: TorchNodeContext) -> Translation:
-    value = node.get_input("self")
-    order = list(range(rank_of(value)))
-    order = order[::-1] if node.get_op_type() == "aten::numpy_T" else [*order[:-2], order[-1], order[-2]]
-    return ops.Transpose(value, int64(order))
-
-
-@translator("aten::unsqueeze", "aten::unsqueeze_copy")
-def unsqueeze(node: TorchNodeContext) -> Translation:
-    return ops.Unsqueeze(node.get_input("self"), int64([node.get_attribute("dim")]))
-
-
-@translator("aten::squeeze", "aten::squeeze_copy")
-def squeeze(node: TorchNodeContext) -> Translation:
-    """Remove axes of length 1; axes of other lengths stay."""
-    value = node.get_input("self")
+def _moved(value: Output, source: int | list[int], destination: int | list[int]) -> Node:
     rank = rank_of(value)
-    given = node.get_attribute("dim", list(range(rank)))
-    axes = [normalize_axis(axis, max(rank, 1)) for axis in ([given] if isinstance(given, int) else given)]
-    if any(value.partial_shape[axis].is_dynamic for axis in axes if rank):
-        raise FrontendError("which axes have length 1 must be known")
-    axes = [axis for axis in axes if rank and value.partial_shape[axis].get_length() == 1]
-    return ops.Squeeze(value, int64(axes)) if axes else value
+    from_axes, to_axes = (
+        [normalize_axis(axis, rank) for axis in ([axes] if isinstance(axes, int) else axes)]
+        for axes in (source, destination)
+    )
+    order = [axis for axis in range(rank) if axis not in from_axes]
+    for to, axis in sorted(zip(to_axes, from_axes)):
+        order.insert(to, axis)
+    return ops.Transpose(value, int64(order))
 
 
-@translator("aten::cat", "aten::concat", "aten::concatenate")
-def cat(node: TorchNodeContext) -> Translation:
-    parts = promoted_tensors(node)
+def _rolled(value: Output, shifts: int | list[int], axes: list[int]) -> Node:
+    if axes:
+        return ops.Roll(value, shifts, axes)
+    return ops.Reshape(ops.Roll(reshape(value, [-1]), shifts, [0]), ops.ShapeOf(value), False)
+
+
+def _of_rank(value: Output, rank: int) -> Output:
+    """Return a value of at least this rank, with new axes as torch.atleast_1d and the others place them."""
+    axes = {(0, 1): [0], (0, 2): [0, 1], (1, 2): [0], (0, 3): [0, 1, 2], (1, 3): [0, 2], (2, 3): [2]}
+    added = axes.get((rank_of(value), rank))
+    return ops.Unsqueeze(value, added).output(0) if added else value
+
+
+def _broadcast_together(*tensors: Output) -> list[Node]:
+    shape = ops.ShapeOf(tensors[0])
+    for tensor in tensors[1:]:
+        shape = ops.ShapeOf(ops.Broadcast(tensor, shape, broadcast_spec="BIDIRECTIONAL"))
+    return [ops.Broadcast(tensor, shape) for tensor in tensors]
+
+
+_SWAPPED_AXES: dict[str, Any] = {"first": Attr("dim0", 0), "second": Attr("dim1", 1)}
+
+rows({
+    **{f"aten::{name}": Row(ops.Reshape, "self", "size", special_zero=False) for name in (
+        "view", "_unsafe_view", "view_copy",
+    )},
+    "aten::reshape": Row(ops.Reshape, "self", "shape", special_zero=False),
+    "aten::unflatten": Row(_unflattened, "self", "sizes", axis=Attr("dim")),
+    "aten::repeat": Row(ops.Tile, "self", "repeats"), "aten::tile": Row(ops.Tile, "self", "dims"),
+    "aten::narrow": Row(
+        lambda value, start, length, axis: ops.Slice(value, start, ops.Add(start, length), [1], [axis]),
+        "self", "start", "length", axis=Attr("dim"),
+    ),
+}, with_integers)  # fmt: skip
+rows({
+    "aten::view_as": Row(lambda value, other: ops.Reshape(value, ops.ShapeOf(other), False), "self", "other"),
+    "aten::reshape_as": Row(lambda value, other: ops.Reshape(value, ops.ShapeOf(other), False), "self", "other"),
+    "aten::expand_as": Row(lambda value, other: ops.Broadcast(value, ops.ShapeOf(other)), "self", "other"),
+    "aten::ravel": Row(reshape, "self", shape=[-1]), "aten::item": Row(reshape, "self", shape=[]),
+    "aten::_local_scalar_dense": Row(reshape, "self", shape=[]),
+    "aten::flatten": Row(_flattened, "self", first=Attr("start_dim", 0), last=Attr("end_dim", -1)),
+    "aten::unsqueeze": Row(ops.Unsqueeze, "self", axes=Attr("dim")),
+    "aten::unsqueeze_copy": Row(ops.Unsqueeze, "self", axes=Attr("dim")),
+    "aten::squeeze": Row(_squeezed, "self", axes=Attr("dim", None)),
+    "aten::squeeze_copy": Row(_squeezed, "self", axes=Attr("dim", None)),
+    "aten::permute": Row(_permuted, "self", axes=Attr("dims")),
+    "aten::permute_copy": Row(_permuted, "self", axes=Attr("dims")),
+    **{f"aten::{name}": Row(_swapped, "self", **_SWAPPED_AXES) for name in (
+        "transpose", "transpose_copy", "t", "t_copy", "swapdims",
+    )},
+    "aten::swapaxes": Row(_swapped, "self", first=Attr("axis0"), second=Attr("axis1")),
+    **{f"aten::{name}": Row(_swapped, "self", first=-2, second=-1) for name in ("mT", "matrix_H", "adjoint")},
+    "aten::numpy_T": Row(lambda value: _permuted(value, range(rank_of(value))[::-1]), "self"),
+    "aten::movedim": Row(_moved, "self", source=Attr("source"), destination=Attr("destination")),
+    "aten::moveaxis": Row(_moved, "self", source=Attr("source"), destination=Attr("destination")),
+    "aten::roll": Row(_rolled, "self", shifts=Attr("shifts"), axes=Attr("dims", [])),
+    "aten::sym_size": Row(axis_length, "self", axis=Attr("dim")),
+    "aten::sym_numel": Row(lambda value: ops.ReduceProd(ops.ShapeOf(value), [0], False), "self"),
+    "aten::numel": Row(lambda value: ops.ReduceProd(ops.ShapeOf(value), [0], False), "self"),
+    "aten::broadcast_tensors": Row(_broadcast_together),
+    **{
+        f"aten::atleast_{rank}d": Row(lambda *values, rank: [_of_rank(value, rank) for value in values], rank=rank)
+        for rank in (1, 2, 3)
+    },
+})  # fmt: skip
+
+
+def _joined(row: Row) -> Translator:
+    """Return the translator of a row whose inputs are ``tensors``, in the element type of the result."""
+    return lambda node: row.make(node, [convert_to(part, node.output_type()) for part in node.tensors("tensors")])
+
+
+def _concatenated(*parts: Output, axis: int) -> Node:
     # A vector without elements is left out, whatever the rank of the others.
-    parts = [part for part in parts if part.partial_shape.is_dynamic or part.shape != (0,)] or parts[:1]
-    return ops.Concat(parts, node.get_attribute("dim", 0))
+    kept = [part for part in parts if part.partial_shape.is_dynamic or part.shape != (0,)]
+    return ops.Concat(kept or parts[:1], axis)
 
 
-def promoted_tensors(node: TorchNodeContext) -> list[Output]:
-    """Return the tensors that an operator joins, in the element type of its result."""
-    return [convert_to(part, node.output_type()) for part in node.tensors("tensors")]
+def _stacked_columns(*parts: Output) -> Node:
+    return ops.Concat([reshape(part, [-1, 1]) if rank_of(part) < 2 else part for part in parts], 1)
 
 
-@translator("aten::stack")
-def stack(node: TorchNodeContext) -> Translation:
-    axis = node.get_attribute("dim", 0)
-    return ops.Concat([ops.Unsqueeze(part, int64([axis])) for part in promoted_tensors(node)], axis)
+rows({
+    **{f"aten::{name}": Row(_concatenated, axis=Attr("dim", 0)) for name in ("cat", "concat", "concatenate")},
+    "aten::stack": Row(
+        lambda *parts, axis: ops.Concat([ops.Unsqueeze(part, [axis]) for part in parts], axis), axis=Attr("dim", 0)
+    ),
+    "aten::hstack": Row(
+        lambda *parts: ops.Concat([_of_rank(part, 1) for part in parts], int(rank_of(parts[0]) > 1))
+    ),
+    "aten::vstack": Row(lambda *parts: ops.Concat([_of_rank(part, 2) for part in parts], 0)),
+    "aten::dstack": Row(lambda *parts: ops.Concat([_of_rank(part, 3) for part in parts], 2)),
+    "aten::column_stack": Row(_stacked_columns),
+}, _joined)  # fmt: skip
 
 
 @translator("aten::slice", "aten::slice_copy")
@@ -116,14 +187,7 @@ def slice_axis(node: TorchNodeContext) -> Translation:
     value = node.get_input("self")
     axis = normalize_axis(node.get_attribute("dim", 0), rank_of(value))
     begin, end, step = node.integers("start", 0), node.integers("end", NO_END), node.integers("step", 1)
-    return ops.Slice(value, begin, end, step, int64([axis]))
-
-
-@translator("aten::select", "aten::select_copy")
-def select(node: TorchNodeContext) -> Translation:
-    value = node.get_input("self")
-    index = node.arguments["index"]
-    return ops.Gather(value, index if isinstance(index, Output) else int64(index), int64(node.get_attribute("dim")))
+    return ops.Slice(value, begin, end, step, [axis])
 
 
 @translator("aten::expand", "aten::expand_copy", "aten::broadcast_to")
@@ -134,30 +198,32 @@ def expand(node: TorchNodeContext) -> Translation:
     return ops.Broadcast(node.get_input("self"), integer_vector(ones), broadcast_spec="BIDIRECTIONAL")
 
 
-@translator("aten::repeat")
-def repeat(node: TorchNodeContext) -> Translation:
-    return ops.Tile(node.get_input("self"), node.integers("repeats"))
+_SPLIT_AXES = {"aten::vsplit": 0, "aten::hsplit": 1, "aten::dsplit": 2}
 
 
 @translator("aten::split", "aten::split_with_sizes", "aten::split_copy", "aten::split_with_sizes_copy", "aten::chunk",
-            "aten::unsafe_split", "aten::unsafe_chunk", "aten::unbind", "aten::unbind_copy")  # fmt: skip
+            "aten::unsafe_split", "aten::unsafe_chunk", *_SPLIT_AXES)  # fmt: skip
 def split(node: TorchNodeContext) -> Translation:
-    value, axis = node.get_input("self"), node.get_attribute("dim", 0)
-    if node.get_op_type().startswith("aten::unbind"):
-        count = node.get_output_size()
-        return [ops.Gather(value, int64(index), int64(axis)).output(0) for index in range(count)]
-    lengths = [node.output_tensor(index).partial_shape[axis] for index in range(node.get_output_size())]
+    value, count = node.get_input("self"), node.get_output_size()
+    # The columns of a vector are its elements.
+    axis = min(_SPLIT_AXES.get(node.get_op_type(), node.get_attribute("dim", 0)), rank_of(value) - 1)
+    lengths = [node.output_tensor(index).partial_shape[axis] for index in range(count)]
     if sum(length.is_dynamic for length in lengths) <= 1:
-        known = [-1 if length.is_dynamic else length.get_length() for length in lengths]
-        return ops.VariadicSplit(value, int64(axis), int64(known))
+        return ops.VariadicSplit(value, axis, [-1 if length.is_dynamic else length.get_length() for length in lengths])
     if "split_sizes" in node.arguments:
-        return ops.VariadicSplit(value, int64(axis), node.integers("split_sizes"))
+        return ops.VariadicSplit(value, axis, node.integers("split_sizes"))
     if "chunks" not in node.arguments:
         raise FrontendError("all lengths but one must be known")
     # All chunks but the last have the length of the axis divided by their number, rounded up.
     chunks = node.get_attribute("chunks")
-    length = ops.Divide(ops.Add(axis_length(value, [axis]), int64(chunks - 1)), int64(chunks))
-    return ops.VariadicSplit(value, int64(axis), ops.Concat([*[length] * (len(lengths) - 1), int64([-1])], 0))
+    length = ops.Divide(ops.Add(axis_length(value, [axis]), chunks - 1), chunks)
+    return ops.VariadicSplit(value, axis, ops.Concat([*[length] * (count - 1), [-1]], 0))
+
+
+@translator("aten::unbind", "aten::unbind_copy")
+def unbind(node: TorchNodeContext) -> Translation:
+    value, axis = node.get_input("self"), node.get_attribute("dim", 0)
+    return [ops.Gather(value, index, axis) for index in range(node.get_output_size())]
 
 
 @translator("aten::constant_pad_nd", "aten::pad")
@@ -181,73 +247,6 @@ def pad_lengths(pairs: Sequence[int], rank: int) -> tuple[np.ndarray, np.ndarray
     return begin, end
 
 
-@translator("aten::sym_size")
-def length(node: TorchNodeContext) -> Translation:
-    return axis_length(node.get_input("self"), node.get_attribute("dim"))
-
-
-@translator("aten::embedding")
-def embedding(node: TorchNodeContext) -> Translation:
-    return ops.Gather(node.get_input("weight"), node.get_input("indices"), int64(0))
-
-
-@translator("aten::index_select")
-def index_select(node: TorchNodeContext) -> Translation:
-    value, indices = node.get_input("self"), ops.Reshape(node.get_input("index"), int64([-1]), False)
-    if rank_of(value) == 0:
-        return value
-    return ops.Gather(value, indices, int64(node.get_attribute("dim")))
-
-
-@translator("aten::gather")
-def gather(node: TorchNodeContext) -> Translation:
-    value, indices = node.get_input("self"), node.get_input("index")
-    if rank_of(value) == 0:
-        return ops.Broadcast(value, ops.ShapeOf(indices))
-    if rank_of(indices) == 0:
-        indices = ops.Reshape(indices, int64([1]), False).output(0)
-        return ops.Reshape(ops.GatherElements(value, indices, node.get_attribute("dim")), int64([]), False)
-    axis = normalize_axis(node.get_attribute("dim"), rank_of(value))
-    # The other axes of the data may be longer than those of the indices.
-    others = [at for at in range(rank_of(value)) if at != axis and not _is_same_length(value, indices, at)]
-    if others:
-        zeros, ones = int64([0] * len(others)), int64([1] * len(others))
-        value = ops.Slice(value, zeros, axis_length(indices, others), ones, int64(others)).output(0)
-    return ops.GatherElements(value, indices, axis)
-
-
-def _is_same_length(left: Output, right: Output, axis: int) -> bool:
-    """Return whether two values are known to have the same length of an axis."""
-    lengths = left.partial_shape[axis], right.partial_shape[axis]
-    return all(length.is_static for length in lengths) and lengths[0] == lengths[1]
-
-
-@translator("aten::unflatten")
-def unflatten(node: TorchNodeContext) -> Translation:
-    """Divide an axis into several, of which one may be -1."""
-    value, sizes = node.get_input("self"), node.integers("sizes")
-    rank = rank_of(value)
-    axis = normalize_axis(node.get_attribute("dim"), rank)
-    parts = [axis_length(value, range(axis)), sizes, axis_length(value, range(axis + 1, rank))]
-    return ops.Reshape(value, ops.Concat(parts, 0), False)
-
-
-@translator("aten::item", "aten::_local_scalar_dense")
-def item(node: TorchNodeContext) -> Translation:
-    return ops.Reshape(node.get_input("self"), int64([]), False)
-
-
-@translator("aten::sym_numel", "aten::numel")
-def element_count(node: TorchNodeContext) -> Translation:
-    return ops.ReduceProd(ops.ShapeOf(node.get_input("self")), int64([0]), False)
-
-
-@translator("aten::expand_as", "aten::view_as", "aten::reshape_as")
-def like(node: TorchNodeContext) -> Translation:
-    value, shape = node.get_input("self"), ops.ShapeOf(node.get_input("other"))
-    return ops.Broadcast(value, shape) if "expand" in node.get_op_type() else ops.Reshape(value, shape, False)
-
-
 @translator("aten::diff")
 def difference(node: TorchNodeContext) -> Translation:
     """The differences of neighbors, n times, with values before and after."""
@@ -257,7 +256,20 @@ def difference(node: TorchNodeContext) -> Translation:
         value = ops.Concat([part for part in (ends[0], value, ends[1]) if part is not None], axis).output(0)
     operation = ops.NotEqual if value.element_type is Type.boolean else ops.Subtract
     for _ in range(node.get_attribute("n", 1)):
-        after = ops.Slice(value, int64([1]), int64([NO_END]), int64([1]), int64([axis]))
-        before = ops.Slice(value, int64([0]), int64([-1]), int64([1]), int64([axis]))
+        after = ops.Slice(value, [1], [NO_END], [1], [axis])
+        before = ops.Slice(value, [0], [-1], [1], [axis])
         value = operation(after, before).output(0)
     return value
+
+
+@translator("aten::meshgrid")
+def mesh_grid(node: TorchNodeContext) -> Translation:
+    """Each vector along its own axis of a grid; the first two axes are swapped for images."""
+    vectors = [reshape(vector, [-1]) for vector in node.tensors("tensors")]
+    count = len(vectors)
+    axes = list(range(count))
+    if node.get_attribute("indexing", "ij") == "xy" and count > 1:
+        axes[:2] = [1, 0]
+    shape = ops.Concat([ops.ShapeOf(vectors[axes.index(axis)]) for axis in range(count)], 0)
+    columns = [reshape(vector, [-1 if at == axis else 1 for at in range(count)]) for axis, vector in zip(axes, vectors)]
+    return [ops.Broadcast(column, shape) for column in columns]

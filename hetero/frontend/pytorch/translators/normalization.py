@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.pytorch.node_context import TorchNodeContext
-from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.pytorch.registry import promoted, rows, translator
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, known_length, per_channel, rank_of, scalar_like
-from hetero.graph import Constant, Node, Output
+from hetero.graph import Constant, Node, Op, Output
 from hetero.system.errors import FrontendError
 
 
@@ -48,7 +52,7 @@ def batch_norm_of_batch(node: TorchNodeContext) -> Translation:
     value = _scaled_channels(node, ops.MVN(data, axes, True, epsilon, "inside_sqrt").output(0))
     if node.get_output_size() == 1:
         return value
-    return [value, *(ops.Squeeze(one, axes) for one in _mean_and_inverse_deviation(data, axes, epsilon))]
+    return [value, *(ops.Squeeze(statistic, axes) for statistic in _mean_and_inverse_deviation(data, axes, epsilon))]
 
 
 def _scaled_channels(node: TorchNodeContext, value: Output) -> Output:
@@ -100,25 +104,47 @@ def group_norm(node: TorchNodeContext) -> Translation:
     value = ops.GroupNormalization(data, scale, bias, groups, epsilon)
     if node.get_output_size() == 1:
         return value
-    by_group = ops.Reshape(data, int64([0, groups, -1]), True).output(0)
+    by_group = ops.Reshape(data, [0, groups, -1], True).output(0)
     statistics = _mean_and_inverse_deviation(by_group, int64([2]), epsilon)
-    return [value, *(ops.Squeeze(one, int64([2])) for one in statistics)]
+    return [value, *(ops.Squeeze(statistic, [2]) for statistic in statistics)]
 
 
-@translator("aten::softmax", "aten::_softmax", "aten::_safe_softmax", "aten::log_softmax", "aten::_log_softmax")
-def softmax(node: TorchNodeContext) -> Translation:
-    (value,) = node.operands("self")
-    operation = ops.LogSoftmax if "log" in node.get_op_type() else ops.Softmax
-    if node.get_op_type() == "aten::_safe_softmax":
-        return _safe_softmax(value, node.get_attribute("dim"))
-    if rank_of(value):
-        return operation(value, node.get_attribute("dim"))
-    return ops.Reshape(operation(ops.Reshape(value, int64([1]), False), 0), int64([]), False)
+@translator("aten::rms_norm")
+def rms_norm(node: TorchNodeContext) -> Translation:
+    """x / sqrt(mean(x²) + eps), in f32 or f64, with eps the smallest step from 1 of that type by default."""
+    data = node.get_input("input")
+    value = convert_to(data, Type.f64 if data.element_type is Type.f64 else Type.f32)
+    axes = int64(range(-len(node.get_attribute("normalized_shape")), 0))
+    epsilon = node.get_attribute("eps", float(np.finfo(value.element_type.to_dtype()).eps))
+    mean = ops.ReduceMean(ops.Multiply(value, value), axes, True)
+    normalized = ops.Divide(value, ops.Sqrt(ops.Add(mean, scalar_like(value, epsilon)))).output(0)
+    if node.has_input("weight"):
+        normalized = ops.Multiply(normalized, convert_to(node.get_input("weight"), value.element_type)).output(0)
+    return convert_to(normalized, data.element_type)
 
 
-def _safe_softmax(value: Output, axis: int) -> Output:
+def _softmax(operation: type[Op]) -> Callable[[Output, int], Node]:
+    """Return the function that applies Softmax or LogSoftmax along an axis, also to scalars."""
+
+    def apply(value: Output, axis: int) -> Node:
+        if rank_of(value):
+            return operation(value, axis)
+        return ops.Reshape(operation(ops.Reshape(value, [1], False), 0), int64([]), False)
+
+    return apply
+
+
+def _safe_softmax(value: Output, axis: int) -> Node:
     """Return softmax, with 0 where all elements are negative infinity."""
-    largest = ops.ReduceMax(value, int64([axis]), True)
-    is_empty = ops.Equal(largest, scalar_like(value, -np.inf))
+    is_empty = ops.Equal(ops.ReduceMax(value, [axis], True), scalar_like(value, -np.inf))
     zero = scalar_like(value, 0)
-    return ops.Select(is_empty, zero, ops.Softmax(ops.Select(is_empty, zero, value), axis)).output(0)
+    return ops.Select(is_empty, zero, ops.Softmax(ops.Select(is_empty, zero, value), axis))
+
+
+rows({
+    "aten::softmax": Row(_softmax(ops.Softmax), "self", axis=Attr("dim")),
+    "aten::_softmax": Row(_softmax(ops.Softmax), "self", axis=Attr("dim")),
+    "aten::log_softmax": Row(_softmax(ops.LogSoftmax), "self", axis=Attr("dim")),
+    "aten::_log_softmax": Row(_softmax(ops.LogSoftmax), "self", axis=Attr("dim")),
+    "aten::_safe_softmax": Row(_safe_softmax, "self", axis=Attr("dim")),
+}, promoted)  # fmt: skip

@@ -1,17 +1,22 @@
-"""Interpolation, padding by the image's own elements, and sampling at coordinates."""
+"""Images: interpolation, padding by their own elements, sampling at coordinates, shuffles of pixels and channels."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from hetero import ops
 from hetero.frontend.pytorch.node_context import TorchNodeContext
-from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.pytorch.registry import rows, translator
+from hetero.frontend.pytorch.translators.convolution import batched
 from hetero.frontend.pytorch.translators.movement import pad_lengths
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, rank_of
+from hetero.graph import Node, Op, Output
+from hetero.system.errors import FrontendError
 
 _MODES = {"nearest": "nearest", "linear": "linear_onnx", "bilinear": "linear_onnx", "trilinear": "linear_onnx",
           "bicubic": "cubic"}  # fmt: skip
@@ -29,8 +34,8 @@ def upsample(node: TorchNodeContext) -> Translation:
     value = node.get_input("self" if "self" in node.arguments else "input")
     scales = node.get_attribute("scale_factors", None)
     if scales is None:
-        given = [node.get_attribute(key, None) for key in ("scales_d", "scales_h", "scales_w", "scales")]
-        scales = [scale for scale in given if scale is not None][:count]
+        by_axis = [node.get_attribute(key, None) for key in ("scales_d", "scales_h", "scales_w", "scales")]
+        scales = [scale for scale in by_axis if scale is not None][:count]
     aligned = node.get_attribute("align_corners", False)
     options: dict[str, Any] = {
         "coordinate_transformation_mode":
@@ -45,15 +50,6 @@ def upsample(node: TorchNodeContext) -> Translation:
     return ops.Interpolate(value, np.float32(scales), _MODES[mode], "scales", axes=axes, **options)
 
 
-@translator(*(f"aten::{mode}_pad{count}d" for mode in ("reflection", "replication") for count in (1, 2, 3)))
-def pad_by_elements(node: TorchNodeContext) -> Translation:
-    value, given = node.get_input("self"), node.get_attribute("padding")
-    count = int(node.get_op_type()[-2])
-    given = [given] * (2 * count) if isinstance(given, int) else given
-    begin, end = pad_lengths(given, rank_of(value))
-    return ops.Pad(value, int64(begin), int64(end), "reflect" if "reflection" in node.get_op_type() else "edge")
-
-
 @translator("aten::grid_sampler_2d", "aten::grid_sampler")
 def grid_sample(node: TorchNodeContext) -> Translation:
     mode = ("bilinear", "nearest", "bicubic")[node.get_attribute("interpolation_mode")]
@@ -61,3 +57,33 @@ def grid_sample(node: TorchNodeContext) -> Translation:
     grid = node.converted("grid", node.output_type())
     attributes = {"align_corners": node.get_attribute("align_corners"), "mode": mode, "padding_mode": padding}
     return ops.GridSample(node.get_input("input"), grid, attributes)
+
+
+def _padded(value: Output, padding: int | Sequence[int], mode: str, count: int) -> Node:
+    """Pad ``count`` axes by the image's own elements."""
+    begin, end = pad_lengths([padding] * (2 * count) if isinstance(padding, int) else padding, rank_of(value))
+    return ops.Pad(value, int64(begin), int64(end), mode)
+
+
+def _shuffled(operation: type[Op]) -> Callable[[Output, int], Output]:
+    """Return the function that moves elements between the channels and the axes of images [N, C, H, W] or [C, H, W]."""
+
+    def apply(value: Output, factor: int) -> Output:
+        value, restored = batched(value, 2)
+        if rank_of(value) != 4:
+            raise FrontendError("it shuffles images [N, C, H, W] or [C, H, W]")
+        return restored(operation(value, "depth_first", factor).output(0))
+
+    return apply
+
+
+rows({
+    **{
+        f"aten::{name}_pad{count}d": Row(_padded, "self", padding=Attr("padding"), mode=mode, count=count)
+        for name, mode in (("reflection", "reflect"), ("replication", "edge"))
+        for count in (1, 2, 3)
+    },
+    "aten::pixel_shuffle": Row(_shuffled(ops.DepthToSpace), "self", factor=Attr("upscale_factor")),
+    "aten::pixel_unshuffle": Row(_shuffled(ops.SpaceToDepth), "self", factor=Attr("downscale_factor")),
+    "aten::channel_shuffle": Row(ops.ShuffleChannels, "self", axis=1, group=Attr("groups")),
+})  # fmt: skip
