@@ -4,21 +4,20 @@ OpenVINO's are classes: Manager runs ModelPasses and MatcherPasses, whose patter
 """
 
 from hetero.graph.unique_names import make_names_unique
-from hetero.passes.common_subexpressions import eliminate_common_subexpressions
-from hetero.passes.constant_folding import fold_constants
-from hetero.passes.dead_code import eliminate_dead_code
+from hetero.passes.cleanup import eliminate_common_subexpressions, eliminate_dead_code, remove_identities
+from hetero.passes.constant_folding import fold_constants, fold_weights
 from hetero.passes.denormal_weights import flush_denormal_weights
-from hetero.passes.fold_constant_if import fold_constant_if
-from hetero.passes.fusion.activations import fuse_swish
+from hetero.passes.fusion.activations import align_prelu_slopes, fuse_gelu, fuse_swish
 from hetero.passes.fusion.attention import fuse_attention
-from hetero.passes.fusion.batch_norm_folding import fold_batch_norm, split_batch_norm
-from hetero.passes.fusion.convolution_fusion import fuse_convolution
+from hetero.passes.fusion.convolution import (
+    fold_batch_norm,
+    fuse_convolution,
+    fuse_pad_into_convolution,
+    split_batch_norm,
+)
 from hetero.passes.fusion.fuse_elementwise import FusionRules, fuse_elementwise
-from hetero.passes.fusion.fuse_pad_into_convolution import fuse_pad_into_convolution
-from hetero.passes.fusion.gelu import fuse_gelu
 from hetero.passes.fusion.join_products import join_products
 from hetero.passes.fusion.layer_norm import fuse_layer_norm
-from hetero.passes.fusion.prelu_slopes import align_prelu_slopes
 from hetero.passes.manager import Pass, PassManager, changes_numerics, may_change_numerics
 from hetero.passes.matching.graph_rewrite import (
     BackwardGraphRewrite,
@@ -28,8 +27,13 @@ from hetero.passes.matching.graph_rewrite import (
     ModelPass,
     PassBase,
 )
-from hetero.passes.matching.pattern_graph import AnyInput, Matcher, Optional, Or, Predicate, WrapType
-from hetero.passes.matching.predicates import (
+from hetero.passes.matching.pattern_graph import (
+    AnyInput,
+    Matcher,
+    OptionalType,
+    Or,
+    Predicate,
+    WrapType,
     attrs_match,
     consumers_count,
     has_static_dim,
@@ -44,17 +48,18 @@ from hetero.passes.matching.predicates import (
 from hetero.passes.model_passes import (
     ConstantFolding,
     ConvertFP32ToFP16,
+    IRVersion,
     LowLatency2,
     MakeStateful,
     Serialize,
-    Version,
 )
-from hetero.passes.remove_identities import remove_identities
-from hetero.passes.specialization import shape_deciding_parameters, specialize
+from hetero.passes.specialization import fold_constant_if, shape_deciding_parameters, specialize
 from hetero.passes.transposes.channel_shuffles import channel_selection, sink_channel_shuffles
 from hetero.passes.transposes.transpose_sinking import sink_transposes
 from hetero.passes.upgrade_opset import upgrade_opset
-from hetero.passes.weights import fold_weights
+
+# The names that OpenVINO gives them.
+Optional, Version = OptionalType, IRVersion
 
 __all__ = [
     "AnyInput", "BackwardGraphRewrite", "ConstantFolding", "ConvertFP32ToFP16", "FusionRules", "GraphRewrite",

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hetero import ops
 from hetero.core.containers import ContainerType
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
+from hetero.graph import Constant, Input, Model, Node, Output, Parameter, Result, is_constant
 from hetero.graph.rt_info import copy_rt_info
 from hetero.ops.control_flow.bodies import MISSING_BODY
 from hetero.ops.control_flow.control_flow import SubGraphOp
+from hetero.ops.convolution import CONVOLUTIONS
 from hetero.ops.values import exact_value
 from hetero.ops.work_estimate import assumed_shape, bytes_of, work_of
 from hetero.reference import evaluate, has_evaluate
@@ -141,3 +143,31 @@ def _exact_array(output: Output) -> np.ndarray | None:
     """Return the value of an output in its element type, which may be narrower; None if it is not fully known."""
     value = exact_value(output)
     return None if value is None else value.astype(output.element_type.to_dtype(), copy=False)
+
+
+# The operations that read weights, and rearrange them for their kernels once if they are Constants.
+_READERS = (*CONVOLUTIONS, ops.MatMul, ops.RNNSequence, ops.GRUSequence, ops.LSTMSequence)
+# Bytes of f32 per byte of four-bit integers.
+_GROWTH = 8
+
+
+def fold_weights(model: Model) -> bool:
+    """Fold weights of convolutions, MatMuls and recurrent operations that are computed from Constants.
+
+    Takes more memory, but a device would compute and rearrange them again in every inference. Integer weights of
+    operations on integers stay, except those of convolutions, which inspect their filters when they are compiled.
+    """
+    order, weights = model.get_ordered_ops(), set()
+    constant = constant_nodes(order)
+    for node in reversed(order):
+        targets = (target for output in node.outputs() for target in output.get_target_inputs())
+        if node in constant and any(target.node in weights or _is_weight(target) for target in targets):
+            weights.add(node)
+    budget = FoldingBudget(order, _GROWTH)
+    return any([fold_node(node, budget) for node in order if node in weights])
+
+
+def _is_weight(target: Input) -> bool:
+    if not isinstance(target.node, _READERS):
+        return False
+    return isinstance(target.node, CONVOLUTIONS) or target.get_element_type().is_real()

@@ -136,7 +136,7 @@ def _zeros(value: Output) -> Node:
     return Constant(np.zeros(value.shape, value.element_type.to_dtype()))
 
 
-class Version(enum.Enum):
+class IRVersion(enum.Enum):
     """Versions of OpenVINO IR."""
 
     UNSPECIFIED = 0
@@ -151,10 +151,10 @@ class Serialize(ModelPass):
         self,
         path_to_xml: str | os.PathLike[str],
         path_to_bin: str | os.PathLike[str],
-        version: Version | str | None = None,
+        version: IRVersion | str | None = None,
     ) -> None:
         self._paths = path_to_xml, path_to_bin
-        self._version = version.name if isinstance(version, Version) else version or "UNSPECIFIED"
+        self._version = version.name if isinstance(version, IRVersion) else version or "UNSPECIFIED"
 
     def run_on_model(self, model: Model) -> bool:
         need("writers").serialize(model, *self._paths, self._version)

@@ -1,24 +1,29 @@
-"""Fusion of Swish and of its piecewise linear approximation, which exporters write as two to four operations."""
+"""Activation functions: fusion of Swish, HSwish and GELU, which exporters write out, and the slopes of PRelu."""
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from hetero import ops
-from hetero.graph import Model
+from hetero.graph import Constant, Model, Node
 from hetero.passes.manager import changes_numerics
-from hetero.passes.matching.pattern import Anything, Either, Number, Operation, fuse_matches, product_of
+from hetero.passes.matching.pattern import Anything, Either, Number, OpPattern, fuse_matches, product_of
+from hetero.passes.matching.rewriting import rewrite_each
 
 _X = Anything("x")
 
 # x · σ(x), of Ramachandran et al., "Searching for Activation Functions", 2017
-_SWISH = Operation(ops.Multiply, _X, Operation(ops.Sigmoid, _X))
+_SWISH = OpPattern(ops.Multiply, _X, OpPattern(ops.Sigmoid, _X))
 
 # x · min(max(x + 3, 0), 6) / 6, of Howard et al., "Searching for MobileNetV3", 2019
-_CLAMPED = Operation(ops.Clamp, Operation(ops.Add, _X, Number(3)), min_value=0.0, max_value=6.0)
+_CLAMPED = OpPattern(ops.Clamp, OpPattern(ops.Add, _X, Number(3)), min_value=0.0, max_value=6.0)
 _HSWISH = Either(
-    Operation(ops.Divide, Operation(ops.Multiply, _X, _CLAMPED), Number(6)),
-    Operation(ops.Multiply, _X, Operation(ops.Divide, _CLAMPED, Number(6))),
+    OpPattern(ops.Divide, OpPattern(ops.Multiply, _X, _CLAMPED), Number(6)),
+    OpPattern(ops.Multiply, _X, OpPattern(ops.Divide, _CLAMPED, Number(6))),
     product_of(_X, _CLAMPED, Number(1 / 6)),
-    Operation(ops.Multiply, _X, Operation(ops.HardSigmoid, _X, Number(1 / 6), Number(0.5))),
+    OpPattern(ops.Multiply, _X, OpPattern(ops.HardSigmoid, _X, Number(1 / 6), Number(0.5))),
 )
 
 
@@ -30,3 +35,46 @@ def fuse_swish(model: Model) -> bool:
     """
     by_sigmoid = fuse_matches(model, _SWISH, lambda match: ops.Swish(match["x"]))
     return fuse_matches(model, _HSWISH, lambda match: ops.HSwish(match["x"])) or by_sigmoid
+
+
+_HALF, _ONE = Number(0.5), Number(1)
+
+# x · ½ · (1 + erf(x / √2)), of Hendrycks & Gimpel, "Gaussian Error Linear Units", 2016
+_SCALED = Either(OpPattern(ops.Divide, _X, Number(math.sqrt(2))), OpPattern(ops.Multiply, _X, Number(math.sqrt(0.5))))
+_ERF = product_of(_X, _HALF, OpPattern(ops.Add, OpPattern(ops.Erf, _SCALED), _ONE))
+
+# x · ½ · (1 + tanh(√(2/π) · (x + 0.044715 · x³))), the approximation of the same paper
+_CUBE = Either(
+    OpPattern(ops.Power, _X, Number(3)),
+    OpPattern(ops.Multiply, OpPattern(ops.Multiply, _X, _X), _X),
+)
+_INNER = OpPattern(ops.Add, _X, OpPattern(ops.Multiply, Number(0.044715), _CUBE))
+_ANGLE = OpPattern(ops.Multiply, Number(math.sqrt(2 / math.pi)), _INNER)
+_TANH = product_of(_X, _HALF, OpPattern(ops.Add, OpPattern(ops.Tanh, _ANGLE), _ONE))
+
+
+@changes_numerics
+def fuse_gelu(model: Model) -> bool:
+    """Replace the operations that compute GELU, by erf or by its tanh approximation, by Gelu.
+
+    Requires: constants are folded. Applies if no other node reads what is between.
+    """
+    by_erf = fuse_matches(model, _ERF, lambda match: ops.Gelu(match["x"], "erf"))
+    return fuse_matches(model, _TANH, lambda match: ops.Gelu(match["x"], "tanh")) or by_erf
+
+
+def align_prelu_slopes(model: Model) -> bool:
+    """Reshape slopes ``[C]`` of PRelu, which belong to axis 1, to ``[C, 1, ...]``, if the rank of the data is known."""
+    return rewrite_each(model, (ops.PRelu,), _align)
+
+
+def _align(node: Node) -> bool:
+    data, slope = (value.partial_shape for value in node.input_values())
+    if not data.has_rank or not slope.has_rank or len(slope) != 1 or slope == [1] or len(data) < 3:
+        return False
+    if not slope[0].compatible(data[1]):
+        return False  # the slopes belong to the last axis, as numpy broadcasts them
+    axes = Constant(np.arange(1, len(data) - 1), name=f"{node.friendly_name}/axes")
+    aligned = ops.Unsqueeze(node.input_value(1), axes, name=f"{node.friendly_name}/slope")
+    node.input(1).replace_source_output(aligned.output(0))
+    return True

@@ -8,16 +8,24 @@ from hetero import ops
 from hetero.graph import Constant, Model, Node, Output
 from hetero.ops.values import exact_value
 from hetero.passes.manager import changes_numerics
-from hetero.passes.matching.pattern import AnyConstant, Anything, Either, Match, Operation, fuse_matches, single_number
+from hetero.passes.matching.pattern import (
+    AnyConstant,
+    Anything,
+    Either,
+    Match,
+    OpPattern,
+    fuse_matches,
+    single_number,
+)
 
 _QUERY, _KEY, _VALUE = Anything("query"), Anything("key"), Anything("value")
-_PRODUCT = Operation(ops.MatMul, _QUERY, _KEY, name="product", transpose_a=False)
+_PRODUCT = OpPattern(ops.MatMul, _QUERY, _KEY, key="product", transpose_a=False)
 _FACTOR, _DIVISOR = AnyConstant("factor"), AnyConstant("divisor")
-_SCALED = Either(Operation(ops.Multiply, _PRODUCT, _FACTOR), Operation(ops.Divide, _PRODUCT, _DIVISOR), _PRODUCT)
-_SCORES = Either(Operation(ops.Add, _SCALED, Anything("mask")), _SCALED)
+_SCALED = Either(OpPattern(ops.Multiply, _PRODUCT, _FACTOR), OpPattern(ops.Divide, _PRODUCT, _DIVISOR), _PRODUCT)
+_SCORES = Either(OpPattern(ops.Add, _SCALED, Anything("mask")), _SCALED)
 # softmax(Q·Kᵀ·scale + mask)·V, of Vaswani et al., "Attention is all you need", 2017
-_ATTENTION = Operation(
-    ops.MatMul, Operation(ops.Softmax, _SCORES, name="weights"), _VALUE, transpose_a=False, transpose_b=False
+_ATTENTION = OpPattern(
+    ops.MatMul, OpPattern(ops.Softmax, _SCORES, key="weights"), _VALUE, transpose_a=False, transpose_b=False
 )
 
 

@@ -11,25 +11,25 @@ from hetero.passes.matching.pattern import (
     Either,
     Match,
     Number,
-    Operation,
+    OpPattern,
     fuse_matches,
     single_number,
 )
 
 _X, _AXES, _EPSILON = Anything("x"), AnyConstant("axes"), AnyConstant("epsilon")
-_CENTERED = Operation(ops.Subtract, _X, Operation(ops.ReduceMean, _X, _AXES, keep_dims=True), name="centered")
+_CENTERED = OpPattern(ops.Subtract, _X, OpPattern(ops.ReduceMean, _X, _AXES, keep_dims=True))
 _SQUARED = Either(
-    Operation(ops.Power, _CENTERED, Number(2)),
-    Operation(ops.Multiply, _CENTERED, _CENTERED),
-    Operation(ops.SquaredDifference, _X, Operation(ops.ReduceMean, _X, _AXES, keep_dims=True)),
+    OpPattern(ops.Power, _CENTERED, Number(2)),
+    OpPattern(ops.Multiply, _CENTERED, _CENTERED),
+    OpPattern(ops.SquaredDifference, _X, OpPattern(ops.ReduceMean, _X, _AXES, keep_dims=True)),
 )
-_VARIANCE = Operation(ops.Add, Operation(ops.ReduceMean, _SQUARED, _AXES, keep_dims=True), _EPSILON)
-_DEVIATION = Either(Operation(ops.Sqrt, _VARIANCE), Operation(ops.Power, _VARIANCE, Number(0.5)))
-_INVERSE = Either(Operation(ops.Power, _VARIANCE, Number(-0.5)), Operation(ops.Divide, Number(1), _DEVIATION))
+_VARIANCE = OpPattern(ops.Add, OpPattern(ops.ReduceMean, _SQUARED, _AXES, keep_dims=True), _EPSILON)
+_DEVIATION = Either(OpPattern(ops.Sqrt, _VARIANCE), OpPattern(ops.Power, _VARIANCE, Number(0.5)))
+_INVERSE = Either(OpPattern(ops.Power, _VARIANCE, Number(-0.5)), OpPattern(ops.Divide, Number(1), _DEVIATION))
 # (x - mean) / √(variance + ε), of Ba, Kiros & Hinton, "Layer Normalization", 2016
 _NORMALIZED = Either(
-    Operation(ops.Divide, _CENTERED, _DEVIATION),
-    Operation(ops.Multiply, _CENTERED, _INVERSE),
+    OpPattern(ops.Divide, _CENTERED, _DEVIATION),
+    OpPattern(ops.Multiply, _CENTERED, _INVERSE),
 )
 
 

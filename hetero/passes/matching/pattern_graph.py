@@ -5,35 +5,22 @@ An operation in a pattern matches an operation of the same type whose inputs mat
     data = AnyInput()
     root = WrapType("opset13.Relu", ops.add(data, AnyInput()))
     matcher = Matcher(root, "ReluOfSum")
+
+A Matcher builds the Pattern of such a graph, whose keys are its nodes.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
-from hetero import ops
-from hetero.graph import Node, Output
+from hetero.core.shape import Dimension
+from hetero.core.types import Type
+from hetero.graph import DiscreteTypeInfo, Node, Output, as_output
 from hetero.ops.opsets import OPSETS, classes_in
+from hetero.passes.matching.pattern import Anything, Either, Match, OpPattern, Pattern
 from hetero.system.errors import ArgumentTypeError, GraphError
-
-_COMMUTATIVE = (
-    ops.Add, ops.Multiply, ops.Maximum, ops.Minimum, ops.Equal, ops.NotEqual, ops.LogicalAnd, ops.LogicalOr,
-    ops.LogicalXor,
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class PatternMatch:
-    """The values that nodes of a pattern matched, in order, and the values of symbols."""
-
-    values: dict[Node, Output] = field(default_factory=dict)
-    symbols: dict[str, Any] = field(default_factory=dict)
-
-    def with_value(self, pattern: Node, value: Output) -> PatternMatch:
-        return replace(self, values={**self.values, pattern: value})
 
 
 class Predicate:
@@ -59,18 +46,9 @@ class PatternNode(Node):
     def validate_and_infer_types(self) -> None:
         """Leave the type and the shape of the output unknown."""
 
-    def matches(self, value: Output, so_far: PatternMatch) -> Iterator[PatternMatch]:
-        """Yield each way in which a value matches, as an extension of the match so far."""
+    def make_pattern(self, inputs: Sequence[Pattern]) -> Pattern:
+        """Return the pattern of this node from those of its inputs."""
         raise NotImplementedError
-
-    def _admits(self, value: Output, so_far: PatternMatch) -> PatternMatch | None:
-        """Return the match with the value, or None if the predicate refuses it or the node has matched another."""
-        if so_far.values.get(self, value) is not value:
-            return None
-        symbols = dict(so_far.symbols)
-        if not self._predicate(symbols, value):
-            return None
-        return PatternMatch({**so_far.values, self: value}, symbols)
 
 
 class AnyInput(PatternNode):
@@ -79,9 +57,8 @@ class AnyInput(PatternNode):
     def __init__(self, predicate: Any = None) -> None:
         super().__init__((), predicate)
 
-    def matches(self, value: Output, so_far: PatternMatch) -> Iterator[PatternMatch]:
-        if (match := self._admits(value, so_far)) is not None:
-            yield match
+    def make_pattern(self, inputs: Sequence[Pattern]) -> Pattern:
+        return Anything(self, self._predicate)
 
 
 class WrapType(PatternNode):
@@ -94,22 +71,17 @@ class WrapType(PatternNode):
     def __init__(self, type_names: str | Sequence[str] = (), *arguments: Any, **keywords: Any) -> None:
         type_names = keywords.pop("type_name", type_names)
         self._types = [_type_of(name) for name in ([type_names] if isinstance(type_names, str) else type_names)]
-        super().__init__(*_inputs_and_predicate(type(self).__name__, arguments, keywords))
+        super().__init__(*_inputs_and_predicate(arguments, keywords))
 
-    def matches(self, value: Output, so_far: PatternMatch) -> Iterator[PatternMatch]:
-        if value.node.type_info in self._types and (match := self._admits(value, so_far)) is not None:
-            yield from _match_inputs(self.input_values(), value.node, match) if self.get_input_size() else [match]
+    def make_pattern(self, inputs: Sequence[Pattern]) -> Pattern:
+        return OpPattern(self._types, *inputs, key=self, condition=self._predicate, index=None)
 
 
-class Optional(WrapType):
+class OptionalType(WrapType):
     """An operation of one of several types, or, if it is missing, the value that would be its first input."""
 
-    def matches(self, value: Output, so_far: PatternMatch) -> Iterator[PatternMatch]:
-        yield from super().matches(value, so_far)
-        if self.get_input_size():
-            yield from match_value(self.input_value(0), value, so_far)
-        else:
-            yield so_far
+    def make_pattern(self, inputs: Sequence[Pattern]) -> Pattern:
+        return Either(super().make_pattern(inputs), inputs[0] if inputs else Anything())
 
 
 class Or(PatternNode):
@@ -118,10 +90,20 @@ class Or(PatternNode):
     def __init__(self, inputs: Sequence[Output | Node]) -> None:
         super().__init__(inputs)
 
-    def matches(self, value: Output, so_far: PatternMatch) -> Iterator[PatternMatch]:
-        for pattern in self.input_values():
-            for match in match_value(pattern, value, so_far):
-                yield match.with_value(self, value)
+    def make_pattern(self, inputs: Sequence[Pattern]) -> Pattern:
+        return Either(*inputs, key=self)
+
+
+def _pattern_of(value: Output, built: dict[Output, Pattern]) -> Pattern:
+    """Return the pattern of an output of a node. ``built``: the patterns of values that several nodes read."""
+    if value not in built:
+        node = value.node
+        inputs = [_pattern_of(read, built) for read in node.input_values()]
+        if isinstance(node, PatternNode):
+            built[value] = node.make_pattern(inputs)
+        else:
+            built[value] = OpPattern([node.type_info], *inputs, key=node, index=value.index)
+    return built[value]
 
 
 class Matcher:
@@ -131,15 +113,15 @@ class Matcher:
         pattern = output if node is None else node
         if not isinstance(pattern, (Node, Output)):
             raise ArgumentTypeError(f"a pattern is a node or an output, not {pattern!r}")
-        self._pattern, self._name = pattern.output(0) if isinstance(pattern, Node) else pattern, name
-        self._match = PatternMatch()
+        self._pattern, self._name = _pattern_of(as_output(pattern), {}), name
+        self._match = Match()
         self._root: Output | None = None
 
     def match(self, value: Output | Node) -> bool:
         """Return whether the pattern matches a value, or the first output of a node."""
-        value = value.output(0) if isinstance(value, Node) else value
-        match = next(match_value(self._pattern, value, PatternMatch()), None)
-        self._match, self._root = match or PatternMatch(), value if match else None
+        value = as_output(value)
+        match = next(self._pattern.matches(value, Match()), None)
+        self._match, self._root = match or Match(), value if match else None
         return match is not None
 
     def get_name(self) -> str:
@@ -162,65 +144,122 @@ class Matcher:
 
     def get_pattern_value_map(self) -> dict[Node, Output]:
         """Return the value that each node of the pattern matched."""
-        return dict(self._match.values)
+        return cast(dict[Node, Output], dict(self._match.values))
 
     def get_symbols(self) -> dict[str, Any]:
         """Return the values of the symbols in predicates such as ``shape_matches``."""
         return dict(self._match.symbols)
 
 
-def match_value(pattern: Output, value: Output, so_far: PatternMatch) -> Iterator[PatternMatch]:
-    """Yield each way in which a value matches the output of a node of a pattern."""
-    node = pattern.node
-    if isinstance(node, PatternNode):
-        yield from node.matches(value, so_far)
-    elif value.node.type_info == node.type_info and value.index == pattern.index:
-        known = so_far.values.get(node)
-        if known is None:
-            yield from _match_inputs(node.input_values(), value.node, so_far.with_value(node, value))
-        elif known.node is value.node:
-            yield so_far
-
-
-def _match_inputs(patterns: Sequence[Output], node: Node, so_far: PatternMatch) -> Iterator[PatternMatch]:
-    values = node.input_values()
-    if len(patterns) != len(values):
-        return
-    yield from _match_all(patterns, values, so_far)
-    if isinstance(node, _COMMUTATIVE):
-        yield from _match_all(patterns, values[::-1], so_far)
-
-
-def _match_all(patterns: Sequence[Output], values: Sequence[Output], so_far: PatternMatch) -> Iterator[PatternMatch]:
-    if not patterns:
-        yield so_far
-        return
-    for match in match_value(patterns[0], values[0], so_far):
-        yield from _match_all(patterns[1:], values[1:], match)
-
-
-def _type_of(name: str) -> Any:
+def _type_of(name: str) -> DiscreteTypeInfo:
     """Return the type of operations from "opset13.Relu". Raises GraphError if there is none."""
     opset, _, kind = name.partition(".")
     number = opset.removeprefix("opset")
-    if number.isdecimal() and int(number) in OPSETS and (found := classes_in(int(number)).get(kind)) is not None:
-        return found.type_info
+    if number.isdecimal() and int(number) in OPSETS and (cls := classes_in(int(number)).get(kind)) is not None:
+        return cls.type_info
     raise GraphError(f"there is no type of operations {name!r}: write it like opset13.Relu")
 
 
-def _inputs_and_predicate(owner: str, arguments: Sequence[Any], keywords: dict[str, Any]) -> tuple[list[Any], Any]:
+def _inputs_and_predicate(arguments: Sequence[Any], keywords: dict[str, Any]) -> tuple[list[Any], Any]:
     """Sort the arguments after the types: a node, a value or a list of these, and a function or a Predicate."""
     inputs: list[Any] = []
     predicate: Any = None
-    for one in (*arguments, *(keywords.pop(key, None) for key in ("input", "inputs", "predicate"))):
-        if isinstance(one, (Node, Output)):
-            inputs = [one]
-        elif isinstance(one, (list, tuple)):
-            inputs = list(one)
-        elif callable(one):
-            predicate = one
-        elif one is not None:
-            raise ArgumentTypeError(f"{owner} takes inputs and a predicate, not {one!r}")
+    for argument in (*arguments, *(keywords.pop(key, None) for key in ("input", "inputs", "predicate"))):
+        if isinstance(argument, (Node, Output)):
+            inputs = [argument]
+        elif isinstance(argument, (list, tuple)):
+            inputs = list(argument)
+        elif callable(argument):
+            predicate = argument
+        elif argument is not None:
+            raise ArgumentTypeError(f"a pattern takes inputs and a predicate, not {argument!r}")
     if keywords:
-        raise ArgumentTypeError(f"{owner} has no argument {', '.join(keywords)}")
+        raise ArgumentTypeError(f"a pattern has no argument {', '.join(keywords)}")
     return inputs, predicate
+
+
+def consumers_count(count: int) -> Predicate:
+    """Return a condition that as many inputs read the value."""
+    return Predicate(lambda value: len(value.get_target_inputs()) == count)
+
+
+def has_static_dim(axis: int) -> Predicate:
+    """Return a condition that the length of an axis is known."""
+    return has_static_dims([axis])
+
+
+def has_static_dims(axes: Sequence[int]) -> Predicate:
+    """Return a condition that the lengths of all these axes are known."""
+
+    def check(value: Output) -> bool:
+        shape = value.partial_shape
+        return shape.has_rank and all(-len(shape) <= a < len(shape) and shape[a].is_static for a in axes)
+
+    return Predicate(check)
+
+
+def has_static_shape() -> Predicate:
+    return Predicate(lambda value: value.partial_shape.is_static)
+
+
+def has_static_rank() -> Predicate:
+    return Predicate(lambda value: value.partial_shape.has_rank)
+
+
+def rank_equals(rank: Dimension | int) -> Predicate:
+    """Return a condition that the number of dimensions is in a Dimension, or is this number."""
+    return Predicate(lambda value: value.partial_shape.rank == Dimension.of(rank))
+
+
+def type_matches(element_type: Type) -> Predicate:
+    return type_matches_any([element_type])
+
+
+def type_matches_any(element_types: Sequence[Type]) -> Predicate:
+    return Predicate(lambda value: value.element_type in list(element_types))
+
+
+def attrs_match(attributes: Mapping[str, Any]) -> Predicate:
+    """Return a condition that attributes of the operation, by their OpenVINO names, have these values."""
+
+    def check(value: Output) -> bool:
+        own = value.node.get_attributes()
+        return all(key in own and own[key] == wanted for key, wanted in attributes.items())
+
+    return Predicate(check)
+
+
+def shape_matches(notation: str) -> Predicate:
+    """Return a condition on the shape, such as "[1, C, ?, 8]": numbers, any lengths, and symbols.
+
+    The first length that a symbol meets is its value; the others must equal it. "..." stands for any number of
+    dimensions.
+    """
+    parts = [part.strip() for part in notation.strip().removeprefix("[").removesuffix("]").split(",") if part.strip()]
+
+    def check(symbols: dict[str, Any], value: Output) -> bool:
+        if not value.partial_shape.has_rank:
+            return False
+        lengths = list(value.partial_shape)
+        if "..." in parts:
+            at = parts.index("...")
+            after = len(parts) - at - 1
+            if len(lengths) < at + after:
+                return False
+            pairs = [*zip(parts[:at], lengths), *zip(parts[at + 1 :], lengths[len(lengths) - after :])]
+        elif len(parts) != len(lengths):
+            return False
+        else:
+            pairs = list(zip(parts, lengths))
+        return all(_fits(part, length, symbols) for part, length in pairs)
+
+    return Predicate(check)
+
+
+def _fits(part: str, length: Dimension, symbols: dict[str, Any]) -> bool:
+    if part == "?":
+        return True
+    if not length.is_static:
+        return False
+    number = length.get_length()
+    return number == int(part) if part.lstrip("-").isdecimal() else symbols.setdefault(part, number) == number

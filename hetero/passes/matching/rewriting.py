@@ -1,4 +1,4 @@
-"""Helpers of passes that replace operations."""
+"""Replacement of operations and values by others: helpers of passes, and those of ``openvino.utils``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hetero.graph import Input, Model, Node, Result, constant_array
+from hetero.graph import Input, Model, Node, Output, Parameter, Result, constant_array
 from hetero.graph.rt_info import copy_rt_info
+from hetero.system.errors import GraphError
 
 
 def rewrite_each(model: Model, types: tuple[type[Node], ...], rewrite: Callable[[Any], bool]) -> bool:
@@ -48,3 +49,45 @@ def per_channel(data: Input) -> np.ndarray | None:
     padded = (1,) * (len(shape) - array.ndim) + array.shape
     fits = len(padded) == len(shape) and padded[1] in (1, shape[1].get_length()) and array.size == padded[1]
     return array.reshape(-1) if fits else None
+
+
+def replace_node(
+    target: Node, replacement: Node | Sequence[Output], outputs_order: Sequence[int] | None = None
+) -> None:
+    """Make the readers of each output of a node read the output of another, or one of several values.
+
+    ``outputs_order`` has the output of the replacement for each output of the target. Names of nodes stay. Raises
+    GraphError for a Result, or unless each output gets a value.
+    """
+    if isinstance(target, Result):
+        raise GraphError(f"Result '{target.friendly_name}' cannot be replaced: replace what it reads")
+    values = replacement.outputs() if isinstance(replacement, Node) else list(replacement)
+    if outputs_order is not None:
+        if not all(0 <= index < len(values) for index in outputs_order):
+            raise GraphError(f"outputs_order is {list(outputs_order)}, but the replacement has {len(values)} outputs")
+        values = [values[index] for index in outputs_order]
+    if len(values) != target.get_output_size():
+        count = target.get_output_size()
+        raise GraphError(f"'{target.friendly_name}' has {count} outputs, but its replacement has {len(values)}")
+    for old, new in zip(target.outputs(), values):
+        if old is not new:
+            old.replace(new)
+
+
+def replace_output_update_name(output: Output, target_output: Output) -> bool:
+    """Make the readers of a value read another one, and keep the name of the model's output, if it is one.
+
+    Returns False, without a change, if that is impossible: another output of the model has the value already.
+    """
+    node = target_output.node
+    if _is_read_by_result(output):
+        if isinstance(node, Parameter) or _is_read_by_result(target_output):
+            return False
+        node.friendly_name = output.node.friendly_name
+    output.replace(target_output)
+    copy_rt_info([node, output.node], node)
+    return True
+
+
+def _is_read_by_result(value: Output) -> bool:
+    return any(isinstance(reader.node, Result) for reader in value.get_target_inputs())

@@ -1,15 +1,19 @@
-"""Batch normalization folding: scales and shifts per channel go into the weights and the bias of a convolution."""
+"""Fusion of what stands before and after a convolution: padding, batch normalization, bias and activation."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Constant, Model, Node, Op, Output, constant_array
+from hetero.graph import Constant, Input, Model, Node, Op, Output, constant_array
 from hetero.graph.rt_info import copy_rt_info
 from hetero.passes.manager import changes_numerics
 from hetero.passes.matching.rewriting import only_reader, per_channel, replace, rewrite_each
 from hetero.system.mapped_file import release_pages
+
+_CONVOLUTIONS = (ops.Convolution, ops.GroupConvolution)
 
 
 def split_batch_norm(model: Model) -> bool:
@@ -31,7 +35,7 @@ def fold_batch_norm(model: Model) -> bool:
     convolution becomes a Multiply and an Add.
     """
     split = split_batch_norm(model)
-    return rewrite_each(model, (ops.Convolution, ops.GroupConvolution), _absorb) or split
+    return rewrite_each(model, _CONVOLUTIONS, _absorb) or split
 
 
 def _split(node: ops.BatchNormInference) -> bool:
@@ -109,3 +113,75 @@ def _with_constant(operation: type[Op], data: Output, numbers: np.ndarray, rank:
     """Return an operation on data of this rank and a Constant of one number per channel."""
     shaped = numbers.reshape(-1, *[1] * (rank - 2)).astype(data.element_type.to_dtype())
     return operation(data, Constant(shaped, name=f"{name}/constant"), name=name)
+
+
+def fuse_convolution(model: Model) -> bool:
+    """Replace a convolution, an Add of a constant per channel, and a Relu or Clamp by a FusedConvolution.
+
+    Requires: constants and batch normalizations are folded. Ensures: no Add of a constant per channel, and no Relu or
+    Clamp, is the only reader of a convolution.
+    """
+    return rewrite_each(model, _CONVOLUTIONS, _fuse_chain)
+
+
+def _fuse_chain(convolution: Node) -> bool:
+    chain, inputs, bounds = [convolution], convolution.input_values(), (-math.inf, math.inf)
+    reader = only_reader(convolution)
+    if reader is not None and (bias := _bias(reader)) is not None:
+        chain.append(reader.node)
+        inputs.append(bias.output(0))
+        reader = only_reader(reader.node)
+    if reader is not None and type(reader.node) is ops.Relu:
+        chain.append(reader.node)
+        bounds = 0.0, math.inf
+    elif reader is not None and type(reader.node) is ops.Clamp:
+        chain.append(reader.node)
+        bounds = reader.node.min_value, reader.node.max_value
+    if len(chain) == 1:
+        return False
+    attributes = convolution.attribute_values() | {
+        "grouped": isinstance(convolution, ops.GroupConvolution), "minimum": bounds[0], "maximum": bounds[1],
+    }  # fmt: skip
+    replace(chain, ops.FusedConvolution.of(inputs, attributes))
+    return True
+
+
+def _bias(reader: Input) -> Constant | None:
+    """Return the bias as a vector ``[C]``, if the reader adds a constant per channel to the convolution."""
+    bias = per_channel(reader) if type(reader.node) is ops.Add else None
+    if bias is None:
+        return None
+    vector = np.broadcast_to(bias, (reader.partial_shape[1].get_length(),))
+    return Constant(np.ascontiguousarray(vector), name=f"{reader.node.friendly_name}/bias")
+
+
+def fuse_pad_into_convolution(model: Model) -> bool:
+    """Let convolutions pad their data themselves if nothing else reads a Pad of zeros.
+
+    Requires: constants are folded, operations are of their newest versions. Applies to a Pad of spatial axes only and
+    by no negative amount, and to convolutions without automatic padding.
+    """
+    return rewrite_each(model, _CONVOLUTIONS, _fuse_pad)
+
+
+def _fuse_pad(convolution: ops.Convolution | ops.GroupConvolution) -> bool:
+    pad = convolution.input_value(0).node
+    if type(pad) is not ops.Pad or pad.pad_mode != "constant" or convolution.auto_pad.startswith("same"):
+        return False
+    constants = [value.node.data for value in pad.input_values()[1:] if isinstance(value.node, Constant)]
+    readers = pad.output(0).get_target_inputs()
+    if any(type(one.node) not in _CONVOLUTIONS or one.index for one in readers):
+        return False
+    if len(constants) < pad.get_input_size() - 1:
+        return False
+    begin, end = constants[0].tolist(), constants[1].tolist()
+    if any((*begin[:2], *end[:2])) or min((*begin, *end)) < 0 or np.any(constants[2:]):
+        return False
+    if convolution.auto_pad == "explicit":
+        begin[2:] = np.add(begin[2:], convolution.pads_begin)
+        end[2:] = np.add(end[2:], convolution.pads_end)
+    attributes = convolution.attribute_values() | {
+        "pads_begin": begin[2:], "pads_end": end[2:], "auto_pad": "explicit",
+    }  # fmt: skip
+    replace([pad, convolution], type(convolution).of([pad.input_value(0), convolution.input_value(1)], attributes))
+    return True
