@@ -267,7 +267,7 @@ def test_a_class_is_mapped_for_no_other_framework():
     core = Core()
     core.add_extension(Other)
     assert type(core.read_model(onnx_model("Other", m_mode="a", m_axis=1)).results[0].input_value(0).node) is Other
-    with pytest.raises(TypeError):  # the toy found nothing to translate it with
+    with pytest.raises(FrontendError, match=r"no translation of Other \('mine'\)"):
         core.read_model(toy("tensorflow", "Other", ["x"], m_mode="a", m_axis=1))
 
 

@@ -9,17 +9,20 @@ Ports are named as in PaddlePaddle, or counted; what is constant may be an input
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from hetero.frontend import FrontEnd, NodeContext
-from hetero.frontend.extension import conversion_for
+from hetero.frontend.translation.control_flow import make_if
+from hetero.frontend.translation.decoded import DecodedGraph, DecodedModel, DecodedNode
+from hetero.frontend.translation.graph_builder import GraphBuilder
+from hetero.frontend.translation.model_context import ModelContext
 from hetero.frontend.translation.operator_table import OperatorTable
-from hetero.frontend.translation.subgraph import ModelScope, name_new_nodes
-from hetero.frontend.translation.translators import as_outputs
-from hetero.graph import Constant, Model, Parameter
+from hetero.frontend.translation.subgraph import ModelScope
+from hetero.frontend.translation.variables import Variables
+from hetero.graph import Constant, Model
 from hetero.ops import Relu
-from hetero.system.errors import FrontendError
 
 translators = OperatorTable()
 
@@ -29,8 +32,20 @@ def relu(node):
     return Relu(node.get_input(0))
 
 
+@translators.register("call")
+def call(node):
+    """Inline a graph of the model."""
+    return node.get_subgraph(0).inline(node.get_inputs(), node.name)
+
+
+@translators.register("branch")
+def branch(node):
+    """Run one of two graphs, which read values of this one."""
+    return make_if(node.get_input(0), [node.get_subgraph(0).build([], []), node.get_subgraph(1).build([], [])])
+
+
 class ToyFrontEnd(FrontEnd):
-    """A reader of the models whose "format" is its name."""
+    """A reader of the models whose "format" is its name. It has "graphs" by name, the "bodies" of nodes."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -39,32 +54,57 @@ class ToyFrontEnd(FrontEnd):
         return isinstance(source, bytes) and json.loads(source)["format"] == self.name
 
     def convert(self, source, weights=None):
-        written, host = json.loads(source), ModelScope()
+        written, scope = json.loads(source), ModelScope()
         self.transform_decoded(written)
-        values = {name: Parameter(np.float32, shape) for name, shape in written["inputs"].items()}
-        parameters = list(values.values())
-        values |= {name: Constant(np.array(value)) for name, value in written.get("constants", {}).items()}
-        values = {name: host.name(node, name).output(0) for name, node in values.items()}
-        for index, described in enumerate(written["nodes"]):
-            node = ToyNode(described, values)
-            extension = conversion_for(self.extensions, node.get_op_type())
-            translate = extension.get_converter() if extension else translators.find(node.get_op_type())
-            try:
-                outputs = as_outputs(translate(node))
-            except FrontendError as error:
-                raise FrontendError(f"{node.get_op_type()} node '{node.name}': {error}") from error
-            name_new_nodes(outputs, host.unique.take(node.name), host.named, host.unique)
-            for name, output in zip(_flat(described["outputs"]), outputs, strict=True):
-                values[name] = output
-                output.add_names({name})
-            self.report_progress(len(written["nodes"]), index + 1)
-        return Model([values[name] for name in written["outputs"]], parameters, "toy")
+        graph = decoded("toy", written)
+        functions = {name: decoded(name, one) for name, one in written.get("graphs", {}).items()}
+        context = ToyContext(DecodedModel(graph, functions), self.extensions, self.report_progress)
+        context.check(graph)
+        builder = ToyBuilder(context, graph, scope, Variables(scope))
+        parameters = [builder.add_parameter(name, np.float32, shape) for name, shape in written["inputs"].items()]
+        return Model(builder.results(), parameters, graph.name)
+
+
+def decoded(name, written):
+    nodes = []
+    for one in written["nodes"]:
+        inputs, outputs = _flat(one["inputs"]), _flat(one["outputs"])
+        nodes.append(ToyOperator(one.get("name", "mine"), one["type"], inputs, outputs, written=one))
+        nodes[-1].bodies = one.get("bodies", ())
+    return ToyGraph(name, list(written["inputs"]), written["outputs"], nodes, written.get("constants", {}))
+
+
+@dataclass
+class ToyOperator(DecodedNode):
+    written: dict = field(default_factory=dict)
+
+
+@dataclass
+class ToyGraph(DecodedGraph):
+    constants: dict = field(default_factory=dict)
+
+
+class ToyContext(ModelContext):
+    def find_built_in(self, node):
+        return translators.find(node.op_type)
+
+
+class ToyBuilder(GraphBuilder):
+    reads_outer_values = True
+
+    def constant(self, key):
+        if key not in self.graph.constants:
+            return None
+        return self.scope.name(Constant(np.array(self.graph.constants[key])), key).output(0)
+
+    def node_context(self, node, name):
+        return ToyNode(node.written, {key: self.value(key) for key in node.input_keys()}, name, self.subgraphs_of(node))
 
 
 class ToyNode(NodeContext):
-    def __init__(self, described, values):
+    def __init__(self, described, values, name="mine", subgraphs=()):
         inputs = [None if name is None else values[name] for name in _flat(described["inputs"])]
-        super().__init__(described["type"], described.get("name", "mine"), inputs, len(_flat(described["outputs"])))
+        super().__init__(described["type"], name, inputs, len(_flat(described["outputs"])), subgraphs)
         self._described = described
 
     def get_input_indices(self, name):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from hetero.frontend import extension, op_extension
-from hetero.frontend.extension import Converter
+from hetero.frontend.extension import ConversionExtension, Converter
+from hetero.frontend.op_extension import OpExtension
 
 
-class ConversionExtension(extension.ConversionExtension):
+class OnnxConversionExtension(ConversionExtension):
     """``ConversionExtension(op_type, converter)`` or ``ConversionExtension(op_type, domain, converter)``."""
 
     def __init__(self, op_type: str, domain: Any, converter: Converter | None = None) -> None:
@@ -18,7 +18,7 @@ class ConversionExtension(extension.ConversionExtension):
             super().__init__(op_type, converter, domain, "onnx")
 
 
-class OpExtension(op_extension.OpExtension):
+class OnnxOpExtension(OpExtension):
     """The OpExtension for all formats, with the operator's domain as third name or as ``fw_domain``::
 
     OpExtension(ov_type_name, fw_type_name, fw_domain, attr_names_map, attr_values_map)

@@ -35,14 +35,14 @@ def decode_pir(data: memoryview) -> PaddleProgram:
     try:
         content = json.loads(bytes(data))
         (region,) = content["program"]["regions"]
-        return _Decoder().program(region["blocks"])
+        return _PirDecoder().program(region["blocks"])
     except RecursionError:
         raise FrontendError("its JSON is nested too deep") from None
     except _DAMAGE as error:
         raise FrontendError(f"it is no JSON program of PaddlePaddle: {type(error).__name__}: {error}") from error
 
 
-class _Decoder:
+class _PirDecoder:
     """Decoder of one program."""
 
     def __init__(self) -> None:

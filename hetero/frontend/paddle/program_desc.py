@@ -59,10 +59,10 @@ def decode_program_desc(data: memoryview) -> PaddleProgram:
         raise FrontendError(f"it is no ProgramDesc: {error}") from error
     if not blocks:
         raise FrontendError("it has no block")
-    return _Decoder(blocks).program()
+    return _ProgramDescDecoder(blocks).program()
 
 
-class _Decoder:
+class _ProgramDescDecoder:
     """Decoder of one program. Each block belongs to at most one operator, so a file cannot expand."""
 
     def __init__(self, blocks: Sequence[Message]) -> None:

@@ -48,12 +48,12 @@ _NEWER_KINDS = {19: "INT2", 20: "UINT4"}
 def decode(data: memoryview) -> TfliteModel:
     """Decode a file. Raises FrontendError if it is damaged or has unsupported contents."""
     try:
-        return _Decoder(data).model()
+        return _TfliteDecoder(data).model()
     except _DAMAGE_ERRORS as error:
         raise FrontendError(f"it is truncated or damaged: {type(error).__name__}: {error}") from error
 
 
-class _Decoder:
+class _TfliteDecoder:
     def __init__(self, data: memoryview) -> None:
         self._data = data
         self._model = tflite.Model.GetRootAs(data, 0)
