@@ -162,7 +162,7 @@ def test_an_extension_takes_precedence_over_a_translator():
 
 def test_an_extension_applies_to_its_domain_only():
     other = onnx_frontend.OpExtension("Relu", "MyRelu", "other.domain")
-    with pytest.raises(FrontendError, match=r"there is no translation of my.domain.MyRelu of version 1 \(node mine\)"):
+    with pytest.raises(FrontendError, match=r"there is no translation of my.domain.MyRelu of version 1 \('mine'\)"):
         read(model("MyRelu"), other)
     np.testing.assert_array_equal(run(model("MyRelu"), OpExtension("Negative", "MyRelu"), other), -X)
 

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import onnx
-from onnx import AttributeProto, NodeProto
+from onnx import AttributeProto
 
 from hetero.core.types import Type
-from hetero.frontend.onnx.functions import domain_of
-from hetero.frontend.onnx.subgraph import OnnxSubgraph
+from hetero.frontend.onnx.decoded import OnnxNode
 from hetero.frontend.onnx.tensors import TensorReader, element_type
 from hetero.frontend.onnx.value_types import value_type
 from hetero.frontend.translation.node_context import NodeContext
@@ -31,22 +30,22 @@ class OnnxNodeContext(NodeContext):
 
     def __init__(
         self,
-        node: NodeProto,
+        node: OnnxNode,
         name: str,
         inputs: Sequence[Output | None],
-        attributes: Mapping[str, AttributeProto | OnnxSubgraph],
+        attributes: Mapping[str, AttributeProto | Subgraph],
         tensors: TensorReader,
-        version: int,
     ) -> None:
-        super().__init__(node.op_type, name, inputs, len(node.output))
-        self._node, self._attributes, self._tensors, self._version = node, attributes, tensors, version
+        subgraphs = [value for value in attributes.values() if isinstance(value, Subgraph)]
+        super().__init__(node.op_type, name, inputs, len(node.outputs), subgraphs)
+        self._node, self._attributes, self._tensors = node, attributes, tensors
 
     def get_opset_version(self) -> int:
-        return self._version
+        return self._node.version
 
     def get_domain(self) -> str:
         """Return the domain of the operator, for example "com.microsoft"; ONNX's own domain is ""."""
-        return domain_of(self._node.domain)
+        return self._node.domain
 
     def get_input_indices(self, name: str) -> Sequence[int]:
         formal = self._formal_names("inputs")
@@ -60,7 +59,7 @@ class OnnxNodeContext(NodeContext):
         return _indices(formal, name, self.get_output_size()) if formal else super().get_output_indices(name)
 
     def has_output(self, index: int) -> bool:
-        return super().has_output(index) and bool(self._node.output[index])
+        return super().has_output(index) and self._node.outputs[index] is not None
 
     def has_attribute(self, name: str) -> bool:
         return name in self._attributes
@@ -87,7 +86,7 @@ class OnnxNodeContext(NodeContext):
 
     def read_attribute(self, name: str) -> Any:
         attribute = self._attributes[name]
-        if isinstance(attribute, OnnxSubgraph):
+        if isinstance(attribute, Subgraph):
             return attribute
         if attribute.type in _NUMBER_FIELDS:
             return getattr(attribute, _NUMBER_FIELDS[attribute.type])
@@ -105,19 +104,8 @@ class OnnxNodeContext(NodeContext):
             return value_type(attribute.tp)
         raise FrontendError(f"attribute {name} has an unsupported type")
 
-    def get_subgraph_size(self) -> int:
-        return len(self._subgraphs())
-
-    def get_subgraph(self, index: int) -> Subgraph:
-        """Return one of the graphs in the node's attributes, in the order of the file."""
-        subgraphs = self._subgraphs()
-        return subgraphs[index] if 0 <= index < len(subgraphs) else super().get_subgraph(index)
-
-    def _subgraphs(self) -> list[OnnxSubgraph]:
-        return [value for value in self._attributes.values() if isinstance(value, OnnxSubgraph)]
-
     def _formal_names(self, ports: str) -> tuple[tuple[str, bool], ...]:
-        return _formal_names(self._node.op_type, self._version, self.get_domain(), ports)
+        return _formal_names(self._node.op_type, self._node.version, self._node.domain, ports)
 
 
 @functools.cache

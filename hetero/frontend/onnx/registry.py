@@ -9,4 +9,3 @@ from hetero.frontend.translation.operator_table import OperatorTable
 
 translators = OperatorTable()
 translator, rows = translators.register, translators.register_rows
-find_translator = translators.find

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from onnx import ModelProto
 
 from hetero.frontend.onnx.emitters.registry import OPSETS
 from hetero.frontend.onnx.graph_writer import GraphWriter, SharedState
-from hetero.frontend.onnx.operators import describe_nodes
 from hetero.graph import Model, walk_nested
 from hetero.graph.model import checked_model
 from hetero.passes.fp16_compression import compress_to_f16
@@ -21,6 +21,8 @@ from hetero.system.files import atomic_write
 IR_VERSION = 13
 # protobuf's limit on the size of a message, less some space for the nodes.
 _MAX_BYTES = 2**31 - 2**26
+# Maximum number of node names in a message.
+_MAX_NAMES = 3
 
 
 def save_onnx(model: Model, output_model: str | os.PathLike, compress_to_fp16: bool = False) -> None:
@@ -46,7 +48,7 @@ def model_proto(model: Model) -> ModelProto:
     shared = SharedState()
     graph = GraphWriter(shared, model.friendly_name).write_model(model)
     if shared.refused:
-        listed = "; ".join(f"{what} ({describe_nodes(names)})" for what, names in shared.refused.items())
+        listed = "; ".join(f"{what} ({_describe_nodes(names)})" for what, names in shared.refused.items())
         raise FrontendError(f"ONNX has no equivalent of {listed}")
     size = sum(len(tensor.raw_data) for tensor in graph.initializer)
     if size > _MAX_BYTES:
@@ -58,3 +60,8 @@ def model_proto(model: Model) -> ModelProto:
         if isinstance(value, str):
             proto.metadata_props.add(key=key, value=value)
     return proto
+
+
+def _describe_nodes(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return ("nodes " if len(names) > 1 else "node ") + ", ".join(names[:_MAX_NAMES]) + more

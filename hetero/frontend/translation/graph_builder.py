@@ -15,10 +15,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Self
 
+from hetero.core.containers import ElementType
 from hetero.core.shape import PartialShape
-from hetero.core.types import Type
 from hetero.frontend.translation.decoded import DecodedGraph, DecodedNode, Key
 from hetero.frontend.translation.model_context import ModelContext, node_error
 from hetero.frontend.translation.node_context import NodeContext
@@ -55,11 +55,13 @@ class GraphBuilder(ABC):
         self.callers: tuple[DecodedGraph, ...] = (*callers, graph)
         self._values: dict[Key, Value] = {}
 
-    def enter(self, graph: DecodedGraph, scope: ModelScope, variables: Variables, prefix: str) -> GraphBuilder:
+    def enter(self, graph: DecodedGraph, scope: ModelScope, variables: Variables, prefix: str) -> Self:
         """Return a builder for a graph that a node of this one runs."""
         return type(self)(self.context, graph, scope, variables, self, prefix)
 
-    def add_parameter(self, key: Key, element_type: Type, shape: PartialShape, name: str | None = None) -> Parameter:
+    def add_parameter(
+        self, key: Key, element_type: ElementType, shape: PartialShape, name: str | None = None
+    ) -> Parameter:
         """Create the Parameter for an input. ``name``: its name for users, by default that of the value."""
         parameter = Parameter(element_type, shape)
         self.scope.name(parameter, self.graph.name_of(key) if name is None else name)
@@ -111,6 +113,11 @@ class GraphBuilder(ABC):
 
     def translate(self) -> list[Value]:
         """Translate the graph, whose inputs must be defined, and return its outputs."""
+        self.translate_nodes()
+        return [self.value(key, "the output of the graph") for key in self.graph.outputs]
+
+    def translate_nodes(self) -> None:
+        """Translate the nodes of the graph, whose inputs must be defined."""
         nodes = self.context.nodes_of(self.graph)
         # Names of the file's nodes are taken first, so that nodes which translators add do not get them.
         names = [self.node_name(node) for node in nodes]
@@ -118,7 +125,6 @@ class GraphBuilder(ABC):
             self.translate_node(node, name)
             if self.outer is None:
                 self.context.report_progress(len(nodes), completed)
-        return [self.value(key, "the output of the graph") for key in self.graph.outputs]
 
     def translate_node(self, node: DecodedNode, name: str) -> None:
         """Translate one node and define its outputs. Raises FrontendError with the operator and this name."""

@@ -310,11 +310,11 @@ WRONG = {
     ),
     "a value that nobody makes": (
         LOOP_WITH.format(outputs="bool g, float[3] t", nodes="g = Identity (going) t = Add (s, nothing)"),
-        "Loop node 'y': Add node 't' reads the value 'nothing', which no node before it produces",
+        "Loop node 'y': Add node 't': it reads 'nothing', which no operator before it computes",
     ),
     "an output that nobody makes": (
         LOOP_WITH.format(outputs="bool g, float[3] nothing", nodes="g = Identity (going)"),
-        "Loop node 'y': the output of the graph 'b' reads the value 'nothing'",
+        "Loop node 'y': the output of the graph reads 'nothing'",
     ),
     "branches of two types": (
         IF_WITH.format(then="Relu (x)", outputs="int64[3] q", otherwise="Cast <to = 7> (x)"),
@@ -326,7 +326,7 @@ WRONG = {
     ),
     "operators that nobody knows": (
         IF_WITH.format(then="Foo (x)", outputs="float[3] q", otherwise="me.Bar (x)"),
-        r"there is no translation of .*(ai.onnx.Foo of version 18 \(node p\)|me.Bar of version 1 \(node q\)); ",
+        r"there is no translation of .*(ai.onnx.Foo of version 18 \('p'\)|me.Bar of version 1 \('q'\)), ",
     ),
     "the body has too few inputs": (
         "(float[3] x) => (float[3] y) { y = Loop (, , x) <body = b (int64 i) => (bool g, float[3] t) "

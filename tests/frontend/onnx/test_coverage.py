@@ -13,7 +13,8 @@ from pathlib import Path
 import onnx
 import pytest
 
-from hetero.frontend.onnx.operators import StandardFunction, find_translator
+from hetero.frontend.onnx.functions import StandardFunction
+from hetero.frontend.onnx.registry import translators
 from tests.frontend.onnx.backend import cases, run_case
 
 # Versions without a case that means the same by the same node, by the file of the tests that try them instead.
@@ -84,7 +85,7 @@ def in_version(case, version):
 
 def test_every_operator_is_translated():
     def is_translated(op_type, version):
-        return find_translator(op_type, version) or StandardFunction.find("", op_type, version)
+        return translators.find(op_type, version) or StandardFunction.find("", op_type, version)
 
     assert [(name, v) for name, versions in VERSIONS.items() for v in versions if not is_translated(name, v)] == []
 

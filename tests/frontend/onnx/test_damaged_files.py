@@ -105,7 +105,7 @@ def test_truncated():
 
 def test_a_name_that_is_not_text():
     """A longer name covers the bytes of other fields."""
-    with pytest.raises(FrontendError, match="there is no translation"):
+    with pytest.raises(FrontendError, match="reads .all., which no operator before it computes"):
         OnnxFrontEnd().convert(sample().replace(b"\x04last", b"\x18last"))
 
 

@@ -180,7 +180,13 @@ def edited(edit):
 
 
 def add_nodes(*nodes):
-    return edited(lambda graph: graph.node.extend(helper.make_node(*n) for n in nodes))
+    """Add nodes, with their outputs as outputs of the model: other nodes are not translated."""
+
+    def edit(graph):
+        graph.node.extend(helper.make_node(*node) for node in nodes)
+        graph.output.extend(ValueInfoProto(name=name) for _, _, outputs, *_ in nodes for name in outputs if name != "y")
+
+    return edited(edit)
 
 
 def set_tensor(**fields):
@@ -198,11 +204,11 @@ def set_tensor(**fields):
 CONTENT_ERRORS = {
     "reads nothing": (
         add_nodes(("Relu", ["nothing"], ["z"], "r")),
-        "Relu node 'r' reads the value 'nothing', which no node before it produces",
+        "Relu node 'r': it reads 'nothing', which no operator before it computes",
     ),
     "no output": (
         edited(lambda graph: graph.output.add(name="absent")),
-        "the model's output reads the value 'absent', which no node before it produces",
+        "the output of the graph reads 'absent', which no operator before it computes",
     ),
     "made twice": (add_nodes(("Relu", ["x"], ["y"], "r")), "the value 'y' is defined twice"),
     "made by a node and an initializer": (
@@ -215,11 +221,11 @@ CONTENT_ERRORS = {
     ),
     "unknown operators": (
         add_nodes(("Foo", ["x"], ["a"], "f1"), ("Foo", ["x"], ["b"], "f2"), ("Bar", ["x"], ["c"], "b1", "", "org.me")),
-        r"no translation of ai.onnx.Foo of version 13 \(nodes f1, f2\); org.me.Bar of version 1 \(node b1\)",
+        r"no translation of ai.onnx.Foo of version 13 \(2 nodes, the first is 'f1'\), org.me.Bar",
     ),
     "many unknown": (
         add_nodes(*[("Foo", ["x"], [f"v{i}"], f"f{i}") for i in range(6)]),
-        r"\(nodes f0, f1, f2 and 3 more\)",
+        r"\(6 nodes, the first is 'f0'\)",
     ),
     "attribute missing": (
         add_nodes(("Concat", ["x"], ["z"], "c")),
@@ -255,7 +261,7 @@ def test_bad_content(name, as_bytes):
 def test_message_names_the_file(tmp_path):
     path = tmp_path / "bad.onnx"
     path.write_bytes(CONTENT_ERRORS["made twice"][0].SerializeToString())
-    with pytest.raises(FrontendError, match=f"^{path}: the value 'y'"):
+    with pytest.raises(FrontendError, match=f"^{path}: Relu node 'r': the value 'y'"):
         OnnxFrontEnd().convert(path)
 
 
