@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial, reduce
+from typing import Any
 
 import numpy as np
 from onnx import TensorProto
@@ -16,7 +17,7 @@ from hetero.frontend.numerics.elementwise import reciprocal
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import rows, translator
 from hetero.frontend.onnx.tensors import element_type
-from hetero.frontend.translation.operator_table import Attr, Row
+from hetero.frontend.translation.operator_table import Attr, OptionalInput, Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import (
     axis_length,
@@ -69,8 +70,6 @@ _BINARY = {
 }  # fmt: skip
 rows(_BINARY)
 
-_VARIADIC: dict[str, type[Op]] = {"Max": ops.Maximum, "Min": ops.Minimum, "Sum": ops.Add}
-
 
 @translator(*_BINARY)
 def binary_1(node: OnnxNodeContext) -> Translation:
@@ -87,19 +86,35 @@ def binary_1(node: OnnxNodeContext) -> Translation:
     return row.make(node, [first, second])
 
 
-@translator(*_VARIADIC)
-def variadic(node: OnnxNodeContext) -> Translation:
-    return _fold(_VARIADIC[node.get_op_type()], node.get_inputs())
-
-
-@translator("Mean")
-def mean(node: OnnxNodeContext) -> Translation:
-    values = node.get_inputs()
-    return ops.Divide(_fold(ops.Add, values), scalar_like(values[0], len(values)))
-
-
-def _fold(operation: type[Op], values: Sequence[Output]) -> Output:
+def _fold(operation: type[Op], *values: Output) -> Output:
     return reduce(lambda first, second: operation(first, second).output(0), values)
+
+
+def _cast(value: Output, target: Type, **rounding: Any) -> Op:
+    narrow = target.is_real() and target.bitwidth <= 8
+    if narrow or Type.string in (value.element_type, target):
+        return ops.Cast(value, target, **rounding)
+    return ops.Convert(value, target)
+
+
+def _type_named(name: str) -> Type:
+    if name not in dict(TensorProto.DataType.items()):
+        raise FrontendError(f"there is no element type {name}")
+    return element_type(TensorProto.DataType.Value(name))
+
+
+_ROUNDING: dict[str, Any] = {"saturate": Attr("saturate", 1), "round_mode": Attr("round_mode", "up")}
+rows({
+    "Max": Row(partial(_fold, ops.Maximum)), "Min": Row(partial(_fold, ops.Minimum)),
+    "Sum": Row(partial(_fold, ops.Add)),
+    "Mean": Row(lambda *values: ops.Divide(_fold(ops.Add, *values), scalar_like(values[0], len(values)))),
+    # In operator set 1 the target type is a string.
+    "Cast": [
+        Row(_cast, target=Attr("to", dtype=_type_named), **_ROUNDING),
+        Row(_cast, since=6, target=Attr("to", dtype=element_type), **_ROUNDING),
+    ],
+    "CastLike": Row(lambda value, like, **rounding: _cast(value, like.element_type, **rounding), since=15, **_ROUNDING),
+})  # fmt: skip
 
 
 @translator("Mod", since=10)
@@ -152,6 +167,20 @@ def _hardmax(value: Output, axis: int) -> Op:
     return ops.OneHot(ops.Squeeze(best, int64([axis])), length, scalar_like(value, 1), scalar_like(value, 0), axis)
 
 
+def _clip(value: Output, low: Output | None, high: Output | None) -> Translation:
+    if low is None and high is None:
+        return value
+    bounds = (low, high)
+    known = [exact_value(bound) if bound else np.array(limit) for bound, limit in zip(bounds, (-math.inf, math.inf))]
+    numbers = [k.item() for k in known if k is not None and k.size == 1]
+    if value.element_type.is_real() and len(numbers) == 2 and numbers[0] <= numbers[1]:
+        return ops.Clamp(value, *numbers)
+    for operation, bound in zip((ops.Maximum, ops.Minimum), bounds):
+        if bound is not None:
+            value = operation(value, bound).output(0)
+    return value
+
+
 _ALPHA, _BETA = Attr("alpha", 1.0), Attr("beta", 1.0)
 _AXIS, _FIRST_AXIS = Attr("axis", -1), Attr("axis", 1)
 _LOWEST, _LARGEST = (float(limit) for limit in (np.finfo(np.float32).min, np.finfo(np.float32).max))
@@ -161,6 +190,7 @@ rows({
     "Clip": [
         Row(ops.Clamp, 0, min_value=Attr("min", -math.inf), max_value=Attr("max", math.inf)),
         Row(ops.Clamp, 0, since=6, min_value=Attr("min", _LOWEST), max_value=Attr("max", _LARGEST)),
+        Row(_clip, 0, OptionalInput(1), OptionalInput(2), since=11),
     ],
     "Gelu": Row(ops.Gelu, since=20, approximation_mode=Attr("approximate", "none", values={"none": "erf"})),
     "HardSigmoid": Row(hard_sigmoid, slope=Attr("alpha", 0.2), offset=Attr("beta", 0.5)),
@@ -193,47 +223,3 @@ rows({
     "ScaledTanh": Row(_scaled_tanh, alpha=_ALPHA, beta=_BETA),
     "ParametricSoftplus": Row(_parametric_softplus, alpha=_ALPHA, beta=_BETA),
 })  # fmt: skip
-
-
-@translator("Clip", since=11)
-def clip(node: OnnxNodeContext) -> Translation:
-    value = node.get_input(0)
-    bounds = [node.get_optional_input(index) for index in (1, 2)]
-    if bounds == [None, None]:
-        return value
-    known = [exact_value(bound) if bound else np.array(limit) for bound, limit in zip(bounds, (-math.inf, math.inf))]
-    numbers = [k.item() for k in known if k is not None and k.size == 1]
-    if value.element_type.is_real() and len(numbers) == 2 and numbers[0] <= numbers[1]:
-        return ops.Clamp(value, *numbers)
-    for operation, bound in zip((ops.Maximum, ops.Minimum), bounds):
-        if bound is not None:
-            value = operation(value, bound).output(0)
-    return value
-
-
-@translator("Cast")
-def cast_1(node: OnnxNodeContext) -> Translation:
-    # In operator set 1 the target type is a string.
-    name = node.get_attribute("to")
-    if name not in dict(TensorProto.DataType.items()):
-        raise FrontendError(f"there is no element type {name}")
-    return _cast(node, element_type(TensorProto.DataType.Value(name)))
-
-
-@translator("Cast", since=6)
-def cast(node: OnnxNodeContext) -> Translation:
-    return _cast(node, element_type(node.get_attribute("to")))
-
-
-@translator("CastLike", since=15)
-def cast_like(node: OnnxNodeContext) -> Translation:
-    return _cast(node, node.get_input(1).element_type)
-
-
-def _cast(node: OnnxNodeContext, target: Type) -> Translation:
-    value = node.get_input(0)
-    narrow = target.is_real() and target.bitwidth <= 8
-    if narrow or Type.string in (value.element_type, target):
-        saturate, mode = bool(node.get_attribute("saturate", 1)), node.get_attribute("round_mode", "up")
-        return ops.Cast(value, target, saturate, mode)
-    return ops.Convert(value, target)

@@ -32,6 +32,7 @@ rows({
     "DepthToSpace": Row(ops.DepthToSpace, mode=_BLOCKS, block_size=Attr("blocksize")),
     "Expand": Row(ops.Broadcast, since=8, broadcast_spec="BIDIRECTIONAL"),
     "Flatten": Row(flatten, axis=Attr("axis", 1)),
+    "Range": Row(lambda start, stop, step: ops.Range(start, stop, step, start.element_type), since=11),
     "Size": Row(lambda value: ops.ReduceProd(ops.ShapeOf(value), int64([0]), False)),
     "SpaceToDepth": Row(ops.SpaceToDepth, mode=_BLOCKS, block_size=Attr("blocksize")),
     "Tile": Row(ops.Tile, since=6),
@@ -182,12 +183,6 @@ def constant_of_shape(node: OnnxNodeContext) -> Translation:
     if value.size != 1:
         raise FrontendError(f"attribute value must have one element, but has {value.size}")
     return ops.Broadcast(Constant(value.reshape(())), node.get_input(0))
-
-
-@translator("Range", since=11)
-def value_range(node: OnnxNodeContext) -> Translation:
-    start, stop, step = node.get_inputs()
-    return ops.Range(start, stop, step, start.element_type)
 
 
 @translator("Shape")

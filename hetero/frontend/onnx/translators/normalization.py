@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import rows, translator
-from hetero.frontend.translation.operator_table import Attr, Row
+from hetero.frontend.translation.operator_table import Attr, OptionalInput, Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import (
     axis_length,
@@ -207,29 +208,23 @@ def _epsilon(node: OnnxNodeContext) -> float:
     return node.get_attribute("epsilon", 1e-5)
 
 
-@translator("NegativeLogLikelihoodLoss", since=12)
-def negative_log_likelihood_loss(node: OnnxNodeContext) -> Translation:
-    return _loss(node, node.get_input(0))
+def _cross_entropy(scores: Output, *arguments: Any, **attributes: Any) -> list[Output]:
+    log_probabilities = ops.LogSoftmax(scores, 1).output(0)
+    return [_loss(log_probabilities, *arguments, **attributes), log_probabilities]
 
 
-@translator("SoftmaxCrossEntropyLoss", since=12)
-def softmax_cross_entropy_loss(node: OnnxNodeContext) -> Translation:
-    log_probabilities = ops.LogSoftmax(node.get_input(0), 1).output(0)
-    loss = _loss(node, log_probabilities)
-    return [loss, log_probabilities] if node.has_output(1) else [loss]
-
-
-def _loss(node: OnnxNodeContext, log_probabilities: Output) -> Output:
+def _loss(
+    log_probabilities: Output, classes: Output, class_weights: Output | None, ignored: int | None, reduction: str
+) -> Output:
     """Return the negative log probabilities ``[N, C, d…]`` of the target classes ``[N, d…]``, weighted and reduced."""
-    classes, ignored = node.get_input(1), node.get_attribute("ignore_index", None)
     valid = None
     if ignored is not None:
         valid = ops.NotEqual(classes, scalar_like(classes, ignored))
         classes = ops.Select(valid, classes, scalar_like(classes, 0)).output(0)  # ignore_index may be out of range
     loss = ops.Negative(_select_classes(log_probabilities, classes)).output(0)
     weights = None
-    if node.has_input(2):
-        weights = ops.Gather(node.get_input(2), classes, int64(0)).output(0)
+    if class_weights is not None:
+        weights = ops.Gather(class_weights, classes, int64(0)).output(0)
         if valid is not None:
             weights = ops.Select(valid, weights, scalar_like(weights, 0)).output(0)
     elif valid is not None:
@@ -238,7 +233,7 @@ def _loss(node: OnnxNodeContext, log_probabilities: Output) -> Output:
         # Select, because the loss of an ignored element may be infinite, and infinity times 0 is NaN.
         weighted = ops.Multiply(loss, weights)
         loss = (weighted if valid is None else ops.Select(valid, weighted, scalar_like(loss, 0))).output(0)
-    return _reduce(loss, weights, node.get_attribute("reduction", "mean"))
+    return _reduce(loss, weights, reduction)
 
 
 def _select_classes(log_probabilities: Output, classes: Output) -> Output:
@@ -257,3 +252,10 @@ def _reduce(loss: Output, weights: Output | None, reduction: str) -> Output:
         return ops.ReduceMean(loss, axes, False).output(0)
     total = ops.ReduceSum(loss, axes, False)
     return (total if reduction == "sum" else ops.Divide(total, ops.ReduceSum(weights, axes, False))).output(0)
+
+
+_LOSS: dict[str, Any] = {"ignored": Attr("ignore_index", None), "reduction": Attr("reduction", "mean")}
+rows({
+    "NegativeLogLikelihoodLoss": Row(_loss, 0, 1, OptionalInput(2), since=12, **_LOSS),
+    "SoftmaxCrossEntropyLoss": Row(_cross_entropy, 0, 1, OptionalInput(2), since=12, **_LOSS),
+})  # fmt: skip

@@ -15,8 +15,9 @@ from hetero.frontend.numerics.quantization import (
     subtract_zero_point,
 )
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.registry import rows, translator
 from hetero.frontend.onnx.translators.convolution import convolve
+from hetero.frontend.translation.operator_table import OptionalInput, Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, per_channel, rank_of, scalar_like
 from hetero.graph import Output
@@ -56,11 +57,6 @@ _PRECISIONS = (Type.f64, Type.f32, Type.f16, Type.bf16)
 def _per_row(parameter: Output, value: Output) -> Output:
     """Return a scale or zero point, which may have one number per row, in a shape that broadcasts to the matrix."""
     return broadcast_along_axis(parameter, value, -2) if rank_of(value) > 1 else parameter
-
-
-@translator("MatMulInteger", since=10)
-def matmul_integer(node: OnnxNodeContext) -> Translation:
-    return integer_gemm(node.get_input(0), node.get_optional_input(2), node.get_input(1), node.get_optional_input(3))
 
 
 def integer_gemm(
@@ -137,11 +133,6 @@ def _integer_convolution(
     return convolve(node, data, subtract_zero_point(filters, filters_zero_point, Type.i32))
 
 
-@translator("DynamicQuantizeLinear", since=11)
-def dynamic_quantize_linear(node: OnnxNodeContext) -> Translation:
-    return list(quantize_dynamically(node.get_input(0)))
-
-
 def quantize_dynamically(value: Output) -> tuple[Output, Output, Output]:
     """Quantize to u8 by the range of the elements and 0; return the result, its scale and its zero point.
 
@@ -154,3 +145,9 @@ def quantize_dynamically(value: Output) -> tuple[Output, Output, Output]:
     scale = ops.Select(ops.Equal(step, zero), scalar_like(value, 1), step).output(0)
     zero_point = quantize(ops.Negative(low).output(0), scale, None, Type.u8)
     return quantize(value, scale, zero_point, Type.u8), scale, zero_point
+
+
+rows({
+    "DynamicQuantizeLinear": Row(quantize_dynamically, since=11),
+    "MatMulInteger": Row(integer_gemm, 0, OptionalInput(2), 1, OptionalInput(3), since=10),
+})  # fmt: skip

@@ -10,7 +10,8 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.registry import rows, translator
+from hetero.frontend.translation.operator_table import Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, scalar_like
 from hetero.graph import Constant, Output
@@ -72,27 +73,23 @@ def multinomial(node: OnnxNodeContext) -> Translation:
     )
 
 
-@translator("Dropout")
-def dropout_1(node: OnnxNodeContext) -> Translation:
-    # Training mode is supported only as an input, from operator set 12 on. The mask has the data's element type.
-    value = node.get_input(0)
-    return [value, ops.Broadcast(scalar_like(value, 1), ops.ShapeOf(value)).output(0)] if node.has_output(1) else value
-
-
-@translator("Dropout", since=10)
-def dropout_10(node: OnnxNodeContext) -> Translation:
-    # The mask is boolean.
-    value = node.get_input(0)
-    return [value, ops.Broadcast(True, ops.ShapeOf(value)).output(0)] if node.has_output(1) else value
+# Training mode is supported only as an input, from operator set 12 on. The mask is boolean from version 10 on, and has
+# the data's element type before.
+rows({
+    "Dropout": [
+        Row(lambda value: [value, ops.Broadcast(scalar_like(value, 1), ops.ShapeOf(value)).output(0)], 0),
+        Row(lambda value: [value, ops.Broadcast(True, ops.ShapeOf(value)).output(0)], 0, since=10),
+    ],
+})  # fmt: skip
 
 
 @translator("Dropout", since=12)
 def dropout(node: OnnxNodeContext) -> Translation:
     training = node.get_optional_input(2)
     known = None if training is None else exact_value(training)
-    if training is None or (known is not None and not known.any()):
-        return dropout_10(node)
     value = node.get_input(0)
+    if training is None or (known is not None and not known.any()):
+        return [value, ops.Broadcast(True, ops.ShapeOf(value)).output(0)]
     ratio = node.get_input(1) if node.has_input(1) else Constant(np.float32(0.5)).output(0)
     random = ops.Convert(_uniform(node, ops.ShapeOf(value).output(0), Type.f32, 0, 1), ratio.element_type)
     mask = ops.LogicalOr(ops.LogicalNot(training), ops.GreaterEqual(random, ratio)).output(0)

@@ -25,7 +25,7 @@ _BETAS = {"affine": 0.0, "hardsigmoid": 0.5, "scaledtanh": 1.0}
 
 
 @dataclass
-class _Network:
+class _Recurrence:
     """The inputs and attributes of a recurrent node, in the batch-first layout of OpenVINO's operation sets.
 
     ``x``, ``w``, ``r``: the data, the input weights and the recurrent weights. ``bias``: the input biases and the
@@ -45,7 +45,7 @@ class _Network:
 
 @translator("RNN")
 def rnn(node: OnnxNodeContext) -> Translation:
-    def make(network: _Network, attributes: dict) -> ops.RNNSequence:
+    def make(network: _Recurrence, attributes: dict) -> ops.RNNSequence:
         return ops.RNNSequence(
             network.x, *network.states, network.lengths, network.w, network.r, ops.Add(*network.bias), **attributes
         )
@@ -57,7 +57,7 @@ def rnn(node: OnnxNodeContext) -> Translation:
 def gru(node: OnnxNodeContext) -> Translation:
     linear = bool(node.get_attribute("linear_before_reset", 0))
 
-    def make(network: _Network, attributes: dict) -> ops.GRUSequence:
+    def make(network: _Recurrence, attributes: dict) -> ops.GRUSequence:
         bias: Op = ops.Add(*network.bias)
         if linear:
             # GRUSequence then needs the input and the recurrent bias of the hidden gate separately.
@@ -76,7 +76,7 @@ def gru(node: OnnxNodeContext) -> Translation:
 def lstm(node: OnnxNodeContext) -> Translation:
     forget = bool(node.get_attribute("input_forget", 0))
 
-    def make(network: _Network, attributes: dict) -> ops.LSTMSequence | ops.PeepholeLSTMSequence:
+    def make(network: _Recurrence, attributes: dict) -> ops.LSTMSequence | ops.PeepholeLSTMSequence:
         size = attributes["hidden_size"]
         w, r, bias = (_reorder_gates(part, size) for part in (network.w, network.r, ops.Add(*network.bias).output(0)))
         inputs = (network.x, *network.states, network.lengths, w, r, bias)
@@ -98,7 +98,7 @@ def _reorder_gates(weights: Output, size: int) -> Output:
 
 def _translate(
     node: OnnxNodeContext,
-    make: Callable[[_Network, dict[str, Any]], Op],
+    make: Callable[[_Recurrence, dict[str, Any]], Op],
     gates: int,
     states: Sequence[int],
     functions: Sequence[str],
@@ -121,7 +121,7 @@ def _translate(
     return [hidden, *(state if batch_first else _swap_batch(state) for state in outputs[1:])]
 
 
-def _read(node: OnnxNodeContext, gates: int, states: Sequence[int], functions: Sequence[str]) -> _Network:
+def _read(node: OnnxNodeContext, gates: int, states: Sequence[int], functions: Sequence[str]) -> _Recurrence:
     x, w, r = (node.get_input(index) for index in range(3))
     batch_first, direction = node.get_attribute("layout", 0), node.get_attribute("direction", "forward")
     directions = 2 if direction == "bidirectional" else 1
@@ -145,7 +145,7 @@ def _read(node: OnnxNodeContext, gates: int, states: Sequence[int], functions: S
         {"hidden_size": size, "clip": node.get_attribute("clip", 0.0), **activations}
         for activations in _activations(node, functions, directions)
     ]
-    return _Network(x, initial, lengths, w, r, (input_bias, recurrent_bias), peepholes, direction, attributes)
+    return _Recurrence(x, initial, lengths, w, r, (input_bias, recurrent_bias), peepholes, direction, attributes)
 
 
 def _activations(node: OnnxNodeContext, functions: Sequence[str], directions: int) -> list[dict]:
@@ -162,7 +162,7 @@ def _activations(node: OnnxNodeContext, functions: Sequence[str], directions: in
     return [{"activations": names[s], "activations_alpha": alpha[s], "activations_beta": beta[s]} for s in slices]
 
 
-def _split_directions(network: _Network) -> list[_Network]:
+def _split_directions(network: _Recurrence) -> list[_Recurrence]:
     """Split a bidirectional network into two networks of one direction."""
 
     def halves(value: Output, axis: int) -> list[Output]:
@@ -173,7 +173,7 @@ def _split_directions(network: _Network) -> list[_Network]:
     peepholes = [None, None] if network.peepholes is None else halves(network.peepholes, 0)
     weights = zip(halves(network.w, 0), halves(network.r, 0))
     return [
-        _Network(network.x, states[k], network.lengths, w, r, bias[k], peepholes[k], "", [])
+        _Recurrence(network.x, states[k], network.lengths, w, r, bias[k], peepholes[k], "", [])
         for k, (w, r) in enumerate(weights)
     ]
 

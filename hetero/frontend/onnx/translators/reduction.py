@@ -56,16 +56,15 @@ def reduce_axes(node: OnnxNodeContext) -> Translation:
     return _REDUCTIONS[node.get_op_type()](value, axes, bool(node.get_attribute("keepdims", 1)))
 
 
-@translator("GlobalAveragePool", "GlobalMaxPool")
-def global_pool(node: OnnxNodeContext) -> Translation:
-    value = node.get_input(0)
-    reduction = ops.ReduceMean if node.get_op_type() == "GlobalAveragePool" else ops.ReduceMax
-    return reduction(value, int64(range(2, rank_of(value))), True)
-
-
 rows({
+    "GlobalAveragePool": Row(lambda value: ops.ReduceMean(value, int64(range(2, rank_of(value))), True)),
+    "GlobalMaxPool": Row(lambda value: ops.ReduceMax(value, int64(range(2, rank_of(value))), True)),
     "CumProd": Row(ops.CumProd, since=26, exclusive=Attr("exclusive", 0), reverse=Attr("reverse", 0)),
     "CumSum": Row(ops.CumSum, since=11, exclusive=Attr("exclusive", 0), reverse=Attr("reverse", 0)),
+    "Unique": Row(
+        lambda value, axis, is_sorted: ops.Unique(value, None if axis is None else int64(axis), is_sorted),
+        since=11, axis=Attr("axis", None), is_sorted=Attr("sorted", 1),
+    ),
 })  # fmt: skip
 
 
@@ -88,9 +87,3 @@ def arg_max_or_min(node: OnnxNodeContext) -> Translation:
     if last:
         index = ops.Subtract(ops.Subtract(axis_length(value, axis), int64(1)), index).output(0)
     return index if node.get_attribute("keepdims", 1) else ops.Squeeze(index, int64([axis]))
-
-
-@translator("Unique", since=11)
-def unique(node: OnnxNodeContext) -> Translation:
-    axis = int64(node.get_attribute("axis")) if node.has_attribute("axis") else None
-    return ops.Unique(node.get_input(0), axis, node.get_attribute("sorted", 1))

@@ -9,7 +9,7 @@ from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import rows, translator
-from hetero.frontend.translation.operator_table import Attr, Row
+from hetero.frontend.translation.operator_table import Attr, OptionalInput, Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import arange, axis_length, int64, normalize_axis, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Node, Op, Output
@@ -30,12 +30,6 @@ def _ones_like(value: Output) -> Node:
     return Constant(np.ones(shape.to_shape(), value.element_type.to_dtype()))
 
 
-@translator("DynamicSlice")  # an experimental operator that ONNX has removed
-def dynamic_slice(node: OnnxNodeContext) -> Translation:
-    value, starts, ends = (node.get_input(index) for index in range(3))
-    return ops.Slice(value, starts, ends, _ones_like(starts), node.get_optional_input(3))
-
-
 def _scatter_elements(data: Output, indices: Output, updates: Output, axis: int, reduction: str) -> Op:
     return ops.ScatterElementsUpdate(data, indices, updates, int64(axis), reduction)
 
@@ -43,6 +37,10 @@ def _scatter_elements(data: Output, indices: Output, updates: Output, axis: int,
 _AXIS = Attr("axis", 0)
 _REDUCTION = Attr("reduction", "none", values={"add": "sum", "mul": "prod"})
 rows({
+    "DynamicSlice": Row(  # an experimental operator that ONNX has removed
+        lambda value, starts, ends, axes: ops.Slice(value, starts, ends, _ones_like(starts), axes),
+        0, 1, 2, OptionalInput(3),
+    ),
     "Gather": Row(lambda value, indices, axis: ops.Gather(value, indices, int64(axis)), axis=_AXIS),
     "GatherND": Row(ops.GatherND, since=11, batch_dims=Attr("batch_dims", 0)),
     "NonZero": Row(ops.NonZero, since=9),

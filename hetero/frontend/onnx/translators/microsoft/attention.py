@@ -31,7 +31,7 @@ def attention(node: OnnxNodeContext) -> Translation:
     """Self-attention of ``[B, S, I]``, projected to queries, keys and values by weights ``[I, 3·N·H]`` and a bias."""
     node.check_only_supported(do_rotary=0)
     value, heads = node.get_input(0), node.get_attribute("num_heads")
-    projected = add_optional(node, ops.MatMul(value, node.get_input(1), False, False), 2)
+    projected = add_optional(ops.MatMul(value, node.get_input(1), False, False), node.get_optional_input(2))
     sizes = node.get_attribute("qkv_hidden_sizes", None)
     parts = ops.VariadicSplit(projected, int64(-1), int64(sizes)) if sizes else ops.Split(projected, int64(-1), 3)
     query, key, content = (split_heads(part, heads) for part in parts.outputs())

@@ -14,7 +14,7 @@ from hetero.frontend.onnx.registry import rows, translator
 from hetero.frontend.onnx.translators.convolution import convolution
 from hetero.frontend.onnx.translators.linear import gemm
 from hetero.frontend.onnx.translators.normalization import layer_norm, rms_norm
-from hetero.frontend.translation.operator_table import Attr, Row
+from hetero.frontend.translation.operator_table import Attr, OptionalInput, Row
 from hetero.frontend.translation.translators import Translation, as_outputs
 from hetero.frontend.translation.values import (
     arange,
@@ -27,7 +27,7 @@ from hetero.frontend.translation.values import (
     per_channel,
     rank_of,
 )
-from hetero.graph import Op, Output
+from hetero.graph import Op, Output, as_output
 from hetero.ops.values import exact_value
 from hetero.system.errors import FrontendError
 
@@ -51,16 +51,16 @@ def _activate(node: OnnxNodeContext, value: Output, parameters: Sequence[float])
     return activation(value, *parameters[:count])
 
 
-def add_optional(node: OnnxNodeContext, value: Translation, index: int) -> Output:
-    """Return the sum of the only output of a translation and an optional input, given by its index."""
-    (output,) = as_outputs(value)
-    return ops.Add(output, node.get_input(index)).output(0) if node.has_input(index) else output
+def add_optional(value: Output | Op, other: Output | None) -> Output:
+    """Return the sum of a value and an optional input."""
+    return as_output(value if other is None else ops.Add(value, other))
 
 
 @translator("FusedConv", domain=DOMAIN)
 def fused_conv(node: OnnxNodeContext) -> Translation:
     """Return activation(convolution + Z), where Z is optional."""
-    return _activate(node, add_optional(node, convolution(node), 3), node.get_attribute("activation_params", ()))
+    total = add_optional(convolution(node), node.get_optional_input(3))
+    return _activate(node, total, node.get_attribute("activation_params", ()))
 
 
 @translator("FusedGemm", "FusedMatMulActivation", domain=DOMAIN)
@@ -98,19 +98,14 @@ rows({
     "BiasAdd": Row(lambda data, bias, skip: ops.Add(ops.Add(data, bias), skip), domain=DOMAIN),
     "BiasGelu": Row(lambda data, bias: ops.Gelu(ops.Add(data, bias), "erf"), domain=DOMAIN),
     "BiasSplitGelu": Row(_bias_split_gelu, domain=DOMAIN),
+    "FastGelu": Row(lambda data, bias: ops.Gelu(add_optional(data, bias), "tanh"), 0, OptionalInput(1), domain=DOMAIN),
     "Gelu": Row(ops.Gelu, approximation_mode="erf", domain=DOMAIN),
+    "GemmFastGelu": Row(
+        lambda a, b, bias: ops.Gelu(add_optional(ops.MatMul(a, b, False, False), bias), "tanh"),
+        0, 1, OptionalInput(2), domain=DOMAIN,
+    ),
     "QuickGelu": Row(swish, beta=Attr("alpha", 1.702), domain=DOMAIN),
 })  # fmt: skip
-
-
-@translator("FastGelu", domain=DOMAIN)
-def fast_gelu(node: OnnxNodeContext) -> Translation:
-    return ops.Gelu(add_optional(node, node.get_input(0), 1), "tanh")
-
-
-@translator("GemmFastGelu", domain=DOMAIN)
-def gemm_fast_gelu(node: OnnxNodeContext) -> Translation:
-    return ops.Gelu(add_optional(node, ops.MatMul(node.get_input(0), node.get_input(1), False, False), 2), "tanh")
 
 
 @translator("BiasDropout", domain=DOMAIN)
@@ -120,7 +115,7 @@ def bias_dropout(node: OnnxNodeContext) -> Translation:
     if training is None or training.any():
         raise FrontendError("dropout in training mode is not supported")
     total = ops.Add(node.get_input(0), node.get_input(1)).output(0)
-    return [add_optional(node, total, 2), ops.Broadcast(True, ops.ShapeOf(total)).output(0)]
+    return [add_optional(total, node.get_optional_input(2)), ops.Broadcast(True, ops.ShapeOf(total)).output(0)]
 
 
 @translator("BiasSoftmax", domain=DOMAIN)
@@ -185,7 +180,7 @@ def skip_simplified_layer_normalization(node: OnnxNodeContext) -> Translation:
 
 def _sum_with_skip(node: OnnxNodeContext, bias: int) -> Output:
     """Return the sum of inputs 0 and 1, and of the optional bias, an input given by its index."""
-    return add_optional(node, ops.Add(node.get_input(0), node.get_input(1)), bias)
+    return add_optional(ops.Add(node.get_input(0), node.get_input(1)), node.get_optional_input(bias))
 
 
 @translator("EmbedLayerNormalization", domain=DOMAIN)

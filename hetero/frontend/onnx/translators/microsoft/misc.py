@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import reduce
+from operator import itemgetter
 
 import numpy as np
 
@@ -40,6 +41,8 @@ rows({
     "GridSample": Row(ops.GridSample, **GRID_SAMPLE, domain=DOMAIN),
     "Inverse": Row(ops.Inverse, domain=DOMAIN),
     "TorchEmbedding": Row(lambda table, ids: ops.Gather(table, ids, int64(0)), 0, 1, domain=DOMAIN),
+    # In order of appearance: the unique elements, the index of each element among them, and their counts.
+    "Unique": Row(lambda value: itemgetter(0, 2, 3)(ops.Unique(value, None, False).outputs()), domain=DOMAIN),
 })  # fmt: skip
 
 
@@ -49,13 +52,6 @@ def value_range(node: OnnxNodeContext) -> Translation:
     start, stop = (ops.Squeeze(node.get_input(index)) for index in (0, 1))
     step = ops.Squeeze(node.get_input(2)) if node.has_input(2) else scalar_like(node.get_input(0), 1)
     return ops.Range(start, stop, step, node.get_input(0).element_type)
-
-
-@translator("Unique", domain=DOMAIN)
-def unique(node: OnnxNodeContext) -> Translation:
-    """Return the unique elements in order of appearance, the index of each element among them, and their counts."""
-    result = ops.Unique(node.get_input(0), None, False)
-    return [result.output(0), result.output(2), result.output(3)]
 
 
 @translator("IsAllFinite", domain=DOMAIN)

@@ -127,7 +127,7 @@ def qgemm(node: OnnxNodeContext) -> Translation:
     a, b_scale, zero_point = node.get_input(0), node.get_input(4), node.get_optional_input(8)
     transposed = [node.get_attribute(name, 0) for name in ("transA", "transB")]
     products = integer_gemm(a, node.get_optional_input(2), node.get_input(3), node.get_optional_input(5), transposed)
-    total = ops.Convert(add_optional(node, products, 6), Type.f32)
+    total = ops.Convert(add_optional(products, node.get_optional_input(6)), Type.f32)
     scale = multiply_by(ops.Multiply(node.get_input(1), b_scale), node.get_attribute("alpha", 1.0))
     if not node.has_input(7):
         return ops.Multiply(total, scale)
@@ -154,7 +154,7 @@ def _rescale(node: OnnxNodeContext, total: Output, a_scale: Output, b_scale: int
     """Return total · a_scale · b_scale + bias in f32. The scale of B and the optional bias are given by input index."""
     columns = broadcast_along_axis(node.get_input(b_scale), node.get_input(1), -1)
     result = ops.Multiply(ops.Convert(total, Type.f32), ops.Multiply(a_scale, columns))
-    return add_optional(node, result, bias)
+    return add_optional(result, node.get_optional_input(bias))
 
 
 @translator("DynamicQuantizeLSTM", domain=DOMAIN)

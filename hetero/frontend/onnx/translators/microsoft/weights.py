@@ -42,7 +42,7 @@ def matmul_n_bits(node: OnnxNodeContext) -> Translation:
     blocks = node.get_input(4) if node.has_input(4) else int64(np.arange(columns) // block_size).output(0)
     scales, zero_point = (_take(p, blocks, 1) if rank_of(p) else p for p in (scales, zero_point))
     weights = dequantize(Constant(integers).output(0), scales, zero_point, value.element_type)
-    return add_optional(node, ops.MatMul(value, weights, False, True), 5)
+    return add_optional(ops.MatMul(value, weights, False, True), node.get_optional_input(5))
 
 
 def _unpack(node: OnnxNodeContext, index: int, name: str, bits: int, rows: int) -> np.ndarray:
