@@ -1,17 +1,20 @@
-"""An exported PyTorch program, as the archive or torch itself describes it, before its operators are translated."""
+"""An exported PyTorch program, as the archive or torch itself describes it, before its operators are translated.
+
+The key of a value is its name. What an operator or a user reads is an argument: a Reference to a value, or a constant.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.core.shape import PartialShape
-from hetero.core.types import Type
+from hetero.frontend.translation.decoded import DecodedGraph, DecodedModel, DecodedNode, DecodedTensor
 
 
-class Reference(NamedTuple):
+class ValueRef(NamedTuple):
     """The value of a graph that has this name: a tensor, or a number computed at run time."""
 
     name: str
@@ -22,52 +25,46 @@ Argument = Any
 
 
 @dataclass
-class DecodedTensor:
-    """The element type and the shape of a tensor; a dimension that depends on the inputs is dynamic."""
-
-    element_type: Type
-    partial_shape: PartialShape
-
-
-def is_in_place(op_type: str) -> bool:
-    """Return whether an operator changes its first argument: its name ends with ``_``, as ``aten::add_``."""
-    return op_type.endswith("_") and not op_type.endswith("__")
-
-
-@dataclass
-class DecodedNode:
+class TorchNode(DecodedNode):
     """A call of an operator: ``op_type`` is ``aten::add``, ``overload`` ``Tensor``.
 
-    ``arguments`` has those that are given, by their names in the operator's schema, in order; others have defaults.
-    ``outputs``: the names of the values, None for one that is not a value. ``module``: the path of the module that
-    calls it, ``layer1.0.conv1``, or "".
+    ``inputs``: the arguments that are given, by their names in the operator's schema, in order; others have defaults.
+    ``outputs``: the names of the values, None for one that is not a value. ``path``: that of the module that calls it,
+    ``layer1.0.conv1``, or "".
     """
 
-    name: str
-    op_type: str
-    overload: str
-    arguments: dict[str, Argument]
-    outputs: list[str | None]
-    module: str = ""
+    overload: str = ""
+
+    @property
+    def kind(self) -> str:
+        return f"{self.op_type}.{self.overload}".rstrip(".")
+
+    @property
+    def operator_names(self) -> Sequence[str]:
+        return [f"{self.op_type}.{self.overload}", self.op_type]
 
     @property
     def is_in_place(self) -> bool:
-        """Whether it changes its first argument."""
-        return is_in_place(self.op_type)
+        """Whether it changes its first argument: its name ends with ``_``, as ``aten::add_``."""
+        return self.op_type.endswith("_") and not self.op_type.endswith("__")
+
+    def graphs(self) -> Iterator[TorchGraph]:
+        """Yield the graphs among its arguments."""
+        return (argument for argument in self.inputs.values() if isinstance(argument, TorchGraph))
 
 
 @dataclass
-class DecodedGraph:
+class TorchGraph(DecodedGraph):
     """A graph: the names of its inputs, and its outputs. ``tensors``: what is known of its values, by name."""
 
-    inputs: list[str]
-    outputs: list[Argument]
-    nodes: list[DecodedNode]
-    tensors: dict[str, DecodedTensor]
+    tensors: dict[str, DecodedTensor] = field(default_factory=dict)
+
+    def name_of(self, key: Argument) -> str:
+        return key.name if isinstance(key, ValueRef) else str(key)
 
 
 @dataclass
-class DecodedProgram:
+class TorchProgram(DecodedModel):
     """An exported program.
 
     ``constants``: the arrays of inputs of the graph that are parameters, buffers or constants; ``names``: their names
@@ -75,7 +72,6 @@ class DecodedProgram:
     ``mutations``: the new contents of buffers or inputs, with the names of these in the graph.
     """
 
-    graph: DecodedGraph
     constants: dict[str, np.ndarray] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     user_inputs: list[str] = field(default_factory=list)

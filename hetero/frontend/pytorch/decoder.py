@@ -12,12 +12,12 @@ from hetero.core.shape import Dimension, PartialShape
 from hetero.frontend.pytorch.archive import Archive, scalar_type
 from hetero.frontend.pytorch.decoded import (
     Argument,
-    DecodedGraph,
-    DecodedNode,
-    DecodedProgram,
-    DecodedTensor,
-    Reference,
+    TorchGraph,
+    TorchNode,
+    TorchProgram,
+    ValueRef,
 )
+from hetero.frontend.translation.decoded import DecodedTensor
 from hetero.system.errors import FrontendError
 
 _PROGRAM = "models/model.json"
@@ -36,7 +36,7 @@ _Json = Mapping[str, Any]
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError)
 
 
-def decode_archive(archive: Archive) -> DecodedProgram:
+def decode_archive(archive: Archive) -> TorchProgram:
     """Return the program of an archive. Raises FrontendError if it is damaged or of a newer schema."""
     try:
         arrays = {**archive.tensors("weights"), **archive.tensors("constants")}
@@ -45,7 +45,7 @@ def decode_archive(archive: Archive) -> DecodedProgram:
         raise FrontendError(f"it is no exported program: {type(error).__name__}: {error}") from error
 
 
-def decode(program: _Json, arrays: Mapping[str, np.ndarray]) -> DecodedProgram:
+def decode(program: _Json, arrays: Mapping[str, np.ndarray]) -> TorchProgram:
     """Return a program from its JSON, and the arrays of its parameters, buffers and constants by name.
 
     Raises FrontendError if it is of a newer schema or has what is not supported.
@@ -64,8 +64,8 @@ class _Decoder:
         # The names in the graph of parameters, buffers and constants, by their names in the module.
         self._by_name: dict[str, str] = {}
 
-    def program(self, arrays: Mapping[str, np.ndarray]) -> DecodedProgram:
-        signature, decoded = self._module["signature"], DecodedProgram(self._graph(self._module["graph"]))
+    def program(self, arrays: Mapping[str, np.ndarray]) -> TorchProgram:
+        signature, decoded = self._module["signature"], TorchProgram(self._graph(self._module["graph"]))
         for spec in signature["input_specs"]:
             ((kind, content),) = spec.items()
             self._add_input(decoded, kind, content, arrays)
@@ -74,10 +74,10 @@ class _Decoder:
             self._add_output(decoded, kind, content)
         return decoded
 
-    def _add_input(self, decoded: DecodedProgram, kind: str, content: _Json, arrays: Mapping[str, np.ndarray]) -> None:
+    def _add_input(self, decoded: TorchProgram, kind: str, content: _Json, arrays: Mapping[str, np.ndarray]) -> None:
         if kind == "user_input":
             argument = self._argument(content["arg"])
-            if isinstance(argument, Reference):
+            if isinstance(argument, ValueRef):
                 decoded.user_inputs.append(argument.name)
             return
         if kind == "constant_input":
@@ -89,11 +89,11 @@ class _Decoder:
             raise FrontendError(f"it has no array of the {kind.replace('_', ' ')} '{name}'")
         decoded.constants[value], decoded.names[value], self._by_name[name] = arrays[name], name, value
 
-    def _add_output(self, decoded: DecodedProgram, kind: str, content: _Json) -> None:
+    def _add_output(self, decoded: TorchProgram, kind: str, content: _Json) -> None:
         given = content["arg"]
-        argument = Reference(given["name"]) if "name" in given else self._argument(given)
+        argument = ValueRef(given["name"]) if "name" in given else self._argument(given)
         if kind == "user_output":
-            is_value = isinstance(argument, Reference)
+            is_value = isinstance(argument, ValueRef)
             name = argument.name if is_value else f"output{len(decoded.user_outputs)}"
             decoded.user_outputs.append((argument, name))
         elif kind == "buffer_mutation":
@@ -103,10 +103,11 @@ class _Decoder:
         else:
             raise FrontendError(f"an output of the kind {kind} is not supported")
 
-    def _graph(self, graph: _Json) -> DecodedGraph:
+    def _graph(self, graph: _Json) -> TorchGraph:
         inputs = [self._argument(argument) for argument in graph["inputs"]]
-        return DecodedGraph(
-            [one.name for one in inputs if isinstance(one, Reference)],
+        return TorchGraph(
+            "",
+            [argument.name for argument in inputs if isinstance(argument, ValueRef)],
             [self._argument(argument) for argument in graph["outputs"]],
             [self._node(node) for node in graph["nodes"]],
             {name: self._tensor(meta) for name, meta in graph["tensor_values"].items()},
@@ -125,7 +126,7 @@ class _Decoder:
         least, most = limits.get("min_val") or 0, limits.get("max_val")
         return Dimension(least, most if most is not None and most < 1 << 62 else -1)
 
-    def _node(self, node: _Json) -> DecodedNode:
+    def _node(self, node: _Json) -> TorchNode:
         match = _OVERLOADED.match(node["target"])
         op_type, overload = (f"{match[1]}::{match[2]}", match[3]) if match else (node["target"], "")
         arguments = {
@@ -135,9 +136,9 @@ class _Decoder:
         for output in node["outputs"]:
             value = self._argument(output)
             for one in value if isinstance(value, list) else [value]:
-                outputs.append(one.name if isinstance(one, Reference) else None)
+                outputs.append(one.name if isinstance(one, ValueRef) else None)
         name = node.get("name") or next(filter(None, outputs), op_type)
-        return DecodedNode(name, op_type, overload, arguments, outputs, _module_of(node["metadata"]))
+        return TorchNode(name, op_type, arguments, outputs, path=_module_of(node["metadata"]), overload=overload)
 
     def _argument(self, argument: _Json) -> Argument:
         """Return the value of an argument, which is an object with one member that says its kind."""
@@ -154,9 +155,9 @@ class _Decoder:
             case "as_float":
                 return float(value)  # infinities and NaN are strings
             case "as_tensor":
-                return Reference(value["name"])
+                return ValueRef(value["name"])
             case "as_tensors":
-                return [Reference(one["name"]) for one in value]
+                return [ValueRef(one["name"]) for one in value]
             case "as_optional_tensor":
                 return self._argument(value)
             case "as_optional_tensors":
@@ -172,9 +173,9 @@ class _Decoder:
         raise FrontendError(f"an argument of the kind {kind} is not supported")
 
 
-def _number(value: _Json) -> Reference | int | float | bool:
+def _number(value: _Json) -> ValueRef | int | float | bool:
     ((kind, content),) = value.items()
-    return Reference(content) if kind == "as_name" else content
+    return ValueRef(content) if kind == "as_name" else content
 
 
 def _module_of(metadata: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
-from hetero.frontend.pytorch.decoded import DecodedProgram
+from hetero.frontend.pytorch.decoded import TorchProgram
 from hetero.frontend.pytorch.decoder import decode
 from hetero.system.errors import FrontendError
 
@@ -35,7 +35,7 @@ def is_exported_program(source: Any) -> bool:
     return exported is not None and isinstance(source, exported.ExportedProgram)
 
 
-def decode_exported(program: ExportedProgram) -> DecodedProgram:
+def decode_exported(program: ExportedProgram) -> TorchProgram:
     """Return a program in the form of a file's. Weights are shared with torch.
 
     Raises FrontendError if torch cannot write the program, or it has what is not supported.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hetero.frontend.extension import conversion_for
 from hetero.frontend.frontend import FrontEnd, ModelSource
-from hetero.frontend.pytorch.decoded import DecodedProgram
+from hetero.frontend.pytorch.decoded import TorchNode, TorchProgram
 from hetero.frontend.pytorch.exported import decode_exported, decomposed, is_exported_program
 from hetero.frontend.source import read_source
 from hetero.graph import Model
@@ -61,11 +61,14 @@ class PytorchFrontEnd(FrontEnd):
     def _convert_exported(self, source: ExportedProgram) -> Model:
         """Return the model of a program in memory, in which torch decomposes what is not supported."""
 
-        from hetero.frontend.pytorch.graph import find
+        from hetero.frontend.pytorch.graph import TorchContext
         from hetero.frontend.pytorch.inlining import GRADIENT_MODE
 
+        context = TorchContext(TorchProgram(None), self.extensions)
+
         def is_known(op_type: str, overload: str) -> bool:
-            return op_type == GRADIENT_MODE or find(op_type, overload, self.extensions) is not None
+            node = TorchNode(op_type, op_type, {}, [], overload=overload)
+            return op_type == GRADIENT_MODE or context.find(node) is not None
 
         program = decomposed(source, is_known)
         try:
@@ -77,7 +80,7 @@ class PytorchFrontEnd(FrontEnd):
                 raise
         return self._build(decode_exported(core))
 
-    def _build(self, decoded: DecodedProgram) -> Model:
+    def _build(self, decoded: TorchProgram) -> Model:
         from hetero.frontend.pytorch.graph import build_model
         from hetero.frontend.pytorch.inlining import inline_gradient_modes
 

@@ -2,194 +2,148 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from hetero import ops
+from hetero.core.shape import PartialShape
 from hetero.core.types import Type
-from hetero.frontend.extension import Extension, conversion_for
-from hetero.frontend.pytorch.decoded import Argument, DecodedGraph, DecodedNode, DecodedProgram, Reference, is_in_place
+from hetero.frontend.extension import Extension
+from hetero.frontend.pytorch.decoded import Argument, TorchGraph, TorchNode, TorchProgram, ValueRef
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import find_translator
-from hetero.frontend.pytorch.subgraph import TorchSubgraph
 from hetero.frontend.pytorch.views import Tensors
-from hetero.frontend.translation.subgraph import ModelScope, name_new_nodes
-from hetero.frontend.translation.translators import Translator, as_outputs
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result
+from hetero.frontend.translation.decoded import DecodedGraph, DecodedNode
+from hetero.frontend.translation.graph_builder import GraphBuilder
+from hetero.frontend.translation.model_context import ModelContext
+from hetero.frontend.translation.subgraph import ModelScope, Value
+from hetero.frontend.translation.translators import Translator
+from hetero.frontend.translation.variables import Variables
+from hetero.graph import Constant, Model, Output, Parameter
 from hetero.system.errors import FrontendError
-
-# Maximum nesting depth of graphs.
-MAX_NESTING = 40
-# How many places of an unknown operator a message lists.
-_PLACES_LISTED = 3
 
 
 def build_model(
-    program: DecodedProgram, extensions: Sequence[Extension], report_progress: Callable[[int, int], None]
+    program: TorchProgram, extensions: Sequence[Extension], report_progress: Callable[[int, int], None]
 ) -> Model:
-    """Translate a program, calling ``report_progress`` after each operator.
-
-    Raises FrontendError; operators without a translator are reported all at once.
-    """
-    _check(program.graph, extensions)
+    """Translate a program, calling ``report_progress`` after each operator. Raises FrontendError."""
+    context = TorchContext(program, extensions, report_progress)
+    context.check(program.graph, "; torch decomposes many operators: save the program after run_decompositions()")
     mutations = list(program.mutations)
     while True:
         # Which buffers operators change in place is known only after the translation: if they do, it is repeated.
-        scope = ModelScope()
-        builder = GraphBuilder(program.graph, extensions, scope)
-        parameters = [_add_parameter(program, name, builder) for name in program.user_inputs]
-        targets = {target for _, target in mutations}
-        _add_constants(program, targets, builder)
-        builder.translate(report_progress)
-        changed = builder.changed() - targets
-        mutations += [(Reference(name), name) for name in (*program.constants, *program.user_inputs) if name in changed]
+        builder = _translated(context, {target for _, target in mutations})
+        changed = builder.changed() - {target for _, target in mutations}
+        mutations += [(ValueRef(name), name) for name in (*program.constants, *program.user_inputs) if name in changed]
         if changed.isdisjoint(program.constants):
             break
-    results, sinks = [], []
-    for argument, name in program.user_outputs:
-        if argument is not None:
-            results.append(_result(builder.value(argument, "the output of the program"), name, scope))
+    reader = "the output of the program"
+    results = [
+        builder.result(builder.value(argument, reader), name)
+        for argument, name in program.user_outputs
+        if argument is not None
+    ]
     for argument, target in mutations:
-        after = builder.value(argument, "the output of the program")
+        after = builder.value(argument, reader)
         if target in program.names:
-            name = program.names[target]
-            sinks.append(scope.name(ops.Assign(after, name), f"{name}/assign"))
+            builder.variables.assign(program.names[target], after)
         else:
-            results.append(_result(after, f"{target}/after", scope))
-    return Model(results, parameters, "model", sinks=sinks)
+            results.append(builder.result(after, f"{target}/after"))
+    return Model(results, builder.parameters, "model", sinks=builder.variables.sinks())
 
 
-def _add_parameter(program: DecodedProgram, name: str, builder: GraphBuilder) -> Parameter:
-    """Return the Parameter of an input, which is a tensor or an integer."""
-    tensor = program.graph.tensors.get(name)
-    parameter = Parameter(tensor.element_type, tensor.partial_shape) if tensor else Parameter(Type.i64, [])
-    builder.define(name, builder.scope.name(parameter, name).output(0))
-    parameter.output(0).add_names({name})
-    return parameter
+def _translated(context: TorchContext, mutated: set[str]) -> TorchBuilder:
+    """Return the builder of the main graph after its translation; constants in ``mutated`` are variables."""
+    program, scope = context.decoded, ModelScope()
+    arrays = {name: program.constants[key] for key, name in program.names.items()}
+    variables = Variables(scope, arrays, {name for key, name in program.names.items() if key in mutated})
+    builder = TorchBuilder(context, program.graph, scope, variables)
+    for key in program.user_inputs:
+        builder.add_input(key)
+    for key, name in program.names.items():
+        builder.define(key, variables.read(name))
+    builder.translate()
+    return builder
 
 
-def _add_constants(program: DecodedProgram, mutated: set[str], builder: GraphBuilder) -> None:
-    """Define the parameters, buffers and constants; those that the program changes are variables."""
-    for value, array in program.constants.items():
-        name = program.names[value]
-        constant: Node = builder.scope.name(Constant(array), name)
-        if value in mutated:
-            constant = builder.scope.name(ops.ReadValue(constant, name), f"{name}/read")
-        builder.define(value, constant.output(0))
+class TorchContext(ModelContext):
+    """The state of a program."""
+
+    decoded: TorchProgram
+
+    def find_built_in(self, node: DecodedNode) -> Translator | None:
+        assert isinstance(node, TorchNode)
+        op_types = [node.op_type, node.op_type[:-1]] if node.is_in_place else [node.op_type]
+        return next(filter(None, (find_translator(op_type, node.overload) for op_type in op_types)), None)
+
+    def graphs_of(self, node: DecodedNode) -> list[DecodedGraph]:
+        assert isinstance(node, TorchNode)
+        return list(node.graphs())
+
+    def order(self, graph: DecodedGraph) -> Sequence[DecodedNode]:
+        """Return all nodes: each may change tensors in place."""
+        return graph.nodes
 
 
-def _result(value: Output, name: str, scope: ModelScope) -> Result:
-    result = Result(value, name=scope.unique.take(f"{name}/result"))
-    result.output(0).names = {name}
-    return result
+class TorchBuilder(GraphBuilder):
+    """Translator of one graph, whose tensors may share memory."""
 
-
-def find(op_type: str, overload: str, extensions: Sequence[Extension]) -> Translator | None:
-    """Return the translator of an operator: one for its overload, else one for all; extensions first."""
-    for name in (f"{op_type}.{overload}", op_type):
-        if extension := conversion_for(extensions, name, ""):
-            return extension.get_converter()
-    found = find_translator(op_type, overload)
-    return find_translator(op_type[:-1], overload) if found is None and is_in_place(op_type) else found
-
-
-def _check(graph: DecodedGraph, extensions: Sequence[Extension]) -> None:
-    """Raise FrontendError if operators have no translator, listing all with the modules that call them."""
-    missing: dict[str, Counter[str]] = {}
-
-    def collect(graph: DecodedGraph) -> None:
-        for node in graph.nodes:
-            if find(node.op_type, node.overload, extensions) is None:
-                kind = f"{node.op_type}.{node.overload}".rstrip(".")
-                missing.setdefault(kind, Counter())[node.module or node.name] += 1
-            for argument in node.arguments.values():
-                if isinstance(argument, DecodedGraph):
-                    collect(argument)
-
-    collect(graph)
-    if missing:
-        kinds = "; ".join(f"{kind} ({_listed(places)})" for kind, places in sorted(missing.items()))
-        if any(kind.startswith(("aten::", "higher_order::wrap_with_autocast")) for kind in missing):
-            kinds += "; torch decomposes many operators: save the program after run_decompositions()"
-        raise FrontendError(f"there is no translation of {kinds}")
-
-
-def _listed(places: Mapping[str, int]) -> str:
-    count = sum(places.values())
-    more = ", …" if len(places) > _PLACES_LISTED else ""
-    return f"{count} in {', '.join(list(places)[:_PLACES_LISTED])}{more}"
-
-
-class GraphBuilder:
-    """Translator of one graph into the Model under construction whose state is ``scope``.
-
-    ``prefix``: prepended to node names if the graph is inlined into another. ``depth``: how many graphs are around it.
-    """
+    graph: TorchGraph
 
     def __init__(
         self,
+        context: ModelContext,
         graph: DecodedGraph,
-        extensions: Sequence[Extension],
         scope: ModelScope,
+        variables: Variables,
+        outer: GraphBuilder | None = None,
         prefix: str = "",
-        depth: int = 0,
     ) -> None:
-        if depth > MAX_NESTING:
-            raise FrontendError(f"graphs are nested more than {MAX_NESTING} deep")
-        self._graph, self._extensions, self._prefix, self._depth = graph, extensions, prefix, depth
-        self.scope = scope
-        self._tensors = Tensors(self._translate)
+        super().__init__(context, graph, scope, variables, outer, prefix)
+        self.parameters: list[Parameter] = []
+        self._tensors = Tensors(lambda node: self.translate_node(node, self.node_name(node)))
 
-    def enter(self, graph: DecodedGraph, scope: ModelScope, prefix: str) -> GraphBuilder:
-        """Return a builder for a graph in an argument. In the same scope, it needs a prefix for its node names."""
-        return GraphBuilder(graph, self._extensions, scope, self._prefix + prefix, self._depth + 1)
+    def add_input(self, name: str) -> None:
+        """Create the Parameter of an input, which is a tensor or an integer."""
+        tensor = self.graph.tensors.get(name)
+        kind, shape = (tensor.element_type, tensor.partial_shape) if tensor else (Type.i64, PartialShape([]))
+        self.parameters.append(self.add_parameter(name, kind, shape))
+        self.parameters[-1].output(0).add_names({name})
 
-    def define(self, name: str, value: Output) -> None:
-        self._tensors.define(name, value)
+    def define(self, key: str, value: Value) -> None:
+        self._tensors.define(key, value)
 
     def changed(self) -> set[str]:
         """Return the tensors that operators have changed in place."""
         return self._tensors.changed()
 
-    def translate(
-        self, report_progress: Callable[[int, int], None] = lambda total_steps, completed_steps: None
-    ) -> None:
-        """Translate all operators. The values of the graph's inputs must be defined."""
-        nodes = self._graph.nodes
-        for completed, node in enumerate(nodes, 1):
-            self._translate(node)
-            report_progress(len(nodes), completed)
+    def value(self, key: Argument, reader: str = "it") -> Value:
+        if key is None:
+            return None
+        if not isinstance(key, ValueRef):
+            return Constant(np.array(key)).output(0)
+        return self._tensors[key.name] if key.name in self._tensors else super().value(key, reader)
 
-    def value(self, argument: Argument, reader: str) -> Output:
-        """Return the value of an argument. Raises FrontendError if nothing before ``reader`` computes it."""
-        if isinstance(argument, Reference):
-            if argument.name not in self._tensors:
-                raise FrontendError(f"{reader} reads '{argument.name}', which no operator before it computes")
-            return self._tensors[argument.name]
-        return Constant(np.array(argument)).output(0)
+    def translate(self) -> list[Value]:
+        values = super().translate()
+        changed = self.changed() & set(self.graph.inputs) if self.outer else set()
+        if changed:
+            raise FrontendError(f"its graph changes its inputs in place ({', '.join(sorted(changed))}): "
+                                "export with run_decompositions()")  # fmt: skip
+        return values
 
-    def _translate(self, node: DecodedNode) -> None:
-        name = self.scope.unique.take(
-            f"{self._prefix}{node.module}/{node.name}" if node.module else self._prefix + node.name
-        )
-        try:
-            translator = find(node.op_type, node.overload, self._extensions)
-            assert translator is not None  # by the check of the whole program
-            arguments = {key: self._resolved(value) for key, value in node.arguments.items()}
-            outputs = as_outputs(translator(TorchNodeContext(node, name, arguments, self._graph.tensors)))
-            name_new_nodes(outputs, name, self.scope.named, self.scope.unique)
-            if len(outputs) < len(node.outputs):
-                raise FrontendError(f"only its first {len(outputs)} of {len(node.outputs)} outputs are supported")
-            self._tensors.define_results(node, outputs)
-        except Exception as error:
-            # Translators may raise anything for an untrusted file.
-            raise FrontendError(f"{node.op_type} node '{name}': {error}") from error
+    def node_context(self, node: DecodedNode, name: str) -> TorchNodeContext:
+        assert isinstance(node, TorchNode)
+        arguments = {key: self._resolved(argument) for key, argument in node.inputs.items()}
+        return TorchNodeContext(node, name, arguments, self.graph.tensors)
 
     def _resolved(self, argument: Argument) -> Argument:
-        if isinstance(argument, Reference):
-            return self.value(argument, "it")
-        if isinstance(argument, DecodedGraph):
-            return TorchSubgraph(argument, self)
-        return [self._resolved(one) for one in argument] if isinstance(argument, list) else argument
+        if isinstance(argument, ValueRef):
+            return self.value(argument)
+        if isinstance(argument, TorchGraph):
+            return self.subgraph(argument)
+        return [self._resolved(part) for part in argument] if isinstance(argument, list) else argument
+
+    def define_each(self, node: DecodedNode, outputs: list[Output]) -> None:
+        assert isinstance(node, TorchNode)
+        self._tensors.define_results(node, outputs)

@@ -9,8 +9,9 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.pytorch.decoded import Argument, DecodedNode, DecodedTensor
+from hetero.frontend.pytorch.decoded import Argument, TorchNode
 from hetero.frontend.pytorch.registry import canonical_name
+from hetero.frontend.translation.decoded import DecodedTensor
 from hetero.frontend.translation.node_context import NodeContext
 from hetero.graph import Constant, Output
 from hetero.system.errors import FrontendError
@@ -25,7 +26,7 @@ class TorchNodeContext(NodeContext):
 
     def __init__(
         self,
-        node: DecodedNode,
+        node: TorchNode,
         name: str,
         arguments: Mapping[str, Argument],
         tensors: Mapping[str, DecodedTensor],

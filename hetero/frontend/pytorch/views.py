@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.pytorch.decoded import DecodedNode, Reference
+from hetero.frontend.pytorch.decoded import TorchNode, ValueRef
 from hetero.frontend.pytorch.registry import canonical_name
 from hetero.frontend.translation.values import int64, normalize_axis, rank_of
 from hetero.graph import Node, Output, as_output
@@ -44,13 +44,13 @@ class _View(NamedTuple):
     """A view: the tensor it is a view of, and the operator that makes it."""
 
     base: str
-    node: DecodedNode
+    node: TorchNode
 
 
 class Tensors:
     """The values of the tensors of a graph by name. ``translate`` computes the results of an operator again."""
 
-    def __init__(self, translate: Callable[[DecodedNode], None]) -> None:
+    def __init__(self, translate: Callable[[TorchNode], None]) -> None:
         self._translate = translate
         self._values: dict[str, Output] = {}
         # Other names of tensors: results of operators that return their argument, changed or not.
@@ -89,7 +89,7 @@ class Tensors:
         self._values[name] = value
         self._seen[name] = self._changes[self._root(name)]
 
-    def define_results(self, node: DecodedNode, outputs: list[Output]) -> None:
+    def define_results(self, node: TorchNode, outputs: list[Output]) -> None:
         """Define the results of an operator, which may share memory with its arguments."""
         names = [name for name in node.outputs if name is not None]
         kind = canonical_name(node.op_type).removeprefix("aten::")
@@ -109,18 +109,18 @@ class Tensors:
             if name is not None:
                 self.define(name, value)
         if kind in _VIEWS_OR_COPIES:
-            for argument in node.arguments.values():
+            for argument in node.inputs.values():
                 for one in argument if isinstance(argument, list) else [argument]:
-                    if isinstance(one, Reference):
+                    if isinstance(one, ValueRef):
                         self._join(self._root(self._tensor(one.name)), names)
 
     def changed(self) -> set[str]:
         """Return the tensors, none of them a view, whose memory was changed, or may have been."""
         return {name for root in +self._changes for name in self._groups.get(root, [root])}
 
-    def _is_unchanged(self, node: DecodedNode, kind: str, outputs: list[Output]) -> bool:
+    def _is_unchanged(self, node: TorchNode, kind: str, outputs: list[Output]) -> bool:
         """Return whether a conversion returns its argument, as that has the element type already."""
-        if kind not in _CONVERSIONS or node.arguments.get("copy"):
+        if kind not in _CONVERSIONS or node.inputs.get("copy"):
             return False
         return self[_first_tensor(node) or ""].element_type is outputs[0].element_type
 
@@ -163,17 +163,17 @@ class Tensors:
             self.define(name, value)
 
 
-def _first_tensor(node: DecodedNode) -> str | None:
-    first = next(iter(node.arguments.values()), None)
-    return first.name if isinstance(first, Reference) else None
+def _first_tensor(node: TorchNode) -> str | None:
+    first = next(iter(node.inputs.values()), None)
+    return first.name if isinstance(first, ValueRef) else None
 
 
-def _changed_tensor(node: DecodedNode) -> str | None:
+def _changed_tensor(node: TorchNode) -> str | None:
     """Return the tensor that an operator changes: its first argument, or the one that it is given for its result."""
     if node.is_in_place:
         return _first_tensor(node)
-    out = node.arguments.get("out")
-    return out.name if isinstance(out, Reference) else None
+    out = node.inputs.get("out")
+    return out.name if isinstance(out, ValueRef) else None
 
 
 def _updated_base(view: _View, base: Output, value: Output) -> Output:
@@ -188,27 +188,27 @@ def _updated_base(view: _View, base: Output, value: Output) -> Output:
     raise FrontendError(f"a change of a tensor through {kind} is not supported: export with run_decompositions()")
 
 
-def _order(node: DecodedNode, kind: str, rank: int) -> list[int]:
+def _order(node: TorchNode, kind: str, rank: int) -> list[int]:
     if kind == "permute":
-        return [normalize_axis(axis, rank) for axis in node.arguments["dims"]]
+        return [normalize_axis(axis, rank) for axis in node.inputs["dims"]]
     order = list(range(rank))
     if kind == "numpy_T":
         return order[::-1]
-    first, second = {"t": (0, 1), "mT": (-2, -1)}.get(kind) or (node.arguments[name] for name in ("dim0", "dim1"))
+    first, second = {"t": (0, 1), "mT": (-2, -1)}.get(kind) or (node.inputs[name] for name in ("dim0", "dim1"))
     if rank > 1:
         order[first], order[second] = order[second], order[first]
     return order
 
 
-def _updated_part(node: DecodedNode, kind: str, base: Output, value: Output) -> Node:
-    axis = node.arguments.get("dim", 0)
+def _updated_part(node: TorchNode, kind: str, base: Output, value: Output) -> Node:
+    axis = node.inputs.get("dim", 0)
     if kind == "select":
-        index = node.arguments["index"]
+        index = node.inputs["index"]
         value = ops.Unsqueeze(value, int64([normalize_axis(axis, rank_of(base))])).output(0)
         limits = [index, index + 1 or None, 1] if isinstance(index, int) else [index]
     else:
-        limits = [node.arguments.get(name) for name in ("start", "end", "step")]
-    if any(isinstance(limit, Reference) for limit in limits):
+        limits = [node.inputs.get(name) for name in ("start", "end", "step")]
+    if any(isinstance(limit, ValueRef) for limit in limits):
         raise FrontendError("a change of a part at a computed place is not supported: export with run_decompositions()")
     begin, end, step = (given if given is not None else default for given, default in zip(limits, (0, 2**63 - 1, 1)))
     return ops.SliceScatter(base, value, int64([begin]), int64([end]), int64([step]), int64([axis]))

@@ -164,6 +164,10 @@ class GraphBuilder(ABC):
         name_new_nodes(outputs, node_context.name, self.scope.named, self.scope.unique)
         if any(key is not None for key in node.outputs[len(outputs) :]):
             raise FrontendError(f"only its first {len(outputs)} of {len(node.outputs)} outputs are supported")
+        self.define_each(node, outputs)
+
+    def define_each(self, node: DecodedNode, outputs: list[Output]) -> None:
+        """Set the values of a node's outputs, in order."""
         for key, output in zip(node.outputs, outputs):
             if key is not None:
                 self.define(key, output)

@@ -83,7 +83,7 @@ DAMAGED = {
     "another folder": (changed_weight(path_name="../../../models/model.json"), "has no file"),
     "an unknown operator": (
         changed_program(lambda program: nodes(program)[0].update(target="torch.ops.my.op.x")),
-        r"no translation of my::op\.x \(1 in stem\.0\)",
+        r"no translation of my::op\.x \('stem\.0/",
     ),
     "an undefined value": (
         changed_program(

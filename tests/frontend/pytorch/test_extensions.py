@@ -48,7 +48,7 @@ def expected(name="cond"):
 def test_operators_of_users(name):
     """By position, as in other formats, by the names in the operator's schema, and as an argument that is a number."""
     content = with_operator("torch.ops.my.sub.Tensor")
-    with pytest.raises(FrontendError, match=r"no translation of my::sub\.Tensor \(1 in"):
+    with pytest.raises(FrontendError, match=r"no translation of my::sub\.Tensor \("):
         Core().read_model(content)
     for converter in (
         lambda node: ops.Subtract(node.get_input(0), ops.Convert(node.get_input(1), "f32")).outputs(),

@@ -8,9 +8,8 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.pytorch.subgraph import TorchSubgraph
 from hetero.frontend.translation.control_flow import build_loop_body, connect, make_if, make_scan
-from hetero.frontend.translation.subgraph import Body
+from hetero.frontend.translation.subgraph import Body, DecodedSubgraph
 from hetero.frontend.translation.translators import Translation
 from hetero.graph import Constant, Model, Output, Parameter
 from hetero.ops.control_flow.bodies import BodyOutputDescription, MergedInputDescription
@@ -80,7 +79,7 @@ def map_slices(node: TorchNodeContext) -> Translation:
     return _scan(graph, [], scanned, others or [])
 
 
-def _scan(graph: TorchSubgraph, states: list[Output], scanned: list[Output], others: list[Output]) -> Translation:
+def _scan(graph: DecodedSubgraph, states: list[Output], scanned: list[Output], others: list[Output]) -> Translation:
     if not all(isinstance(value, Output) for value in (*states, *scanned, *others)):
         raise FrontendError("its operands must be tensors")
     inputs, outputs = (0,) * len(scanned), (0,) * (graph.output_count - len(states))
