@@ -26,8 +26,9 @@ MOST_MODULES, MOST_TOP_MODULES = 15, 12
 PACKAGES = {"hetero": ROOT, **{path.name: path.parent for path in sorted(ROOT.glob("plugins/*/hetero_*"))}}
 # Modules that only export names of others, so that they belong to no layer.
 FACADES = {"__init__", "__main__"}
-# The names that OpenVINO gives to a class of the plugin API and to one of the runtime.
-SHARED_NAMES = {"CompiledModel", "InferRequest"}
+# The names that OpenVINO gives to two classes: of the plugin API and the runtime, of elements and devices, of packages
+# and files.
+SHARED_NAMES = {"CompiledModel", "InferRequest", "Type", "Version"}
 
 
 class Import(NamedTuple):

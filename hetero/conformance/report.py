@@ -31,7 +31,7 @@ def features(reports: Iterable) -> list[str]:
 
 
 @dataclass
-class Row:
+class ConformanceRow:
     """The cases of one operation."""
 
     passed: int = 0
@@ -42,7 +42,7 @@ class Row:
 
 def table(reports: Iterable) -> list[str]:
     """Return the lines of the table, from the reports of tests; [] if no test was a case of an operation."""
-    rows: dict[str, Row] = defaultdict(Row)
+    rows: dict[str, ConformanceRow] = defaultdict(ConformanceRow)
     for report in reports:
         for operation, works, supported in (value for key, value in report.user_properties if key == PROPERTY):
             row = rows[operation]

@@ -143,9 +143,9 @@ class HeteroPlugin(Plugin):
     def import_model(
         self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
     ) -> HeteroCompiledModel:
-        given = dict(options)
-        cached: dict[str, Any] = {props.loaded_from_cache: True} if given.pop(props.loaded_from_cache, False) else {}
-        table, devices = self._devices_for(devices_of_plan(sections), given)
+        values = dict(options)
+        cached: dict[str, Any] = {props.loaded_from_cache: True} if values.pop(props.loaded_from_cache, False) else {}
+        table, devices = self._devices_for(devices_of_plan(sections), values)
         plan, report = plan_in(sections, lambda name, blob: devices[name].import_blob(blob, cached))
         table.add(props.loaded_from_cache, bool(cached))
         prepared = PreparedModel(self, self.device(options), table, ports_in(sections), Model([], []))

@@ -192,7 +192,7 @@ class Plugin:
         if not properties.value_of(props.disable_transformations):
             disabled = [*properties.value_of(props.disabled_passes)]
             if properties.value_of(props.hint.execution_mode) == props.hint.ExecutionMode.ACCURACY:
-                disabled += [one.__name__ for one in self.passes if may_change_numerics(one)]
+                disabled += [step.__name__ for step in self.passes if may_change_numerics(step)]
             changed = PassManager(self.passes, disabled).run(model)
             self.log.debug("'%s' was changed by %s", model.friendly_name, ", ".join(changed) or "no pass")
         return model
@@ -229,12 +229,12 @@ class Plugin:
         Raises PropertyError for an id that no device has.
         """
         devices = self.devices()
-        wanted = str(options.get(props.device.id) or self._options[""].get(props.device.id, ""))
-        found = next((device for device in devices if not wanted or device.is_named(wanted)), None)
-        if found is None:
+        device_id = str(options.get(props.device.id) or self._options[""].get(props.device.id, ""))
+        match = next((device for device in devices if not device_id or device.is_named(device_id)), None)
+        if match is None:
             ids = ", ".join(device.id or "0" for device in devices)
-            raise PropertyError(f"property {props.device.id} of {self.name} cannot be '{wanted}': it takes {ids}")
-        return found
+            raise PropertyError(f"property {props.device.id} of {self.name} cannot be '{device_id}': it takes {ids}")
+        return match
 
     def properties_of(self, device: Device, values: Mapping[str, Any]) -> Collection[Property]:
         """Return the properties of one device (optional): by default ``supported_properties``.
@@ -245,9 +245,9 @@ class Plugin:
 
     def import_properties(self, options: Mapping[str, Any]) -> PropertyTable:
         """Return the properties of an imported model: ``property_table``, and LOADED_FROM_CACHE from the options."""
-        given = dict(options)
-        loaded_from_cache = given.pop(props.loaded_from_cache, False)
-        table = self.property_table(given)
+        values = dict(options)
+        loaded_from_cache = values.pop(props.loaded_from_cache, False)
+        table = self.property_table(values)
         table.add(props.loaded_from_cache, props.loaded_from_cache.checked(loaded_from_cache, self.name))
         return table
 

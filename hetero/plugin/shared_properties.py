@@ -19,7 +19,7 @@ def inference_precision(*reduced: Type) -> Property:
     The other one of them is accepted as a hint without effect.
     """
     accepted = element_type(Type.f32, *_REDUCED, Type.dynamic)
-    ignored = tuple(one for one in _REDUCED if one not in reduced)
+    ignored = tuple(reduced_type for reduced_type in _REDUCED if reduced_type not in reduced)
     return Property(props.hint.inference_precision, accepted, Type.dynamic, ignored=ignored)
 
 

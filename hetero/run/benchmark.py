@@ -24,7 +24,7 @@ from hetero.graph import Model, port_name
 from hetero.plugin import ProfilingInfo
 from hetero.run.media.samples import Sample
 from hetero.run.model_files import Progress, compile_model
-from hetero.run.yaml_runs.runner import OperationTime, Placement, placement_of, slowest_operations
+from hetero.run.yaml_runs.runner import OperationTime, PlacementInfo, placement_of, slowest_operations
 from hetero.runtime import AsyncInferQueue, Core, InferRequest
 from hetero.system.files import atomic_write
 
@@ -55,7 +55,7 @@ class Measurement:
     maximum: float
     throughput: float
     ratio: float
-    placement: Placement | None
+    placement: PlacementInfo | None
     slowest: list[OperationTime]
 
 
@@ -71,19 +71,19 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class Duration:
-    """How long each device is measured: seconds, or a number of inferences if that is not 0."""
+    """The time for which each device is measured: seconds, or a number of inferences if that is not 0."""
 
     seconds: float
     inferences: int = 0
 
-    def done(self, candidate: _Candidate) -> float:
+    def done(self, candidate: _MeasuredModel) -> float:
         """Return the part of the measurement that is done."""
         if self.inferences:
             return len(candidate.latencies) / self.inferences
         return candidate.seconds / self.seconds if self.seconds else float(bool(candidate.latencies))
 
 
-class _Candidate:
+class _MeasuredModel:
     """A model that is compiled for one device, with its requests."""
 
     def __init__(
@@ -151,15 +151,15 @@ def benchmark(
 ) -> Benchmark:
     """Measure a model, or the compiled model of a path, on devices, each with its properties.
 
-    ``requests``: see ``_Candidate``.
+    ``requests``: see ``_MeasuredModel``.
     """
     candidates = []
     for device, properties in devices:
         progress(f"Compiling for {device}", 0, 1)
-        candidates.append(_Candidate(core, model, device, properties, requests))
+        candidates.append(_MeasuredModel(core, model, device, properties, requests))
         candidates[-1].run_first(samples[0].arrays)
     endless = itertools.cycle(samples)
-    while pending := [one for one in candidates if duration.done(one) < 1]:
+    while pending := [candidate for candidate in candidates if duration.done(candidate) < 1]:
         for candidate in pending:
             progress(f"Measuring {candidate.device}", int(100 * min(map(duration.done, candidates))), 100)
             limit = (duration.inferences or UNLIMITED) - len(candidate.latencies)
@@ -167,12 +167,12 @@ def benchmark(
     ports = candidates[0].compiled.inputs
     shapes = {port_name(port): list(array.shape) for port, array in zip(ports, samples[0].arrays)}
     api = "sync" if requests is None else "async"
-    return Benchmark(name, api, shapes, [_measurement(one, candidates[0], api) for one in candidates])
+    return Benchmark(name, api, shapes, [_measurement(candidate, candidates[0], api) for candidate in candidates])
 
 
-def _measurement(candidate: _Candidate, first: _Candidate, api: str) -> Measurement:
+def _measurement(candidate: _MeasuredModel, first: _MeasuredModel, api: str) -> Measurement:
     latencies = candidate.latencies
-    speeds = [1 / median(one.latencies) if api == "sync" else _throughput(one) for one in (candidate, first)]
+    speeds = [1 / median(model.latencies) if api == "sync" else _throughput(model) for model in (candidate, first)]
     return Measurement(
         candidate.device,
         candidate.requests,
@@ -191,7 +191,7 @@ def _measurement(candidate: _Candidate, first: _Candidate, api: str) -> Measurem
     )
 
 
-def _throughput(candidate: _Candidate) -> float:
+def _throughput(candidate: _MeasuredModel) -> float:
     return len(candidate.latencies) / candidate.seconds
 
 
@@ -201,4 +201,4 @@ def write_csv(report: Benchmark, file: Path) -> None:
     with atomic_write(file) as (stream,), io.TextIOWrapper(stream, "utf-8", newline="", write_through=True) as text:
         writer = csv.writer(text)
         writer.writerow(names)
-        writer.writerows([getattr(one, name) for name in names] for one in report.measurements)
+        writer.writerows([getattr(measurement, name) for name in names] for measurement in report.measurements)

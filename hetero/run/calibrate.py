@@ -113,7 +113,7 @@ def calibrate(
     return _Calibration(core, model, device, inputs, config or {}, seconds, progress).run()
 
 
-class _Candidate:
+class _ProfiledModel:
     """A compiled model that is measured repeatedly: median times of inferences, subgraphs and steps."""
 
     def __init__(self, compiled: CompiledModel, inputs: Sequence[np.ndarray]) -> None:
@@ -194,7 +194,7 @@ class _Calibration:
         self.progress(text, self._done, self._total)
         self._done += 1
 
-    def _compile(self, first: ListedDevice | None, **options: Any) -> _Candidate:
+    def _compile(self, first: ListedDevice | None, **options: Any) -> _ProfiledModel:
         """Compile the model with all operations that ``first`` supports on it, or as MIN_CUT places them if None."""
         names = [device.name for device in self._devices]
         if first is not None:
@@ -203,9 +203,9 @@ class _Calibration:
         kind = self.device.partition(":")[0]
         with placement_log_muted():
             compiled = self.core.compile_model(self.model, f"{kind}:{','.join(names)}", options)
-        return _Candidate(compiled, self.inputs)
+        return _ProfiledModel(compiled, self.inputs)
 
-    def _measure(self, candidates: Sequence[_Candidate], count: int = 1) -> list[list[float]]:
+    def _measure(self, candidates: Sequence[_ProfiledModel], count: int = 1) -> list[list[float]]:
         """Return the seconds of each candidate in each round, after ``count`` times the time for one device.
 
         The candidates run in turn, so that other work on the machine disturbs all of them equally.
@@ -217,7 +217,7 @@ class _Calibration:
                 break
         return rounds
 
-    def _operation_times(self, device: ListedDevice, plain: _Candidate, profiled: _Candidate) -> OperationTimes:
+    def _operation_times(self, device: ListedDevice, plain: _ProfiledModel, profiled: _ProfiledModel) -> OperationTimes:
         """Return the seconds of each operation on a device; 0 if the device fused it into another operation."""
         costs = CostModel(self.model, self._key, [device], self._database)
         seconds_of: dict[str, float] = {}
@@ -252,8 +252,8 @@ class _Calibration:
         return max(seconds - transfers - costs.benchmark(device).subgraph, seconds / 2)
 
     def _try_cuts(
-        self, plain: Mapping[ListedDevice, _Candidate], times: Mapping[ListedDevice, OperationTimes]
-    ) -> _Candidate:
+        self, plain: Mapping[ListedDevice, _ProfiledModel], times: Mapping[ListedDevice, OperationTimes]
+    ) -> _ProfiledModel:
         """Return a candidate with MIN_CUT's placement that is faster than all in ``plain``, or one of ``plain``."""
         self._report_progress("Measuring MIN_CUT")
         for attempt in range(MAX_ATTEMPTS):
@@ -279,7 +279,7 @@ class _Calibration:
             adjusted = dataclasses.replace(measured, subgraph=(measured.subgraph or 0.0) * factor, margin=margin)
             self._database.write_operation_times(device, self._key, adjusted)
 
-    def _result(self, plain: Mapping[ListedDevice, _Candidate], min_cut: _Candidate) -> Calibration:
+    def _result(self, plain: Mapping[ListedDevice, _ProfiledModel], min_cut: _ProfiledModel) -> Calibration:
         costs = CostModel(self.model, self._key, self._devices, self._database)
         supported = {
             d.name: {o for s in plain[d].report.subgraphs if s.device == d.name for o in s.operations} for d in plain
@@ -297,12 +297,14 @@ class _Calibration:
         return Calibration(operations[:MAX_OPERATIONS], milliseconds, min_cut.report.summary(), shapes)
 
 
-def _placement(candidate: _Candidate) -> dict[str, str]:
+def _placement(candidate: _ProfiledModel) -> dict[str, str]:
     """Return the device of each operation."""
     return {name: subgraph.device for subgraph in candidate.report.subgraphs for name in subgraph.operations}
 
 
-def _with_same_placement(plain: Mapping[ListedDevice, _Candidate], candidate: _Candidate) -> _Candidate | None:
+def _with_same_placement(
+    plain: Mapping[ListedDevice, _ProfiledModel], candidate: _ProfiledModel
+) -> _ProfiledModel | None:
     return next((other for other in plain.values() if _placement(other) == _placement(candidate)), None)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from hetero.graph import Model
 from hetero.run.model_files import Progress, compile_model
-from hetero.run.yaml_runs.runner import Placement, placement_of
+from hetero.run.yaml_runs.runner import PlacementInfo, placement_of
 from hetero.runtime import Core
 from hetero.system.files import atomic_write
 
@@ -23,7 +23,7 @@ class Compilation:
     byte_size: int
     device: str
     compile_seconds: float
-    placement: Placement | None
+    placement: PlacementInfo | None
 
 
 def compile_to_blob(

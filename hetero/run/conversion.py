@@ -31,8 +31,8 @@ def converted_files(text: str) -> list[Path]:
 
 def convert_model(model: Model, files: Sequence[Path], shapes: Sequence[str], compress_to_fp16: bool) -> Conversion:
     """Reshape the model to shapes such as ``x=1,3``, and write it. Raises HeteroError."""
-    if given := parse_shapes(shapes):
-        model.reshape({name: list(shape) for name, shape in given.items()})
+    if lengths := parse_shapes(shapes):
+        model.reshape({name: list(shape) for name, shape in lengths.items()})
     write_model(model, files, compress_to_fp16)
     return Conversion([str(file) for file in files], sum(not is_terminal(node) for node in model.get_ordered_ops()))
 

@@ -19,7 +19,7 @@ from rich.text import Text
 from hetero.run.benchmark import Benchmark
 from hetero.run.calibrate import Calibration
 from hetero.run.comparison.differences import Difference
-from hetero.run.comparison.search import Comparison
+from hetero.run.comparison.search import DeviceComparison
 from hetero.run.compilation import Compilation
 from hetero.run.conversion import Conversion
 from hetero.run.devices import DeviceInfo, DeviceList, OperationQuery
@@ -27,7 +27,7 @@ from hetero.run.model_files import Progress as OnProgress
 from hetero.run.new_plugin import NewPlugin
 from hetero.run.report.page import WrittenPage
 from hetero.run.tune import Tuning
-from hetero.run.yaml_runs.runner import ModelReport, OperationTime, Placement, RunReport
+from hetero.run.yaml_runs.runner import ModelReport, OperationTime, PlacementInfo, RunReport
 from hetero.system.messages import escaped
 
 # Maximum number of rows in the tables of subgraphs and of reasons.
@@ -186,27 +186,27 @@ def show_benchmark(console: Console, report: Benchmark) -> None:
     _line(console, f"{report.model}, api {report.api}, {shapes}")
     times = ("compile (s)", "first", "median", "p90", "p99")
     table = _table("device", "requests", "inferences", *times, "per second", "ratio")
-    for one in report.measurements:
-        latencies = (one.compile_seconds, one.first, one.median, one.p90, one.p99)
-        speed = (f"{one.throughput:.1f}", f"{one.ratio:.2f}")
-        table.add_row(one.device, str(one.requests), str(one.inferences), *map(_ms, latencies), *speed)
+    for row in report.measurements:
+        latencies = (row.compile_seconds, row.first, row.median, row.p90, row.p99)
+        speed = (f"{row.throughput:.1f}", f"{row.ratio:.2f}")
+        table.add_row(row.device, str(row.requests), str(row.inferences), *map(_ms, latencies), *speed)
     console.print(table)
     _line(console, "latencies in ms; ratio: how many times as fast as the first device")
-    for one in report.measurements:
-        if one.slowest:
-            _line(console, one.device)
-            if one.placement:
-                _show_placement(console, one.placement)
-            _show_slowest(console, one.slowest)
+    for row in report.measurements:
+        if row.slowest:
+            _line(console, row.device)
+            if row.placement:
+                _show_placement(console, row.placement)
+            _show_slowest(console, row.slowest)
 
 
-def show_comparison(console: Console, report: Comparison) -> None:
+def show_comparison(console: Console, report: DeviceComparison) -> None:
     """Print the differences of the outputs, how the error grows, and what causes it."""
     title = f"{report.model}: {report.operations} operations on {report.device}, compared with {report.reference}"
     _line(console, f"{title}; inputs: {report.sample}; tolerance {report.tolerance:g}")
     table = _table("output", "max error", "relative error", "at", report.device, report.reference)
-    for one in report.outputs:
-        table.add_row(one.value, *_errors(one), *_elements(one))
+    for error in report.outputs:
+        table.add_row(error.value, *_errors(error), *_elements(error))
     console.print(table)
     if report.growth:
         table = _table("after operations", "the last of which is", "max error", "relative error", "in the value")
@@ -225,16 +225,17 @@ def show_comparison(console: Console, report: Comparison) -> None:
         _line(console, report.command)
 
 
-def _errors(one: Difference) -> tuple[str, str]:
-    return f"{one.max_error:.2g}", f"{one.relative_error:.2g}"
+def _errors(difference: Difference) -> tuple[str, str]:
+    return f"{difference.max_error:.2g}", f"{difference.relative_error:.2g}"
 
 
-def _elements(one: Difference) -> tuple[str, str, str]:
+def _elements(difference: Difference) -> tuple[str, str, str]:
     """Return where the largest error is, and the elements there, or why there is none."""
-    return one.problem or ("" if one.index is None else str(one.index)), one.found or "", one.expected or ""
+    place = difference.problem or ("" if difference.index is None else str(difference.index))
+    return place, difference.found or "", difference.expected or ""
 
 
-def _show_placement(console: Console, placement: Placement) -> None:
+def _show_placement(console: Console, placement: PlacementInfo) -> None:
     _line(console, placement.summary)
     columns = {
         "ms": [s.milliseconds for s in placement.subgraphs if s.milliseconds is not None],

@@ -25,7 +25,7 @@ from hetero.run.command import (
 
 
 class Api(enum.Enum):
-    """How a benchmark runs inferences."""
+    """The ways in which a benchmark runs inferences."""
 
     SYNC = "sync"
     ASYNC = "async"

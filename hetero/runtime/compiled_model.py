@@ -37,12 +37,12 @@ class CompiledModel:
 
     def input(self, key: PortKey | None = None, *, index: int | None = None, tensor_name: str | None = None) -> Output:
         """Return an input by index or name, or the only input. Raises GraphError if there is no such input."""
-        key = next((one for one in (key, index, tensor_name) if one is not None), None)
+        key = next((name for name in (key, index, tensor_name) if name is not None), None)
         return find_port(self._compiled.inputs, key, f"model '{self._compiled.name}' has no input")
 
     def output(self, key: PortKey | None = None, *, index: int | None = None, tensor_name: str | None = None) -> Output:
         """Return an output by index or name, or the only output. Raises GraphError if there is no such output."""
-        key = next((one for one in (key, index, tensor_name) if one is not None), None)
+        key = next((name for name in (key, index, tensor_name) if name is not None), None)
         return find_port(self._compiled.outputs, key, f"model '{self._compiled.name}' has no output")
 
     @traced("CompiledModel::create_infer_request", _about)

@@ -24,7 +24,7 @@ InputLike = str | PartialShape | Type | Sequence[Any]
 
 
 class _Input(NamedTuple):
-    """What the caller says of an input."""
+    """An input as the caller describes it."""
 
     name: str | None = None
     shape: PartialShape | None = None
@@ -58,8 +58,8 @@ def convert_model(
     if is_module(input_model):
         if not dynamo:
             raise FrontendError("torch modules are exported by torch.export only: dynamo=False is not supported")
-        shapes = {one.name or at: one.shape for at, one in enumerate(inputs) if one.shape is not None}
-        types = [one.element_type for one in inputs]
+        shapes = {entry.name or at: entry.shape for at, entry in enumerate(inputs) if entry.shape is not None}
+        types = [entry.element_type for entry in inputs]
         input_model = export(input_model, example_input, shapes, types, share_weights)
     elif example_input is not None:
         raise FrontendError("example_input is for torch modules")
@@ -126,13 +126,13 @@ def _is_shape(given: Sequence[Any]) -> bool:
 
 def _with_inputs(model: Model, inputs: Sequence[_Input]) -> Model:
     """Return the model with its inputs in this order, of these shapes and element types; others come after."""
-    ports = [model.input(at if one.name is None else one.name) for at, one in enumerate(inputs)]
-    model.reshape({port: one.shape for port, one in zip(ports, inputs) if one.shape is not None})
+    ports = [model.input(at if entry.name is None else entry.name) for at, entry in enumerate(inputs)]
+    model.reshape({port: entry.shape for port, entry in zip(ports, inputs) if entry.shape is not None})
     first = [cast(Parameter, port.node) for port in ports]
     model = _with(model, model.results, [*first, *(node for node in model.parameters if node not in first)])
-    for at, one in enumerate(inputs):
-        if one.element_type is not None and one.element_type is not model.input(at).element_type:
-            _convert_input(model, at, one.element_type)
+    for at, entry in enumerate(inputs):
+        if entry.element_type is not None and entry.element_type is not model.input(at).element_type:
+            _convert_input(model, at, entry.element_type)
     return model
 
 

@@ -93,11 +93,11 @@ class Core:
         Raises GraphError for another type of extension, FrontendError for a file that is missing, fails or is a native
         library, and for an extension of a framework that has no frontend.
         """
-        given = [one for one in (extension, library_path, extensions, custom_op) if one is not None]
-        if not given:
+        additions = [addition for addition in (extension, library_path, extensions, custom_op) if addition is not None]
+        if not additions:
             raise ArgumentTypeError("there is no extension to add: give an extension, a class or a Python file")
-        added = as_extensions(given)
-        for framework in {one.framework for one in added if one.framework}:
+        added = as_extensions(additions)
+        for framework in {extension.framework for extension in added if extension.framework}:
             FrontEndManager().load_by_framework(framework)
         add_extensions(self._extensions, added)
 
@@ -290,11 +290,11 @@ class Core:
                 self.set_property(name, {key: values[key] for key in values if key in keys})
             return None
         plugin, options = self.resolve_device(device_name)
-        given, cache_dir = dict(as_mapping(properties)), None
-        if props.cache_dir in given and props.cache_dir not in plugin.supported_properties:
-            cache_dir = props.cache_dir.checked(given.pop(props.cache_dir), plugin.name)
+        values, cache_dir = dict(as_mapping(properties)), None
+        if props.cache_dir in values and props.cache_dir not in plugin.supported_properties:
+            cache_dir = props.cache_dir.checked(values.pop(props.cache_dir), plugin.name)
         with device_errors(f"{device_name} failed to set properties"):
-            plugin.set_property(given, options)
+            plugin.set_property(values, options)
         if cache_dir is not None:
             self._cache_dirs[plugin.name] = cache_dir
 

@@ -351,10 +351,10 @@ def _key_and_value(key: Any, value: Any) -> tuple[Any, Any]:
 
 def _only(*keys: Any) -> Any:
     """Return the key that is given, of the names that an argument has. Raises ArgumentTypeError unless it is one."""
-    given = [key for key in keys if key is not None]
-    if len(given) != 1:
-        raise ArgumentTypeError(f"a tensor is found by one name or port, not by {len(given)}")
-    return given[0]
+    names = [key for key in keys if key is not None]
+    if len(names) != 1:
+        raise ArgumentTypeError(f"a tensor is found by one name or port, not by {len(names)}")
+    return names[0]
 
 
 def _is_data(values: Sequence[Any]) -> bool:

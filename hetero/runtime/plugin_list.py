@@ -38,7 +38,7 @@ def read_plugin_list(path: str | os.PathLike[str]) -> Iterator[PluginEntry]:
         if not name or not location:
             raise ConfigError(f"the list of plugins {path} has a plugin without a name or a location")
         beside = Path(path).parent / location
-        properties = {one.get("key", ""): one.get("value", "") for one in plugin.iterfind("properties/property")}
+        properties = {entry.get("key", ""): entry.get("value", "") for entry in plugin.iterfind("properties/property")}
         yield PluginEntry(name, str(beside) if beside.exists() else location, properties)
 
 

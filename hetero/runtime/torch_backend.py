@@ -108,7 +108,7 @@ class _CompiledGraph:
     def _versions_of(self, tensors: Sequence[Tensor]) -> list[tuple[int, int]]:
         """Return what differs after a change of a parameter or buffer: where it is, and how often it was changed."""
         constants = [tensors[index] for index in self._constant]
-        return [(one.data_ptr(), one._version) for one in constants]
+        return [(constant.data_ptr(), constant._version) for constant in constants]
 
 
 def _share_memory(tensors: Sequence[Tensor]) -> bool:
@@ -133,10 +133,10 @@ def _without_numbers(graph: GraphModule) -> tuple[GraphModule, list[list[int]] |
         str(length): (node, axis) for node in tensors for axis, length in enumerate(_shape(node))
     }  # fmt: skip
     for node in numbers:
-        if (found := lengths.get(str(node.meta["example_value"]))) is None:
+        if (length := lengths.get(str(node.meta["example_value"]))) is None:
             raise HeteroError(f"its input '{node.name}' is a number that is no length of a tensor")
         with changed.graph.inserting_after(inputs[-1]):
-            node.replace_all_uses_with(changed.graph.call_method("size", found))
+            node.replace_all_uses_with(changed.graph.call_method("size", length))
         changed.graph.erase_node(node)
     changed.recompile()
     shapes = [[length if isinstance(length, int) else -1 for length in _shape(node)] for node in tensors]

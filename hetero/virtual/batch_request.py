@@ -48,11 +48,11 @@ class BatchInferRequest(PooledInferRequest):
             with self.compiled_model.batched.reserved() as worker:
                 used = worker.borrow()
                 request = used.request
-                for index, one in enumerate(batch.requests):
-                    one.send_inputs(index, request)
+                for index, member in enumerate(batch.requests):
+                    member.send_inputs(index, request)
                 request.infer()
-                for index, one in enumerate(batch.requests):
-                    one.take_outputs(index, request)
+                for index, member in enumerate(batch.requests):
+                    member.take_outputs(index, request)
                 worker.give_back(used)
             has_failed = False
         except Exception as error:

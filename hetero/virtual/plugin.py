@@ -84,8 +84,8 @@ class VirtualPlugin(Plugin):
         if key != props.device.capabilities:
             return super().get_property(key, options)
         _, devices, _ = self.resolve(options)
-        found = {name for device in devices for name in self.host.get_property(device.name, key)}
-        return tuple(sorted(found - {props.device.Capability.EXPORT_IMPORT}))
+        capabilities = {name for device in devices for name in self.host.get_property(device.name, key)}
+        return tuple(sorted(capabilities - {props.device.Capability.EXPORT_IMPORT}))
 
     def cache_key(self, options: Mapping[str, Any]) -> NoReturn:
         raise NotSupportedError(f"{self.name} is not cached as a whole: its devices are")

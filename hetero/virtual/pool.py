@@ -157,6 +157,6 @@ class Pool:
     def least_bound(self) -> Worker:
         """Return the worker with the fewest bound requests for its limit, and count one more."""
         with self._changed:
-            worker = min(self.workers, key=lambda one: one.bound // one.limit)
+            worker = min(self.workers, key=lambda worker: worker.bound // worker.limit)
             worker.bound += 1
             return worker

@@ -6,13 +6,13 @@ from rich.console import Console
 
 from hetero.run.devices import DeviceInfo, DeviceList
 from hetero.run.display import _show_placement, show_device_list
-from hetero.run.yaml_runs.runner import Placement, Reason
+from hetero.run.yaml_runs.runner import PlacementInfo, Reason
 
 
 def test_most_frequent_reasons_are_shown():
     reasons = [Reason("B", f"reason {index}!", {"Tanh": 1 + (index == 24)}) for index in range(25)]
     console = Console(file=io.StringIO(), width=120)
-    _show_placement(console, Placement("a summary", {"B": 26}, [], reasons))
+    _show_placement(console, PlacementInfo("a summary", {"B": 26}, [], reasons))
     text = console.file.getvalue()
     assert [index for index in range(25) if f"reason {index}!" in text] == [*range(19), 24]
     assert text.index("reason 24!") < text.index("reason 0!")

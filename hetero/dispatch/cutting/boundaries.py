@@ -173,13 +173,13 @@ def context_of(model: CompiledModel) -> RemoteContext | None:
 
 def shared_context(contexts: Mapping[str, RemoteContext]) -> RemoteContext:
     """Return the context that all devices have, given by device name. Raises NotSupportedError if they have several."""
-    found = list(contexts.values())
-    if not found or any(context != found[0] for context in found):
+    shared = list(contexts.values())
+    if not shared or any(context != shared[0] for context in shared):
         raise NotSupportedError(
             f"{' and '.join(contexts) or 'no device'} have no context in common: use tensors in host memory, or the "
             "context of one device"
         )
-    return found[0]
+    return shared[0]
 
 
 def _held_by(memory: Memory, contexts: Sequence[RemoteContext | None]) -> list[bool]:

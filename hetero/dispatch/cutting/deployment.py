@@ -173,5 +173,5 @@ def _check(compiled: CompiledModel, subgraph: DeviceSubgraph, problem: str) -> N
             raise DeviceError(f"{problem}: its model has {len(ports)} {kind}, the subgraph has {len(values)}")
         for port, value in zip(ports, values):
             if not port_fits(port, value):
-                actual, expected = (f"{one.element_type}{one.partial_shape}" for one in (port, value))
+                actual, expected = (f"{side.element_type}{side.partial_shape}" for side in (port, value))
                 raise DeviceError(f"{problem}: '{port_name(value)}' is {actual} in its {kind}, not {expected}")

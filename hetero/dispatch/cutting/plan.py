@@ -40,7 +40,7 @@ class Plan:
 
     @functools.cached_property
     def slots(self) -> dict[str, int]:
-        """How many steps each device runs at once: its optimal number of requests."""
+        """The number of steps that each device runs at once: its optimal number of requests."""
         slots: dict[str, int] = {}
         for step in self.steps:
             best = step.compiled.properties.value_of(props.optimal_number_of_infer_requests)

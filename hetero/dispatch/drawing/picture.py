@@ -66,7 +66,7 @@ class PlacedOn:
 def picture_of_affinities(model: Model, devices: Sequence[str], placed: Mapping[str, PlacedOn]) -> Picture:
     """Return every operation but Constants as a box in the color of its device. ``placed`` is by friendly name."""
     colors = _colors(devices)
-    used = [device for device in devices if any(one.device == device for one in placed.values())]
+    used = [device for device in devices if any(place.device == device for place in placed.values())]
     picture = Picture([f"{model.friendly_name}: operations by device"], [(device, colors[device]) for device in used])
     index_of: dict[Node, int] = {}
     for node in model.get_ordered_ops():

@@ -118,7 +118,9 @@ class BoundPlan:
         value = self._value_of[port]
         requests = [self.steps[user.step].request for user in self.plan.ports.get(value, ())]
         is_protected = self._protects_outputs and port in self._request.compiled_model.outputs
-        if is_protected or (isinstance(tensor, RemoteTensor) and not all(one.takes(tensor) for one in requests)):
+        if is_protected or (
+            isinstance(tensor, RemoteTensor) and not all(request.takes(tensor) for request in requests)
+        ):
             tensor = self._stand_ins[port] = Tensor(tensor.element_type, tensor.shape)
         self._bind_value(value, tensor)
 
@@ -130,7 +132,7 @@ class BoundPlan:
         self._is_changed = False
         inputs = request.input_tensors()
         outputs = [(port, request.get_tensor(port)) for port in request.compiled_model.outputs]
-        self._in_place = [port for port, tensor in outputs if any(overlap(tensor, one) for one in inputs)]
+        self._in_place = [port for port, tensor in outputs if any(overlap(tensor, source) for source in inputs)]
         if len(self.plan.steps) == 1 and not self._copied:
             for port in self._in_place:  # the device computes in place, so no pattern may overwrite the input
                 self.steps[0].outputs[self.plan.ports[self._value_of[port]][0].port] = UnmarkedOutput()

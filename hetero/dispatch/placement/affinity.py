@@ -68,9 +68,9 @@ def pin(model: Model, patterns: Mapping[str, str], devices: Sequence[ListedDevic
         for node in matching:
             node.rt_info[AFFINITY] = device
     for node in walk_nested(nodes):
-        wanted = node.rt_info.get(AFFINITY)
-        if isinstance(wanted, str):
-            node.rt_info[AFFINITY] = next((device.name for device in devices if device.is_named(wanted)), wanted)
+        name = node.rt_info.get(AFFINITY)
+        if isinstance(name, str):
+            node.rt_info[AFFINITY] = next((device.name for device in devices if device.is_named(name)), name)
 
 
 def _matches(node: Node, pattern: str) -> bool:
@@ -119,17 +119,17 @@ def _candidates(
     pinned = group.pin(queries)
     if pinned is None:
         return [device for device in devices if group.fits(queries[device.name])], None
-    wanted = pinned.rt_info.get(AFFINITY)
-    device = next((device for device in devices if device.name == wanted), None)
+    name = pinned.rt_info.get(AFFINITY)
+    device = next((device for device in devices if device.name == name), None)
     problem = f"'{pinned.friendly_name}' is pinned to"
     if device is None:
         names = ", ".join(device.name for device in devices)
         raise DeviceError(
-            f"{problem} {wanted}, which is not among the devices {names}; able: {group.able_names(queries)}"
+            f"{problem} {name}, which is not among the devices {names}; able: {group.able_names(queries)}"
         )
-    node = next(group.lacking(queries[wanted]), None)
+    node = next(group.lacking(queries[name]), None)
     if node is not None:
-        reason = group.refusal(node, wanted, queries[wanted])
+        reason = group.refusal(node, name, queries[name])
         what = "it" if node is pinned else f"'{node.friendly_name}'"
         able = group.able_names(queries)
         raise DeviceError(f"{problem} a device that cannot run {what} ({reason}); able: {able}")

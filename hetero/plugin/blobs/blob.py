@@ -123,9 +123,9 @@ def read_blob(source: BlobSource) -> Blob:
     if len(content) != prefix.size:
         problem = "cut short" if len(content) < prefix.size else "altered"
         raise BlobError(f"{label} is {problem}: it has {len(content)} bytes, but should have {prefix.size}")
-    found = zlib.crc32(content[_CHECKED_FROM:])
-    if found != prefix.checksum:
-        raise BlobError(f"{label} is altered: its checksum is {found:08x}, but should be {prefix.checksum:08x}")
+    checksum = zlib.crc32(content[_CHECKED_FROM:])
+    if checksum != prefix.checksum:
+        raise BlobError(f"{label} is altered: its checksum is {checksum:08x}, but should be {prefix.checksum:08x}")
     return _read_content(content, prefix.header_size, label)
 
 
@@ -175,11 +175,11 @@ def _map_rest(file: BinaryIO) -> memoryview:
 
 def _read_stream(stream: BinaryIO) -> memoryview:
     """Read the blob at the position of a stream, or as much of it as exists."""
-    content, wanted = bytearray(), _PREFIX.size
-    while len(content) < wanted and (piece := stream.read(min(wanted - len(content), _PIECE))):
+    content, needed = bytearray(), _PREFIX.size
+    while len(content) < needed and (piece := stream.read(min(needed - len(content), _PIECE))):
         content += piece
         if len(content) == _PREFIX.size:
-            wanted = _read_prefix(memoryview(bytes(content))).size
+            needed = _read_prefix(memoryview(bytes(content))).size
     return memoryview(content).toreadonly()
 
 

@@ -220,8 +220,10 @@ class SyncInferRequest(ABC):
             raise TensorError(f"'{port_name(port)}' {problem}")
         kinds = {(tensor.element_type, tensor.shape[1:]) for tensor in tensors}
         if len(kinds) > 1:
-            found = ", ".join(f"{tensor.element_type}{list(tensor.shape)}" for tensor in tensors[:5])
-            raise TensorError(f"the tensors for '{port_name(port)}' differ in more than their first dimension: {found}")
+            examples = ", ".join(f"{tensor.element_type}{list(tensor.shape)}" for tensor in tensors[:5])
+            raise TensorError(
+                f"the tensors for '{port_name(port)}' differ in more than their first dimension: {examples}"
+            )
         joined = Tensor(tensors[0].element_type, [sum(tensor.shape[0] for tensor in tensors), *tensors[0].shape[1:]])
         self.set_tensor(port, joined)
         self._batches[port] = list(tensors)

@@ -11,7 +11,7 @@ from hetero.graph import Model
 from hetero.run.calibrate import parse_shapes
 from hetero.run.comparison.recorded import compare_with_file
 from hetero.run.comparison.reproducer import reproducer_files, write_reproducer
-from hetero.run.comparison.search import Comparer, Comparison, Found
+from hetero.run.comparison.search import Comparer, DeviceComparison, Found
 from hetero.run.media.samples import load_samples
 from hetero.run.model_files import Progress
 from hetero.run.settings import parse_properties
@@ -37,7 +37,7 @@ class Request:
     extensions: Sequence[str]
 
 
-def run_comparison(core: Core, model: Model, request: Request, progress: Progress) -> Comparison:
+def run_comparison(core: Core, model: Model, request: Request, progress: Progress) -> DeviceComparison:
     """Compare as the command line says, and write a reproducer of what differs. Raises HeteroError and OSError."""
     properties = parse_properties(request.settings)
     samples = load_samples(model, request.inputs, parse_shapes(request.shapes), request.seed)
@@ -60,7 +60,7 @@ def run_comparison(core: Core, model: Model, request: Request, progress: Progres
     return report
 
 
-def _write(report: Comparison, found: Found, files: list[Path], request: Request) -> None:
+def _write(report: DeviceComparison, found: Found, files: list[Path], request: Request) -> None:
     try:
         write_reproducer(found, files)
     except (FrontendError, ValueError) as error:

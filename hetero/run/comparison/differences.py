@@ -47,17 +47,17 @@ def difference(value: str, found: np.ndarray, expected: np.ndarray) -> Differenc
 
 def largest_difference(differences: Iterable[Difference]) -> Difference | None:
     """Return the first difference with the largest relative error, or None if there is none."""
-    return max(differences, key=lambda one: one.relative_error, default=None)
+    return max(differences, key=lambda difference: difference.relative_error, default=None)
 
 
-def _errors(found: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, float]:
+def _errors(computed: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, float]:
     """Return absolute errors, and the largest finite magnitude of the reference, or 1 if all of it is zero.
 
     Equal infinities and NaN in both arrays are no error; NaN in one of them is an infinite error.
     """
     with np.errstate(invalid="ignore"):
-        errors = np.asarray(np.abs(found - expected))
-    errors[(found == expected) | (np.isnan(found) & np.isnan(expected))] = 0
+        errors = np.asarray(np.abs(computed - expected))
+    errors[(computed == expected) | (np.isnan(computed) & np.isnan(expected))] = 0
     errors[np.isnan(errors)] = math.inf
     magnitudes = np.abs(expected[np.isfinite(expected)])
     return errors, float(magnitudes.max(initial=0)) or 1.0

@@ -88,7 +88,11 @@ class Pieces:
 def taken_branch(node: Node, piece: Piece, inputs: Sequence[np.ndarray]) -> tuple[Model, list[np.ndarray]]:
     """Return the branch that an If, the only operation of a piece, takes with these inputs, and the branch's inputs."""
     model = piece.model.clone()
-    (branching,) = (one for one in model.get_ordered_ops() if one.friendly_name == node.friendly_name and one.bodies)
+    (branching,) = (
+        candidate
+        for candidate in model.get_ordered_ops()
+        if candidate.friendly_name == node.friendly_name and candidate.bodies
+    )
     condition = branching.input_value(0).node
     kept = [array for parameter, array in zip(model.parameters, inputs) if parameter is not condition]
     if isinstance(condition, Parameter):

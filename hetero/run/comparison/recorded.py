@@ -10,7 +10,7 @@ from typing import Any
 from hetero.graph import Model, Output, Result
 from hetero.run.comparison.differences import difference
 from hetero.run.comparison.pieces import Pieces
-from hetero.run.comparison.search import Comparison
+from hetero.run.comparison.search import DeviceComparison
 from hetero.run.media import array_files
 from hetero.run.media.samples import Sample
 from hetero.run.model_files import Progress, placement_log_muted
@@ -29,7 +29,7 @@ def compare_with_file(
     tolerance: float,
     properties: Mapping[str, Any],
     progress: Progress,
-) -> Comparison:
+) -> DeviceComparison:
     """Compare values of a model, by tensor or operation name in an npz file, in the order of their computation.
 
     Raises ConfigError for a name that the model does not have, and for a file that cannot be read.
@@ -42,18 +42,20 @@ def compare_with_file(
     progress(f"Running on {device}", 1, 2)
     with placement_log_muted():
         compiled = core.compile_model(pieces.with_outputs(inner), device, properties)
-    found = compiled(list(sample.arrays)).to_tuple()
+    arrays = compiled(list(sample.arrays)).to_tuple()
     try:
         differences = [
             difference(
-                name, found[places[value]], array_files.read_npz(file, name, functools.partial(check_size, value))
+                name, arrays[places[value]], array_files.read_npz(file, name, functools.partial(check_size, value))
             )
             for value, name in values.items()
         ]
     except (ValueError, OSError, MemoryError) as error:
         raise ConfigError(f"{file} cannot be compared: {error}") from error
-    wrong = [one.value for one in differences if one.relative_error > tolerance]
-    report = Comparison(model.friendly_name, device, str(file), tolerance, len(pieces.nodes), sample.name, differences)
+    wrong = [difference.value for difference in differences if difference.relative_error > tolerance]
+    report = DeviceComparison(
+        model.friendly_name, device, str(file), tolerance, len(pieces.nodes), sample.name, differences
+    )
     report.agrees, report.runs = not wrong, 1
     if wrong:
         report.conclusion = f"{wrong[0]} is the first of {len(wrong)} values that differ beyond the tolerance"

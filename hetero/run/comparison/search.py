@@ -55,7 +55,7 @@ class OperationError:
 
 
 @dataclass
-class Comparison:
+class DeviceComparison:
     """The result; ``agrees`` if no difference is beyond the tolerance.
 
     ``runs`` is the number of inferences, of the whole model or a piece, on both devices together.
@@ -131,20 +131,20 @@ class Comparer:
         self._pieces = Pieces(model)
         self._tested, self._reference = _Side(core, device, properties), _Side(core, reference, {})
         count = len(self._pieces.nodes)
-        self.report = Comparison(model.friendly_name, device, reference, tolerance, count)
+        self.report = DeviceComparison(model.friendly_name, device, reference, tolerance, count)
         self.found: Found | None = None
         # The reference's values at the ends of the model and of the interval that is searched.
         self._at: dict[int, dict[Output, np.ndarray]] = {}
         # A bisection over n cuts takes two runs a step.
         self._expected_runs = 2 * math.ceil(math.log2(max(count, 2))) + 4
 
-    def compare(self, samples: Sequence[Sample], per_operation: bool) -> Comparison:
+    def compare(self, samples: Sequence[Sample], per_operation: bool) -> DeviceComparison:
         """Compare the outputs for all samples, and search the cause of the largest error beyond the tolerance.
 
         ``per_operation``: run each operation alone instead, whether the outputs differ or not.
         """
         self._compare_outputs(samples)
-        self.report.agrees = all(one.relative_error <= self._tolerance for one in self.report.outputs)
+        self.report.agrees = all(output.relative_error <= self._tolerance for output in self.report.outputs)
         try:
             if per_operation:
                 self._compare_operations()
@@ -168,12 +168,12 @@ class Comparer:
         results = self._model.results
         worst = -1.0
         for sample in samples:
-            found = self._tested.infer(tested, sample.arrays)
+            computed = self._tested.infer(tested, sample.arrays)
             expected = self._reference.infer(reference, sample.arrays)
             differences = [
-                difference(port_name(port), *arrays) for port, *arrays in zip(self._model.outputs, found, expected)
+                difference(port_name(port), *arrays) for port, *arrays in zip(self._model.outputs, computed, expected)
             ]
-            error = max((one.relative_error for one in differences), default=0.0)
+            error = max((difference.relative_error for difference in differences), default=0.0)
             if error > worst:
                 worst, self.report.sample, self.report.outputs = error, sample.name, differences
                 self._at = {
@@ -185,7 +185,7 @@ class Comparer:
     def _search(self) -> None:
         """Find the operation at which the error grows most, or else the shortest piece that is wrong by itself."""
         cuts = self._pieces.cuts
-        worst = max(self.report.outputs, key=lambda one: one.relative_error)
+        worst = max(self.report.outputs, key=lambda output: output.relative_error)
         self.report.growth.append(CutError(cuts[-1], self._pieces.nodes[-1].friendly_name, worst))
         # Errors within the tolerance matter, because a later operation may enlarge them. But rounding in a short type
         # is a large step too, and then the search is repeated for the growth beyond the tolerance.
@@ -272,9 +272,9 @@ class Comparer:
             if own and own.difference.relative_error:
                 errors.append(self._own_error(own))
                 self.found = self.found or (own if self._is_wrong(own) else None)
-        errors.sort(key=lambda one: -one.difference.relative_error)
+        errors.sort(key=lambda error: -error.difference.relative_error)
         self.report.own_errors = errors[:MAX_OPERATIONS]
-        count = sum(one.difference.relative_error > self._tolerance for one in errors)
+        count = sum(error.difference.relative_error > self._tolerance for error in errors)
         self.report.conclusion = (
             f"{count} of {len(self._pieces.nodes)} operations differ beyond the tolerance if they run alone"
         )
@@ -296,12 +296,12 @@ class Comparer:
                 return known.difference.relative_error
         expected = self._reference_values(cut)
         self._report_progress(f"{cut} of {len(self._pieces.nodes)} operations")
-        found = self._tested.run(self._pieces.piece(0, cut, list(expected), self._tested.device), self._at[0])
-        worst = largest_difference(_compare(found, expected))
+        computed = self._tested.run(self._pieces.piece(0, cut, list(expected), self._tested.device), self._at[0])
+        worst = largest_difference(_compare(computed, expected))
         if worst is None:
             return 0.0
         self.report.growth.append(CutError(cut, self._pieces.nodes[cut - 1].friendly_name, worst))
-        self.report.growth.sort(key=lambda one: one.operations)
+        self.report.growth.sort(key=lambda cut: cut.operations)
         return worst.relative_error
 
     def _run_alone(self, start: int, stop: int, only_last: bool = True) -> Found | None:
@@ -323,10 +323,10 @@ class Comparer:
         if cut not in self._at:
             start = max(known for known in self._at if known < cut)
             values = {**self._at[0], **self._at[start]}
-            wanted = self._pieces.values_at(cut)
-            missing = [value for value in wanted if value not in values]
+            needed = self._pieces.values_at(cut)
+            missing = [value for value in needed if value not in values]
             values |= self._reference.run(self._pieces.piece(start, cut, missing, self._reference.device), values)
-            self._at[cut] = {value: values[value] for value in wanted}
+            self._at[cut] = {value: values[value] for value in needed}
         return self._at[cut]
 
     def _forget(self, kept: set[int]) -> None:
@@ -339,8 +339,8 @@ class Comparer:
         self._progress(f"Comparing {what}", done, max(done + 1, self._expected_runs))
 
 
-def _compare(found: Values, expected: Values) -> list[Difference]:
-    return [difference(_value_name(value), array, expected[value]) for value, array in found.items()]
+def _compare(computed: Values, expected: Values) -> list[Difference]:
+    return [difference(_value_name(value), array, expected[value]) for value, array in computed.items()]
 
 
 def _value_name(value: Output) -> str:

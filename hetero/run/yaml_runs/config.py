@@ -30,7 +30,7 @@ class ModelConfig(Section):
 
 
 class _Run(Section):
-    """What runs of one model and of several have in common."""
+    """Base of runs of one model and of several."""
 
     iterations: PositiveInt = 1
     _document: RunDocument | None = PrivateAttr(default=None)

@@ -10,7 +10,7 @@ from hetero.run.yaml_runs.config_section import InputFile, Section, Side, one_of
 
 
 class PictureOptions(Section):
-    """How a picture becomes an array: (pixel / scale - mean) / std, padded with zeros on the right to ``min_width``."""
+    """The conversion of a picture to an array: (pixel / scale - mean) / std, padded on the right to ``min_width``."""
 
     height: Side | None = None
     width: Side | None = None  # with only a height or a width, the picture keeps its aspect ratio

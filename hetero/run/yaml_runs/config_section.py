@@ -65,7 +65,7 @@ def one_of(*keys: str) -> Discriminator:
     """Return the discriminator of a union whose members are tagged by the one key that the data has."""
 
     def choose(value: Any) -> str | None:
-        found = [key for key in keys if key == value or (isinstance(value, dict) and key in value)]
-        return f"<{found[0]}>" if len(found) == 1 else None
+        matches = [key for key in keys if key == value or (isinstance(value, dict) and key in value)]
+        return f"<{matches[0]}>" if len(matches) == 1 else None
 
     return Discriminator(choose, "kind", f"needs exactly one of {', '.join(keys)}")

@@ -36,7 +36,7 @@ MAX_BYTES = 4 << 30
 
 
 @dataclass(frozen=True)
-class Results:
+class ModelResults:
     """The outputs of a model: its ports, and the arrays of each inference by the name of the port.
 
     ``picture`` is the picture that the model was given, if there was one.
@@ -74,7 +74,7 @@ def make_inputs(
     ports: Sequence[Output],
     specs: Mapping[str, Any],
     outputs: Sequence[Output] = (),
-    earlier: Mapping[str, Results] | None = None,
+    earlier: Mapping[str, ModelResults] | None = None,
 ) -> Inputs:
     """Return the arrays for a model's inputs ``ports``, in their element types.
 
@@ -102,12 +102,12 @@ def _count(arrays: Mapping[str, Sequence[np.ndarray]]) -> int:
     """Return the number of inferences, which all inputs with other than one array have to agree on."""
     counts = {name: len(items) for name, items in arrays.items() if len(items) != 1}
     if len(set(counts.values())) > 1:
-        found = " and ".join(f"{name} for {count}" for name, count in counts.items())
-        raise EntryError(("inputs",), f"all inputs must be for the same number of inferences, but there are {found}")
+        counted = " and ".join(f"{name} for {count}" for name, count in counts.items())
+        raise EntryError(("inputs",), f"all inputs must be for the same number of inferences, but there are {counted}")
     return next(iter(counts.values()), 1)
 
 
-def _read(spec: Any, port: Output, earlier: Mapping[str, Results]) -> Sequence[np.ndarray]:
+def _read(spec: Any, port: Output, earlier: Mapping[str, ModelResults]) -> Sequence[np.ndarray]:
     """Return the arrays of an input, one for each inference. Raises ValueError, OSError and MemoryError."""
     if source := source_of(spec):
         model, output = source

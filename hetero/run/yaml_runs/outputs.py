@@ -117,8 +117,8 @@ def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
         raise ValueError("there is nothing to show, because there were no inputs to run the model with")
     shapes = [array.shape for array in arrays]
     if not shapes[0] or len({shape[1:] for shape in shapes}) > 1:
-        found = f"{list(shapes[0])} and {list(next((shape for shape in shapes if shape != shapes[0]), shapes[0]))}"
-        raise ValueError(f"the results of {len(arrays)} inferences cannot be joined: they have the shapes {found}")
+        examples = f"{list(shapes[0])} and {list(next((shape for shape in shapes if shape != shapes[0]), shapes[0]))}"
+        raise ValueError(f"the results of {len(arrays)} inferences cannot be joined: they have the shapes {examples}")
     return np.concatenate(arrays)
 
 

@@ -27,7 +27,7 @@ from hetero.run.model_files import Progress, compile_model, is_blob, read_model
 from hetero.run.yaml_runs.config import ChainConfig, ModelConfig, RunConfig, picture_of
 from hetero.run.yaml_runs.config_inputs import source_of
 from hetero.run.yaml_runs.config_section import EntryError
-from hetero.run.yaml_runs.inputs import Results, find_output, make_inputs
+from hetero.run.yaml_runs.inputs import ModelResults, find_output, make_inputs
 from hetero.run.yaml_runs.outputs import Presenter, make_presenters
 from hetero.run.yaml_runs.sources import refuse_overwriting
 from hetero.runtime import CompiledModel, Core
@@ -64,7 +64,7 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Placement:
+class PlacementInfo:
     """The placement of a model on several devices."""
 
     summary: str
@@ -94,7 +94,7 @@ class ModelReport:
     model: str
     device: str
     operations: int | None
-    placement: Placement | None
+    placement: PlacementInfo | None
     slowest: list[OperationTime]
     outputs: list[dict[str, Any]]
     read_seconds: float
@@ -139,7 +139,7 @@ def run(config: RunConfig | ChainConfig, progress: Progress = lambda text, done,
     refuse_overwriting(config.files_written(), [file for read in models.values() for file in read.files])
 
     reports: list[ModelReport] = []
-    results: dict[str, Results] = {}
+    results: dict[str, ModelResults] = {}
     for name, read in models.items():
         with _located_errors(config, name):
             report, results[name] = _run_model(name, read, results, config.iterations, progress)
@@ -194,8 +194,8 @@ def _import(core: Core, config: ModelConfig, progress: Progress) -> CompiledMode
 
 
 def _run_model(
-    name: str, read: _ReadModel, earlier: Mapping[str, Results], iterations: int, progress: Progress
-) -> tuple[ModelReport, Results]:
+    name: str, read: _ReadModel, earlier: Mapping[str, ModelResults], iterations: int, progress: Progress
+) -> tuple[ModelReport, ModelResults]:
     """Compile a model and run it. The report has no outputs yet."""
     config, model = read.config, read.model
     inputs = make_inputs(model.inputs, config.inputs, model.outputs, earlier)
@@ -226,10 +226,10 @@ def _run_model(
         for index in range(inputs.count):
             done = max(0, iteration - warm_up) * inputs.count + index
             progress(f"Running on {config.device}", 2 + done, total)
-            given = inputs.for_inference(index, outputs)
+            feeds = inputs.for_inference(index, outputs)
             # Shared arrays are those of the last inference only.
-            found = request.infer(given, share_inputs=True, share_outputs=inputs.count == 1)
-            outputs = dict(zip(names, found.to_tuple()))
+            outcome = request.infer(feeds, share_inputs=True, share_outputs=inputs.count == 1)
+            outputs = dict(zip(names, outcome.to_tuple()))
             for output, array in outputs.items():
                 arrays[output].append(array)
             latencies[-1] += request.latency
@@ -252,10 +252,10 @@ def _run_model(
         milliseconds=latencies[int(warm_up) :],
         transfer_milliseconds=None if transfers is None else transfers * inputs.count,
     )
-    return report, Results(model.outputs, arrays, picture_of(config))
+    return report, ModelResults(model.outputs, arrays, picture_of(config))
 
 
-def placement_of(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInfo]]) -> Placement | None:
+def placement_of(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInfo]]) -> PlacementInfo | None:
     """Return the placement of a compiled model with times, or None if its device is not HETERO."""
     try:
         report: PlacementReport = compiled.get_property(placement_report)
@@ -277,7 +277,7 @@ def placement_of(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingI
         group = groups.setdefault((operation.device, operation.reason), Counter())
         group[operation.type_name] += 1
     reasons = [Reason(device, reason, dict(types.most_common())) for (device, reason), types in groups.items()]
-    return Placement(report.summary(), report.counts, subgraphs, reasons)
+    return PlacementInfo(report.summary(), report.counts, subgraphs, reasons)
 
 
 def split_by_subgraph(profile: Sequence[ProfilingInfo]) -> list[Sequence[ProfilingInfo]]:
