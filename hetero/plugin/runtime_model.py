@@ -17,20 +17,38 @@ MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True)
 class ExecutedStep:
-    """One execution step of a device: an operation or several fused ones, and their implementation.
+    """One execution step of a device: one or several operations, and their implementation.
 
     ``node`` has the name of the step in ``get_profiling_info``; ``type_name`` is its type, by default the node's.
+    ``others`` are further nodes that the step computes: all of them, if a device compiles whole graphs.
     """
 
     node: Node
     implementation: str = UNKNOWN
     type_name: str = ""
+    others: Sequence[Node] = ()
+
+    def nodes(self) -> list[Node]:
+        return [self.node, *self.others]
+
+    def inputs(self) -> list[Output]:
+        """Return the values that the step reads, in the order of its nodes."""
+        nodes = dict.fromkeys(self.nodes())
+        return [value for node in nodes for value in node.input_values() if value.node not in nodes]
+
+    def outputs(self) -> list[Output]:
+        """Return the values that the step computes for other steps; one node has all of its outputs."""
+        nodes = dict.fromkeys(self.nodes())
+        values = [value for node in nodes for value in node.outputs()]
+        if not self.others:
+            return values
+        return [value for value in values if any(port.node not in nodes for port in value.get_target_inputs())]
 
 
 def make_runtime_model(model: Model, steps: Iterable[ExecutedStep], times: ExecutionTimes) -> Model:
     """Return the runtime model of a compiled model.
 
-    ``steps`` are in execution order and cover all nodes but Parameters, Constants and Results. Each becomes an
+    ``steps`` are in execution order and have all nodes but Parameters, Constants and Results. Each becomes an
     ExecutionNode with OpenVINO's keys in rt_info. Times are means of all inferences so far, ``not_executed`` without.
     """
     builder = RuntimeModelBuilder()
@@ -38,8 +56,9 @@ def make_runtime_model(model: Model, steps: Iterable[ExecutedStep], times: Execu
         builder.add_parameter(parameter.output(0))
     for step in steps:
         name, kind = step.node.friendly_name, step.type_name or step.node.type_info.name
-        node = builder.add_step(name, step.node.input_values(), step.node.outputs())
-        describe(node, kind, step.implementation, original_names(step.node), times.mean(name))
+        node = builder.add_step(name, step.inputs(), step.outputs())
+        names = dict.fromkeys(name for node in step.nodes() for name in original_names(node))
+        describe(node, kind, step.implementation, names, times.mean(name))
     for result in model.results:
         builder.add_result(result.input_value(0), result.friendly_name)
     return builder.build(model.friendly_name)
