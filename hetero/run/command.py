@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, overload
 import typer
 
 from hetero.system.errors import ConfigError, HeteroError
-from hetero.system.messages import escaped
+from hetero.system.messages import escaped, get_logger
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -48,7 +49,7 @@ Device = Annotated[
         autocompletion=complete_device,
     ),
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, also those of devices, and log all steps.")]
 Extensions = Annotated[
     list[str],
     typer.Option("--extension", metavar="FILE", help="A Python file of extensions, or a module. May be repeated."),
@@ -126,6 +127,18 @@ def _strict_json(value: Any) -> Any:
 
 @contextmanager
 def one_line_errors(debug: bool) -> Iterator[None]:
+    """Print an error of hetero or of a file in one line, and exit with code 2.
+
+    With ``debug`` it is raised instead: its traceback has the exception of a device's plugin as the cause. All that
+    hetero logs goes to standard error then: which passes changed a model, hints that a device ignores, and the
+    tracebacks of devices and plugin packages that cannot be used. What a device fails at under ``HETERO:NPU,CPU``
+    another device takes over, so debug with ``-d NPU``, or with STRICT=YES and RUNTIME_FALLBACK=NO.
+    """
+    logger = get_logger("hetero")
+    level = logger.level
+    if debug:
+        logging.basicConfig()
+        logger.setLevel(logging.DEBUG)
     try:
         yield
     except BrokenPipeError:
@@ -138,3 +151,5 @@ def one_line_errors(debug: bool) -> Iterator[None]:
             text = f"{error.filename}: {error.strerror}"
         print(f"error: {escaped(text)}", file=sys.stderr)
         raise typer.Exit(2) from None
+    finally:
+        logger.setLevel(level)

@@ -43,9 +43,10 @@ from hetero.runtime.version import Version
 from hetero.system.cache_folder import cache_folder
 from hetero.system.errors import ArgumentTypeError, DeviceError, device_errors, reason_of
 from hetero.system.fork import renew_after_fork
-from hetero.system.messages import nearest
+from hetero.system.messages import get_logger, nearest
 from hetero.system.tracing import traced
 
+log = get_logger("hetero.core")
 Extensions = Extension | type[Op] | str | os.PathLike[str]
 
 
@@ -372,6 +373,7 @@ class Core:
                             raise DeviceError("; ".join(["no device found", *details]))
                 except Exception as error:
                     self._unavailable[kind] = reason_of(error)
+                    log.debug("the error of device %s", kind, exc_info=error)
                 else:
                     if inherited is None:
                         self._properties.apply_to(plugin)

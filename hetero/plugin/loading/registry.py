@@ -97,6 +97,7 @@ class Registry:
         """Record that a package, or a part of it, cannot be used."""
         self.failures[package] = reason_of(error)
         log.warning("plugin package %s cannot be used: %s", package, self.failures[package])
+        log.debug("the error of plugin package %s", package, exc_info=error)
 
 
 @functools.cache
