@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.frontend.tensorflow.decoding.attributes import FunctionName
+from hetero.frontend.translation.decoded import DecodedGraph, DecodedModel, DecodedNode
+from hetero.frontend.translation.model_context import MAX_NESTING
 from hetero.system.errors import FrontendError
 
-# Maximum nesting depth of functions.
-MAX_NESTING = 40
 # Operators that have an effect besides their outputs: they run even if nothing reads these.
 # All that use a resource are of them, except those that only read it.
 _CHANGES = ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min")
@@ -30,16 +30,18 @@ class Reference(NamedTuple):
     node: str
     port: int = 0
 
+    def __str__(self) -> str:
+        """The name of the tensor in TensorFlow."""
+        return f"{self.node}:{self.port}"
+
 
 @dataclass
-class DecodedNode:
-    """A node. ``control_inputs``: the names of nodes that run before it. ``attributes``: Python values by name."""
+class TensorflowNode(DecodedNode):
+    """A node. Its outputs are References to it. ``control_inputs``: the names of nodes that run before it."""
 
-    name: str
-    op_type: str
     inputs: list[Reference] = field(default_factory=list)
+    outputs: Sequence[Reference] = ()
     control_inputs: list[str] = field(default_factory=list)
-    attributes: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def resource_name(self) -> str:
@@ -70,22 +72,24 @@ def is_function(value: Any) -> bool:
 
 
 @dataclass
-class DecodedGraph:
-    """A graph or a function of the library.
+class TensorflowGraph(DecodedGraph):
+    """A graph or a function of the library. The nodes are by name, in any order.
 
     ``inputs``: the names of the nodes that stand for its inputs, Placeholders, or _Arg nodes of a function.
     ``outputs``: an index of -1 means all outputs of the node. ``control_outputs``: the names of nodes that must run.
     """
 
-    name: str
-    nodes: dict[str, DecodedNode]
     inputs: list[str]
     outputs: list[Reference]
+    nodes: dict[str, TensorflowNode]
     control_outputs: list[str] = field(default_factory=list)
+
+    def name_of(self, key: Reference | str) -> str:
+        return key if isinstance(key, str) else str(key)
 
 
 @dataclass
-class DecodedModel:
+class TensorflowModel(DecodedModel):
     """A model. The arrays of ``variables`` are by the names of the variables.
 
     ``input_names`` and ``output_names``: the names that users have for the inputs and outputs of the graph, in order;
@@ -94,8 +98,8 @@ class DecodedModel:
     hold these paths.
     """
 
-    graph: DecodedGraph
-    functions: Mapping[str, DecodedGraph] = field(default_factory=dict)
+    graph: TensorflowGraph
+    functions: Mapping[str, TensorflowGraph] = field(default_factory=dict)
     variables: Mapping[str, np.ndarray] = field(default_factory=dict)
     input_names: list[str] = field(default_factory=list)
     output_names: list[str] = field(default_factory=list)
@@ -105,8 +109,8 @@ class DecodedModel:
 
 
 def execution_order(
-    graph: DecodedGraph, functions: Mapping[str, DecodedGraph], effects: dict[str, bool]
-) -> list[DecodedNode]:
+    graph: TensorflowGraph, functions: Mapping[str, TensorflowGraph], effects: dict[str, bool]
+) -> list[TensorflowNode]:
     """Return the nodes that the outputs or assignments of a graph need, each after those that it reads.
 
     Control inputs decide the order, and which assignments run. ``effects``: whether functions change variables, by
@@ -122,7 +126,7 @@ def execution_order(
     return [node for node in order if node.name in needed]
 
 
-def _sorted(graph: DecodedGraph, roots: Iterable[str]) -> Iterator[DecodedNode]:
+def _sorted(graph: TensorflowGraph, roots: Iterable[str]) -> Iterator[TensorflowNode]:
     """Yield the nodes that the roots depend on, in topological order."""
     done: set[str] = set()
     open_nodes: set[str] = set()
@@ -147,14 +151,14 @@ def _sorted(graph: DecodedGraph, roots: Iterable[str]) -> Iterator[DecodedNode]:
                 yield graph.nodes[current]
 
 
-def _dependencies(graph: DecodedGraph, node: DecodedNode) -> Iterator[str]:
+def _dependencies(graph: TensorflowGraph, node: TensorflowNode) -> Iterator[str]:
     # The inputs of a function are given: what they depend on in the file does not matter.
     if node.name not in graph.inputs:
         yield from (reference.node for reference in node.inputs)
         yield from node.control_inputs
 
 
-def _node(graph: DecodedGraph, name: str, reader: str) -> DecodedNode:
+def _node(graph: TensorflowGraph, name: str, reader: str) -> TensorflowNode:
     if name not in graph.nodes:
         raise FrontendError(
             f"{f'node {reader!r}' if reader else 'an output'} reads '{name}', which is not in the graph"
@@ -163,7 +167,7 @@ def _node(graph: DecodedGraph, name: str, reader: str) -> DecodedNode:
 
 
 def _has_effect(
-    node: DecodedNode, functions: Mapping[str, DecodedGraph], effects: dict[str, bool], depth: int = 0
+    node: TensorflowNode, functions: Mapping[str, TensorflowGraph], effects: dict[str, bool], depth: int = 0
 ) -> bool:
     """Return whether a node, or a function that it calls, changes a variable. ``effects``: the answers by function."""
     if depth > MAX_NESTING:
@@ -180,7 +184,7 @@ def _has_effect(
     return False
 
 
-def pass_through(graph: DecodedGraph, reference: Reference, operators: Sequence[str] = ("Identity",)) -> Reference:
+def pass_through(graph: TensorflowGraph, reference: Reference, operators: Sequence[str] = ("Identity",)) -> Reference:
     """Return what an output is the same as, above operators that only pass it on."""
     for _ in range(len(graph.nodes)):
         node = graph.nodes.get(reference.node)

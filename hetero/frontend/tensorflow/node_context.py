@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hetero.core.types import Type
-from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode
+from hetero.frontend.tensorflow.decoded import TensorflowGraph, TensorflowNode
 from hetero.frontend.tensorflow.decoding.attributes import Attributes
 from hetero.frontend.tensorflow.decoding.element_types import complex_dtype
 from hetero.frontend.tensorflow.decoding.output_names import output_ranges
 from hetero.frontend.tensorflow.handles import Handle, Value, VariableHandle
 from hetero.frontend.translation.node_context import NodeContext
+from hetero.frontend.translation.subgraph import DecodedSubgraph
 from hetero.graph import Output
 from hetero.ops.values import exact_value
 from hetero.system.errors import FrontendError
 
 if TYPE_CHECKING:
-    from hetero.frontend.tensorflow.graph import GraphBuilder, TensorflowSubgraph
+    from hetero.frontend.tensorflow.graph import TensorflowBuilder
     from hetero.frontend.tensorflow.translators.containers.tables import Tables
-    from hetero.frontend.tensorflow.translators.containers.variables import Variables
+    from hetero.frontend.translation.variables import Variables
 
 
 class TensorflowNodeContext(NodeContext):
@@ -33,9 +34,9 @@ class TensorflowNodeContext(NodeContext):
     additional last axis of length 2: real part, imaginary part; its shape and axes in the file do not count that axis.
     """
 
-    def __init__(self, node: DecodedNode, name: str, inputs: Sequence[Value], builder: GraphBuilder) -> None:
-        self._node, self._handles, self._builder = node, inputs, builder
-        self._values = [self._contents(value) for value in inputs]
+    def __init__(self, node: TensorflowNode, name: str, builder: TensorflowBuilder) -> None:
+        self._node, self._handles, self._builder = node, builder.inputs_of(node), builder
+        self._values = [self._contents(value) for value in self._handles]
         self._ranges = output_ranges(node)
         self.has_all_outputs = bool(self._ranges)
         count = max((indices.stop for indices in self._ranges.values()), default=builder.output_count(node.name))
@@ -128,7 +129,7 @@ class TensorflowNodeContext(NodeContext):
     def get_subgraph_size(self) -> int:
         return len(self._node.functions())
 
-    def get_subgraph(self, index: int) -> TensorflowSubgraph:
+    def get_subgraph(self, index: int) -> DecodedSubgraph:
         """Return a function that the operator calls: "then", "else" of If; condition, body of While.
 
         Raises FrontendError if the operator has fewer functions.
@@ -138,10 +139,10 @@ class TensorflowNodeContext(NodeContext):
             raise FrontendError(f"it has {len(functions)} functions, none of index {index}")
         return self.function(functions[index])
 
-    def subgraph_of(self, graph: DecodedGraph) -> TensorflowSubgraph:
+    def subgraph_of(self, graph: TensorflowGraph) -> DecodedSubgraph:
         """Return a graph as a function that the operator calls."""
-        return self._builder.subgraph_of(graph)
+        return self._builder.subgraph(graph)
 
-    def function(self, name: str) -> TensorflowSubgraph:
+    def function(self, name: str) -> DecodedSubgraph:
         """Return a function of the model by its name. Raises FrontendError if there is none."""
-        return self._builder.subgraph(name)
+        return self._builder.function(name)

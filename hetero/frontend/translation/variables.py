@@ -25,7 +25,7 @@ class Variables:
     def __init__(
         self, scope: ModelScope, arrays: Mapping[str, np.ndarray] | None = None, changed: Set[str] | None = None
     ) -> None:
-        self._scope, self._arrays, self._changed = scope, arrays or {}, changed
+        self._scope, self._arrays, self._changed = scope, {} if arrays is None else arrays, changed
         self._values: dict[str, Output] = {}
         self._initial: dict[str, Output] = {}
         self._is_initializing = False

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from hetero.frontend.tensorflow.control_flow.slices import GraphSlice
-from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference
+from hetero.frontend.tensorflow.decoded import Reference, TensorflowGraph, TensorflowNode
 from hetero.frontend.tensorflow.decoding.attributes import FunctionName
 from hetero.system.errors import FrontendError
 
@@ -21,16 +21,16 @@ class _Variable(NamedTuple):
     next_value: Reference
 
 
-def replace_frames(graph: DecodedGraph, functions: dict[str, DecodedGraph]) -> None:
+def replace_frames(graph: TensorflowGraph, functions: dict[str, TensorflowGraph]) -> None:
     """Replace the loops of a graph by While nodes; their conditions and bodies are added to ``functions``.
 
     Raises FrontendError for a loop that is not complete.
     """
-    frames: dict[str, list[DecodedNode]] = defaultdict(list)
+    frames: dict[str, list[TensorflowNode]] = defaultdict(list)
     for node in graph.nodes.values():
         if node.op_type in _ENTERS and node.inputs:
             frames[str(node.attributes.get("frame_name", ""))].append(node)
-    readers: dict[str, list[DecodedNode]] = defaultdict(list)
+    readers: dict[str, list[TensorflowNode]] = defaultdict(list)
     for node in graph.nodes.values():
         for reference in node.inputs:
             readers[reference.node].append(node)
@@ -44,11 +44,11 @@ def replace_frames(graph: DecodedGraph, functions: dict[str, DecodedGraph]) -> N
 
 
 def _replace(
-    graph: DecodedGraph,
+    graph: TensorflowGraph,
     frame: str,
-    enters: list[DecodedNode],
-    readers: dict[str, list[DecodedNode]],
-    functions: dict[str, DecodedGraph],
+    enters: list[TensorflowNode],
+    readers: dict[str, list[TensorflowNode]],
+    functions: dict[str, TensorflowGraph],
 ) -> bool:
     """Replace a loop by a While node. Returns False if there is another loop in it."""
     variables, invariants = [], []
@@ -76,7 +76,7 @@ def _replace(
     name = f"{frame}/While"
     while name in graph.nodes:
         name += "_"
-    graph.nodes[name] = DecodedNode(
+    graph.nodes[name] = TensorflowNode(
         name,
         "While",
         [*(variable.initial for variable in variables), *(enter.inputs[0] for enter in invariants)],
@@ -87,11 +87,13 @@ def _replace(
         for switch in switches[variable.merge]:
             for exit_node in readers[switch.name]:
                 if exit_node.op_type in ("Exit", "RefExit"):
-                    graph.nodes[exit_node.name] = DecodedNode(exit_node.name, "Identity", [Reference(name, position)])
+                    graph.nodes[exit_node.name] = TensorflowNode(
+                        exit_node.name, "Identity", [Reference(name, position)]
+                    )
     return True
 
 
-def _variable(graph: DecodedGraph, enter: DecodedNode, merge: DecodedNode) -> _Variable:
+def _variable(graph: TensorflowGraph, enter: TensorflowNode, merge: TensorflowNode) -> _Variable:
     for reference in merge.inputs:
         node = graph.nodes.get(reference.node)
         if node is not None and node.op_type in ("NextIteration", "RefNextIteration") and node.inputs:
@@ -99,12 +101,12 @@ def _variable(graph: DecodedGraph, enter: DecodedNode, merge: DecodedNode) -> _V
     raise FrontendError(f"the loop variable '{merge.name}' has no next value")
 
 
-def _switches(merge: str, readers: dict[str, list[DecodedNode]]) -> list[DecodedNode]:
+def _switches(merge: str, readers: dict[str, list[TensorflowNode]]) -> list[TensorflowNode]:
     """Return the nodes that pass a variable on to the body or out of the loop."""
     return [node for node in readers[merge] if node.op_type in ("Switch", "RefSwitch") and node.inputs[0].node == merge]
 
 
-def _condition(graph: DecodedGraph, frame: str, switches: dict[str, list[DecodedNode]]) -> Reference:
+def _condition(graph: TensorflowGraph, frame: str, switches: dict[str, list[TensorflowNode]]) -> Reference:
     """Return the condition of a loop, which all its Switches read through a LoopCond."""
     for nodes in switches.values():
         for switch in nodes:

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 
 from hetero.frontend.tensorflow.control_flow.frames import replace_frames
 from hetero.frontend.tensorflow.control_flow.switches import replace_switches
-from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedModel
+from hetero.frontend.tensorflow.decoded import TensorflowGraph, TensorflowModel
 
 _OPERATORS = ("Enter", "RefEnter", "Merge", "RefMerge")
 
 
-def make_functional(model: DecodedModel) -> None:
+def make_functional(model: TensorflowModel) -> None:
     """Replace the loops and conditionals of the model's graph. Raises FrontendError."""
     if not any(node.op_type in _OPERATORS for node in model.graph.nodes.values()):
         return
-    added: dict[str, DecodedGraph] = {}
+    added: dict[str, TensorflowGraph] = {}
     replace_frames(model.graph, added)
     _remove_remains(model.graph)
     # Bodies of loops have conditionals too; the branches of conditionals have none, as the inner ones come first.
@@ -24,7 +24,7 @@ def make_functional(model: DecodedModel) -> None:
     model.functions = _Joined(added, model.functions)
 
 
-def _remove_remains(graph: DecodedGraph) -> None:
+def _remove_remains(graph: TensorflowGraph) -> None:
     """Remove the nodes that depend on nodes which were replaced: what is left of loops."""
     readers: dict[str, list[str]] = {}
     for node in graph.nodes.values():
@@ -40,13 +40,13 @@ def _remove_remains(graph: DecodedGraph) -> None:
         node.control_inputs = [name for name in node.control_inputs if name in graph.nodes]
 
 
-class _Joined(Mapping[str, DecodedGraph]):
+class _Joined(Mapping[str, TensorflowGraph]):
     """The functions of a file, and others."""
 
-    def __init__(self, added: Mapping[str, DecodedGraph], others: Mapping[str, DecodedGraph]) -> None:
+    def __init__(self, added: Mapping[str, TensorflowGraph], others: Mapping[str, TensorflowGraph]) -> None:
         self._added, self._others = added, others
 
-    def __getitem__(self, name: str) -> DecodedGraph:
+    def __getitem__(self, name: str) -> TensorflowGraph:
         return self._added[name] if name in self._added else self._others[name]
 
     def __iter__(self) -> Iterator[str]:

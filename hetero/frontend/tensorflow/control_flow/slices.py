@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference
+from hetero.frontend.tensorflow.decoded import Reference, TensorflowGraph, TensorflowNode
 from hetero.system.errors import FrontendError
 
 
@@ -18,14 +18,14 @@ class GraphSlice:
 
     def __init__(
         self,
-        graph: DecodedGraph,
+        graph: TensorflowGraph,
         outputs: Sequence[Reference],
         arguments: Mapping[Reference, str],
         ends_at: Sequence[str] = (),
     ) -> None:
         self._graph, self._outputs, self._arguments = graph, outputs, arguments
         self.met: dict[Reference, None] = {}
-        self.nodes: dict[str, DecodedNode] = {}
+        self.nodes: dict[str, TensorflowNode] = {}
         worklist = list(outputs)
         while worklist:
             reference = worklist.pop()
@@ -43,7 +43,7 @@ class GraphSlice:
     def operators(self) -> set[str]:
         return {node.op_type for node in self.nodes.values()}
 
-    def function(self, name: str, inputs: Sequence[str], arguments: Mapping[Reference, str]) -> DecodedGraph:
+    def function(self, name: str, inputs: Sequence[str], arguments: Mapping[Reference, str]) -> TensorflowGraph:
         """Return the slice as a function. ``arguments``: the input for each value that ended the slice."""
 
         def renamed(reference: Reference) -> Reference:
@@ -57,5 +57,5 @@ class GraphSlice:
             )
             for node in self.nodes.values()
         }
-        nodes.update({argument: DecodedNode(argument, "_Arg") for argument in inputs})
-        return DecodedGraph(name, nodes, list(inputs), [renamed(reference) for reference in self._outputs])
+        nodes.update({argument: TensorflowNode(argument, "_Arg") for argument in inputs})
+        return TensorflowGraph(name, list(inputs), [renamed(reference) for reference in self._outputs], nodes)

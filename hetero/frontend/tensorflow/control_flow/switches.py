@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hetero.frontend.tensorflow.control_flow.slices import GraphSlice
-from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference
+from hetero.frontend.tensorflow.decoded import Reference, TensorflowGraph, TensorflowNode
 from hetero.frontend.tensorflow.decoding.attributes import FunctionName
 from hetero.system.errors import FrontendError
 
@@ -13,7 +13,7 @@ _SWITCHES = ("Switch", "RefSwitch", "_SwitchN")
 _MERGES = ("Merge", "RefMerge")
 
 
-def replace_switches(graph: DecodedGraph, functions: dict[str, DecodedGraph]) -> None:
+def replace_switches(graph: TensorflowGraph, functions: dict[str, TensorflowGraph]) -> None:
     """Replace each Merge of a graph by an If or Case node, whose branches are added to ``functions``.
 
     Raises FrontendError if the predicate of a Merge cannot be found.
@@ -24,7 +24,7 @@ def replace_switches(graph: DecodedGraph, functions: dict[str, DecodedGraph]) ->
             _replace(graph, graph.nodes[merge], functions)
 
 
-def _inner_first(graph: DecodedGraph, root: str, done: set[str]) -> list[str]:
+def _inner_first(graph: TensorflowGraph, root: str, done: set[str]) -> list[str]:
     """Return a Merge and the Merges above it that are not done yet, in topological order."""
     order: list[str] = []
     stack = [(root, False)]
@@ -41,7 +41,7 @@ def _inner_first(graph: DecodedGraph, root: str, done: set[str]) -> list[str]:
     return order
 
 
-def _replace(graph: DecodedGraph, merge: DecodedNode, functions: dict[str, DecodedGraph]) -> None:
+def _replace(graph: TensorflowGraph, merge: TensorflowNode, functions: dict[str, TensorflowGraph]) -> None:
     sides = [GraphSlice(graph, [reference], {}, _SWITCHES) for reference in merge.inputs]
     predicate, ports = _predicate(graph, merge, sides)
     # Each branch has an input for each value before a Switch, and for each output of a Switch of another conditional.
@@ -66,7 +66,7 @@ def _replace(graph: DecodedGraph, merge: DecodedNode, functions: dict[str, Decod
         if is_if and len(branches) == 2
         else {"branches": branches}
     )
-    graph.nodes[merge.name] = DecodedNode(
+    graph.nodes[merge.name] = TensorflowNode(
         merge.name, "If" if "then_branch" in attributes else "Case", [predicate, *inputs], attributes=attributes
     )
 
@@ -75,7 +75,9 @@ def _first_switch(sides: Sequence[GraphSlice]) -> str:
     return next(reference.node for side in sides for reference in side.met)
 
 
-def _predicate(graph: DecodedGraph, merge: DecodedNode, sides: Sequence[GraphSlice]) -> tuple[Reference, list[int]]:
+def _predicate(
+    graph: TensorflowGraph, merge: TensorflowNode, sides: Sequence[GraphSlice]
+) -> tuple[Reference, list[int]]:
     """Return the predicate of a Merge, and the output of its Switches that each input of the Merge depends on.
 
     A side that reads no Switch, such as a constant, depends on one by a control input.
@@ -94,7 +96,7 @@ def _predicate(graph: DecodedGraph, merge: DecodedNode, sides: Sequence[GraphSli
     raise FrontendError(f"{merge.op_type} node '{merge.name}': its predicate cannot be found")
 
 
-def _ports(graph: DecodedGraph, side: GraphSlice) -> dict[Reference, set[int]]:
+def _ports(graph: TensorflowGraph, side: GraphSlice) -> dict[Reference, set[int]]:
     """Return the outputs of Switches that a side of a Merge depends on, by the predicates of the Switches."""
     found: dict[Reference, set[int]] = {}
     references = list(side.met)

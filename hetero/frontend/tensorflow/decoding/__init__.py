@@ -1,1 +1,1 @@
-"""Reading of TensorFlow's files: graphs, SavedModel folders and checkpoints, as a DecodedModel."""
+"""Reading of TensorFlow's files: graphs, SavedModel folders and checkpoints, as a TensorflowModel."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from hetero.core.types import Type
 from hetero.frontend.protobuf import Message, decode
-from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference
+from hetero.frontend.tensorflow.decoded import Reference, TensorflowGraph, TensorflowNode
 from hetero.frontend.tensorflow.decoding.attributes import Attributes
 from hetero.frontend.tensorflow.decoding.messages import FUNCTION, FUNCTION_SIGNATURE
 from hetero.frontend.tensorflow.decoding.output_names import output_ranges
@@ -18,7 +18,7 @@ PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 _NO_OUTPUT = ("NoOp", "Assert", "Const", "VarHandleOp", "SaveV2", "Print", *PLACEHOLDERS)
 
 
-def decode_graph(graph: Message) -> DecodedGraph:
+def decode_graph(graph: Message) -> TensorflowGraph:
     """Return a GraphDef. Inputs are its Placeholders, outputs the values that no other node reads."""
     nodes = _nodes(graph.node)
     # A resource is no input: functions of loops that TensorFlow has replaced leave such nodes behind.
@@ -27,10 +27,10 @@ def decode_graph(graph: Message) -> DecodedGraph:
         for node in nodes.values()
         if node.op_type in PLACEHOLDERS and node.attributes.get("dtype") is not Type.dynamic
     ]
-    return DecodedGraph("model", nodes, inputs, leaves(nodes))
+    return TensorflowGraph("model", inputs, leaves(nodes), nodes)
 
 
-def leaves(nodes: Mapping[str, DecodedNode]) -> list[Reference]:
+def leaves(nodes: Mapping[str, TensorflowNode]) -> list[Reference]:
     """Return the nodes that no node reads."""
     read = {reference.node for node in nodes.values() for reference in node.inputs}
     read.update(name for node in nodes.values() for name in node.control_inputs)
@@ -47,10 +47,10 @@ def parse_reference(text: str) -> Reference:
     return Reference(name, int(index)) if colon and index.isdecimal() and len(index) < 10 else Reference(text, 0)
 
 
-def _nodes(messages: Iterable[Message]) -> dict[str, DecodedNode]:
-    nodes: dict[str, DecodedNode] = {}
+def _nodes(messages: Iterable[Message]) -> dict[str, TensorflowNode]:
+    nodes: dict[str, TensorflowNode] = {}
     for message in messages:
-        node = DecodedNode(message.name, message.op, attributes=Attributes(message.attr))
+        node = TensorflowNode(message.name, message.op, attributes=Attributes(message.attr))
         for text in message.input:
             if text.startswith("^"):
                 node.control_inputs.append(text[1:])
@@ -64,7 +64,7 @@ def _nodes(messages: Iterable[Message]) -> dict[str, DecodedNode]:
     return nodes
 
 
-class Functions(Mapping[str, DecodedGraph]):
+class Functions(Mapping[str, TensorflowGraph]):
     """The functions of a library by name, decoded when they are used.
 
     ``known_outputs``: the outputs of operators that the file describes, in the form of the table of ``output_names``.
@@ -77,9 +77,9 @@ class Functions(Mapping[str, DecodedGraph]):
             signature = decode(message, FUNCTION_SIGNATURE).signature
             self._messages[signature.name] = message
             self._known_outputs[signature.name] = outputs_text(signature)
-        self._graphs: dict[str, DecodedGraph] = {}
+        self._graphs: dict[str, TensorflowGraph] = {}
 
-    def __getitem__(self, name: str) -> DecodedGraph:
+    def __getitem__(self, name: str) -> TensorflowGraph:
         if name not in self._graphs:
             self._graphs[name] = _function(decode(self._messages[name], FUNCTION), self._known_outputs)
         return self._graphs[name]
@@ -102,7 +102,7 @@ def outputs_text(operator: Message) -> str:
     )
 
 
-def _function(function: Message, known_outputs: dict[str, str]) -> DecodedGraph:
+def _function(function: Message, known_outputs: dict[str, str]) -> TensorflowGraph:
     """Return a function. Its arguments become nodes of the type _Arg with the argument's name."""
     name = function.signature.name
     arguments = [one.name for one in function.signature.input_arg]
@@ -113,19 +113,19 @@ def _function(function: Message, known_outputs: dict[str, str]) -> DecodedGraph:
     resolver = _OutputNames(nodes, known_outputs)
     for node in nodes.values():
         node.inputs = [resolver.resolve(reference) for reference in node.inputs]
-    nodes.update({argument: DecodedNode(argument, "_Arg") for argument in arguments})
+    nodes.update({argument: TensorflowNode(argument, "_Arg") for argument in arguments})
     outputs = []
     for one in function.signature.output_arg:
         if one.name not in function.ret:
             raise FrontendError(f"function '{name}' has no value for its output '{one.name}'")
         outputs.append(resolver.resolve(parse_reference(function.ret[one.name])))
-    return DecodedGraph(name, nodes, arguments, outputs, list(function.control_ret.values()))
+    return TensorflowGraph(name, arguments, outputs, nodes, list(function.control_ret.values()))
 
 
 class _OutputNames:
     """References within a function: ``node:output:index`` with the name of the output, or an argument's name."""
 
-    def __init__(self, nodes: Mapping[str, DecodedNode], known: dict[str, str]) -> None:
+    def __init__(self, nodes: Mapping[str, TensorflowNode], known: dict[str, str]) -> None:
         self._nodes, self._known = nodes, known
         self._ranges: dict[str, dict[str, range]] = {}
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from hetero.frontend.tensorflow.decoded import DecodedNode
+from hetero.frontend.tensorflow.decoded import TensorflowNode
 from hetero.system.errors import FrontendError
 
 # The most outputs that a node may have.
@@ -131,7 +131,7 @@ def _outputs_by_operator() -> dict[str, str]:
     return table
 
 
-def output_ranges(node: DecodedNode, known: dict[str, str] | None = None) -> dict[str, range]:
+def output_ranges(node: TensorflowNode, known: dict[str, str] | None = None) -> dict[str, range]:
     """Return the indices of a node's outputs by name, empty if the names are not known. Raises FrontendError.
 
     ``known``: the outputs of the operators that the file describes, in the form of the table.
@@ -149,7 +149,7 @@ def output_ranges(node: DecodedNode, known: dict[str, str] | None = None) -> dic
     return ranges
 
 
-def _count(node: DecodedNode, attribute: str) -> int:
+def _count(node: TensorflowNode, attribute: str) -> int:
     value: Any = node.attributes.get(attribute, 0)
     count = value if isinstance(value, int) else len(value) if isinstance(value, Sequence) else 0
     if count < 0:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hetero.frontend.frontend import ModelSource
 from hetero.frontend.protobuf import LENGTH, VARINT, Field, Message, Schema, WireError, decode, fields
 from hetero.frontend.source import read_source
-from hetero.frontend.tensorflow.decoded import DecodedModel
+from hetero.frontend.tensorflow.decoded import TensorflowModel
 from hetero.frontend.tensorflow.decoding.checkpoint import Checkpoint
 from hetero.frontend.tensorflow.decoding.graph_decoder import Functions, decode_graph
 from hetero.frontend.tensorflow.decoding.messages import GRAPH, META_GRAPH, SAVED_MODEL
@@ -26,7 +26,7 @@ class TensorflowSource(NamedTuple):
     """The name of a source in messages, and a function that decodes it. That raises FrontendError and WireError."""
 
     label: str
-    decode: Callable[[], DecodedModel]
+    decode: Callable[[], TensorflowModel]
 
 
 def is_tensorflow(source: ModelSource) -> bool:
@@ -52,7 +52,7 @@ def _model_file(source: ModelSource) -> ModelSource:
     return source
 
 
-def _decode(data: memoryview, path: Path | None) -> DecodedModel:
+def _decode(data: memoryview, path: Path | None) -> TensorflowModel:
     schema = _schema_of(data)
     if schema is None:
         raise FrontendError("it is not a TensorFlow model")
@@ -68,11 +68,11 @@ def _decode(data: memoryview, path: Path | None) -> DecodedModel:
     return decode_meta_graph(message, Checkpoint(prefix) if has_index else None)
 
 
-def decode_frozen_graph(graph: Message) -> DecodedModel:
+def decode_frozen_graph(graph: Message) -> TensorflowModel:
     """Return the model of a GraphDef whose variables are constants. All nodes that initialize tables are used."""
     decoded = decode_graph(graph)
     initializers = [node.name for node in decoded.nodes.values() if node.op_type.startswith(_INITIALIZERS)]
-    return DecodedModel(decoded, Functions(graph.library.function, {}), initializers=initializers)
+    return TensorflowModel(decoded, Functions(graph.library.function, {}), initializers=initializers)
 
 
 def _schema_of(data: memoryview) -> Schema | None:

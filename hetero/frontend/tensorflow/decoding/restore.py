@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference, pass_through
+from hetero.frontend.tensorflow.decoded import Reference, TensorflowGraph, TensorflowNode, pass_through
 from hetero.frontend.tensorflow.decoding.checkpoint import Checkpoint
 
 _ASSIGNMENTS = ("Assign", "AssignVariableOp")
@@ -23,7 +23,7 @@ class RestoredKeys:
     ``restore_node``: the name of the node that restores the checkpoint, or "".
     """
 
-    def __init__(self, graph: DecodedGraph, functions: Mapping[str, DecodedGraph], restore_node: str) -> None:
+    def __init__(self, graph: TensorflowGraph, functions: Mapping[str, TensorflowGraph], restore_node: str) -> None:
         self.variables: dict[str, str] = {}
         self.tables: dict[str, tuple[str, str]] = {}
         self._add(graph, {})
@@ -38,7 +38,7 @@ class RestoredKeys:
                 }
                 self._add(function, given)
 
-    def _add(self, graph: DecodedGraph, given: Mapping[str, DecodedNode]) -> None:
+    def _add(self, graph: TensorflowGraph, given: Mapping[str, TensorflowNode]) -> None:
         """Add what a graph restores. ``given``: the nodes of its inputs."""
         names: dict[str, list[str]] = {}
         for node in graph.nodes.values():
@@ -98,7 +98,7 @@ class RestoredTables(Mapping[str, tuple[np.ndarray, np.ndarray]]):
         return name in self._keys
 
 
-def _restored_key(graph: DecodedGraph, reference: Reference, names: dict[str, list[str]]) -> str | None:
+def _restored_key(graph: TensorflowGraph, reference: Reference, names: dict[str, list[str]]) -> str | None:
     """Return the key of the tensor that a RestoreV2 node returns. ``names``: the keys of each such node, a cache."""
     value = pass_through(graph, reference, _PASSED)
     restore = graph.nodes.get(value.node)
@@ -109,12 +109,12 @@ def _restored_key(graph: DecodedGraph, reference: Reference, names: dict[str, li
     return names[restore.name][value.port] if 0 <= value.port < len(names[restore.name]) else None
 
 
-def _source(graph: DecodedGraph, reference: Reference, given: Mapping[str, DecodedNode]) -> DecodedNode | None:
+def _source(graph: TensorflowGraph, reference: Reference, given: Mapping[str, TensorflowNode]) -> TensorflowNode | None:
     name = pass_through(graph, reference, _PASSED).node
     return given.get(name, graph.nodes.get(name))
 
 
-def _constant_texts(graph: DecodedGraph, reference: Reference) -> list[str]:
+def _constant_texts(graph: TensorflowGraph, reference: Reference) -> list[str]:
     node = graph.nodes.get(pass_through(graph, reference, _PASSED).node)
     if node is None or node.op_type != "Const" or "value" not in node.attributes:
         return []

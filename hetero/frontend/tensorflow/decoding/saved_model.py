@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero.core.shape import PartialShape
 from hetero.frontend.protobuf import Message
-from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedModel, DecodedNode, Reference
+from hetero.frontend.tensorflow.decoded import Reference, TensorflowGraph, TensorflowModel, TensorflowNode
 from hetero.frontend.tensorflow.decoding.checkpoint import Checkpoint
 from hetero.frontend.tensorflow.decoding.element_types import shape_of, type_of
 from hetero.frontend.tensorflow.decoding.graph_decoder import (
@@ -29,7 +29,7 @@ _INTERNAL = (_INITIALIZER, "__saved_model_train_op")
 _INITIALIZER_COLLECTIONS = ("saved_model_main_op", "legacy_init_op", "main_op")
 
 
-def decode_saved_model(message: Message, folder: Path) -> DecodedModel:
+def decode_saved_model(message: Message, folder: Path) -> TensorflowModel:
     """Return the model with the tag "serve" in a SavedModel, else its only one. Raises FrontendError."""
     graphs = message.meta_graphs
     tagged = [graph for graph in graphs if _TAG in graph.meta_info_def.tags] or graphs
@@ -40,7 +40,7 @@ def decode_saved_model(message: Message, folder: Path) -> DecodedModel:
     return decode_meta_graph(tagged[0], checkpoint, folder / "assets")
 
 
-def decode_meta_graph(message: Message, checkpoint: Checkpoint | None, assets: Path | None = None) -> DecodedModel:
+def decode_meta_graph(message: Message, checkpoint: Checkpoint | None, assets: Path | None = None) -> TensorflowModel:
     """Return the model of a MetaGraphDef: the part of its graph that belongs to a signature. Raises FrontendError.
 
     Without any signature, the inputs are the Placeholders, and the outputs are what depends on them.
@@ -48,7 +48,7 @@ def decode_meta_graph(message: Message, checkpoint: Checkpoint | None, assets: P
     operators = {operator.name: outputs_text(operator) for operator in message.meta_info_def.stripped_op_list.op}
     functions = Functions(message.graph_def.library.function, operators)
     graph = decode_graph(message.graph_def)
-    model = DecodedModel(graph, functions, initializers=_initializers(message, graph))
+    model = TensorflowModel(graph, functions, initializers=_initializers(message, graph))
     if checkpoint is not None:
         keys = RestoredKeys(graph, functions, parse_reference(message.saver_def.restore_op_name).node)
         model.variables = RestoredVariables(checkpoint, keys.variables)
@@ -57,7 +57,7 @@ def decode_meta_graph(message: Message, checkpoint: Checkpoint | None, assets: P
         model.assets = _asset_paths(message.asset_file_def, assets)
         # The constants hold paths of the machine that saved the model: their own names stand for the files instead.
         for name in model.assets:
-            graph.nodes[name] = DecodedNode(name, "Const", attributes={"value": np.array(name)})
+            graph.nodes[name] = TensorflowNode(name, "Const", attributes={"value": np.array(name)})
     signature = _signature(message.signature_def)
     if signature is None:
         _keep_user_outputs(graph, parse_reference(message.saver_def.filename_tensor_name).node)
@@ -76,7 +76,7 @@ def _signature(signatures: Mapping[str, Message]) -> Message | None:
     return next(iter(named.values()), None)
 
 
-def _apply_signature(model: DecodedModel, signature: Message) -> None:
+def _apply_signature(model: TensorflowModel, signature: Message) -> None:
     """Set the inputs and outputs of the graph to those of a signature, in the natural order of their names."""
     graph = model.graph
     model.input_names = sorted(signature.inputs, key=_natural)
@@ -91,12 +91,12 @@ def _apply_signature(model: DecodedModel, signature: Message) -> None:
         if not shape.has_rank:
             shape = graph.nodes[reference.node].attributes.get("shape", PartialShape.dynamic())
         attributes = {"dtype": type_of(info.dtype), "shape": shape}
-        graph.nodes[reference.node] = DecodedNode(reference.node, "Placeholder", attributes=attributes)
+        graph.nodes[reference.node] = TensorflowNode(reference.node, "Placeholder", attributes=attributes)
         graph.inputs.append(reference.node)
     graph.outputs = [_tensor(graph, signature.outputs[name], name) for name in model.output_names]
 
 
-def _tensor(graph: DecodedGraph, info: Message, name: str) -> Reference:
+def _tensor(graph: TensorflowGraph, info: Message, name: str) -> Reference:
     reference = parse_reference(info.name)
     if reference.node not in graph.nodes:
         raise FrontendError(f"the signature's '{name}' is '{info.name}', which is not in the graph")
@@ -108,7 +108,7 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", name)]
 
 
-def _keep_user_outputs(graph: DecodedGraph, filename_node: str) -> None:
+def _keep_user_outputs(graph: TensorflowGraph, filename_node: str) -> None:
     """Remove outputs that do not depend on a Placeholder of the user, such as those of the nodes of the saver."""
     graph.inputs = [name for name in graph.inputs if name != filename_node]
     readers: dict[str, list[str]] = {}
@@ -124,7 +124,7 @@ def _keep_user_outputs(graph: DecodedGraph, filename_node: str) -> None:
     graph.outputs = [reference for reference in graph.outputs if reference.node in reached]
 
 
-def _initializers(message: Message, graph: DecodedGraph) -> list[str]:
+def _initializers(message: Message, graph: TensorflowGraph) -> list[str]:
     """Return the names of the nodes that initialize tables."""
     names = (
         [one.name for one in message.signature_def[_INITIALIZER].outputs.values()]

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.tensorflow.decoded import DecodedGraph, DecodedNode, Reference
+from hetero.frontend.tensorflow.decoded import Reference, TensorflowGraph, TensorflowNode, pass_through
 from hetero.frontend.tensorflow.handles import Value, Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.tensorflow.translators.containers.tensor_lists import PendingList, with_element_shape
-from hetero.frontend.tensorflow.translators.containers.variables import BodyVariables, Variables
 from hetero.frontend.translation.control_flow import build_loop_body, make_if, make_while
-from hetero.frontend.translation.subgraph import Body, ModelScope, name_new_nodes
+from hetero.frontend.translation.subgraph import Body, DecodedSubgraph, ModelScope, name_new_nodes
 from hetero.frontend.translation.values import int64, scalar_like
+from hetero.frontend.translation.variables import BodyVariables, Variables
 from hetero.graph import Constant, Model, Output, Parameter, constant_array
 from hetero.system.errors import FrontendError
-
-if TYPE_CHECKING:
-    from hetero.frontend.tensorflow.graph import TensorflowSubgraph
 
 
 @translator("PartitionedCall", "StatefulPartitionedCall", "RemoteCall")
 def call(node: TensorflowNodeContext) -> Values:
     """Inline the function. The first input of RemoteCall is the name of a device."""
     inputs = node.get_values()
-    return node.get_subgraph(0).inline_values(inputs[node.get_op_type() == "RemoteCall" :], node.name)
+    return node.get_subgraph(0).inline(inputs[node.get_op_type() == "RemoteCall" :], node.name)
 
 
 # Translates a branch into a Model under construction, from its inputs to its outputs.
@@ -42,7 +38,7 @@ def if_operator(node: TensorflowNodeContext) -> Values:
     functions = [node.get_subgraph(0), node.get_subgraph(1)]
     known = constant_array(condition)
     if known is not None:
-        return functions[0 if known.item() else 1].inline_values(inputs, node.name)
+        return functions[0 if known.item() else 1].inline(inputs, node.name)
     branches = [_branch(function) for function in functions]
     return _make_branches(condition, branches, inputs, node.variables)
 
@@ -55,16 +51,16 @@ def case(node: TensorflowNodeContext) -> Values:
     known = constant_array(index)
     if known is not None or len(functions) == 1:
         number = -1 if known is None else int(known.item())
-        return functions[number if 0 <= number < len(functions) else -1].inline_values(inputs[1:], node.name)
+        return functions[number if 0 <= number < len(functions) else -1].inline(inputs[1:], node.name)
     condition = ops.Equal(index, scalar_like(index, 0)).output(0)
     return _make_branches(condition, _cases(functions), inputs, node.variables)
 
 
-def _branch(function: TensorflowSubgraph) -> Branch:
+def _branch(function: DecodedSubgraph) -> Branch:
     return lambda scope, variables, values: function.translate_into(scope, variables, values)
 
 
-def _cases(functions: Sequence[TensorflowSubgraph]) -> list[Branch]:
+def _cases(functions: Sequence[DecodedSubgraph]) -> list[Branch]:
     """Return the first function, and a branch that chooses among the others; the index is the branches' first input."""
 
     def first(scope: ModelScope, variables: Variables, values: list[Value]) -> list[Value]:
@@ -104,7 +100,7 @@ def _make_branches(
 ) -> list[Value]:
     """Return the outputs of an If. A variable that either branch assigns becomes an output of both."""
     scopes = [ModelScope(), ModelScope()]
-    own = [BodyVariables(variables, scope.capture, scope) for scope in scopes]
+    own = [variables.in_body(scope) for scope in scopes]
     results = [
         branch(scope, seen, [_entered(value, scope, f"input_{index}") for index, value in enumerate(inputs)])
         for branch, scope, seen in zip(branches, scopes, own)
@@ -147,34 +143,34 @@ def for_operator(node: TensorflowNodeContext) -> Values:
     name, others = node.get_subgraph(0).name, [f"value_{index}" for index in range(node.get_input_size() - 3)]
     inputs = ["number", "limit", "delta", *others]
     nodes = [
-        *(DecodedNode(one, "_Arg") for one in inputs),
-        DecodedNode("distance", "Sub", [Reference("limit"), Reference("number")]),
-        DecodedNode("sign", "Sign", [Reference("delta")]),
-        DecodedNode("remaining", "Mul", [Reference("distance"), Reference("sign")]),
-        DecodedNode("zero", "Const", attributes={"value": np.int32(0)}),
-        DecodedNode("continues", "Greater", [Reference("remaining"), Reference("zero")]),
-        DecodedNode("next", "AddV2", [Reference("number"), Reference("delta")]),
-        DecodedNode("results", name, [Reference("number"), *map(Reference, others)]),
+        *(TensorflowNode(one, "_Arg") for one in inputs),
+        TensorflowNode("distance", "Sub", [Reference("limit"), Reference("number")]),
+        TensorflowNode("sign", "Sign", [Reference("delta")]),
+        TensorflowNode("remaining", "Mul", [Reference("distance"), Reference("sign")]),
+        TensorflowNode("zero", "Const", attributes={"value": np.int32(0)}),
+        TensorflowNode("continues", "Greater", [Reference("remaining"), Reference("zero")]),
+        TensorflowNode("next", "AddV2", [Reference("number"), Reference("delta")]),
+        TensorflowNode("results", name, [Reference("number"), *map(Reference, others)]),
     ]
     results = [Reference("results", index) for index in range(len(others))]
     by_name = {one.name: one for one in nodes}
-    condition = DecodedGraph(f"{name}/condition", by_name, inputs, [Reference("continues")])
-    step = DecodedGraph(
-        f"{name}/step", by_name, inputs, [Reference("next"), Reference("limit"), Reference("delta"), *results]
+    condition = TensorflowGraph(f"{name}/condition", inputs, [Reference("continues")], by_name)
+    step = TensorflowGraph(
+        f"{name}/step", inputs, [Reference("next"), Reference("limit"), Reference("delta"), *results], by_name
     )
     values = _loop(node, node.subgraph_of(condition), node.subgraph_of(step), node.get_values())
     return values[3:]
 
 
 def _loop(
-    node: TensorflowNodeContext, condition: TensorflowSubgraph, step: TensorflowSubgraph, values: list[Value]
+    node: TensorflowNodeContext, condition: DecodedSubgraph, step: DecodedSubgraph, values: list[Value]
 ) -> list[Value]:
     """Return the outputs of a loop: as many as there are values."""
     inputs = _with_element_shapes(step, values, node.variables)
     if step.output_count != len(inputs) or condition.output_count != 1:
         raise FrontendError(f"its body has {step.output_count} outputs and its condition {condition.output_count}")
-    enters = as_condition(_tensor(condition.inline_values(inputs, f"{node.name}/condition")[0]))
-    passed = step.passed_inputs()
+    enters = as_condition(_tensor(condition.inline(inputs, f"{node.name}/condition")[0]))
+    passed = _passed_inputs(step)
     carried = [index for index, value in enumerate(inputs) if isinstance(value, Output) and index not in passed]
     initial = [value for index, value in enumerate(inputs) if index in carried and isinstance(value, Output)]
     variables: BodyVariables
@@ -191,7 +187,7 @@ def _loop(
             captured[name] = scope.name(Parameter(value.element_type, value.partial_shape), name)
             return captured[name].output(0)
 
-        variables = BodyVariables(node.variables, capture, scope)
+        variables = node.variables.in_body(scope, capture)
         names = step.input_names
         values = [
             value if index in carried else _entered(value, scope, names[index]) for index, value in enumerate(inputs)
@@ -220,18 +216,25 @@ def _loop(
     return [outputs[carried.index(index)] if index in carried else value for index, value in enumerate(inputs)]
 
 
+def _passed_inputs(step: DecodedSubgraph) -> set[int]:
+    """Return the inputs of a loop body that it returns as they are."""
+    assert isinstance(step.graph, TensorflowGraph)
+    outputs = [pass_through(step.graph, reference).node for reference in step.graph.outputs]
+    return {index for index, (name, output) in enumerate(zip(step.input_names, outputs)) if output == name}
+
+
 def _tensor(value: Value) -> Output:
     if not isinstance(value, Output):
         raise FrontendError("its body returns a resource for a tensor, or a list that has no elements yet")
     return value
 
 
-def _with_element_shapes(step: TensorflowSubgraph, inputs: list[Value], variables: Variables) -> list[Value]:
+def _with_element_shapes(step: DecodedSubgraph, inputs: list[Value], variables: Variables) -> list[Value]:
     """Give lists of an unknown element shape that which the body's items have, by translating it once for that."""
     if not any(isinstance(value, PendingList) for value in inputs):
         return inputs
     scope = ModelScope()
-    own = BodyVariables(variables, scope.capture, scope)
+    own = variables.in_body(scope)
     entered: list[Value] = []
     for value in inputs:
         if isinstance(value, Output):

@@ -17,9 +17,9 @@ from hetero.frontend.tensorflow.decoding.tensors import decode_text
 from hetero.frontend.tensorflow.handles import Handle, Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
-from hetero.frontend.tensorflow.translators.containers.variables import BodyVariables
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import constant_input, int64
+from hetero.frontend.translation.variables import BodyVariables
 from hetero.graph import Constant
 from hetero.system.errors import FrontendError
 
