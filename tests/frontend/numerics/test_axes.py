@@ -25,7 +25,7 @@ def test_log_sum_exp(keeps_axes):
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3, 0.5, math.inf, -math.inf])
 def test_norm(order):
-    found = evaluate(lambda value: reduction.norm(value, order, int64([1]).output(0), False), DATA)
+    found = evaluate(lambda value: reduction.norm(value, int64([1]).output(0), order, False), DATA)
     np.testing.assert_allclose(found, np.linalg.norm(DATA, order, axis=1), rtol=1e-6)
 
 
