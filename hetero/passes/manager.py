@@ -15,15 +15,15 @@ Pass = Callable[[Model], bool]
 _log = get_logger("hetero")
 
 
-def changes_numerics(one: Pass) -> Pass:
+def changes_numerics(transformation: Pass) -> Pass:
     """Mark a pass after which results may differ by rounding from those of the model's own operations."""
-    one.changes_numerics = True  # type: ignore[attr-defined]  # a mark on a function
-    return one
+    transformation.changes_numerics = True  # type: ignore[attr-defined]  # a mark on a function
+    return transformation
 
 
-def may_change_numerics(one: Pass) -> bool:
+def may_change_numerics(transformation: Pass) -> bool:
     """Return whether a pass is marked by ``changes_numerics``."""
-    return getattr(one, "changes_numerics", False)
+    return getattr(transformation, "changes_numerics", False)
 
 
 class PassManager:
@@ -33,12 +33,12 @@ class PassManager:
     """
 
     def __init__(self, passes: Iterable[Pass], disabled: Iterable[str] = ()) -> None:
-        by_name = {one.__name__: one for one in passes}
+        by_name = {transformation.__name__: transformation for transformation in passes}
         disabled = set(disabled)
         unknown = disabled - by_name.keys()
         if unknown:
             raise PropertyError(f"there is no pass {', '.join(sorted(unknown))}: there are {', '.join(by_name)}")
-        self._passes = {name: one for name, one in by_name.items() if name not in disabled}
+        self._passes = {name: by_name[name] for name in by_name if name not in disabled}
 
     @property
     def names(self) -> list[str]:
@@ -50,11 +50,11 @@ class PassManager:
         changed: dict[str, None] = {}
         waiting = [model]
         while waiting:
-            one_model = waiting.pop()
-            for name, one in self._passes.items():
-                with span(name, one_model.friendly_name):
-                    if one(one_model):
+            current = waiting.pop()
+            for name, transformation in self._passes.items():
+                with span(name, current.friendly_name):
+                    if transformation(current):
                         changed[name] = None
-            waiting += [body for node in one_model.get_ordered_ops() for body in node.bodies if body]
+            waiting += [body for node in current.get_ordered_ops() for body in node.bodies if body]
         _log.debug("model '%s' was changed by %s", model.friendly_name, ", ".join(changed) or "no pass")
         return list(changed)

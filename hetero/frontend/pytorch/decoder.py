@@ -90,8 +90,8 @@ class _Decoder:
         decoded.constants[value], decoded.names[value], self._by_name[name] = arrays[name], name, value
 
     def _add_output(self, decoded: TorchProgram, kind: str, content: _Json) -> None:
-        given = content["arg"]
-        argument = ValueRef(given["name"]) if "name" in given else self._argument(given)
+        value = content["arg"]
+        argument = ValueRef(value["name"]) if "name" in value else self._argument(value)
         if kind == "user_output":
             is_value = isinstance(argument, ValueRef)
             name = argument.name if is_value else f"output{len(decoded.user_outputs)}"
@@ -130,13 +130,13 @@ class _Decoder:
         match = _OVERLOADED.match(node["target"])
         op_type, overload = (f"{match[1]}::{match[2]}", match[3]) if match else (node["target"], "")
         arguments = {
-            given["name"] or str(index): self._argument(given["arg"]) for index, given in enumerate(node["inputs"])
+            read["name"] or str(index): self._argument(read["arg"]) for index, read in enumerate(node["inputs"])
         }
         outputs: list[str | None] = []
         for output in node["outputs"]:
             value = self._argument(output)
-            for one in value if isinstance(value, list) else [value]:
-                outputs.append(one.name if isinstance(one, ValueRef) else None)
+            for part in value if isinstance(value, list) else [value]:
+                outputs.append(part.name if isinstance(part, ValueRef) else None)
         name = node.get("name") or next(filter(None, outputs), op_type)
         return TorchNode(name, op_type, arguments, outputs, path=_module_of(node["metadata"]), overload=overload)
 
@@ -148,7 +148,7 @@ class _Decoder:
         if kind in _NUMBERS:
             return _number(value)
         if kind in _LISTS_OF_NUMBERS:
-            return [_number(one) for one in value]
+            return [_number(part) for part in value]
         match kind:
             case "as_none":
                 return None
@@ -157,11 +157,11 @@ class _Decoder:
             case "as_tensor":
                 return ValueRef(value["name"])
             case "as_tensors":
-                return [ValueRef(one["name"]) for one in value]
+                return [ValueRef(part["name"]) for part in value]
             case "as_optional_tensor":
                 return self._argument(value)
             case "as_optional_tensors":
-                return [self._argument(one) for one in value]
+                return [self._argument(part) for part in value]
             case "as_scalar_type":
                 return scalar_type(value)
             case "as_complex":

@@ -161,7 +161,7 @@ def export(
     }
     if by_name:
         positional, keywords = ((), arguments) if keywords else (tuple(arguments.values()), {})
-    was_training = {one: one.training for one in module.modules()}
+    was_training = {part: part.training for part in module.modules()}
     module.eval()
     try:
         return torch.export.export(
@@ -170,8 +170,8 @@ def export(
     except Exception as error:  # torch raises anything for a module that it cannot export
         raise FrontendError(f"torch cannot export {type(module).__name__}: {type(error).__name__}: {error}") from error
     finally:
-        for one, mode in was_training.items():
-            one.training = mode
+        for part, mode in was_training.items():
+            part.training = mode
 
 
 def _example(shape: PartialShape, element_type: Type | None) -> Tensor:
@@ -186,10 +186,8 @@ def _lengthened(value: Any, name: str, shape: PartialShape) -> Tensor:
     import torch
 
     if not isinstance(value, torch.Tensor) or value.ndim != len(shape):
-        found = (
-            f"a tensor of the shape {list(value.shape)}" if isinstance(value, torch.Tensor) else type(value).__name__
-        )
-        raise FrontendError(f"argument {name} of the example is {found}, to which the shape {shape} does not apply")
+        kind = f"a tensor of the shape {list(value.shape)}" if isinstance(value, torch.Tensor) else type(value).__name__
+        raise FrontendError(f"argument {name} of the example is {kind}, to which the shape {shape} does not apply")
     for axis, length in enumerate(shape):
         if length.is_dynamic and value.shape[axis] == 1:
             value = torch.cat([value, value], axis)

@@ -20,11 +20,11 @@ def inline_gradient_modes(graph: TorchGraph) -> TorchGraph:
             continue
         (inner,) = node.graphs()
         inner = inline_gradient_modes(inner)
-        given = [argument for argument in node.inputs.values() if isinstance(argument, ValueRef)]
-        names = {name: value.name for name, value in zip(inner.inputs, given, strict=True)}
-        for one in inner.nodes:
-            names |= {name: f"{node.name}/{name}" for name in one.outputs if name is not None}
-            nodes.append(_renamed(one, names))
+        outer = [argument for argument in node.inputs.values() if isinstance(argument, ValueRef)]
+        names = {name: value.name for name, value in zip(inner.inputs, outer, strict=True)}
+        for inner_node in inner.nodes:
+            names |= {name: f"{node.name}/{name}" for name in inner_node.outputs if name is not None}
+            nodes.append(_renamed(inner_node, names))
         tensors |= {names[name]: tensor for name, tensor in inner.tensors.items() if name in names}
         for name, value in zip(node.outputs, inner.outputs):
             inputs = {"self": _read(value, names)}
@@ -46,4 +46,4 @@ def _read(argument: Argument, names: dict[str, str]) -> Argument:
     """Return an argument with the names of the outer graph."""
     if isinstance(argument, ValueRef):
         return ValueRef(names.get(argument.name, argument.name))
-    return [_read(one, names) for one in argument] if isinstance(argument, list) else argument
+    return [_read(part, names) for part in argument] if isinstance(argument, list) else argument

@@ -107,7 +107,7 @@ def integer_vector(numbers: Sequence[int | Output]) -> Output:
 
 
 def _has_outputs(value: Argument) -> bool:
-    return isinstance(value, list) and any(isinstance(one, Output) for one in value)
+    return isinstance(value, list) and any(isinstance(part, Output) for part in value)
 
 
 def _as_input(value: Argument) -> Output | None:
@@ -116,6 +116,7 @@ def _as_input(value: Argument) -> Output | None:
         return value
     if isinstance(value, (bool, int, float)):
         return Constant(np.array(value, np.float32) if isinstance(value, float) else np.array(value)).output(0)
-    if isinstance(value, list) and value and all(isinstance(one, (int, float)) for one in value):
-        return Constant(np.array(value, np.float32 if any(isinstance(one, float) for one in value) else None)).output(0)
+    if isinstance(value, list) and value and all(isinstance(part, (int, float)) for part in value):
+        dtype = np.float32 if any(isinstance(part, float) for part in value) else None
+        return Constant(np.array(value, dtype)).output(0)
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,10 @@ def promoted_type(operands: Sequence[Any]) -> Type:
             groups[2].append(_DEFAULTS[_kind_of_number(operand)])
     result: Type | None = None
     for group in groups:
-        for kind in group[:1]:
-            found = kind
-            for other in group[1:]:
-                found = _common(found, other)
-            if result is None or _kind(found) > _kind(result):
-                result = found
+        if group:
+            common = reduce(_common, group)
+            if result is None or _kind(common) > _kind(result):
+                result = common
     assert result is not None
     return result
 

@@ -110,9 +110,9 @@ class Tensors:
                 self.define(name, value)
         if kind in _VIEWS_OR_COPIES:
             for argument in node.inputs.values():
-                for one in argument if isinstance(argument, list) else [argument]:
-                    if isinstance(one, ValueRef):
-                        self._join(self._root(self._tensor(one.name)), names)
+                for part in argument if isinstance(argument, list) else [argument]:
+                    if isinstance(part, ValueRef):
+                        self._join(self._root(self._tensor(part.name)), names)
 
     def changed(self) -> set[str]:
         """Return the tensors, none of them a view, whose memory was changed, or may have been."""
@@ -140,7 +140,7 @@ class Tensors:
             if joined is group:
                 continue
             # What was changed before is part of the values.
-            before, added = (sum(self._changes[one] for one in members) for members in (group, joined))
+            before, added = (sum(self._changes[member] for member in members) for members in (group, joined))
             for member in group if added else ():
                 self._seen_of_others[member] += added
             for member in joined:
@@ -210,5 +210,5 @@ def _updated_part(node: TorchNode, kind: str, base: Output, value: Output) -> No
         limits = [node.inputs.get(name) for name in ("start", "end", "step")]
     if any(isinstance(limit, ValueRef) for limit in limits):
         raise FrontendError("a change of a part at a computed place is not supported: export with run_decompositions()")
-    begin, end, step = (given if given is not None else default for given, default in zip(limits, (0, 2**63 - 1, 1)))
+    begin, end, step = (default if limit is None else limit for limit, default in zip(limits, (0, 2**63 - 1, 1)))
     return ops.SliceScatter(base, value, int64([begin]), int64([end]), int64([step]), int64([axis]))

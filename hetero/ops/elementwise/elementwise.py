@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from hetero.core.types import Type
-from hetero.graph import Attribute, Constant, Model, Node, Op, Output, Parameter, Result, choice
+from hetero.graph import Attribute, Model, Node, Op, Output, choice, is_terminal
 from hetero.ops.checks import AcceptedTypes, check_type, is_number
 
 
@@ -169,8 +169,7 @@ class Fused(Node):
     @cached_property
     def operations(self) -> list[Node]:
         """The operations of the body, in order."""
-        ports = (Parameter, Constant, Result)
-        return [node for node in self.body.get_ordered_ops() if not isinstance(node, ports)]
+        return [node for node in self.body.get_ordered_ops() if not is_terminal(node)]
 
     @cached_property
     def prologue(self) -> list[Node]:

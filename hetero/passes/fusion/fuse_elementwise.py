@@ -18,7 +18,7 @@ from hetero.graph.rt_info import copy_rt_info
 
 @dataclass(frozen=True)
 class FusionRules:
-    """What a device can run as one.
+    """The operations that a device can run as one.
 
     ``takes_epilogue``: whether the kernels of an anchor can run a group of element-wise nodes on its output.
     ``prologue``: the nodes before an anchor that its kernels run, in order; they must have no other reader.

@@ -11,7 +11,7 @@ from hetero.passes.matching.pattern_graph import Matcher
 from hetero.system.errors import ArgumentTypeError, GraphError
 from hetero.system.tracing import span
 
-_Pass = TypeVar("_Pass", bound="PassBase")
+_Pass = TypeVar("_Pass", bound="ModelPass | MatcherPass")
 _Node = TypeVar("_Node", bound=Node)
 
 
@@ -54,8 +54,9 @@ class MatcherPass(PassBase):
     def register_matcher(self, matcher: Matcher, callback: Callable[[Matcher], bool | None]) -> None:
         """Set the pattern and the function that is called for its matches."""
         if not isinstance(matcher, Matcher) or not callable(callback):
-            given = f"{matcher!r} and {callback!r}"
-            raise ArgumentTypeError(f"register_matcher takes a Matcher and a function, not {given}")
+            raise ArgumentTypeError(
+                f"register_matcher takes a Matcher and a function, not {matcher!r} and {callback!r}"
+            )
         self._matcher, self._callback = matcher, callback
 
     def register_new_node(self, node: _Node) -> _Node:
@@ -103,7 +104,7 @@ class Manager:
     """Runs passes in the order in which they were registered, and infers types and shapes again after each change."""
 
     def __init__(self) -> None:
-        self._passes: list[PassBase] = []
+        self._passes: list[ModelPass | MatcherPass] = []
         self._validates = True
 
     def register_pass(self, transformation: _Pass) -> _Pass:
@@ -120,13 +121,12 @@ class Manager:
     def run_passes(self, model: Model) -> bool:
         """Run the passes on a model, and return whether one of them changed it."""
         changed = False
-        for one in self._passes:
-            with span(one.get_name(), model.friendly_name):
-                if isinstance(one, ModelPass):
-                    has_changed = bool(one.run_on_model(model))
+        for transformation in self._passes:
+            with span(transformation.get_name(), model.friendly_name):
+                if isinstance(transformation, ModelPass):
+                    has_changed = bool(transformation.run_on_model(model))
                 else:
-                    assert isinstance(one, MatcherPass)  # register_pass accepts no other
-                    has_changed = rewrite_graph(model, [one], model.get_ordered_ops())
+                    has_changed = rewrite_graph(model, [transformation], model.get_ordered_ops())
             if has_changed and self._validates:
                 model.validate_nodes_and_infer_types()
             changed |= has_changed
@@ -142,10 +142,10 @@ def rewrite_graph(model: Model, passes: Iterable[MatcherPass], nodes: Iterable[N
         for body in node.bodies:
             if body is not None:
                 changed |= rewrite_graph(body, passes, body.get_ordered_ops())
-        for one in passes:
-            if one.apply(node):
+        for transformation in passes:
+            if transformation.apply(node):
                 changed = True
-                waiting.extendleft(reversed(one.new_nodes))
-                one.new_nodes.clear()
+                waiting.extendleft(reversed(transformation.new_nodes))
+                transformation.new_nodes.clear()
                 break
     return changed

@@ -224,7 +224,7 @@ def attrs_match(attributes: Mapping[str, Any]) -> Predicate:
 
     def check(value: Output) -> bool:
         own = value.node.get_attributes()
-        return all(key in own and own[key] == wanted for key, wanted in attributes.items())
+        return all(key in own and own[key] == required for key, required in attributes.items())
 
     return Predicate(check)
 

@@ -45,10 +45,10 @@ def _inverse(permutation: np.ndarray) -> np.ndarray:
 
 
 def _sink(last: Node) -> bool:
-    found = _shuffle(last) if isinstance(last, ops.Reshape | ops.ShuffleChannels) else None
-    if found is None:
+    shuffle = _shuffle(last) if isinstance(last, ops.Reshape | ops.ShuffleChannels) else None
+    if shuffle is None:
         return False
-    nodes, permutation = found
+    nodes, permutation = shuffle
     gather = _gather(nodes[0].input_value(0), permutation)
     replace(nodes, gather)
     after: ops.Gather | None = gather

@@ -32,7 +32,7 @@ _SLACKS = (1.0, 1.25, 1.0)
 
 
 class Read(NamedTuple):
-    """What an input reads, through any Transposes in front of it: a value, and its axes in this order."""
+    """A value that an input reads, through any Transposes in front of it, and the order of its axes."""
 
     value: Output
     order: Order
@@ -83,7 +83,7 @@ class AxisOrders:
         self.moved: dict[Node, Order] = {}
         self.layouts: dict[Output, Order] = {}
         # How many inputs want a value in each order.
-        self._wanted: dict[Output, Counter[Order]] = defaultdict(Counter)
+        self._read_orders: dict[Output, Counter[Order]] = defaultdict(Counter)
         self._bits: dict[Output, int] = {}
         self._units: dict[Output, list[int]] = {}
         # Constant folding computes their Transposes.
@@ -146,7 +146,7 @@ class AxisOrders:
             self._bits[output] = math.prod(assumed_shape(shape)) * width + _BITS_PER_TRANSPOSE
         if not isinstance(node, ops.ShapeOf):  # ShapeOf reads any order
             for read in reads:
-                self._wanted[read.value][read.order] += 1
+                self._read_orders[read.value][read.order] += 1
 
     def _order_at(self, node: Node, index: int, order: Order | None) -> Order:
         read = self.reads[node][index]
@@ -164,10 +164,10 @@ class AxisOrders:
         return 1 if is_sorted(positions, units) else self._bits[value]
 
     def _cost(self, value: Output) -> int:
-        return sum(self._cost_of(value, order) for order in self._wanted[value])
+        return sum(self._cost_of(value, order) for order in self._read_orders[value])
 
     def _total_cost(self) -> int:
-        return sum(map(self._cost, list(self._wanted)))
+        return sum(map(self._cost, list(self._read_orders)))
 
     def _cost_around(self, node: Node) -> int:
         reads = self.reads[node]
@@ -190,12 +190,12 @@ class AxisOrders:
 
     def _cost_before(self, node: Node, order: Order) -> int:
         """Return the cost of the inputs in an order of the operation; Transposes that other readers need are free."""
-        wanted: dict[Read, int] = {}
+        costs: dict[Read, int] = {}
         for index in self.rules[node].inputs:
-            value, one = self.reads[node][index].value, self._order_at(node, index, order)
-            if self.order_at(node, index) == one or not self._wanted[value][one]:
-                wanted[Read(value, one)] = self._cost_of(value, one)
-        return sum(wanted.values())
+            read = Read(self.reads[node][index].value, self._order_at(node, index, order))
+            if self.order_at(node, index) == read.order or not self._read_orders[read.value][read.order]:
+                costs[read] = self._cost_of(*read)
+        return sum(costs.values())
 
     def _hoist(self, node: Node, slack: float) -> None:
         """Let the operation produce an order that its readers want, if that costs less than ``slack`` times as much.
@@ -205,12 +205,12 @@ class AxisOrders:
         """
         rule = self.rules[node]
         original = identity(rule.rank)
-        wanted = {original: None}
+        candidates = {original: None}
         for output, axes in zip(node.outputs(), rule.outputs):
-            for order in self._wanted[output]:
+            for order in self._read_orders[output]:
                 if self._cost_of(output, order):
-                    wanted[extend(order, axes, rule.rank)] = None
-        for order in wanted:
+                    candidates[extend(order, axes, rule.rank)] = None
+        for order in candidates:
             before, now = self._cost_around(node), self.moved.get(node, original)
             if order == now or not before or not rule.allows(order):
                 continue
@@ -245,7 +245,7 @@ class AxisOrders:
                 self.layouts[output] = layout
 
     def _want(self, value: Output, order: Order, by: int) -> None:
-        counts = self._wanted[value]
+        counts = self._read_orders[value]
         counts[order] += by
         if not counts[order]:
             del counts[order]
@@ -255,4 +255,4 @@ class AxisOrders:
 def is_sorted(positions: Order, units: frozenset[int]) -> bool:
     """Return whether a Transpose of this order moves no dimensions but those in ``units``, which have length 1."""
     kept = [position for position in positions if position not in units]
-    return all(one < other for one, other in itertools.pairwise(kept))
+    return all(axis < following for axis, following in itertools.pairwise(kept))

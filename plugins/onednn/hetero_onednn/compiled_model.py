@@ -6,7 +6,7 @@ from functools import partial
 
 from hetero import properties as props
 from hetero.core.types import Type
-from hetero.graph import Constant, Model, Parameter, Result
+from hetero.graph import Model, is_terminal
 from hetero.passes import fold_weights
 from hetero.plugin import CompiledModel, ExecutedStep, PreparedModel, Section, make_runtime_model, model_sections
 from hetero_onednn.constants import Constants
@@ -42,12 +42,12 @@ class OneDnnCompiledModel(CompiledModel):
         program = self.programs.last_used
         if program is None:
             order = self._model.get_ordered_ops()
-            steps = [ExecutedStep(node) for node in order if not isinstance(node, (Parameter, Constant, Result))]
+            steps = [ExecutedStep(node) for node in order if not is_terminal(node)]
             return make_runtime_model(self._model, steps, self.execution_times)
         implementations = {step.node: step.primitive.implementation for step in program.steps if not step.role}
         steps = [
             ExecutedStep(node, implementations.get(node, "view"))
             for node in program.model.get_ordered_ops()
-            if not isinstance(node, (Parameter, Constant, Result))
+            if not is_terminal(node)
         ]
         return make_runtime_model(program.model, steps, self.execution_times)

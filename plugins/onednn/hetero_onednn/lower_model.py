@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.graph import Model, Node, is_terminal
 from hetero.passes import align_prelu_slopes, fuse_elementwise, sink_channel_shuffles
 from hetero_onednn.constants import Constants
 from hetero_onednn.fusion import FUSION_RULES
@@ -32,7 +32,7 @@ def lower_model(model: Model, constants: Constants, precision: DataType) -> Prog
 def _lower_all(model: Model, lowering: Lowering, on_one_thread: bool) -> Program:
     inputs = [lowering.add_input(index, parameter) for index, parameter in enumerate(model.parameters)]
     for node in model.get_ordered_ops():
-        if not isinstance(node, (Parameter, Constant, Result)):
+        if not is_terminal(node):
             _lower(lowering, node)
     parameters: list[Node] = [*model.parameters]
     outputs = [lowering.output(index, result, parameters) for index, result in enumerate(model.results)]

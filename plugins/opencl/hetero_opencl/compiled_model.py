@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hetero import properties as props
-from hetero.graph import Constant, Model, Parameter, Result
+from hetero.graph import Model, is_terminal
 from hetero.passes import fold_weights
 from hetero.plugin import (
     STAGES,
@@ -104,7 +104,7 @@ class OpenCLCompiledModel(CompiledModel):
         if segment and segment.rest is None and not self.variables:
             return make_runtime_model(segment.program.model, segment.program.steps, self.execution_times)
         order = self._model.get_ordered_ops()
-        steps = [ExecutedStep(node) for node in order if not isinstance(node, (Parameter, Constant, Result))]
+        steps = [ExecutedStep(node) for node in order if not is_terminal(node)]
         return make_runtime_model(self._model, steps, self.execution_times)
 
     def last_programs(self) -> list[Program]:

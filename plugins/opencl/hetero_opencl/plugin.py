@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from hetero import properties as props
 from hetero.core.types import Type
-from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.graph import Model, Node, is_terminal
 from hetero.ops.control_flow.variables import VariableOp
 from hetero.passes import (
     align_prelu_slopes,
@@ -96,7 +96,7 @@ class OpenCLPlugin(Plugin):
         return present_devices().unusable
 
     def unsupported_reason(self, node: Node, device: Device) -> str | None:
-        if isinstance(node, (Parameter, Constant, Result)):  # of a body
+        if is_terminal(node):  # of a body
             return None
         types = {value.element_type for value in (*node.input_values(), *node.outputs())}
         if (Type.f64 in types or needs_doubles(node)) and not cast(OpenCLDevice, device).has_doubles:

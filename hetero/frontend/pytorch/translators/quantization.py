@@ -15,7 +15,7 @@ from hetero.frontend.numerics.quantization import broadcast_along_axis, convert_
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import int64, scalar_like
+from hetero.frontend.translation.values import int64, reshape, scalar_like
 from hetero.graph import Constant, Node, Output, as_output
 from hetero.system.errors import FrontendError
 
@@ -66,12 +66,11 @@ def groups(node: TorchNodeContext) -> Translation:
 def _parameters(node: TorchNodeContext, value: Output) -> tuple[Output, Output | None]:
     """Return the scale and the zero point: numbers, tensors, or one number for each index along ``axis``."""
     plural = "s" if "scales" in node.arguments else ""
-    found = [node.get_input(f"scale{plural}"), node.get_optional_input(f"zero_point{plural}")]
+    scale, zero_point = node.get_input(f"scale{plural}"), node.get_optional_input(f"zero_point{plural}")
     if node.has_attribute("axis"):
         axis = node.get_attribute("axis")
-        found = [one if one is None else broadcast_along_axis(one, value, axis) for one in found]
-    scale, zero_point = found
-    assert scale is not None  # get_input
+        scale = broadcast_along_axis(scale, value, axis)
+        zero_point = zero_point and broadcast_along_axis(zero_point, value, axis)
     if zero_point is not None and not zero_point.element_type.is_real():
         zero_point = convert_to(zero_point, Type.i32)
     return convert_to(scale, Type.f32), zero_point
@@ -92,11 +91,7 @@ def choose_parameters(node: TorchNodeContext) -> Translation:
         # Integers without a sign have their zero in the middle of their own range.
         middle = 128 if node.get_attribute("dtype") is Type.u8 else 0
         zero_point = scalar_like(scale, middle).output(0)
-    one = int64([1])
-    return [
-        ops.Reshape(ops.Convert(scale, Type.f64), one, False),
-        ops.Reshape(ops.Convert(zero_point, Type.i64), one, False),
-    ]
+    return [reshape(convert_to(scale, Type.f64), [1]), reshape(convert_to(zero_point, Type.i64), [1])]
 
 
 @translator("torchao::choose_qparams_affine")
@@ -112,7 +107,7 @@ def choose_parameters_of_blocks(node: TorchNodeContext) -> Translation:
     limits = _limits(node, node.get_attribute("target_dtype"))
     scale, zero_point = _chosen(least, most, limits, epsilon, node.get_attribute("mapping_type"))
     if node.get_attribute("keepdim", False):
-        scale, zero_point = (ops.Reshape(one, blocks.counts, False).output(0) for one in (scale, zero_point))
+        scale, zero_point = (ops.Reshape(value, blocks.counts, False).output(0) for value in (scale, zero_point))
     return [convert_to(scale, node.output_type(0)), convert_to(zero_point, node.output_type(1))]
 
 
@@ -149,8 +144,8 @@ def quantize_blocks(node: TorchNodeContext) -> Translation:
     split = convert_to(ops.Reshape(value, blocks.split, False).output(0), Type.f32)
     scaled = _divided(split, convert_to(scale, Type.f32))
     kind = node.output_type()
-    found = quantize_scaled(scaled, zero_point, kind, limits=_limits(node, kind))
-    return ops.Reshape(found, ops.ShapeOf(value), False)
+    quantized = quantize_scaled(scaled, zero_point, kind, limits=_limits(node, kind))
+    return ops.Reshape(quantized, ops.ShapeOf(value), False)
 
 
 @translator("torchao::dequantize_affine")
@@ -158,8 +153,8 @@ def dequantize_blocks(node: TorchNodeContext) -> Translation:
     value = node.get_input("input")
     blocks = _blocks(node, value)
     split = ops.Reshape(value, blocks.split, False).output(0)
-    found = dequantize(split, *_parameters_of_blocks(node, blocks), node.output_type())
-    return ops.Reshape(found, ops.ShapeOf(value), False)
+    real = dequantize(split, *_parameters_of_blocks(node, blocks), node.output_type())
+    return ops.Reshape(real, ops.ShapeOf(value), False)
 
 
 class _Blocks(NamedTuple):

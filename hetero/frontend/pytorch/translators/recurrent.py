@@ -34,7 +34,7 @@ def network(node: TorchNodeContext) -> Translation:
         raise FrontendError("a projection of the state is not supported")
     is_unbatched, is_batch_first = rank_of(value) == 2, node.get_attribute("batch_first")
     if is_unbatched:
-        value, *states = (ops.Unsqueeze(one, int64([1])).output(0) for one in (value, *states))
+        value, *states = (ops.Unsqueeze(tensor, [1]).output(0) for tensor in (value, *states))
     if is_unbatched or not is_batch_first:
         value = with_swapped_axes(value)
     last: list[list[Output]] = [[] for _ in states]
@@ -46,9 +46,9 @@ def network(node: TorchNodeContext) -> Translation:
         ]
         initial = [ops.Gather(state, int64(range(first, first + directions)), int64(0)).output(0) for state in states]
         value, *after = recurrent_layer(kind, value, initial, weights, None)
-        for found, state in zip(last, after):
-            found.append(state)
+        for states_of_layers, state in zip(last, after):
+            states_of_layers.append(state)
     if is_unbatched or not is_batch_first:
         value = with_swapped_axes(value)
-    results = [value, *(ops.Concat(found, 0).output(0) for found in last)]
+    results = [value, *(ops.Concat(states_of_layers, 0).output(0) for states_of_layers in last)]
     return [ops.Squeeze(result, int64([1])) for result in results] if is_unbatched else results

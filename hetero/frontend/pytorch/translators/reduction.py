@@ -279,7 +279,7 @@ def unique(node: TorchNodeContext) -> Translation:
 
 @translator("aten::isin")
 def is_in(node: TorchNodeContext) -> Translation:
-    """Whether each element is one of the others."""
+    """True for each element that is one of the others."""
     names = tuple(node.arguments)[:2]
     kind = promoted_type([node.arguments[name] for name in names])
     elements, others = (node.converted(name, kind) for name in names)

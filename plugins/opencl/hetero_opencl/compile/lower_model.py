@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from hetero.graph import Constant, Model, Parameter, Result
+from hetero.graph import Model, is_terminal
 from hetero.passes import align_prelu_slopes, fuse_elementwise, sink_channel_shuffles
 from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.compile.fusion import FUSION_RULES
@@ -43,9 +43,7 @@ def lower_model(
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
     widen_groups(model, device.profile)
     fuse_elementwise(model, FUSION_RULES)
-    operations = [
-        Operation(node) for node in model.get_ordered_ops() if not isinstance(node, (Parameter, Constant, Result))
-    ]
+    operations = [Operation(node) for node in model.get_ordered_ops() if not is_terminal(node)]
     choices = {}
     for operation in operations:
         found = choices_of(operation, implementations_of(operation.main), device.profile, tuning)
