@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.frontend.translation.values import multiply_by, scalar_like
 from hetero.graph import Op, Output
 
@@ -132,3 +133,8 @@ def ignore_nan(operation: Callable[[Output, Output], Op]) -> Callable[[Output, O
         return ops.Select(ops.IsNaN(left), right, ops.Select(ops.IsNaN(right), left, result))
 
     return operate
+
+
+def on_booleans(operation: Callable[..., Op], logical: Callable[..., Op]) -> Callable[[Output, Output], Op]:
+    """Return the operation on two numbers that is ``logical`` on booleans."""
+    return lambda left, right: (logical if left.element_type is Type.boolean else operation)(left, right)

@@ -1,41 +1,22 @@
-"""Arithmetic, comparison and logic of two tensors, and functions of the elements of one."""
+"""Arithmetic, comparison and logic of two tensors, functions of the elements of one, and activations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics import elementwise
+from hetero.frontend.numerics import activation, elementwise
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.registry import PaddleTranslator, rows, translator
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import ConversionResult
-from hetero.frontend.translation.values import rank_of, scalar_like
-from hetero.graph import Constant, Node, Op, Output
-
-_BINARY: dict[str, type[Op]] = {
-    "elementwise_add": ops.Add, "elementwise_sub": ops.Subtract, "elementwise_mul": ops.Multiply,
-    "elementwise_max": ops.Maximum, "elementwise_min": ops.Minimum, "elementwise_pow": ops.Power,
-    "elementwise_mod": ops.FloorMod, "equal": ops.Equal, "not_equal": ops.NotEqual, "less_than": ops.Less,
-    "less_equal": ops.LessEqual, "greater_than": ops.Greater, "greater_equal": ops.GreaterEqual,
-    "bitwise_and": ops.BitwiseAnd, "bitwise_or": ops.BitwiseOr, "bitwise_xor": ops.BitwiseXor,
-}  # fmt: skip
-# Sums and products of conditions.
-_OF_BOOLEANS: dict[type[Op], type[Op]] = {ops.Add: ops.LogicalOr, ops.Multiply: ops.LogicalAnd}
-_LOGICAL: dict[str, type[Op]] = {
-    "logical_and": ops.LogicalAnd, "logical_or": ops.LogicalOr, "logical_xor": ops.LogicalXor,
-}  # fmt: skip
-_UNARY: dict[str, type[Op]] = {
-    "abs": ops.Abs, "acos": ops.Acos, "acosh": ops.Acosh, "asin": ops.Asin, "asinh": ops.Asinh, "atan": ops.Atan,
-    "atanh": ops.Atanh, "ceil": ops.Ceiling, "cos": ops.Cos, "cosh": ops.Cosh, "erf": ops.Erf,
-    "floor": ops.Floor, "isfinite_v2": ops.IsFinite, "isinf_v2": ops.IsInf, "isnan_v2": ops.IsNaN, "log": ops.Log,
-    "bitwise_not": ops.BitwiseNot, "sign": ops.Sign, "sin": ops.Sin, "sinh": ops.Sinh, "sqrt": ops.Sqrt, "tan": ops.Tan,
-    "tanh": ops.Tanh, "sigmoid": ops.Sigmoid, "relu": ops.Relu, "softsign": ops.SoftSign,
-}  # fmt: skip
+from hetero.frontend.translation.values import int64, multiply_by, prelu_broadcasting, rank_of, reshape, scalar_like
+from hetero.graph import Constant, Op, Output
+from hetero.system.errors import FrontendError
 
 
 def operands(node: PaddleNodeContext) -> tuple[Output, Output]:
@@ -55,57 +36,11 @@ def _from_axis(value: Output, rank: int, axis: int) -> Output:
     return ops.Unsqueeze(value, np.arange(own, rank - axis)).output(0)
 
 
-def _binary(operation: type[Op]) -> Callable[[PaddleNodeContext], ConversionResult]:
-    def translate(node: PaddleNodeContext) -> ConversionResult:
-        x, y = operands(node)
-        return (_OF_BOOLEANS.get(operation, operation) if x.element_type is Type.boolean else operation)(x, y)
-
-    return translate
-
-
-def _logical(operation: type[Op]) -> Callable[[PaddleNodeContext], ConversionResult]:
-    return lambda node: operation(*(convert_to(node.get_input(port), Type.boolean) for port in "XY"))
-
-
-def _unary(operation: type[Op]) -> Callable[[PaddleNodeContext], ConversionResult]:
-    return lambda node: operation(node.get_input("X"))
-
-
-for _op_type, _operation in _BINARY.items():
-    translator(_op_type)(_binary(_operation))
-for _op_type, _operation in _LOGICAL.items():
-    translator(_op_type)(_logical(_operation))
-for _op_type, _operation in _UNARY.items():
-    translator(_op_type)(_unary(_operation))
-
-
-@translator("elementwise_div")
-def divide(node: PaddleNodeContext) -> ConversionResult:
-    """Division, which rounds towards zero for integers."""
-    x, y = operands(node)
-    return ops.Divide(x, y, "numpy", False) if x.element_type.is_integer() else ops.Divide(x, y)
-
-
-@translator("elementwise_floordiv")
-def floor_divide(node: PaddleNodeContext) -> ConversionResult:
-    return elementwise.floor_divide(*operands(node))
-
-
-@translator("elementwise_fmax", "elementwise_fmin")
-def extreme_number(node: PaddleNodeContext) -> ConversionResult:
-    """The larger or the smaller number; the other one if one of them is NaN."""
-    operation = ops.Maximum if node.get_op_type() == "elementwise_fmax" else ops.Minimum
-    return elementwise.ignore_nan(operation)(*operands(node))
-
-
-@translator("elementwise_heaviside")
-def heaviside(node: PaddleNodeContext) -> ConversionResult:
-    return elementwise.heaviside(*operands(node))
-
-
-@translator("atan2")
-def atan2(node: PaddleNodeContext) -> ConversionResult:
-    return elementwise.atan2(*(_as_real(node.get_input(port)) for port in ("X1", "X2")))
+def _converted(convert: Callable[[Output], Output]) -> Callable[[Row], PaddleTranslator]:
+    """Return the convention of rows whose inputs are converted first."""
+    return lambda operator: (
+        lambda node: operator.make(node, [convert(node.get_input(port)) for port in operator.inputs])
+    )
 
 
 def _as_real(value: Output) -> Output:
@@ -113,15 +48,148 @@ def _as_real(value: Output) -> Output:
     return value if value.element_type.is_real() else convert_to(value, Type.f32)
 
 
-@translator("logical_not")
-def logical_not(node: PaddleNodeContext) -> ConversionResult:
-    return ops.LogicalNot(convert_to(node.get_input("X"), Type.boolean))
+def _softmax(operation: type[Op]) -> Callable[[Output, int], Op]:
+    """Return a softmax, also of a scalar."""
+
+    def apply(value: Output, axis: int) -> Op:
+        if rank_of(value):
+            return operation(value, axis)
+        axes = np.array([0])
+        return ops.Squeeze(operation(ops.Unsqueeze(value, axes), 0), axes)
+
+    return apply
 
 
-@translator("lerp")
-def lerp(node: PaddleNodeContext) -> ConversionResult:
-    x, y, weight = (node.get_input(name) for name in ("X", "Y", "Weight"))
-    return ops.Add(x, ops.Multiply(weight, ops.Subtract(y, x)))
+def _mish(value: Output, threshold: float) -> Op:
+    """Return x · tanh(softplus(x)), with a softplus that is x above the threshold."""
+    if threshold >= 20:
+        return ops.Mish(value)
+    return ops.Multiply(value, ops.Tanh(activation.softplus(value, 1.0, threshold)))
+
+
+def _hard_swish(value: Output, threshold: float, scale: float, offset: float) -> Op | Output:
+    if (threshold, scale, offset) == (6, 6, 3):
+        return ops.HSwish(value)
+    gate = ops.Clamp(ops.Add(value, scalar_like(value, offset)), 0.0, threshold)
+    return multiply_by(ops.Multiply(value, gate), 1 / scale)
+
+
+# Operators of X and Y in the type of X.
+rows(
+    {
+        "elementwise_add": Row(elementwise.on_booleans(ops.Add, ops.LogicalOr)),
+        "elementwise_sub": Row(ops.Subtract),
+        "elementwise_mul": Row(elementwise.on_booleans(ops.Multiply, ops.LogicalAnd)),
+        "elementwise_div": Row(elementwise.truncate_divide),
+        "elementwise_floordiv": Row(elementwise.floor_divide),
+        "elementwise_fmax": Row(elementwise.ignore_nan(ops.Maximum)),
+        "elementwise_fmin": Row(elementwise.ignore_nan(ops.Minimum)),
+        "elementwise_heaviside": Row(elementwise.heaviside),
+        "elementwise_max": Row(ops.Maximum),
+        "elementwise_min": Row(ops.Minimum),
+        "elementwise_mod": Row(ops.FloorMod),
+        "elementwise_pow": Row(ops.Power),
+        "equal": Row(ops.Equal),
+        "not_equal": Row(ops.NotEqual),
+        "less_than": Row(ops.Less),
+        "less_equal": Row(ops.LessEqual),
+        "greater_than": Row(ops.Greater),
+        "greater_equal": Row(ops.GreaterEqual),
+        "bitwise_and": Row(ops.BitwiseAnd),
+        "bitwise_or": Row(ops.BitwiseOr),
+        "bitwise_xor": Row(ops.BitwiseXor),
+    },
+    lambda operator: lambda node: operator.make(node, operands(node)),
+)
+# Operators of conditions.
+rows(
+    {
+        "logical_and": Row(ops.LogicalAnd, "X", "Y"),
+        "logical_not": Row(ops.LogicalNot, "X"),
+        "logical_or": Row(ops.LogicalOr, "X", "Y"),
+        "logical_xor": Row(ops.LogicalXor, "X", "Y"),
+    },
+    _converted(lambda value: convert_to(value, Type.boolean)),
+)
+# Functions of real numbers, also of integers.
+rows(
+    {
+        "atan2": Row(elementwise.atan2, "X1", "X2"),
+        "exp": Row(ops.Exp, "X"),
+        "expm1": Row(elementwise.expm1, "X"),
+        "log1p": Row(elementwise.log1p, "X"),
+        "log2": Row(elementwise.logarithm, "X", base=2),
+        "log10": Row(elementwise.logarithm, "X", base=10),
+        "reciprocal": Row(elementwise.reciprocal, "X"),
+        "rsqrt": Row(elementwise.reciprocal_square_root, "X"),
+    },
+    _converted(_as_real),
+)
+rows(
+    {
+        "abs": Row(ops.Abs, "X"),
+        "acos": Row(ops.Acos, "X"),
+        "acosh": Row(ops.Acosh, "X"),
+        "asin": Row(ops.Asin, "X"),
+        "asinh": Row(ops.Asinh, "X"),
+        "atan": Row(ops.Atan, "X"),
+        "atanh": Row(ops.Atanh, "X"),
+        "bitwise_not": Row(ops.BitwiseNot, "X"),
+        "ceil": Row(ops.Ceiling, "X"),
+        "cos": Row(ops.Cos, "X"),
+        "cosh": Row(ops.Cosh, "X"),
+        "erf": Row(ops.Erf, "X"),
+        "floor": Row(ops.Floor, "X"),
+        "increment": Row(lambda value, step: ops.Add(value, scalar_like(value, step)), "X", step=Attr("step", 1.0)),
+        "isfinite_v2": Row(ops.IsFinite, "X"),
+        "isinf_v2": Row(ops.IsInf, "X"),
+        "isnan_v2": Row(ops.IsNaN, "X"),
+        "lerp": Row(lambda x, y, weight: ops.Add(x, ops.Multiply(weight, ops.Subtract(y, x))), "X", "Y", "Weight"),
+        "log": Row(ops.Log, "X"),
+        "logit": Row(elementwise.logit, "X", epsilon=Attr("eps", 1e-6, values={0.0: None})),
+        "round": Row(elementwise.round_to_decimals, "X", decimals=Attr("decimals", 0)),
+        "sign": Row(ops.Sign, "X"),
+        "sin": Row(ops.Sin, "X"),
+        "sinh": Row(ops.Sinh, "X"),
+        "sqrt": Row(ops.Sqrt, "X"),
+        "square": Row(elementwise.square, "X"),
+        "tan": Row(ops.Tan, "X"),
+        "tanh": Row(ops.Tanh, "X"),
+        "trunc": Row(elementwise.truncate, "X"),
+    }
+)
+# Activations.
+rows(
+    {
+        "brelu": Row(ops.Clamp, "X", min_value=Attr("t_min", 0.0), max_value=Attr("t_max", 24.0)),
+        "elu": Row(ops.Elu, "X", alpha=Attr("alpha", 1.0)),
+        "fused_softmax_mask": Row(lambda value, mask: ops.Softmax(ops.Add(value, mask), -1), "X", "Mask"),
+        "gelu": Row(activation.gelu, "X", approximate=Attr("approximate", False)),
+        "hard_shrink": Row(activation.hard_shrink, "X", limit=Attr("threshold", 0.5)),
+        "hard_sigmoid": Row(activation.hard_sigmoid, "X", slope=Attr("slope", 0.2), offset=Attr("offset", 0.5)),
+        "hard_swish": Row(
+            _hard_swish, "X", threshold=Attr("threshold", 6.0), scale=Attr("scale", 6.0), offset=Attr("offset", 3.0)
+        ),
+        "leaky_relu": Row(activation.leaky_relu, "X", slope=Attr("alpha", 0.02)),
+        "log_softmax": Row(_softmax(ops.LogSoftmax), "X", axis=Attr("axis", -1)),
+        "logsigmoid": Row(activation.log_sigmoid, "X"),
+        "mish": Row(_mish, "X", threshold=Attr("threshold", 20.0)),
+        "relu": Row(ops.Relu, "X"),
+        "relu6": Row(ops.Clamp, "X", min_value=0.0, max_value=Attr("threshold", 6.0)),
+        "selu": Row(
+            activation.selu, "X", alpha=Attr("alpha", 1.6732632423543772), scale=Attr("scale", 1.0507009873554805)
+        ),
+        "sigmoid": Row(ops.Sigmoid, "X"),
+        "silu": Row(activation.swish, "X", beta=Attr("beta", 1.0)),
+        "softmax": Row(_softmax(ops.Softmax), "X", axis=Attr("axis", -1)),
+        "softplus": Row(activation.softplus, "X", beta=Attr("beta", 1.0), threshold=Attr("threshold", 20.0)),
+        "softshrink": Row(activation.soft_shrink, "X", limit=Attr("lambda", 0.5)),
+        "softsign": Row(ops.SoftSign, "X"),
+        "swish": Row(activation.swish, "X", beta=Attr("beta", 1.0)),
+        "tanh_shrink": Row(lambda value: ops.Subtract(value, ops.Tanh(value)), "X"),
+        "thresholded_relu": Row(activation.threshold, "X", limit=Attr("threshold", 1.0), other=Attr("value", 0.0)),
+    }
+)
 
 
 @translator("isclose", "allclose")
@@ -163,12 +231,6 @@ def scale(node: PaddleNodeContext) -> ConversionResult:
     return ops.Add(scaled, shift)
 
 
-@translator("increment")
-def increment(node: PaddleNodeContext) -> ConversionResult:
-    value = node.get_input("X")
-    return ops.Add(value, scalar_like(value, node.get_attribute("step", 1.0)))
-
-
 @translator("pow")
 def power(node: PaddleNodeContext) -> ConversionResult:
     value = node.get_input("X")
@@ -190,34 +252,71 @@ def cast(node: PaddleNodeContext) -> ConversionResult:
     return ops.Convert(node.get_input("X"), kind)
 
 
-@translator("round")
-def round_to_decimals(node: PaddleNodeContext) -> ConversionResult:
-    return elementwise.round_to_decimals(node.get_input("X"), node.get_attribute("decimals", 0))
+@translator("rrelu")
+def randomized_leaky_relu(node: PaddleNodeContext) -> ConversionResult:
+    """The slope is random in training, then the mean of its limits."""
+    slope = (node.get_attribute("lower", 0.125) + node.get_attribute("upper", 1 / 3)) / 2
+    return {"Out": activation.leaky_relu(node.get_input("X"), slope)}
 
 
-@translator("trunc")
-def truncate(node: PaddleNodeContext) -> ConversionResult:
-    return elementwise.truncate(node.get_input("X"))
+@translator("prelu")
+def prelu(node: PaddleNodeContext) -> ConversionResult:
+    """One slope, one for each channel, or one for each element of a sample."""
+    value, slope, mode = node.get_input("X"), node.get_input("Alpha"), node.get_attribute("mode", "all")
+    rank = rank_of(value)
+    if mode == "element":
+        return prelu_broadcasting(value, reshape(slope, (1, *slope.partial_shape.to_shape()[-(rank - 1) :])))
+    is_last = node.get_attribute("data_format", "NCHW") in ("NHWC", "NDHWC", "NLC")
+    if mode == "all":
+        return ops.PRelu(value, reshape(slope, (-1,)))
+    if not is_last:
+        return prelu_broadcasting(value, reshape(slope, (1, -1, *[1] * (rank - 2))))
+    return prelu_broadcasting(value, reshape(slope, (1,) * (rank - 1) + (-1,)))
 
 
-@translator("square")
-def square(node: PaddleNodeContext) -> ConversionResult:
-    return elementwise.square(node.get_input("X"))
+@translator("celu")
+def celu(node: PaddleNodeContext) -> ConversionResult:
+    alpha = node.get_attribute("alpha", 1.0)
+    if alpha <= 0:
+        raise FrontendError(f"alpha must be positive, but is {alpha}")
+    return activation.celu(node.get_input("X"), alpha)
 
 
-# Functions of real numbers, also of integers.
-_OF_REAL: dict[str, Callable[[Output], Node]] = {
-    "exp": ops.Exp, "reciprocal": elementwise.reciprocal, "rsqrt": elementwise.reciprocal_square_root,
-    "log2": partial(elementwise.logarithm, base=2), "log10": partial(elementwise.logarithm, base=10),
-    "log1p": elementwise.log1p, "expm1": elementwise.expm1,
-}  # fmt: skip
+@translator("stanh")
+def scaled_tanh(node: PaddleNodeContext) -> ConversionResult:
+    inner = multiply_by(node.get_input("X"), node.get_attribute("scale_a", 0.67))
+    return multiply_by(ops.Tanh(inner), node.get_attribute("scale_b", 1.7159))
 
 
-@translator(*_OF_REAL)
-def function(node: PaddleNodeContext) -> ConversionResult:
-    return _OF_REAL[node.get_op_type()](_as_real(node.get_input("X")))
+@translator("swiglu")
+def gated_swish(node: PaddleNodeContext) -> ConversionResult:
+    """swish(x) · y; without y, x and y are the halves of the last axis."""
+    value = node.get_input("x")
+    parts = [value, node.get_input("y")] if node.has_input("y") else ops.Split(value, int64(-1), 2).outputs()
+    return ops.Multiply(ops.Swish(parts[0]), parts[1])
 
 
-@translator("logit")
-def logit(node: PaddleNodeContext) -> ConversionResult:
-    return elementwise.logit(node.get_input("X"), node.get_attribute("eps", 1e-6) or None)
+@translator("maxout")
+def maxout(node: PaddleNodeContext) -> ConversionResult:
+    """The largest of each ``groups`` channels that follow each other."""
+    value, groups = node.get_input("X"), node.get_attribute("groups")
+    rank = rank_of(value)
+    axis = node.get_attribute("axis", 1) % rank
+    lengths = value.partial_shape
+    if lengths[axis].is_dynamic or lengths[axis].get_length() % groups:
+        raise FrontendError(f"{lengths[axis]} channels are not groups of {groups}")
+    if sum(length.is_dynamic for length in lengths) > 1:
+        raise FrontendError("all lengths but one must be known")
+    shape = [-1 if length.is_dynamic else length.get_length() for length in lengths]
+    parts = reshape(value, (*shape[:axis], shape[axis] // groups, groups, *shape[axis + 1 :]))
+    return ops.ReduceMax(parts, np.array([axis + 1]), False)
+
+
+@translator("dropout")
+def dropout(node: PaddleNodeContext) -> ConversionResult:
+    """Scale the elements if training does not."""
+    value = node.get_input("X")
+    if node.get_attribute("dropout_implementation", "downgrade_in_infer") == "upscale_in_train":
+        return value
+    kept = 1 - (node.known_scalar("p") if node.has_input("p") else node.get_attribute("dropout_prob", 0.5))
+    return multiply_by(value, kept)

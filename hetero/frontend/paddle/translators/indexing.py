@@ -8,11 +8,17 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.registry import rows, translator
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import axis_length, int64, normalize_axis, rank_of, reshape, scalar_like
 from hetero.graph import Output
 from hetero.system.errors import FrontendError
+
+# The reductions of ScatterElementsUpdate by those of put_along_axis.
+_REDUCTIONS = {
+    "assign": "none", "add": "sum", "mul": "prod", "multiply": "prod", "amax": "max", "amin": "min", "mean": "mean",
+}  # fmt: skip
 
 
 @translator("gather")
@@ -33,16 +39,6 @@ def gather_nd(node: PaddleNodeContext) -> ConversionResult:
     return ops.GatherND(value, index)
 
 
-@translator("index_select")
-def index_select(node: PaddleNodeContext) -> ConversionResult:
-    return ops.Gather(node.get_input("X"), node.get_input("Index"), int64(node.get_attribute("dim", 0)))
-
-
-@translator("index_sample")
-def index_sample(node: PaddleNodeContext) -> ConversionResult:
-    return ops.GatherElements(node.get_input("X"), node.get_input("Index"), 1)
-
-
 @translator("take_along_axis")
 def take_along_axis(node: PaddleNodeContext) -> ConversionResult:
     value, index = node.get_input("Input"), node.get_input("Index")
@@ -60,21 +56,12 @@ def take_along_axis(node: PaddleNodeContext) -> ConversionResult:
 def put_along_axis(node: PaddleNodeContext) -> ConversionResult:
     value, index, updates = (node.get_input(name) for name in ("Input", "Index", "Value"))
     reduction = node.get_attribute("Reduce", "assign")
-    names = {
-        "assign": "none",
-        "add": "sum",
-        "mul": "prod",
-        "multiply": "prod",
-        "amax": "max",
-        "amin": "min",
-        "mean": "mean",
-    }
-    if reduction not in names:
+    if reduction not in _REDUCTIONS:
         raise FrontendError(f"reduction {reduction} is not supported")
     updates = ops.Broadcast(updates, ops.ShapeOf(index)).output(0)
     axis = int64(node.get_attribute("Axis", 0))
     return ops.ScatterElementsUpdate(
-        value, index, updates, axis, names[reduction], node.get_attribute("include_self", True)
+        value, index, updates, axis, _REDUCTIONS[reduction], node.get_attribute("include_self", True)
     )
 
 
@@ -91,11 +78,6 @@ def scatter(node: PaddleNodeContext) -> ConversionResult:
     return ops.ScatterNDUpdate(cleared, places, updates, "sum")
 
 
-@translator("scatter_nd_add")
-def scatter_nd_add(node: PaddleNodeContext) -> ConversionResult:
-    return ops.ScatterNDUpdate(node.get_input("X"), node.get_input("Index"), node.get_input("Updates"), "sum")
-
-
 @translator("masked_select")
 def masked_select(node: PaddleNodeContext) -> ConversionResult:
     value, mask = node.get_input("X"), node.get_input("Mask")
@@ -106,16 +88,6 @@ def masked_select(node: PaddleNodeContext) -> ConversionResult:
         )
     places = ops.Transpose(ops.NonZero(mask, "i64"), int64([1, 0]))
     return {"Y": ops.GatherND(value, places)}
-
-
-@translator("where")
-def where(node: PaddleNodeContext) -> ConversionResult:
-    return ops.Select(convert_to(node.get_input("Condition"), Type.boolean), node.get_input("X"), node.get_input("Y"))
-
-
-@translator("where_index")
-def non_zero(node: PaddleNodeContext) -> ConversionResult:
-    return ops.Transpose(ops.NonZero(node.get_input("Condition"), "i64"), int64([1, 0]))
 
 
 @translator("lookup_table", "lookup_table_v2")
@@ -218,3 +190,18 @@ def unfold(node: PaddleNodeContext) -> ConversionResult:
     # The patches have the order [window, channels], the columns [channels, window].
     split = ops.Reshape(found, int64([0, sizes[0] * sizes[1], channels, -1]), True)
     return ops.Reshape(ops.Transpose(split, int64([0, 2, 1, 3])), int64([0, channels * sizes[0] * sizes[1], -1]), True)
+
+
+rows(
+    {
+        "index_sample": Row(ops.GatherElements, "X", "Index", axis=1),
+        "index_select": Row(
+            lambda value, index, axis: ops.Gather(value, index, int64(axis)), "X", "Index", axis=Attr("dim", 0)
+        ),
+        "scatter_nd_add": Row(ops.ScatterNDUpdate, "X", "Index", "Updates", reduction="sum"),
+        "where": Row(
+            lambda condition, x, y: ops.Select(convert_to(condition, Type.boolean), x, y), "Condition", "X", "Y"
+        ),
+        "where_index": Row(lambda value: ops.Transpose(ops.NonZero(value, "i64"), int64([1, 0])), "Condition"),
+    }
+)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.registry import rows, translator
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import axis_length, flatten, int64, multiply_by, rank_of, scalar_like
 from hetero.graph import Output
@@ -20,41 +21,24 @@ def matmul(node: PaddleNodeContext) -> ConversionResult:
     return multiply_by(product, node.get_attribute("alpha", 1.0))
 
 
-@translator("mul")
-def flattened_product(node: PaddleNodeContext) -> ConversionResult:
-    """The product of two tensors as matrices, whose rows are the first axes."""
-    x, y = node.get_input("X"), node.get_input("Y")
-    return _flat_product(x, y, node.get_attribute("x_num_col_dims", 1), node.get_attribute("y_num_col_dims", 1))
-
-
-def _flat_product(x: Output, y: Output, rows: int, columns: int) -> Output:
-    product = ops.MatMul(flatten(x, rows), flatten(y, columns), False, False).output(0)
-    if rows == 1 and columns == rank_of(y) - 1:
+def _flat_product(x: Output, y: Output, row_axes: int = 1, y_row_axes: int = 1) -> Output:
+    """Return the product of two tensors as matrices, whose rows are the first axes."""
+    product = ops.MatMul(flatten(x, row_axes), flatten(y, y_row_axes), False, False).output(0)
+    if row_axes == 1 and y_row_axes == rank_of(y) - 1:
         return product
-    shape = ops.Concat([axis_length(x, range(rows)), axis_length(y, range(columns, rank_of(y)))], 0)
+    shape = ops.Concat([axis_length(x, range(row_axes)), axis_length(y, range(y_row_axes, rank_of(y)))], 0)
     return ops.Reshape(product, shape, False).output(0)
 
 
 @translator("fc")
 def fully_connected(node: PaddleNodeContext) -> ConversionResult:
-    value = _flat_product(node.get_input("Input"), node.get_input("W"), node.get_attribute("in_num_col_dims", 1), 1)
+    value = _flat_product(node.get_input("Input"), node.get_input("W"), node.get_attribute("in_num_col_dims", 1))
     if node.has_input("Bias"):
         value = ops.Add(value, node.get_input("Bias")).output(0)
     activation = node.get_attribute("activation_type", "")
     if activation not in ("", "relu"):
         raise FrontendError(f"activation_type {activation} is not supported")
     return ops.Relu(value) if activation == "relu" else value
-
-
-@translator("mv")
-def matrix_vector(node: PaddleNodeContext) -> ConversionResult:
-    return ops.MatMul(node.get_input("X"), node.get_input("Vec"), False, False)
-
-
-@translator("dot")
-def dot(node: PaddleNodeContext) -> ConversionResult:
-    """The sum of products along the last axis."""
-    return ops.ReduceSum(ops.Multiply(node.get_input("X"), node.get_input("Y")), int64([-1]), False)
 
 
 @translator("addmm", "baddbmm")
@@ -93,3 +77,12 @@ def cosine(node: PaddleNodeContext) -> ConversionResult:
         "XNorm": norms[0],
         "YNorm": norms[1],
     }
+
+
+rows(
+    {
+        "dot": Row(lambda x, y: ops.ReduceSum(ops.Multiply(x, y), int64([-1]), False), "X", "Y"),
+        "mul": Row(_flat_product, "X", "Y", row_axes=Attr("x_num_col_dims", 1), y_row_axes=Attr("y_num_col_dims", 1)),
+        "mv": Row(ops.MatMul, "X", "Vec", transpose_a=False, transpose_b=False),
+    }
+)

@@ -10,7 +10,8 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.registry import rows, translator
+from hetero.frontend.translation.operator_table import Row
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import int64, multiply_by, rank_of, reshape, scalar_like
 from hetero.graph import Output
@@ -133,7 +134,5 @@ def dequantize_channels(node: PaddleNodeContext) -> ConversionResult:
     return ops.Divide(total, scalar_like(value, ranges))
 
 
-@translator("moving_average_abs_max_scale")
-def observed(node: PaddleNodeContext) -> ConversionResult:
-    """The value itself; the operator observes its scale in training."""
-    return node.get_input("X")
+# The operator observes the scale of its input in training.
+rows({"moving_average_abs_max_scale": Row(lambda value: value, "X")})

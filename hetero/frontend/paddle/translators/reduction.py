@@ -1,6 +1,8 @@
-"""Reductions, norms and cumulative functions."""
+"""Reductions, norms and cumulative functions; sorting, searching and unique elements."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -9,16 +11,13 @@ from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.reduction import log_sum_exp, norm
 from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.registry import PaddleTranslator, rows, translator
+from hetero.frontend.paddle.translators.creation import MAX_COMPUTED
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import ConversionResult
-from hetero.frontend.translation.values import int64, rank_of, scalar_like
-from hetero.graph import Constant, Op, Output, as_output
-
-_REDUCTIONS: dict[str, type[Op]] = {
-    "reduce_sum": ops.ReduceSum, "reduce_mean": ops.ReduceMean, "reduce_max": ops.ReduceMax,
-    "reduce_min": ops.ReduceMin, "reduce_prod": ops.ReduceProd, "reduce_amax": ops.ReduceMax,
-    "reduce_amin": ops.ReduceMin, "reduce_any": ops.ReduceLogicalOr, "reduce_all": ops.ReduceLogicalAnd,
-}  # fmt: skip
+from hetero.frontend.translation.values import axis_length, int64, known_length, rank_of, scalar_like
+from hetero.graph import Constant, Output, as_output
+from hetero.system.errors import FrontendError
 
 
 def axes_of(node: PaddleNodeContext, value: Output) -> Output:
@@ -29,25 +28,54 @@ def axes_of(node: PaddleNodeContext, value: Output) -> Output:
     return int64(range(rank_of(value))).output(0) if axes.partial_shape == [0] else axes
 
 
-@translator(*_REDUCTIONS)
-def reduce(node: PaddleNodeContext) -> ConversionResult:
-    value, kind = node.get_input("X"), node.get_op_type()
+def _reduction(convert: Callable[[PaddleNodeContext, Output], Output]) -> Callable[[Row], PaddleTranslator]:
+    """Return the convention of reductions, whose input is converted first. A scalar stays as it is."""
+
+    def convention(operator: Row) -> PaddleTranslator:
+        def translate(node: PaddleNodeContext) -> ConversionResult:
+            value = convert(node, node.get_input("X"))
+            return operator.make(node, [value, axes_of(node, value)]) if rank_of(value) else value
+
+        return translate
+
+    return convention
+
+
+def _in_result_type(node: PaddleNodeContext, value: Output) -> Output:
+    """Return a value in the type of its sum: the one that the program says, else i64 for integers."""
+    default = value.element_type if value.element_type.is_real() else Type.i64
+    declared = node.output_variable().element_type
     result = node.type_attribute("out_dtype", "dtype")
-    if kind in ("reduce_any", "reduce_all"):
-        value = convert_to(value, Type.boolean)
-    elif kind in ("reduce_sum", "reduce_prod"):
-        default = value.element_type if value.element_type.is_real() else Type.i64
-        declared = node.output_variable().element_type
-        value = convert_to(value, result or (default if declared.is_dynamic() else declared))
-    if rank_of(value) == 0:
-        return value
-    return _REDUCTIONS[kind](value, axes_of(node, value), node.get_attribute("keep_dim", False))
+    return convert_to(value, result or (default if declared.is_dynamic() else declared))
 
 
-@translator("mean")
-def mean(node: PaddleNodeContext) -> ConversionResult:
-    value = node.get_input("X")
-    return ops.ReduceMean(value, int64(range(rank_of(value))), False)
+_KEEP_DIM = Attr("keep_dim", False)
+
+rows(
+    {
+        "reduce_amax": Row(ops.ReduceMax, keep_dims=_KEEP_DIM),
+        "reduce_amin": Row(ops.ReduceMin, keep_dims=_KEEP_DIM),
+        "reduce_max": Row(ops.ReduceMax, keep_dims=_KEEP_DIM),
+        "reduce_mean": Row(ops.ReduceMean, keep_dims=_KEEP_DIM),
+        "reduce_min": Row(ops.ReduceMin, keep_dims=_KEEP_DIM),
+    },
+    _reduction(lambda node, value: value),
+)
+rows(
+    {
+        "reduce_all": Row(ops.ReduceLogicalAnd, keep_dims=_KEEP_DIM),
+        "reduce_any": Row(ops.ReduceLogicalOr, keep_dims=_KEEP_DIM),
+    },
+    _reduction(lambda node, value: convert_to(value, Type.boolean)),
+)
+rows(
+    {
+        "reduce_prod": Row(ops.ReduceProd, keep_dims=_KEEP_DIM),
+        "reduce_sum": Row(ops.ReduceSum, keep_dims=_KEEP_DIM),
+    },
+    _reduction(_in_result_type),
+)
+rows({"mean": Row(lambda value: ops.ReduceMean(value, int64(range(rank_of(value))), False), "X")})
 
 
 @translator("logsumexp")
@@ -120,10 +148,87 @@ def diagonal(node: PaddleNodeContext) -> ConversionResult:
     first, second = (node.get_attribute(name, at) % rank for at, name in enumerate(("axis1", "axis2")))
     offset = node.get_attribute("offset", 0)
     shape = value.partial_shape
-    rows, columns = (shape[axis].get_length() for axis in (first, second))
-    places = [(row, row + offset) for row in range(rows) if 0 <= row + offset < columns]
+    row_count, column_count = (shape[axis].get_length() for axis in (first, second))
+    places = [(row, row + offset) for row in range(row_count) if 0 <= row + offset < column_count]
     order = [first, second, *(axis for axis in range(rank) if axis not in (first, second))]
     index = Constant(np.array(places, np.int64).reshape(-1, 2))
     picked = ops.GatherND(ops.Transpose(value, int64(order)), index).output(0)
     moved = ops.Transpose(picked, int64([*range(1, rank - 1), 0]))
     return ops.ReduceSum(moved, int64([-1]), False) if node.get_op_type() == "trace" else moved
+
+
+@translator("top_k_v2", "top_k")
+def top_k(node: PaddleNodeContext) -> ConversionResult:
+    mode = "max" if node.get_attribute("largest", True) else "min"
+    return _sorted(node, mode, node.scalar("k", "K", Type.i64, 1), False)
+
+
+@translator("argsort")
+def argsort(node: PaddleNodeContext) -> ConversionResult:
+    return _sorted(node, "max" if node.get_attribute("descending", False) else "min", None, True)
+
+
+def _sorted(node: PaddleNodeContext, mode: str, count: Output | None, stable: bool) -> ConversionResult:
+    """Return the first elements along an axis, or all, in order. A scalar stays as it is."""
+    value, axis = node.get_input("X"), node.get_attribute("axis", -1)
+    if rank_of(value) == 0:
+        return {"Out": value, "Indices": int64(0)}
+    found = ops.TopK(value, axis_length(value, axis) if count is None else count, axis, mode, "value", "i64", stable)
+    return {"Out": found.output(0), "Indices": found.output(1)}
+
+
+@translator("arg_max", "arg_min")
+def arg_extreme(node: PaddleNodeContext) -> ConversionResult:
+    value, keep = node.get_input("X"), node.get_attribute("keepdims", False)
+    mode = "max" if node.get_op_type() == "arg_max" else "min"
+    kind = node.type_attribute("dtype") or Type.i64
+    rank, axis = rank_of(value), node.known_integer("axis", default=-1)
+    is_flat = node.get_attribute("flatten", False) or rank == 0
+    if is_flat:
+        value, axis = ops.Reshape(value, int64([-1]), False).output(0), 0
+    index = ops.TopK(value, int64(1), axis, mode, "value", kind.to_string(), True).output(1)
+    if is_flat:
+        return ops.Reshape(index, int64([1] * rank if keep else []), False)
+    return index if keep else ops.Squeeze(index, int64([axis]))
+
+
+@translator("kthvalue")
+def kth_value(node: PaddleNodeContext) -> ConversionResult:
+    value, axis, keep = node.get_input("X"), node.get_attribute("axis", -1), node.get_attribute("keepdim", False)
+    count = node.get_attribute("k", 1)
+    found = ops.TopK(value, axis_length(value, axis), axis, "min", "value", "i64", True)
+    at = int64([count - 1] if keep else count - 1)
+    values, indices = (ops.Gather(one, at, int64(axis)) for one in found.outputs())
+    return {"Out": values, "Indices": indices}
+
+
+@translator("unique")
+def unique(node: PaddleNodeContext) -> ConversionResult:
+    value, axes = node.get_input("X"), node.get_attribute("axis", [])
+    kind = node.type_attribute("dtype") or Type.i64
+    inputs = [value, int64(axes[0])] if axes else [value]
+    is_sorted = node.get_attribute("is_sorted", True)
+    found = ops.Unique(*inputs, sorted=is_sorted, index_element_type=kind, count_element_type=kind).outputs()
+    ports = ("Out", "Indices", "Index", "Counts")
+    return dict(zip(ports, found))
+
+
+@translator("searchsorted", "bucketize")
+def search_sorted(node: PaddleNodeContext) -> ConversionResult:
+    limits, value = node.get_input("SortedSequence"), node.get_input("Values")
+    kind = "i32" if node.get_attribute("out_int32", False) else "i64"
+    value, right = convert_to(value, limits.element_type), node.get_attribute("right", False)
+    if rank_of(limits) == 1:
+        return ops.Bucketize(value, limits, kind, not right)
+    return ops.SearchSorted(limits, value, right, kind)
+
+
+@translator("repeat_interleave")
+def repeat_interleave(node: PaddleNodeContext) -> ConversionResult:
+    """Each slice along an axis several times."""
+    value, count = node.get_input("X"), node.get_attribute("repeats", node.get_attribute("Repeats", 1))
+    axis = node.get_attribute("axis", node.get_attribute("dim", 0))
+    length = known_length(value, axis, "the length of the axis")
+    if not 0 <= count * length <= MAX_COMPUTED:
+        raise FrontendError(f"{length} slices cannot be repeated {count} times")
+    return ops.Gather(value, int64(np.repeat(np.arange(length), count)), int64(axis))

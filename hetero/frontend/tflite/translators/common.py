@@ -8,7 +8,8 @@ import tflite
 from hetero import ops
 from hetero.frontend.tflite.decoded import TfliteTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import dequantize, quantize
+from hetero.frontend.tflite.quantization import Translator, computes_in_float, dequantize, quantize
+from hetero.frontend.translation.translators import as_outputs
 from hetero.graph import Node, Output, as_output
 from hetero.system.errors import FrontendError
 
@@ -21,6 +22,11 @@ _RANGES = {
     _ACTIVATIONS.RELU6: (0.0, 6.0),
     _ACTIVATIONS.RELU_N1_TO_1: (-1.0, 1.0),
 }
+
+
+def activated(translate: Translator) -> Translator:
+    """Decorator like ``computes_in_float`` that also applies the fused activation function."""
+    return computes_in_float(lambda node: apply_activation(node, as_outputs(translate(node))[0]))
 
 
 def apply_activation(node: TfliteNodeContext, value: Node | Output) -> Output:

@@ -1,33 +1,75 @@
-"""Reshape, transpose, concatenation, splits, tiling and reversals. As in LiteRT, quantized integers move unchanged."""
+"""Reshape, transpose, join, split, tile, slice, pad and fill; blocks of space and depth; operators on shapes.
+
+As in LiteRT, quantized integers move unchanged.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
+import tflite
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.movement import end_of_slice
+from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tflite.decoded import TfliteTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import Quantization
-from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.quantization import Quantization, Translator, preserves_quantization
+from hetero.frontend.tflite.registry import rows, translator
 from hetero.frontend.tflite.translators.common import apply_activation, clamp_to_activation
-from hetero.frontend.translation import values
-from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import constant_input, int64, normalize_axis, rank_of
-from hetero.graph import Node, Output, constant_array
+from hetero.frontend.translation.operator_table import Attr, Row
+from hetero.frontend.translation.translators import Translation, as_outputs
+from hetero.frontend.translation.values import (
+    arange,
+    axis_length,
+    channels_last,
+    channels_second,
+    constant_input,
+    dimension_count,
+    int64,
+    normalize_axis,
+    rank_of,
+    reshape,
+    scalar_like,
+    transpose,
+)
+from hetero.graph import Constant, Output, constant_array, is_constant
 
-# Operations with the inputs of the operator.
-_SAME_INPUTS: dict[str, Callable[..., Node]] = {
-    "BROADCAST_TO": ops.Broadcast, "GATHER_ND": ops.GatherND, "REVERSE_V2": partial(ops.Reverse, mode="index"),
-    "TILE": ops.Tile,
-}  # fmt: skip
+
+def _of_channels_second(operator: Row) -> Translator:
+    """Return the translator of a row whose operation takes images ``[N, C, H, W]``."""
+
+    @preserves_quantization
+    def translate(node: TfliteNodeContext) -> Translation:
+        (result,) = as_outputs(operator.make(node, [channels_second(node.get_input(0))]))
+        return channels_last(result)
+
+    return translate
+
+
+rows(
+    {
+        "BROADCAST_TO": Row(ops.Broadcast, 0, 1),
+        "FILL": Row(ops.Broadcast, 1, 0),  # input 0 is the shape, input 1 the value
+        "REVERSE_SEQUENCE": Row(
+            ops.ReverseSequence, 0, 1, batch_axis=Attr("batch_dim", 0), seq_axis=Attr("seq_dim", 0)
+        ),
+        "REVERSE_V2": Row(ops.Reverse, 0, 1, mode="index"),
+        "TILE": Row(ops.Tile, 0, 1),
+        "ZEROS_LIKE": Row(lambda value: ops.Broadcast(scalar_like(value, 0), ops.ShapeOf(value)), 0),
+    }
+)
+rows(
+    {
+        "DEPTH_TO_SPACE": Row(ops.DepthToSpace, 0, mode="blocks_first", block_size=Attr("block_size")),
+        "SPACE_TO_DEPTH": Row(ops.SpaceToDepth, 0, mode="blocks_first", block_size=Attr("block_size")),
+    },
+    _of_channels_second,
+)
 
 
 @translator("RESHAPE")
-def reshape(node: TfliteNodeContext) -> Translation:
+def reshape_operator(node: TfliteNodeContext) -> Translation:
     """The shape is an input or, in older files, an attribute, in which (0,) means a scalar."""
     if node.has_input(1) and node.get_input(1).partial_shape.rank == 1:
         shape = node.get_input(1)
@@ -38,18 +80,18 @@ def reshape(node: TfliteNodeContext) -> Translation:
         shape = ops.Concat([shape, np.array([2], shape.element_type.to_dtype())], 0).output(0)
     known = constant_array(shape)
     if known is not None and 0 not in known:
-        return values.reshape(node.get_input(0), known.tolist())
+        return reshape(node.get_input(0), known.tolist())
     return ops.Reshape(node.get_input(0), shape, False)
 
 
 @translator("TRANSPOSE")
-def transpose(node: TfliteNodeContext) -> Translation:
+def transpose_operator(node: TfliteNodeContext) -> Translation:
     order = constant_array(node.get_input(1))
     if order is None:
         return ops.Transpose(node.get_input(0), node.get_input(1))
     parts_axis = [order.size] if node.input_tensor(0).is_complex else []
     axes = [normalize_axis(axis, order.size) for axis in order.tolist()]
-    return values.transpose(node.get_input(0), axes + parts_axis)
+    return transpose(node.get_input(0), axes + parts_axis)
 
 
 @translator("EXPAND_DIMS")
@@ -108,21 +150,167 @@ def _requantize(value: Output, old: Quantization, target: TfliteTensor) -> Outpu
 @translator("SPLIT")
 def split(node: TfliteNodeContext) -> Translation:
     """Input 0 is the axis, input 1 the data."""
-    return ops.Split(node.get_input(1), values.reshape(node.get_input(0), ()), node.get_output_size())
+    return ops.Split(node.get_input(1), reshape(node.get_input(0), ()), node.get_output_size())
 
 
 @translator("SPLIT_V")
 def split_by_lengths(node: TfliteNodeContext) -> Translation:
     data, lengths, axis = (node.get_input(index) for index in range(3))
-    return ops.VariadicSplit(data, values.reshape(axis, ()), values.reshape(lengths, (node.get_output_size(),)))
+    return ops.VariadicSplit(data, reshape(axis, ()), reshape(lengths, (node.get_output_size(),)))
 
 
-@translator(*_SAME_INPUTS)
-def move_elements(node: TfliteNodeContext) -> Translation:
-    return _SAME_INPUTS[node.get_op_type()](node.get_input(0), node.get_input(1))
+_MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
 
 
-@translator("REVERSE_SEQUENCE")
-def reverse_sequence(node: TfliteNodeContext) -> Translation:
-    batch, sequence = node.get_attribute("batch_dim", 0), node.get_attribute("seq_dim", 0)
-    return ops.ReverseSequence(node.get_input(0), node.get_input(1), batch, sequence)
+@translator("STRIDED_SLICE")
+def strided_slice(node: TfliteNodeContext) -> Translation:
+    """Masks have a bit per axis. With the attribute ``offset``, ends are relative to begins."""
+    data, begin, end, strides = (node.get_input(index) for index in range(4))
+    if node.get_attribute("offset", False):
+        end = ops.Add(begin, end).output(0)
+    count = dimension_count(begin)
+    masks = [[node.get_attribute(name, 0) >> bit & 1 for bit in range(count)] for name in _MASKS]
+    if node.input_tensor(0).is_complex:
+        # Take the parts axis whole explicitly: an ellipsis counts axes from the end.
+        one = np.ones(1, begin.element_type.to_dtype())
+        begin, end, strides = (ops.Concat([numbers, one], 0).output(0) for numbers in (begin, end, strides))
+        masks = [[*mask, int(name in ("begin_mask", "end_mask"))] for name, mask in zip(_MASKS, masks)]
+    return ops.StridedSlice(data, begin, end, strides, *masks)
+
+
+@translator("SLICE")
+def slice_by_size(node: TfliteNodeContext) -> Translation:
+    """A size of -1 means up to the end."""
+    data, begin, size = (node.get_input(index) for index in range(3))
+    ones = Constant(np.ones(dimension_count(begin), begin.element_type.to_dtype()))
+    part = ops.Slice(data, begin, end_of_slice(begin, size), ones)
+    sizes = constant_array(size)
+    if sizes is not None and np.all(sizes >= 0) and not is_constant(begin):
+        # Only the begin depends on data: tell shape inference the known sizes.
+        parts_axis = [2] if node.input_tensor(0).is_complex else []
+        return ops.Reshape(part, int64([*sizes, *parts_axis]), False)
+    return part
+
+
+@translator("SPACE_TO_BATCH_ND")
+def space_to_batch(node: TfliteNodeContext) -> Translation:
+    """Quantized data is padded by its zero point."""
+    data, params = node.get_input(0), node.input_tensor(0).quantization
+    blocks, begin, end = _block_shape_and_pads(node)
+    if params is not None and params.zero_point:
+        data = ops.Pad(data, begin, end, "constant", scalar_like(data, params.zero_point)).output(0)
+        begin = end = int64([0] * rank_of(data)).output(0)
+    return ops.SpaceToBatch(data, blocks, begin, end)
+
+
+@translator("BATCH_TO_SPACE_ND")
+def batch_to_space(node: TfliteNodeContext) -> Translation:
+    return ops.BatchToSpace(node.get_input(0), *_block_shape_and_pads(node))
+
+
+def _block_shape_and_pads(node: TfliteNodeContext) -> tuple[Output, Output, Output]:
+    """Return the block shape and the pads (or crops) before and after, for all axes of the data.
+
+    Inputs 1 and 2 have them for the spatial axes only.
+    """
+    blocks, pads = (convert_to(node.get_input(index), Type.i64) for index in (1, 2))
+    begin, end = (ops.Gather(pads, int64(column), int64(1)).output(0) for column in (0, 1))
+    axes_after = rank_of(node.get_input(0)) - 1 - blocks.shape[0]
+
+    def for_all_axes(values: Output, neutral: int) -> Output:
+        return ops.Concat([int64([neutral]), values, int64([neutral] * axes_after)], 0).output(0)
+
+    return for_all_axes(blocks, 1), for_all_axes(begin, 0), for_all_axes(end, 0)
+
+
+@translator("PAD", "PADV2")
+def pad(node: TfliteNodeContext) -> Translation:
+    """PAD pads by zero, quantized data by its zero point; PADV2 by input 2."""
+    data, params, value = node.get_input(0), node.output_tensor(0).quantization, node.get_optional_input(2)
+    if value is None:
+        value = scalar_like(data, 0 if params is None else params.zero_point).output(0)
+    return ops.Pad(data, *_pads(node), "constant", reshape(value, ()))
+
+
+@translator("MIRROR_PAD")
+def mirror_pad(node: TfliteNodeContext) -> Translation:
+    reflect = node.get_attribute("mode", tflite.MirrorPadMode.REFLECT) == tflite.MirrorPadMode.REFLECT
+    return ops.Pad(node.get_input(0), *_pads(node), "reflect" if reflect else "symmetric")
+
+
+def _pads(node: TfliteNodeContext) -> list[Output]:
+    """Return the pads before and after: the columns of input 1."""
+    pads = constant_array(node.get_input(1))
+    if pads is not None:
+        return [int64(column).output(0) for column in np.reshape(pads, (-1, 2)).T]
+    return [ops.Squeeze(column, int64([1])).output(0) for column in ops.Split(node.get_input(1), int64(1), 2).outputs()]
+
+
+@translator("SHAPE")
+def shape(node: TfliteNodeContext) -> Translation:
+    lengths = ops.ShapeOf(node.get_input(0), node.output_type(0))
+    return ops.Slice(lengths, int64([0]), int64([-1]), int64([1])) if node.input_tensor(0).is_complex else lengths
+
+
+@translator("RANK")
+def rank(node: TfliteNodeContext) -> Translation:
+    return ops.Convert(int64(rank_of(node.get_input(0))), node.output_type(0))
+
+
+@translator("RANGE")
+def range_operator(node: TfliteNodeContext) -> Translation:
+    return ops.Range(*(node.get_input(index) for index in range(3)), node.get_input(0).element_type)
+
+
+@translator("BROADCAST_ARGS")
+def broadcast_args(node: TfliteNodeContext) -> Translation:
+    """Return the shape that two shapes broadcast to."""
+    shapes = [node.get_input(0), node.get_input(1)]
+    counts = [dimension_count(shape) for shape in shapes]
+    rank = max(counts)
+    first, second = (_prepend_ones(shape, rank - count) for shape, count in zip(shapes, counts))
+    known = constant_array(shapes[1])
+    if known is None:
+        first, second, known = second, first, constant_array(shapes[0])
+    if known is not None:
+        known = np.concatenate([np.ones(rank - known.size), known])
+        # Constant indices, so that dimensions of the other shape that are known stay known.
+        indices = np.arange(rank) + np.where(known == 1, 0, rank)
+        return ops.Gather(ops.Concat([first, second], 0), int64(indices), int64(0))
+    return ops.Select(ops.Equal(first, scalar_like(first, 1)), second, first)
+
+
+def _prepend_ones(shape: Output, count: int) -> Output:
+    ones = Constant(np.ones(count, shape.element_type.to_dtype()))
+    return ops.Concat([ones, shape], 0).output(0) if count else shape
+
+
+@translator("ONE_HOT")
+def one_hot(node: TfliteNodeContext) -> Translation:
+    indices, depth, on, off = (node.get_input(index) for index in range(4))
+    depth, on, off = (reshape(number, ()) for number in (depth, on, off))
+    return ops.OneHot(indices, depth, on, off, node.get_attribute("axis", -1))
+
+
+@translator("MATRIX_DIAG")
+def matrix_diag(node: TfliteNodeContext) -> Translation:
+    """Place ``[…, N]`` on the diagonals of ``[…, N, N]``."""
+    diagonal = node.get_input(0)
+    length = axis_length(diagonal, -1)
+    return ops.Select(_on_diagonal(length, length), ops.Unsqueeze(diagonal, int64([-2])), scalar_like(diagonal, 0))
+
+
+@translator("MATRIX_SET_DIAG")
+def matrix_set_diag(node: TfliteNodeContext) -> Translation:
+    """Replace the diagonals of matrices ``[…, M, N]`` by ``[…, min(M, N)]``."""
+    matrix, diagonal = node.get_input(0), node.get_input(1)
+    rows, columns = (axis_length(matrix, axis) for axis in (-2, -1))
+    # Columns beyond the diagonal take its last element, which the mask then ignores.
+    last = ops.Subtract(axis_length(diagonal, -1), int64(1))
+    per_column = ops.Gather(diagonal, ops.Minimum(arange(columns), last), int64(-1))
+    return ops.Select(_on_diagonal(rows, columns), ops.Unsqueeze(per_column, int64([-2])), matrix)
+
+
+def _on_diagonal(rows: Output, columns: Output) -> Output:
+    """Return a boolean mask ``[rows, columns]`` of the main diagonal."""
+    return ops.Equal(ops.Unsqueeze(arange(rows), int64([1])), arange(columns)).output(0)

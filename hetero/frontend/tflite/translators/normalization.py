@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float
-from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import apply_activation
+from hetero.frontend.tflite.registry import rows, translator
+from hetero.frontend.tflite.translators.common import activated
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, multiply_by
 
 # A lower bound of a vector's L2 norm, against division by zero.
 _MIN_NORM = 1e-6
 
-
-@translator("SOFTMAX")
-@computes_in_float
-def softmax(node: TfliteNodeContext) -> Translation:
-    return ops.Softmax(multiply_by(node.get_input(0), node.get_attribute("beta", 1.0)), -1)
-
-
-@translator("LOG_SOFTMAX")
-@computes_in_float
-def log_softmax(node: TfliteNodeContext) -> Translation:
-    return ops.LogSoftmax(node.get_input(0), -1)
-
-
-@translator("L2_NORMALIZATION")
-@computes_in_float
-def l2_normalization(node: TfliteNodeContext) -> Translation:
-    return apply_activation(node, ops.NormalizeL2(node.get_input(0), int64([-1]), _MIN_NORM**2, "max"))
+rows(
+    {
+        "SOFTMAX": Row(lambda value, beta: ops.Softmax(multiply_by(value, beta), -1), 0, beta=Attr("beta", 1.0)),
+        "LOG_SOFTMAX": Row(ops.LogSoftmax, 0, axis=-1),
+    },
+    computes_in_float,
+)
+rows({"L2_NORMALIZATION": Row(ops.NormalizeL2, 0, axes=np.array([-1]), eps=_MIN_NORM**2, eps_mode="max")}, activated)
 
 
 @translator("LOCAL_RESPONSE_NORMALIZATION")

@@ -1,33 +1,57 @@
-"""Reductions over axes, arg-max and arg-min, and cumulative sums."""
+"""Reductions, cumulative sums, extremes, the largest elements, unique elements and buckets."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float, preserves_quantization
-from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.registry import rows, translator
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import int64, scalar_like
+from hetero.frontend.translation.values import int64, reshape, scalar_like
+from hetero.graph import Node, Output
 
-_ARITHMETIC = {"MEAN": ops.ReduceMean, "REDUCE_PROD": ops.ReduceProd, "SUM": ops.ReduceSum}
-_ORDER_AND_LOGIC = {
-    "REDUCE_ALL": ops.ReduceLogicalAnd, "REDUCE_ANY": ops.ReduceLogicalOr, "REDUCE_MAX": ops.ReduceMax,
-    "REDUCE_MIN": ops.ReduceMin,
-}  # fmt: skip
+_KEEP_DIMS = Attr("keep_dims", False)
 
 
-def _reduce(node: TfliteNodeContext) -> Translation:
-    value, axes, keep = node.get_input(0), node.get_input(1), node.get_attribute("keep_dims", False)
-    if node.get_op_type() == "MEAN" and value.element_type.is_real() and value.partial_shape.element_count() == 0:
-        # The mean of no elements is NaN in TensorFlow Lite, but 0 in OpenVINO's ReduceMean.
-        return ops.Divide(ops.ReduceSum(value, axes, keep), scalar_like(value, 0))
-    return (_ARITHMETIC | _ORDER_AND_LOGIC)[node.get_op_type()](value, axes, keep)
+def _mean(value: Output, axes: Output, keep_dims: bool) -> Node:
+    """Return the mean. That of no elements is NaN in TensorFlow Lite, but 0 in OpenVINO's ReduceMean."""
+    if value.element_type.is_real() and value.partial_shape.element_count() == 0:
+        return ops.Divide(ops.ReduceSum(value, axes, keep_dims), scalar_like(value, 0))
+    return ops.ReduceMean(value, axes, keep_dims)
 
 
-translator(*_ARITHMETIC)(computes_in_float(_reduce))
-translator(*_ORDER_AND_LOGIC)(preserves_quantization(_reduce))
+rows(
+    {
+        "MEAN": Row(_mean, 0, 1, keep_dims=_KEEP_DIMS),
+        "REDUCE_PROD": Row(ops.ReduceProd, 0, 1, keep_dims=_KEEP_DIMS),
+        "SUM": Row(ops.ReduceSum, 0, 1, keep_dims=_KEEP_DIMS),
+    },
+    computes_in_float,
+)
+rows(
+    {
+        "REDUCE_ALL": Row(ops.ReduceLogicalAnd, 0, 1, keep_dims=_KEEP_DIMS),
+        "REDUCE_ANY": Row(ops.ReduceLogicalOr, 0, 1, keep_dims=_KEEP_DIMS),
+        "REDUCE_MAX": Row(ops.ReduceMax, 0, 1, keep_dims=_KEEP_DIMS),
+        "REDUCE_MIN": Row(ops.ReduceMin, 0, 1, keep_dims=_KEEP_DIMS),
+    },
+    preserves_quantization,
+)
+rows(
+    {
+        "BUCKETIZE": Row(
+            lambda value, boundaries: ops.Bucketize(value, np.array(boundaries, np.float32), Type.i32, False),
+            0,
+            boundaries=Attr("boundaries", ()),
+        ),
+        "CUMSUM": Row(ops.CumSum, 0, 1, exclusive=Attr("exclusive", False), reverse=Attr("reverse", False)),
+    }
+)
 
 
 @translator("ARG_MAX", "ARG_MIN")
@@ -41,7 +65,16 @@ def arg_max_or_min(node: TfliteNodeContext) -> Translation:
     return ops.Squeeze(best.output(1), int64([axis]))
 
 
-@translator("CUMSUM")
-def cumulative_sum(node: TfliteNodeContext) -> Translation:
-    exclusive, reverse = node.get_attribute("exclusive", False), node.get_attribute("reverse", False)
-    return ops.CumSum(node.get_input(0), node.get_input(1), exclusive, reverse)
+@translator("TOPK_V2")
+def top_k(node: TfliteNodeContext) -> Translation:
+    kind = node.output_type(1)
+    index = kind if kind in (Type.i32, Type.i64) else Type.i32
+    best = ops.TopK(node.get_input(0), reshape(node.get_input(1), ()), -1, "max", "value", index, True)
+    return [best.output(0), best.output(1) if kind is index else ops.Convert(best.output(1), kind)]
+
+
+@translator("UNIQUE")
+def unique(node: TfliteNodeContext) -> Translation:
+    """Return the unique elements in the order of their first occurrence, and the index of each element among them."""
+    operation = ops.Unique(node.get_input(0), None, False, node.output_type(1))
+    return [operation.output(0), operation.output(2)]

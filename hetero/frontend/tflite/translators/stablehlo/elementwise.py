@@ -8,29 +8,17 @@ from tflite import StablehloComparisonType as Comparison
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics import elementwise
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float, preserves_quantization
-from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.registry import rows, translator
+from hetero.frontend.translation.operator_table import Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import scalar_like
 from hetero.graph import Constant, Op, Output
 from hetero.system.errors import FrontendError
 
-_UNARY: dict[str, type[Op]] = {
-    "ABS": ops.Abs, "COSINE": ops.Cos, "EXPONENTIAL": ops.Exp, "FLOOR": ops.Floor, "LOG": ops.Log,
-    "LOGISTIC": ops.Sigmoid, "NEGATE": ops.Negative, "TANH": ops.Tanh,
-}  # fmt: skip
-_BINARY: dict[str, type[Op]] = {
-    "ADD": ops.Add, "MULTIPLY": ops.Multiply, "POWER": ops.Power, "REMAINDER": ops.Mod, "SUBTRACT": ops.Subtract,
-}  # fmt: skip
-_EXTREMES: dict[str, type[Op]] = {"MAXIMUM": ops.Maximum, "MINIMUM": ops.Minimum}
-_BITWISE: dict[str, type[Op]] = {"AND": ops.BitwiseAnd, "OR": ops.BitwiseOr}
-# The operations for booleans.
-_LOGICAL: dict[str, type[Op]] = {
-    "ADD": ops.LogicalOr, "MAXIMUM": ops.LogicalOr, "OR": ops.LogicalOr,
-    "MULTIPLY": ops.LogicalAnd, "MINIMUM": ops.LogicalAnd, "AND": ops.LogicalAnd,
-}  # fmt: skip
 _COMPARISONS: dict[int, type[Op]] = {
     Direction.STABLEHLO_COMPARISON_DIRECTION_EQ: ops.Equal,
     Direction.STABLEHLO_COMPARISON_DIRECTION_NE: ops.NotEqual,
@@ -41,73 +29,45 @@ _COMPARISONS: dict[int, type[Op]] = {
 }
 
 
-def _listed(*tables: dict[str, type[Op]]) -> list[str]:
-    return [f"STABLEHLO_{name}" for table in tables for name in table]
-
-
-def _kind(node: TfliteNodeContext) -> str:
-    return node.get_op_type().removeprefix("STABLEHLO_")
-
-
-@translator(*_listed(_UNARY))
-@computes_in_float
-def unary(node: TfliteNodeContext) -> Translation:
-    return _UNARY[_kind(node)](node.get_input(0))
-
-
-@translator(*_listed(_BINARY))
-@computes_in_float
-def binary(node: TfliteNodeContext) -> Translation:
-    return _binary(node, _BINARY)
-
-
-@translator(*_listed(_EXTREMES, _BITWISE))
-@preserves_quantization
-def extreme_or_bitwise(node: TfliteNodeContext) -> Translation:
-    return _binary(node, _EXTREMES | _BITWISE)
-
-
-def _binary(node: TfliteNodeContext, operations: dict[str, type[Op]]) -> Translation:
-    left, right, kind = node.get_input(0), node.get_input(1), _kind(node)
-    if left.element_type is Type.boolean:
-        if kind not in _LOGICAL:
-            raise FrontendError("its inputs must be numbers, but are booleans")
-        return _LOGICAL[kind](left, right)
-    return operations[kind](left, right)
-
-
-@translator("STABLEHLO_DIVIDE")
-@computes_in_float
-def divide(node: TfliteNodeContext) -> Translation:
-    """Integer division truncates."""
-    return ops.Divide(node.get_input(0), node.get_input(1), m_pythondiv=False)
-
-
-@translator("STABLEHLO_CBRT")
-@computes_in_float
-def cbrt(node: TfliteNodeContext) -> Translation:
-    value = node.get_input(0)
+def _cube_root(value: Output) -> Op:
     return ops.Multiply(ops.Sign(value), ops.Power(ops.Abs(value), scalar_like(value, 1 / 3)))
 
 
-@translator("STABLEHLO_SHIFT_LEFT")
-def shift_left(node: TfliteNodeContext) -> Translation:
-    """A shift by the bit width or more gives 0, as BitwiseLeftShift does."""
-    return ops.BitwiseLeftShift(node.get_input(0), node.get_input(1))
-
-
-@translator("STABLEHLO_CLAMP")
-@preserves_quantization
-def clamp(node: TfliteNodeContext) -> Translation:
-    """The bounds are scalars or have the operand's shape."""
-    low, value, high = node.get_inputs()
-    return ops.Minimum(ops.Maximum(value, low), high)
-
-
-@translator("STABLEHLO_SELECT")
-@preserves_quantization
-def select(node: TfliteNodeContext) -> Translation:
-    return ops.Select(*node.get_inputs())
+rows(
+    {
+        "STABLEHLO_ABS": Row(ops.Abs),
+        "STABLEHLO_ADD": Row(elementwise.on_booleans(ops.Add, ops.LogicalOr)),
+        "STABLEHLO_CBRT": Row(_cube_root),
+        "STABLEHLO_COSINE": Row(ops.Cos),
+        "STABLEHLO_DIVIDE": Row(elementwise.truncate_divide),
+        "STABLEHLO_EXPONENTIAL": Row(ops.Exp),
+        "STABLEHLO_FLOOR": Row(ops.Floor),
+        "STABLEHLO_LOG": Row(ops.Log),
+        "STABLEHLO_LOGISTIC": Row(ops.Sigmoid),
+        "STABLEHLO_MULTIPLY": Row(elementwise.on_booleans(ops.Multiply, ops.LogicalAnd)),
+        "STABLEHLO_NEGATE": Row(ops.Negative),
+        "STABLEHLO_POWER": Row(ops.Power),
+        "STABLEHLO_REMAINDER": Row(ops.Mod),
+        "STABLEHLO_RSQRT": Row(elementwise.reciprocal_square_root),
+        "STABLEHLO_SUBTRACT": Row(ops.Subtract),
+        "STABLEHLO_TANH": Row(ops.Tanh),
+    },
+    computes_in_float,
+)
+rows(
+    {
+        "STABLEHLO_AND": Row(elementwise.on_booleans(ops.BitwiseAnd, ops.LogicalAnd)),
+        # The bounds are scalars or have the operand's shape.
+        "STABLEHLO_CLAMP": Row(lambda low, value, high: ops.Minimum(ops.Maximum(value, low), high)),
+        "STABLEHLO_MAXIMUM": Row(elementwise.on_booleans(ops.Maximum, ops.LogicalOr)),
+        "STABLEHLO_MINIMUM": Row(elementwise.on_booleans(ops.Minimum, ops.LogicalAnd)),
+        "STABLEHLO_OR": Row(elementwise.on_booleans(ops.BitwiseOr, ops.LogicalOr)),
+        "STABLEHLO_SELECT": Row(ops.Select),
+    },
+    preserves_quantization,
+)
+# A shift by the bit width or more gives 0, as BitwiseLeftShift does.
+rows({"STABLEHLO_SHIFT_LEFT": Row(ops.BitwiseLeftShift)})
 
 
 @translator("STABLEHLO_CONVERT")

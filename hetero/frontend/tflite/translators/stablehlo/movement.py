@@ -12,13 +12,30 @@ from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.xla import pad_with_interior, permute
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import preserves_quantization
-from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.scattering import clamp_starts, slice_indices, update_slice
+from hetero.frontend.tflite.registry import rows, translator
+from hetero.frontend.tflite.translators.indexing import clamp_starts, slice_indices, update_slice
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import constant_input, int64, rank_of, reshape, transpose
 from hetero.graph import Output
 from hetero.ops.values import exact_value
 from hetero.system.errors import FrontendError
+
+rows(
+    {
+        "STABLEHLO_CONCATENATE": Row(ops.Concat, axis=Attr("dimension")),
+        "STABLEHLO_PAD": Row(
+            pad_with_interior,
+            0,
+            1,
+            low=Attr("edge_padding_low"),
+            high=Attr("edge_padding_high"),
+            interior=Attr("interior_padding"),
+        ),
+        "STABLEHLO_TRANSPOSE": Row(transpose, 0, order=Attr("permutation")),
+    },
+    preserves_quantization,
+)
 
 
 @translator("STABLEHLO_RESHAPE")
@@ -39,12 +56,6 @@ def _declared_shape(node: TfliteNodeContext) -> list[int]:
     return [length.get_length() if length.is_static else -1 for length in node.output_tensor(0).partial_shape]
 
 
-@translator("STABLEHLO_TRANSPOSE")
-@preserves_quantization
-def stablehlo_transpose(node: TfliteNodeContext) -> Translation:
-    return transpose(node.get_input(0), node.get_attribute("permutation"))
-
-
 @translator("STABLEHLO_BROADCAST_IN_DIM")
 @preserves_quantization
 def broadcast_in_dim(node: TfliteNodeContext) -> Translation:
@@ -60,12 +71,6 @@ def broadcast_in_dim(node: TfliteNodeContext) -> Translation:
     return ops.Broadcast(
         value, int64([1 if length < 0 else length for length in shape]), broadcast_spec="bidirectional"
     )
-
-
-@translator("STABLEHLO_CONCATENATE")
-@preserves_quantization
-def stablehlo_concatenate(node: TfliteNodeContext) -> Translation:
-    return ops.Concat(node.get_inputs(), node.get_attribute("dimension"))
 
 
 @translator("STABLEHLO_SLICE")
@@ -109,13 +114,6 @@ def _starts(node: TfliteNodeContext, first: int, value: Output) -> Output:
         raise FrontendError(f"it has {node.get_input_size() - first} starts for {rank} dimensions")
     starts = [reshape(convert_to(node.get_input(first + axis), Type.i64), (1,)) for axis in range(rank)]
     return ops.Concat(starts, 0).output(0)
-
-
-@translator("STABLEHLO_PAD")
-@preserves_quantization
-def stablehlo_pad(node: TfliteNodeContext) -> Translation:
-    names = ("edge_padding_low", "edge_padding_high", "interior_padding")
-    return pad_with_interior(node.get_input(0), node.get_input(1), *(node.get_attribute(name) for name in names))
 
 
 @translator("DILATE")

@@ -7,8 +7,9 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.registry import rows, translator
 from hetero.frontend.paddle.translators.convolution import is_channels_last
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import arange, channels_last, channels_second, int64, rank_of, scalar_like
 from hetero.graph import Constant, Output, as_output
@@ -83,17 +84,6 @@ def _sizes(value: Output, scales: Output) -> Output:
     return sizes if known is None else int64(known).output(0)
 
 
-@translator("grid_sampler")
-def grid_sample(node: PaddleNodeContext) -> ConversionResult:
-    padding = node.get_attribute("padding_mode", "zeros")
-    attributes = {
-        "align_corners": node.get_attribute("align_corners", True),
-        "mode": node.get_attribute("mode", "bilinear"),
-        "padding_mode": "reflection" if padding == "reflect" else padding,
-    }
-    return ops.GridSample(node.get_input("X"), node.get_input("Grid"), attributes)
-
-
 @translator("affine_grid")
 def affine_grid(node: PaddleNodeContext) -> ConversionResult:
     """The grid ``[N, H, W, 2]``: theta ``[N, 2, 3]`` times the coordinates of each output point."""
@@ -118,3 +108,17 @@ def _coordinates(length: Output, theta: Output, align: bool) -> Output:
     if not align:
         first = ops.Add(first, ops.Divide(step, scalar_like(theta, 2))).output(0)
     return ops.Add(ops.Multiply(places, step), first).output(0)
+
+
+rows(
+    {
+        "grid_sampler": Row(
+            ops.GridSample,
+            "X",
+            "Grid",
+            align_corners=Attr("align_corners", True),
+            mode=Attr("mode", "bilinear"),
+            padding_mode=Attr("padding_mode", "zeros", values={"reflect": "reflection"}),
+        )
+    }
+)

@@ -10,7 +10,8 @@ from hetero.frontend.numerics.complex_numbers import complex_from_parts, real_an
 from hetero.frontend.numerics.quantization import convert_to, quantize_scaled, subtract_zero_point
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, quantize
-from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.registry import rows, translator
+from hetero.frontend.translation.operator_table import Row
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, rank_of, scalar_like
 from hetero.graph import Constant, Output
@@ -107,7 +108,5 @@ def fake_quantize(node: TfliteNodeContext) -> Translation:
     return ops.FakeQuantize(node.get_input(0), *bounds, *bounds, last - first + 1)
 
 
-@translator("DENSIFY")
-def densify(node: TfliteNodeContext) -> Translation:
-    """An identity: the decoder has made sparse constants dense."""
-    return node.get_input(0)
+# The decoder has made sparse constants dense.
+rows({"DENSIFY": Row(lambda value: value, 0)})

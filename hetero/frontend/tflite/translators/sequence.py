@@ -1,4 +1,4 @@
-"""SKIP_GRAM and LSH_PROJECTION."""
+"""Texts and their hashes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ import tflite
 
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.registry import rows, translator
+from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import Translation
 from hetero.system.errors import FrontendError
 
 _PROJECTIONS = tflite.LSHProjectionType
 
-
-@translator("SKIP_GRAM")
-def skip_gram(node: TfliteNodeContext) -> Translation:
-    size, skipped = node.get_attribute("ngram_size"), node.get_attribute("max_skip_size", 0)
-    return ops.SkipGram(node.get_input(0), size, skipped, node.get_attribute("include_all_ngrams", False))
+rows(
+    {
+        "SKIP_GRAM": Row(
+            ops.SkipGram,
+            0,
+            ngram_size=Attr("ngram_size"),
+            max_skip_size=Attr("max_skip_size", 0),
+            include_all_ngrams=Attr("include_all_ngrams", False),
+        )
+    }
+)
 
 
 @translator("LSH_PROJECTION")
