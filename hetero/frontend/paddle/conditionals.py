@@ -11,7 +11,7 @@ def join_branches(operators: list[PaddleNode]) -> list[PaddleNode]:
     A program computes each branch in a block under its own condition, then takes one of the two results with
     ``select_input``. A block without a partner becomes an ``if`` that keeps the values of variables otherwise.
     """
-    blocks = _Blocks(operators)
+    blocks = _ConditionalBlocks(operators)
     joined: list[PaddleNode] = []
     for operator in operators:
         if operator.op_type == "select_input" and (pair := blocks.pair(operator)):
@@ -20,7 +20,7 @@ def join_branches(operators: list[PaddleNode]) -> list[PaddleNode]:
     return [one for operator in joined for one in blocks.replacement(operator)]
 
 
-class _Blocks:
+class _ConditionalBlocks:
     """The conditional blocks among operators, by the variables that they set.
 
     An ``if`` takes the place of the later block of a pair: its condition, and all that the blocks read, are computed.
