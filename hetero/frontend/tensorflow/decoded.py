@@ -50,16 +50,17 @@ class TensorflowNode(DecodedNode):
 
     def functions(self) -> list[str]:
         """Return the names of the functions in its attributes: branches, the condition and the body of a loop."""
-        found: list[str] = []
+        names: list[str] = []
         for name in _FUNCTION_ATTRIBUTES:
             if name in self.attributes:
                 value = self.attributes[name]
-                found += [one.name for one in (value if isinstance(value, list) else [value]) if is_function(one)]
-        return found
+                values = value if isinstance(value, list) else [value]
+                names += [function.name for function in values if is_function(function)]
+        return names
 
     @property
     def is_assignment(self) -> bool:
-        """Whether it changes a variable or a table."""
+        """True if it changes a variable or a table."""
         return self.op_type.startswith(_PREFIXES_OF_ASSIGNMENTS) and self.op_type not in _READING
 
 

@@ -132,10 +132,8 @@ class TensorflowBuilder(GraphBuilder):
         super().__init__(*arguments)
         # The indices of the outputs that are read, by node.
         self._read: dict[str, set[int]] = defaultdict(set)
-        for reference in [
-            *(one for node in self.context.nodes_of(self.graph) for one in node.inputs),
-            *self.graph.outputs,
-        ]:
+        inputs = [reference for node in self.context.nodes_of(self.graph) for reference in node.inputs]
+        for reference in [*inputs, *self.graph.outputs]:
             self._read[reference.node].add(reference.port)
 
     def input(self, node: TensorflowNode) -> Parameter:
@@ -174,9 +172,9 @@ class TensorflowBuilder(GraphBuilder):
         results = []
         for position, (key, value) in enumerate(zip(self.graph.outputs, self.translate())):
             name = names[position] if position < len(names) else None
-            for reference, one in (value if key.port < 0 else {key: value}).items():
-                if isinstance(one, Output):
-                    results.append(self.result(one, name or reference.node))
+            for reference, output in (value if key.port < 0 else {key: value}).items():
+                if isinstance(output, Output):
+                    results.append(self.result(output, name or reference.node))
                     results[-1].output(0).names |= self.tensor_names(reference)
         return results
 
@@ -204,6 +202,6 @@ def _as_values(translation: Any) -> list[Value]:
     """Return the result of a translator, which may also return Handles, as a list of values."""
     if isinstance(translation, Handle):
         return [translation]
-    if isinstance(translation, (list, tuple)) and any(isinstance(one, Handle) for one in translation):
-        return [one if isinstance(one, Handle) else as_outputs(one)[0] for one in translation]
+    if isinstance(translation, (list, tuple)) and any(isinstance(value, Handle) for value in translation):
+        return [value if isinstance(value, Handle) else as_outputs(value)[0] for value in translation]
     return list(as_outputs(translation))

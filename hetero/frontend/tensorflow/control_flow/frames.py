@@ -62,17 +62,17 @@ def _replace(
     inputs = [*(variable.merge for variable in variables), *(enter.name for enter in invariants)]
     switches = {variable.merge: _switches(variable.merge, readers) for variable in variables}
     condition = _condition(graph, frame, switches)
-    given = {Reference(name): name for name in inputs}
+    arguments = {Reference(name): name for name in inputs}
     in_body = {Reference(enter.name): enter.name for enter in invariants}
     for merge, nodes in switches.items():
         in_body.update({Reference(node.name, 1): merge for node in nodes})
-    test = GraphSlice(graph, [condition], given)
+    test = GraphSlice(graph, [condition], arguments)
     step = GraphSlice(graph, [variable.next_value for variable in variables], in_body)
     if not (test.operators() | step.operators()).isdisjoint({"Exit", "RefExit", *_ENTERS}):
         return False
     body = step.function(f"{frame}/body", inputs, in_body)
     body.outputs += [Reference(enter.name) for enter in invariants]
-    functions.update({f"{frame}/cond": test.function(f"{frame}/cond", inputs, given), f"{frame}/body": body})
+    functions.update({f"{frame}/cond": test.function(f"{frame}/cond", inputs, arguments), f"{frame}/body": body})
     name = f"{frame}/While"
     while name in graph.nodes:
         name += "_"

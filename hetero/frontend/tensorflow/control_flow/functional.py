@@ -35,7 +35,7 @@ def _remove_remains(graph: TensorflowGraph) -> None:
         name = worklist.pop()
         if graph.nodes.pop(name, None) is not None:
             worklist += readers.get(name, [])
-    graph.outputs = [one for one in graph.outputs if one.port >= 0 or one.node in graph.nodes]
+    graph.outputs = [output for output in graph.outputs if output.port >= 0 or output.node in graph.nodes]
     for node in graph.nodes.values():
         node.control_inputs = [name for name in node.control_inputs if name in graph.nodes]
 

@@ -82,9 +82,9 @@ def _predicate(
 
     A side that reads no Switch, such as a constant, depends on one by a control input.
     """
-    found = [_ports(graph, side) for side in sides]
-    for predicate in dict.fromkeys(predicate for ports in found for predicate in ports):
-        known = [ports.get(predicate, set()) for ports in found]
+    ports_of_sides = [_ports(graph, side) for side in sides]
+    for predicate in dict.fromkeys(predicate for ports in ports_of_sides for predicate in ports):
+        known = [ports.get(predicate, set()) for ports in ports_of_sides]
         chosen = [next(iter(ports)) if len(ports) == 1 else -1 for ports in known]
         if any(len(ports) > 1 for ports in known) or chosen.count(-1) > 1:
             continue
@@ -98,7 +98,7 @@ def _predicate(
 
 def _ports(graph: TensorflowGraph, side: GraphSlice) -> dict[Reference, set[int]]:
     """Return the outputs of Switches that a side of a Merge depends on, by the predicates of the Switches."""
-    found: dict[Reference, set[int]] = {}
+    ports: dict[Reference, set[int]] = {}
     references = list(side.met)
     for node in side.nodes.values():
         for name in node.control_inputs:
@@ -108,5 +108,5 @@ def _ports(graph: TensorflowGraph, side: GraphSlice) -> dict[Reference, set[int]
     for reference in references:
         switch = graph.nodes.get(reference.node)
         if switch is not None and switch.op_type in _SWITCHES and len(switch.inputs) == 2:
-            found.setdefault(switch.inputs[1], set()).add(reference.port)
-    return found
+            ports.setdefault(switch.inputs[1], set()).add(reference.port)
+    return ports

@@ -97,15 +97,17 @@ class Functions(Mapping[str, TensorflowGraph]):
 def outputs_text(operator: Message) -> str:
     """Return the outputs of an OpDef in the form of the table of ``output_names``."""
     return " ".join(
-        f"{one.name}*{one.number_attr or one.type_list_attr}" if one.number_attr or one.type_list_attr else one.name
-        for one in operator.output_arg
+        f"{output.name}*{output.number_attr or output.type_list_attr}"
+        if output.number_attr or output.type_list_attr
+        else output.name
+        for output in operator.output_arg
     )
 
 
 def _function(function: Message, known_outputs: dict[str, str]) -> TensorflowGraph:
     """Return a function. Its arguments become nodes of the type _Arg with the argument's name."""
     name = function.signature.name
-    arguments = [one.name for one in function.signature.input_arg]
+    arguments = [argument.name for argument in function.signature.input_arg]
     nodes = _nodes(function.node_def)
     for argument in arguments:
         if argument in nodes:
@@ -115,10 +117,10 @@ def _function(function: Message, known_outputs: dict[str, str]) -> TensorflowGra
         node.inputs = [resolver.resolve(reference) for reference in node.inputs]
     nodes.update({argument: TensorflowNode(argument, "_Arg") for argument in arguments})
     outputs = []
-    for one in function.signature.output_arg:
-        if one.name not in function.ret:
-            raise FrontendError(f"function '{name}' has no value for its output '{one.name}'")
-        outputs.append(resolver.resolve(parse_reference(function.ret[one.name])))
+    for output in function.signature.output_arg:
+        if output.name not in function.ret:
+            raise FrontendError(f"function '{name}' has no value for its output '{output.name}'")
+        outputs.append(resolver.resolve(parse_reference(function.ret[output.name])))
     return TensorflowGraph(name, arguments, outputs, nodes, list(function.control_ret.values()))
 
 

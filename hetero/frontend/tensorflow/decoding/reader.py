@@ -77,8 +77,8 @@ def decode_frozen_graph(graph: Message) -> TensorflowModel:
 
 def _schema_of(data: memoryview) -> Schema | None:
     """Return the schema of the message in a file, None if it is none of TensorFlow's."""
-    if found := text_schema(data):
-        return found
+    if schema := text_schema(data):
+        return schema
     if _looks_like_saved_model(data):
         return SAVED_MODEL
     return META_GRAPH if _looks_like_meta_graph(data) else GRAPH if _looks_like_graph(data, 0, len(data)) else None
@@ -115,12 +115,12 @@ def _looks_like_graph(data: memoryview, begin: int, end: int) -> bool:
 
 def _first_fields(data: memoryview, begin: int, end: int, count: int) -> list[Field]:
     """Return the first fields of a message, fewer if it has fewer or is damaged. A truncated last field counts."""
-    found: list[Field] = []
+    first: list[Field] = []
     try:
         for field in fields(data, begin, end):
-            found.append(field)
-            if len(found) == count:
+            first.append(field)
+            if len(first) == count:
                 break
     except WireError:
         pass
-    return found
+    return first

@@ -1,4 +1,4 @@
-"""Which tensor of the checkpoint belongs to which variable or table: what the nodes that restore it say."""
+"""The tensors of the checkpoint that belong to the variables and tables, by the nodes that restore it."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def _signature(signatures: Mapping[str, Message]) -> Message | None:
     """Return the signature ``serving_default`` or the only one, None if there is none. Raises FrontendError."""
     if _SIGNATURE in signatures:
         return signatures[_SIGNATURE]
-    named = {name: one for name, one in signatures.items() if name not in _INTERNAL and one.outputs}
+    named = {name: each for name, each in signatures.items() if name not in _INTERNAL and each.outputs}
     if len(named) > 1:
         raise FrontendError(f"it has the signatures {', '.join(sorted(named))}, but none named {_SIGNATURE}")
     return next(iter(named.values()), None)
@@ -127,7 +127,7 @@ def _keep_user_outputs(graph: TensorflowGraph, filename_node: str) -> None:
 def _initializers(message: Message, graph: TensorflowGraph) -> list[str]:
     """Return the names of the nodes that initialize tables."""
     names = (
-        [one.name for one in message.signature_def[_INITIALIZER].outputs.values()]
+        [output.name for output in message.signature_def[_INITIALIZER].outputs.values()]
         if (_INITIALIZER in message.signature_def)
         else []
     )

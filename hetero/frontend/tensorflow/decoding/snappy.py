@@ -13,7 +13,7 @@ def decompress(data: memoryview) -> memoryview:
     length, offset = read_varint(data, 0, len(data))
     if length > _MAX_RATIO * len(data):
         raise WireError(f"{len(data)} bytes of Snappy cannot have {length} bytes of contents")
-    found = bytearray()
+    contents = bytearray()
     while offset < len(data):
         tag, offset = data[offset], offset + 1
         kind, size = tag & 3, (tag >> 2) + 1
@@ -23,19 +23,19 @@ def decompress(data: memoryview) -> memoryview:
                 size += 1
             if offset + size > len(data):
                 raise WireError("a literal of Snappy ends after the end of the data")
-            found += data[offset : offset + size]
+            contents += data[offset : offset + size]
             offset += size
         elif kind == 1:
             low, offset = _number(data, offset, 1)
-            _copy(found, (tag >> 5 << 8) + low, 4 + (tag >> 2 & 7))
+            _copy(contents, (tag >> 5 << 8) + low, 4 + (tag >> 2 & 7))
         else:
             distance, offset = _number(data, offset, 2 if kind == 2 else 4)
-            _copy(found, distance, size)
-        if len(found) > length:
+            _copy(contents, distance, size)
+        if len(contents) > length:
             break
-    if len(found) != length:
+    if len(contents) != length:
         raise WireError(f"the contents of Snappy have not {length} bytes, as they should")
-    return memoryview(bytes(found))
+    return memoryview(bytes(contents))
 
 
 def _number(data: memoryview, offset: int, size: int) -> tuple[int, int]:
@@ -44,10 +44,10 @@ def _number(data: memoryview, offset: int, size: int) -> tuple[int, int]:
     return int.from_bytes(data[offset : offset + size], "little"), offset + size
 
 
-def _copy(found: bytearray, distance: int, size: int) -> None:
+def _copy(contents: bytearray, distance: int, size: int) -> None:
     """Append bytes from a distance before the end; a distance less than the size repeats them."""
-    if not 0 < distance <= len(found):
-        raise WireError(f"a copy of Snappy begins {distance} bytes before byte {len(found)}")
-    start = len(found) - distance
-    part = found[start : start + size]
-    found += (part * (size // len(part) + 1))[:size]
+    if not 0 < distance <= len(contents):
+        raise WireError(f"a copy of Snappy begins {distance} bytes before byte {len(contents)}")
+    start = len(contents) - distance
+    part = contents[start : start + size]
+    contents += (part * (size // len(part) + 1))[:size]

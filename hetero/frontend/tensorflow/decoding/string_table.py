@@ -34,15 +34,15 @@ def read_string_table(data: memoryview) -> dict[bytes, memoryview]:
         _, offset = _handle(data[-_FOOTER_SIZE:-8], 0)
         index, _ = _handle(data[-_FOOTER_SIZE:-8], offset)
         budget = _KEY_BYTES_PER_FILE_BYTE * len(data)
-        found: dict[bytes, memoryview] = {}
+        values: dict[bytes, memoryview] = {}
         for _, value in _entries(_block(data, *index)):
             handle, _ = _handle(value, 0)
             for key, content in _entries(_block(data, *handle)):
                 budget -= len(key)
-                if budget < 0 or key in found:
+                if budget < 0 or key in values:
                     raise FrontendError("the index of the checkpoint is damaged")
-                found[key] = content
-        return found
+                values[key] = content
+        return values
     except (WireError, struct.error) as error:
         raise FrontendError(f"the index of the checkpoint is damaged: {error}") from error
 

@@ -72,7 +72,7 @@ def _cases(functions: Sequence[DecodedSubgraph]) -> list[Branch]:
         index = ops.Subtract(index, scalar_like(index, 1)).output(0)
         condition = ops.Equal(index, scalar_like(index, 0)).output(0)
         results = _make_branches(condition, _cases(functions[1:]), [index, *values[1:]], variables)
-        name_new_nodes([one for one in results if isinstance(one, Output)], "case", scope.named, scope.unique)
+        name_new_nodes([value for value in results if isinstance(value, Output)], "case", scope.named, scope.unique)
         return results
 
     def last(scope: ModelScope, variables: Variables, values: list[Value]) -> list[Value]:
@@ -143,7 +143,7 @@ def for_operator(node: TensorflowNodeContext) -> Values:
     name, others = node.get_subgraph(0).name, [f"value_{index}" for index in range(node.get_input_size() - 3)]
     inputs = ["number", "limit", "delta", *others]
     nodes = [
-        *(TensorflowNode(one, "_Arg") for one in inputs),
+        *(TensorflowNode(argument, "_Arg") for argument in inputs),
         TensorflowNode("distance", "Sub", [Reference("limit"), Reference("number")]),
         TensorflowNode("sign", "Sign", [Reference("delta")]),
         TensorflowNode("remaining", "Mul", [Reference("distance"), Reference("sign")]),
@@ -153,7 +153,7 @@ def for_operator(node: TensorflowNodeContext) -> Values:
         TensorflowNode("results", name, [Reference("number"), *map(Reference, others)]),
     ]
     results = [Reference("results", index) for index in range(len(others))]
-    by_name = {one.name: one for one in nodes}
+    by_name = {inner.name: inner for inner in nodes}
     condition = TensorflowGraph(f"{name}/condition", inputs, [Reference("continues")], by_name)
     step = TensorflowGraph(
         f"{name}/step", inputs, [Reference("next"), Reference("limit"), Reference("delta"), *results], by_name

@@ -182,7 +182,10 @@ def _uniform_integers(shape: Output, low: Output, high: Output, seed: int, seed2
 
 
 def _normal_numbers(shape: Output, kind: Type, seed: int, seed2: int) -> Output:
-    """By the Box-Muller transform: Box & Muller, "A Note on the Generation of Random Normal Deviates", 1958."""
+    """Return normal numbers by the Box-Muller transform.
+
+    Box & Muller, "A Note on the Generation of Random Normal Deviates", 1958.
+    """
     # Not 0, whose logarithm is infinite.
     radius = ops.Sqrt(ops.Multiply(ops.Log(_uniform(shape, (seed, seed2), 1e-7, 1)), np.float32(-2)))
     angle = ops.Multiply(_uniform(shape, (seed, seed2)), np.float32(2 * math.pi))

@@ -92,13 +92,13 @@ def combined_non_max_suppression(node: TensorflowNodeContext) -> Translation:
     is_valid = ops.Greater(best.output(0), lowest)
     flat_index = ops.Select(is_valid, best.output(1), int64(0))
     flat_boxes = ops.Reshape(table, int64([0, -1, 4]), True)
-    found = ops.Gather(flat_boxes, flat_index, int64(1), 1).output(0)
+    best_boxes = ops.Gather(flat_boxes, flat_index, int64(1), 1).output(0)
     if node.get_attribute("clip_boxes", True, bool):
-        found = ops.Clamp(found, 0.0, 1.0).output(0)
+        best_boxes = ops.Clamp(best_boxes, 0.0, 1.0).output(0)
     zero = scalar_like(scores, 0)
     kind = scores.element_type
     return [
-        ops.Select(ops.Unsqueeze(is_valid, int64([2])), found, zero),
+        ops.Select(ops.Unsqueeze(is_valid, int64([2])), best_boxes, zero),
         ops.Select(is_valid, best.output(0), zero),
         ops.Convert(ops.Divide(flat_index, count), kind),
         ops.ReduceSum(ops.Convert(is_valid, Type.i32), int64([1]), False),

@@ -34,7 +34,7 @@ translator("ResizeNearestNeighbor")(resize_nearest)
 
 @translator("ResizeBicubic")
 def resize_bicubic(node: TensorflowNodeContext) -> Translation:
-    """With half-pixel centers by Keys' kernel of a = -0.5 without pixels outside of the image, else of a = -0.75."""
+    """Interpolate by Keys' kernel of a = -0.75, with half-pixel centers of a = -0.5 and without pixels outside."""
     is_half_pixel = node.get_attribute("half_pixel_centers", False)
     return channels_last(
         ops.Resize(

@@ -36,12 +36,12 @@ def strided_slice(node: TensorflowNodeContext) -> Translation:
 def slice_of(node: TensorflowNodeContext, data: Output) -> Node:
     """Return the slice of the data by inputs 1 to 3 of a node. Masks have a bit for each number of ``begin``."""
     begin, end, strides = (node.get_input(index) for index in range(1, 4))
-    count = dimension_count(next((one for one in (begin, end) if one.partial_shape.is_static), strides))
+    count = dimension_count(next((numbers for numbers in (begin, end) if numbers.partial_shape.is_static), strides))
     masks = [[node.get_attribute(name, 0) >> bit & 1 for bit in range(count)] for name in _MASKS]
     if node.is_complex():
         # Take the parts axis whole: an ellipsis counts axes from the end.
-        one = np.ones(1, begin.element_type.to_dtype())
-        begin, end, strides = (ops.Concat([numbers, one], 0).output(0) for numbers in (begin, end, strides))
+        last = np.ones(1, begin.element_type.to_dtype())
+        begin, end, strides = (ops.Concat([numbers, last], 0).output(0) for numbers in (begin, end, strides))
         masks = [[*mask, int(name in ("begin_mask", "end_mask"))] for name, mask in zip(_MASKS, masks)]
         if not any(masks[4]):
             masks[4][-1] = 1
@@ -87,7 +87,7 @@ def _end_before_start(data: Output, begin: Output, end: Output, strides: Output,
 def slice_by_size(node: TensorflowNodeContext) -> Translation:
     """A size of -1 means up to the end."""
     data, begin, size = (node.get_input(index) for index in range(3))
-    known = next((one for one in (begin, size) if one.partial_shape.is_static), None)
+    known = next((numbers for numbers in (begin, size) if numbers.partial_shape.is_static), None)
     count = rank_of(data) - node.is_complex() if known is None else dimension_count(known)
     if not count:
         return data
@@ -102,7 +102,7 @@ def slice_by_size(node: TensorflowNodeContext) -> Translation:
 
 @translator("Gather", "GatherV2", "ResourceGather")
 def gather(node: TensorflowNodeContext) -> Translation:
-    """Along the axis in input 2, by default the first one. The indices have ``batch_dims`` axes of the data."""
+    """Gather along the axis in input 2, by default the first one. The indices have ``batch_dims`` axes of the data."""
     data = _data(node)
     axis = int(np.reshape(constant_input(node, 2, "axis"), ())) if node.has_input(2) else 0
     if node.is_complex("Tparams") and axis < 0:

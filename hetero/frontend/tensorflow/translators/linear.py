@@ -188,8 +188,8 @@ def diagonals_of_matrices(node: TensorflowNodeContext) -> Translation:
     positions = np.full((high - low + 1, longest), -1, np.int64)
     for diagonal, place, row, column in _elements(node, (low, high), (rows, columns)):
         positions[diagonal, place] = row * columns + column
-    found = _take(matrix, 2, positions if low < high else positions[0])
-    return ops.Select(Constant(positions >= 0 if low < high else positions[0] >= 0), found, padding)
+    elements = _take(matrix, 2, positions if low < high else positions[0])
+    return ops.Select(Constant(positions >= 0 if low < high else positions[0] >= 0), elements, padding)
 
 
 # Maximum number of elements of matrices with other diagonals than the main one, whose positions are constants.
@@ -206,8 +206,8 @@ def _place(
     positions = np.full(shape, -1, np.int64)
     for diagonal, place, row, column in _elements(node, numbers, shape):
         positions[row, column] = diagonal * longest + place
-    found = _take(diagonals, 2 if numbers[0] < numbers[1] else 1, positions)
-    return ops.Select(Constant(positions >= 0), found, others)
+    elements = _take(diagonals, 2 if numbers[0] < numbers[1] else 1, positions)
+    return ops.Select(Constant(positions >= 0), elements, others)
 
 
 def _diagonal_range(node: TensorflowNodeContext, index: int = 1) -> tuple[int, int]:

@@ -114,7 +114,7 @@ def pad(node: TensorflowNodeContext) -> Translation:
         return ops.Pad(node.get_input(0), *_pads(node), "constant", value)
     parts = real_and_imaginary(node.get_input(0))
     others = real_and_imaginary(value) if node.has_input(2) else (value, value)
-    return complex_from_parts(*(ops.Pad(part, *_pads(node), "constant", one) for part, one in zip(parts, others)))
+    return complex_from_parts(*(ops.Pad(part, *_pads(node), "constant", filler) for part, filler in zip(parts, others)))
 
 
 @translator("MirrorPad")

@@ -45,11 +45,11 @@ def fused_batch_norm(node: TensorflowNodeContext) -> Translation:
 
 def _mixed(node: TensorflowNodeContext, statistic: Output, index: int) -> Output:
     """Return a statistic of the batch in f32, mixed with the one in an input."""
-    given, factor = node.get_input(index), node.get_attribute("exponential_avg_factor", 1.0, float)
-    statistic = convert_to(statistic, given.element_type)
+    previous, factor = node.get_input(index), node.get_attribute("exponential_avg_factor", 1.0, float)
+    statistic = convert_to(statistic, previous.element_type)
     if factor == 1:
         return statistic
-    return ops.Add(multiply_by(given, 1 - factor), multiply_by(statistic, factor)).output(0)
+    return ops.Add(multiply_by(previous, 1 - factor), multiply_by(statistic, factor)).output(0)
 
 
 @translator("LRN")

@@ -140,7 +140,7 @@ def top_k(node: TensorflowNodeContext) -> Translation:
 
 @translator("ArgMax", "ArgMin")
 def arg_max_or_min(node: TensorflowNodeContext) -> Translation:
-    """Of equal elements the first is chosen."""
+    """Return the index of the largest or least element, the first one of several that are equal."""
     value, axis = node.get_input(0), int(np.ravel(node.get_values_from_const_input(1, 0, int))[0])
     kind = node.get_attribute("output_type", Type.i64)
     mode = "max" if node.get_op_type() == "ArgMax" else "min"
@@ -152,7 +152,7 @@ def arg_max_or_min(node: TensorflowNodeContext) -> Translation:
 
 @translator("InTopK", "InTopKV2")
 def in_top_k(node: TensorflowNodeContext) -> Translation:
-    """Whether the score of the target is finite and fewer than k scores of its row are greater."""
+    """Return whether the score of the target is finite and fewer than k scores of its row are greater."""
     scores, targets = node.get_input(0), node.get_input(1)
     count = node.get_optional_input(2)
     count = Constant(np.array(node.get_attribute("k"), np.int64)).output(0) if count is None else count
@@ -169,8 +169,8 @@ def unique(node: TensorflowNodeContext) -> Translation:
     Input 1 of version 2 has the axis of slices, or is empty for a vector.
     """
     kind, axes = node.get_attribute("out_idx", Type.i32), np.ravel(node.get_values_from_const_input(1, [], int))
-    found = ops.Unique(node.get_input(0), int64(int(axes[0])) if axes.size else None, False, kind, kind)
-    return [found.output(index) for index in (0, 2, 3)][: node.get_output_size()]
+    uniques = ops.Unique(node.get_input(0), int64(int(axes[0])) if axes.size else None, False, kind, kind)
+    return [uniques.output(index) for index in (0, 2, 3)][: node.get_output_size()]
 
 
 def _nth_element(rows: Output, position: Output, is_reversed: bool) -> Op:

@@ -98,8 +98,8 @@ _ONLY_RE2 = re.compile(r"\\[pPCQz]|\\x\{|\[\[:|\(\?[imsU-]*U|\(\?[^)]*m")
 
 def _python_pattern(pattern: str) -> str:
     """Return RE2's pattern as one of Python's. Raises FrontendError if it has what Python's have not."""
-    if found := _ONLY_RE2.search(pattern):
-        raise FrontendError(f"the pattern {pattern!r} has {found[0]!r}, which is not supported")
+    if match := _ONLY_RE2.search(pattern):
+        raise FrontendError(f"the pattern {pattern!r} has {match[0]!r}, which is not supported")
     # In Python $ also matches before a newline at the end.
     parts = re.findall(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|.", pattern, re.DOTALL)
     pattern = "".join(r"\Z" if part == "$" else part for part in parts)
@@ -133,7 +133,7 @@ def length(node: TensorflowNodeContext) -> Translation:
 
 @translator("Substr")
 def substring(node: TensorflowNodeContext) -> Translation:
-    """Up to ``length`` bytes from a position, which counts from the end if it is negative."""
+    """Return up to ``length`` bytes from a position, which counts from the end if it is negative."""
     if node.get_attribute("unit", "BYTE") != "BYTE":
         raise FrontendError("positions in characters are not supported: the attribute unit must be BYTE")
     text, *numbers = node.get_inputs()
@@ -172,7 +172,7 @@ def reduce_join(node: TensorflowNodeContext) -> Translation:
 
 @translator("AsString")
 def as_string(node: TensorflowNodeContext) -> Translation:
-    """Only integers and booleans, in their default format."""
+    """Format integers and booleans; other formats than the default are not supported."""
     value = node.get_input(0)
     is_default = node.get_attribute("width", -1) == -1 and not node.get_attribute("fill", "")
     if not value.element_type.is_integer() or not is_default:

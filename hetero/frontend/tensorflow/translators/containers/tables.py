@@ -225,23 +225,23 @@ def initialize_from_file(node: TensorflowNodeContext) -> Values:
 def find(node: TensorflowNodeContext) -> Translation:
     """Strings are compared with each key of the table, numbers are searched in the sorted keys."""
     keys, values = node.tables.read(_table(node))
-    wanted, default = node.get_input(1), node.get_input(2)
+    queries, default = node.get_input(1), node.get_input(2)
     if not len(keys):
-        return ops.Broadcast(default, ops.Concat([ops.ShapeOf(wanted), int64(values.shape[1:])], 0))
+        return ops.Broadcast(default, ops.Concat([ops.ShapeOf(queries), int64(values.shape[1:])], 0))
     if keys.dtype.kind != "U":
         order = np.argsort(keys, kind="stable")
         keys, values = keys[order], values[order]
-        index = ops.Minimum(ops.SearchSorted(keys, wanted, False, Type.i64), int64(len(keys) - 1)).output(0)
-        found = ops.Equal(ops.Gather(keys, index, int64(0)), wanted).output(0)
+        index = ops.Minimum(ops.SearchSorted(keys, queries, False, Type.i64), int64(len(keys) - 1)).output(0)
+        is_present = ops.Equal(ops.Gather(keys, index, int64(0)), queries).output(0)
     else:
-        matches = ops.Equal(ops.Unsqueeze(wanted, int64([-1])), Constant(keys))
+        matches = ops.Equal(ops.Unsqueeze(queries, int64([-1])), Constant(keys))
         # The index of the first match: TopK keeps the order of equal elements.
         top = ops.TopK(ops.Convert(matches, Type.i32), int64(1), -1, "max", "value", Type.i64, True)
-        found = ops.ReduceLogicalOr(matches, int64([-1]), False).output(0)
+        is_present = ops.ReduceLogicalOr(matches, int64([-1]), False).output(0)
         index = ops.Squeeze(top.output(1), int64([-1])).output(0)
     if values.ndim > 1:
-        found = ops.Unsqueeze(found, int64(range(1 - values.ndim, 0))).output(0)
-    return ops.Select(found, ops.Gather(values, index, int64(0)), default)
+        is_present = ops.Unsqueeze(is_present, int64(range(1 - values.ndim, 0))).output(0)
+    return ops.Select(is_present, ops.Gather(values, index, int64(0)), default)
 
 
 @translator("LookupTableSize", "LookupTableSizeV2")
