@@ -55,17 +55,17 @@ def get_supported_nodes(
     return result
 
 
-def query_fault(found: Any, model: Model, device: str) -> str | None:
+def query_fault(result: Any, model: Model, device: str) -> str | None:
     """Return what is wrong with a result of ``query_model``, None if it is valid."""
-    if not isinstance(found, Mapping):
-        return f"query_model returned {type(found).__name__}, not a mapping of operation names to '{device}'"
+    if not isinstance(result, Mapping):
+        return f"query_model returned {type(result).__name__}, not a mapping of operation names to '{device}'"
     names = {node.friendly_name for node in walk_nested(model.get_ordered_ops())}
-    for name, where in found.items():
+    for name, where in result.items():
         if name not in names:
             return f"query_model names {name!r}, which is no operation of the model"
         if not isinstance(where, str) or where.partition(".")[0] != device:
             return f"query_model maps '{name}' to {where!r}, not to '{device}'"
-    if not isinstance(refused := getattr(found, "refused", {}), dict):
+    if not isinstance(refused := getattr(result, "refused", {}), dict):
         return f"query_model returned {type(refused).__name__} as its reasons, not a dict"
     return None
 

@@ -301,20 +301,20 @@ class RemoteContext(ABC):
         return isinstance(tensor, _DeviceTensor) and (tensor.context is self or tensor.context == self)
 
 
-def overlap(one: Tensor, other: Tensor) -> bool:
+def overlap(tensor: Tensor, other: Tensor) -> bool:
     """Return whether two tensors may share memory."""
-    if one is other:
+    if tensor is other:
         return True
-    if isinstance(one, RemoteTensor) and isinstance(other, RemoteTensor):
-        return one.memory.overlaps(one.region, other.memory, other.region)
-    if isinstance(one, RemoteTensor) or isinstance(other, RemoteTensor):
+    if isinstance(tensor, RemoteTensor) and isinstance(other, RemoteTensor):
+        return tensor.memory.overlaps(tensor.region, other.memory, other.region)
+    if isinstance(tensor, RemoteTensor) or isinstance(other, RemoteTensor):
         return False
-    return np.may_share_memory(one.array, other.array)
+    return np.may_share_memory(tensor.array, other.array)
 
 
-def _is_same(found: Any, wanted: Any) -> bool:
+def _is_same(value: Any, expected: Any) -> bool:
     # For arrays == compares the elements.
-    return found is wanted or (not isinstance(found, np.ndarray) and bool(found == wanted))
+    return value is expected or (not isinstance(value, np.ndarray) and bool(value == expected))
 
 
 def _dtype_of(kind: ElementType) -> np.dtype:

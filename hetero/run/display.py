@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -20,10 +20,9 @@ from hetero.run.benchmark import Benchmark
 from hetero.run.calibrate import Calibration
 from hetero.run.comparison.differences import Difference
 from hetero.run.comparison.search import DeviceComparison
-from hetero.run.compilation import Compilation
-from hetero.run.conversion import Conversion
 from hetero.run.devices import DeviceInfo, DeviceList, OperationQuery
 from hetero.run.model_files import Progress as OnProgress
+from hetero.run.model_writing import Compilation, Conversion
 from hetero.run.new_plugin import NewPlugin
 from hetero.run.report.page import WrittenPage
 from hetero.run.tune import Tuning
@@ -80,10 +79,8 @@ def show_new_plugin(console: Console, report: NewPlugin) -> None:
 
 def show_devices(console: Console, devices: Sequence[DeviceInfo], unavailable: Mapping[str, str]) -> None:
     """Print a table of the devices, and the unavailable ones with the reasons."""
-    table = _table("device", "name", "type", "capabilities")
-    for device in devices:
-        table.add_row(device.name, device.full_name, device.type, ", ".join(device.capabilities))
-    console.print(table)
+    rows = [(d.name, d.full_name, d.type, ", ".join(d.capabilities)) for d in devices]
+    _print_table(console, ("device", "name", "type", "capabilities"), rows)
     for name, reason in unavailable.items():
         _line(console, f"not available: {name} ({reason})")
 
@@ -103,17 +100,14 @@ def _show_details(console: Console, devices: Sequence[DeviceInfo]) -> None:
 def show_query(console: Console, operations: Sequence[OperationQuery], everything: bool) -> None:
     """Print operations by device and type, or each one (``everything``), with the reasons of unsupported ones."""
     if everything:
-        table = _table("operation", "type", "device")
-        for o in operations:
-            table.add_row(o.name, o.type_name, o.device or f"none: {o.refused}")
+        rows = [(o.name, o.type_name, o.device or f"none: {o.refused}") for o in operations]
+        _print_table(console, ("operation", "type", "device"), rows)
     else:
-        table = _table("device", "operations", "types")
         counts: dict[str, Counter[str]] = {}
         for o in operations:
             counts.setdefault(o.device or f"none: {o.refused}", Counter())[o.type_name] += 1
-        for device, types in counts.items():
-            table.add_row(device, str(types.total()), _counts(types))
-    console.print(table)
+        rows = [(device, str(types.total()), _counts(types)) for device, types in counts.items()]
+        _print_table(console, ("device", "operations", "types"), rows)
     supported = sum(o.device is not None for o in operations)
     _line(console, f"{supported} of {len(operations)} operations can run")
 
@@ -162,11 +156,12 @@ def show_calibration(console: Console, calibration: Calibration) -> None:
     shapes = ", ".join(f"{name} {shape}" for name, shape in calibration.input_shapes.items())
     _line(console, f"measured with {shapes}")
     devices = list(dict.fromkeys(device for o in calibration.operations for device in o.milliseconds))
-    table = _table("slowest operations", "type", "MIN_CUT", *(f"ms on {device}" for device in devices))
+    columns = ("slowest operations", "type", "MIN_CUT", *(f"ms on {device}" for device in devices))
+    rows = []
     for o in calibration.operations:
         times = (_ms(o.milliseconds[d]) if d in o.milliseconds else "cannot run it" for d in devices)
-        table.add_row(o.name, o.type_name, o.device, *times)
-    console.print(table)
+        rows.append((o.name, o.type_name, o.device, *times))
+    _print_table(console, columns, rows)
     for placement, milliseconds in calibration.milliseconds.items():
         _line(console, f"{placement}: {_ms(milliseconds)} ms")
     _line(console, f"MIN_CUT: {calibration.summary}")
@@ -184,13 +179,13 @@ def show_benchmark(console: Console, report: Benchmark) -> None:
     """Print latencies and throughput of each device, and with PERF_COUNT its subgraphs and slowest operations."""
     shapes = ", ".join(f"{name} {shape}" for name, shape in report.input_shapes.items())
     _line(console, f"{report.model}, api {report.api}, {shapes}")
-    times = ("compile (s)", "first", "median", "p90", "p99")
-    table = _table("device", "requests", "inferences", *times, "per second", "ratio")
+    rows = []
     for row in report.measurements:
         latencies = (row.compile_seconds, row.first, row.median, row.p90, row.p99)
         speed = (f"{row.throughput:.1f}", f"{row.ratio:.2f}")
-        table.add_row(row.device, str(row.requests), str(row.inferences), *map(_ms, latencies), *speed)
-    console.print(table)
+        rows.append((row.device, str(row.requests), str(row.inferences), *map(_ms, latencies), *speed))
+    times = ("compile (s)", "first", "median", "p90", "p99")
+    _print_table(console, ("device", "requests", "inferences", *times, "per second", "ratio"), rows)
     _line(console, "latencies in ms; ratio: how many times as fast as the first device")
     for row in report.measurements:
         if row.slowest:
@@ -204,20 +199,15 @@ def show_comparison(console: Console, report: DeviceComparison) -> None:
     """Print the differences of the outputs, how the error grows, and what causes it."""
     title = f"{report.model}: {report.operations} operations on {report.device}, compared with {report.reference}"
     _line(console, f"{title}; inputs: {report.sample}; tolerance {report.tolerance:g}")
-    table = _table("output", "max error", "relative error", "at", report.device, report.reference)
-    for error in report.outputs:
-        table.add_row(error.value, *_errors(error), *_elements(error))
-    console.print(table)
+    errors, elements = ("max error", "relative error"), ("at", report.device, report.reference)
+    rows: list[Sequence[str]] = [(error.value, *_errors(error), *_elements(error)) for error in report.outputs]
+    _print_table(console, ("output", *errors, *elements), rows)
     if report.growth:
-        table = _table("after operations", "the last of which is", "max error", "relative error", "in the value")
-        for cut in report.growth:
-            table.add_row(str(cut.operations), cut.operation, *_errors(cut.difference), cut.difference.value)
-        console.print(table)
+        rows = [(str(c.operations), c.operation, *_errors(c.difference), c.difference.value) for c in report.growth]
+        _print_table(console, ("after operations", "the last of which is", *errors, "in the value"), rows)
     if report.own_errors:
-        table = _table("operation alone", "type", "max error", "relative error", "at", report.device, report.reference)
-        for own in report.own_errors:
-            table.add_row(own.name, own.type_name, *_errors(own.difference), *_elements(own.difference))
-        console.print(table)
+        rows = [(o.name, o.type_name, *_errors(o.difference), *_elements(o.difference)) for o in report.own_errors]
+        _print_table(console, ("operation alone", "type", *errors, *elements), rows)
     _line(console, "the outputs agree" if report.agrees and not report.conclusion else report.conclusion)
     _line(console, f"{report.runs} runs")
     if report.reproducer:
@@ -242,30 +232,26 @@ def _show_placement(console: Console, placement: PlacementInfo) -> None:
         "transfers (ms)": [s.transfer_milliseconds for s in placement.subgraphs if s.transfer_milliseconds is not None],
     }
     times_by_column = {column: times for column, times in columns.items() if len(times) == len(placement.subgraphs)}
-    table = _table("subgraph", "device", "operations", "inputs", "outputs", *times_by_column)
+    rows = []
     for index, s in enumerate(placement.subgraphs[:MAX_SUBGRAPHS]):
         times = [_ms(times[index]) for times in times_by_column.values()]
-        table.add_row(str(s.index), s.device, str(s.operations), str(s.inputs), str(s.outputs), *times)
+        rows.append((str(s.index), s.device, str(s.operations), str(s.inputs), str(s.outputs), *times))
     rest = placement.subgraphs[MAX_SUBGRAPHS:]
     if rest:
         times = [_ms(sum(times[MAX_SUBGRAPHS:])) for times in times_by_column.values()]
-        table.add_row(f"{len(rest)} more", "", str(sum(s.operations for s in rest)), "", "", *times)
-    console.print(table)
+        rows.append((f"{len(rest)} more", "", str(sum(s.operations for s in rest)), "", "", *times))
+    _print_table(console, ("subgraph", "device", "operations", "inputs", "outputs", *times_by_column), rows)
     if placement.reasons:
-        table = _table("device", "reason", "operations")
         shown = sorted(placement.reasons, key=lambda r: -sum(r.types.values()))[:MAX_REASONS]
-        for r in shown:
-            table.add_row(r.device, r.reason, _counts(r.types))
+        reasons = [(r.device, r.reason, _counts(r.types)) for r in shown]
         if len(placement.reasons) > len(shown):
-            table.add_row("", f"{len(placement.reasons) - len(shown)} more reasons: see PLACEMENT_REPORT", "")
-        console.print(table)
+            reasons.append(("", f"{len(placement.reasons) - len(shown)} more reasons: see PLACEMENT_REPORT", ""))
+        _print_table(console, ("device", "reason", "operations"), reasons)
 
 
 def _show_slowest(console: Console, operations: Sequence[OperationTime]) -> None:
-    table = _table("slowest operations", "type", "execution", "ms")
-    for o in operations:
-        table.add_row(o.name, o.type_name, o.execution, _ms(o.milliseconds))
-    console.print(table)
+    rows = [(o.name, o.type_name, o.execution, _ms(o.milliseconds)) for o in operations]
+    _print_table(console, ("slowest operations", "type", "execution", "ms"), rows)
 
 
 def _show_times(console: Console, report: ModelReport) -> None:
@@ -291,11 +277,11 @@ def _show_summary(console: Console, output: Mapping[str, Any]) -> None:
 
 def _show_top_k(console: Console, output: Mapping[str, Any]) -> None:
     has_items = any(row["item"] for row in output["rows"])
-    table = _table(*(["item"] if has_items else []), output["output"], "value")
+    rows = []
     for row in output["rows"]:
         label = str(row["index"]) if row["label"] is None else row["label"]
-        table.add_row(*([str(row["item"])] if has_items else []), label, f"{row['value']:.4f}")
-    console.print(table)
+        rows.append((*([str(row["item"])] if has_items else []), label, f"{row['value']:.4f}"))
+    _print_table(console, (*(["item"] if has_items else []), output["output"], "value"), rows)
 
 
 def _show_text(console: Console, output: Mapping[str, Any]) -> None:
@@ -303,17 +289,14 @@ def _show_text(console: Console, output: Mapping[str, Any]) -> None:
 
 
 def _show_segments(console: Console, output: Mapping[str, Any]) -> None:
-    table = _table("from (s)", "to (s)", "highest value")
-    for row in output["rows"]:
-        table.add_row(f"{row['start']:.2f}", f"{row['end']:.2f}", f"{row['highest']:.4f}")
-    console.print(table)
+    rows = [(f"{row['start']:.2f}", f"{row['end']:.2f}", f"{row['highest']:.4f}") for row in output["rows"]]
+    _print_table(console, ("from (s)", "to (s)", "highest value"), rows)
 
 
 def _show_notes(console: Console, output: Mapping[str, Any]) -> None:
-    table = _table("note", "from (s)", "to (s)", "strength")
-    for row in output["rows"]:
-        table.add_row(row["name"], f"{row['start']:.2f}", f"{row['end']:.2f}", f"{row['strength']:.2f}")
-    console.print(table)
+    numbers = ("start", "end", "strength")
+    rows = [(row["name"], *(f"{row[key]:.2f}" for key in numbers)) for row in output["rows"]]
+    _print_table(console, ("note", "from (s)", "to (s)", "strength"), rows)
 
 
 _SHOW_OUTPUT: dict[str, Callable[[Console, Mapping[str, Any]], None]] = {
@@ -326,12 +309,14 @@ _SHOW_OUTPUT: dict[str, Callable[[Console, Mapping[str, Any]], None]] = {
 }
 
 
-def _table(*columns: str) -> Table:
+def _print_table(console: Console, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         is_number = column.startswith("ms on ") or column in _NUMBERS
         table.add_column(column, justify="right" if is_number else "left", overflow="fold")
-    return table
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
 
 
 def _line(console: Console, text: str) -> None:

@@ -63,8 +63,8 @@ def compile_(
 ) -> None:
     """Compile a model for a device to a file, which run and benchmark take in place of a model."""
     with one_line_errors(debug):
-        from hetero.run.compilation import compile_to_blob
         from hetero.run.display import progress_bar, show_compilation
+        from hetero.run.model_writing import compile_to_blob
         from hetero.run.settings import parse_properties
         from hetero.run.yaml_runs.sources import writable_file
 
@@ -98,8 +98,8 @@ def convert(
 ) -> None:
     """Convert a model of any format to OpenVINO IR or ONNX."""
     with one_line_errors(debug):
-        from hetero.run.conversion import convert_model, converted_files
         from hetero.run.display import progress_bar, show_conversion
+        from hetero.run.model_writing import convert_model, converted_files
 
         files = converted_files(output or f"{Path(model).stem}.xml")
         with progress_bar() as progress:

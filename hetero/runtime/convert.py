@@ -75,25 +75,27 @@ def convert_model(
     return model
 
 
-def _inputs(given: Any) -> list[_Input]:
-    if given is None:
+def _inputs(description: Any) -> list[_Input]:
+    if description is None:
         return []
-    if isinstance(given, Mapping):
-        return [_input(value)._replace(name=name) for name, value in given.items()]
-    is_list = isinstance(given, (list, tuple)) and not _is_shape(given)
-    if is_list and not (isinstance(given, tuple) and len({_kind(one) for one in given}) == len(given)):
-        return [_input(one) for one in given]
-    return [_input(given)]
+    if isinstance(description, Mapping):
+        return [_input(value)._replace(name=name) for name, value in description.items()]
+    is_list = isinstance(description, (list, tuple)) and not _is_shape(description)
+    if is_list and not (
+        isinstance(description, tuple) and len({_kind(part) for part in description}) == len(description)
+    ):
+        return [_input(part) for part in description]
+    return [_input(description)]
 
 
-def _input(given: Any) -> _Input:
-    if isinstance(given, int):
-        raise FrontendError(f"an input is described by its shape, element type or name, not by {given}")
-    parts = given if isinstance(given, (list, tuple)) and not _is_shape(given) else [given]
-    found = {_kind(part): part for part in parts}
-    shape, element_type = found.get("shape"), found.get("element_type")
+def _input(description: Any) -> _Input:
+    if isinstance(description, int):
+        raise FrontendError(f"an input is described by its shape, element type or name, not by {description}")
+    parts = description if isinstance(description, (list, tuple)) and not _is_shape(description) else [description]
+    by_kind = {_kind(part): part for part in parts}
+    shape, element_type = by_kind.get("shape"), by_kind.get("element_type")
     return _Input(
-        found.get("name"),
+        by_kind.get("name"),
         None if shape is None else PartialShape(shape),
         None if element_type is None else _as_type(element_type),
     )
@@ -114,13 +116,13 @@ def _as_type(element_type: Any) -> Type:
     return Type(str(element_type).removeprefix("torch.") if _is_torch(element_type) else element_type)
 
 
-def _is_shape(given: Sequence[Any]) -> bool:
+def _is_shape(lengths: Sequence[Any]) -> bool:
     """Return whether a list is a shape. One of pairs only is not a shape of ranges, but a list of shapes."""
-    if isinstance(given, PartialShape):
+    if isinstance(lengths, PartialShape):
         return True
-    is_range = [isinstance(one, (list, tuple)) and len(one) == 2 for one in given]
-    return all(ranges or isinstance(one, (int, Dimension)) for one, ranges in zip(given, is_range)) and (
-        not given or not all(is_range)
+    is_range = [isinstance(length, (list, tuple)) and len(length) == 2 for length in lengths]
+    return all(ranges or isinstance(length, (int, Dimension)) for length, ranges in zip(lengths, is_range)) and (
+        not lengths or not all(is_range)
     )
 
 

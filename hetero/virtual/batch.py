@@ -14,10 +14,9 @@ from hetero.plugin import CompiledModel, Executor, PreparedModel, RemoteContext
 from hetero.plugin.prepared_model import Ports
 from hetero.properties import PropertyTable
 from hetero.system.errors import DeviceError, NotSupportedError
-from hetero.virtual.batch_request import BatchInferRequest
+from hetero.virtual.batch_request import BatchInferRequest, Gathering
 from hetero.virtual.batching import Batching, NotBatchable
 from hetero.virtual.candidates import Candidates
-from hetero.virtual.gathering import Gathering
 from hetero.virtual.plugin import VirtualPlugin, virtual_properties
 from hetero.virtual.pool import Pool
 

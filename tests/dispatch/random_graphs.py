@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from hetero import Model, Parameter, Type, ops
-from hetero.dispatch.placement.groups import find_groups
+from hetero.dispatch.placement.affinity import find_groups
 from hetero.graph import is_terminal
 from hetero.graph.rt_info import AFFINITY
 from hetero.ops.sequence.sequences import SequenceAt, SequenceConstruct, SequenceInsert, SequenceLength

@@ -1,7 +1,7 @@
 """Partition: cut a graph into subgraphs, each on one device, that never wait for each other in a cycle.
 
 ``subgraph_order`` makes few subgraphs in an order in which each reads only from earlier ones, whatever the affinities.
-``overlap`` splits a subgraph if a good part of it can run while another device works.
+It also splits a subgraph if a good part of it can run while another device works.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hetero.dispatch.cutting.overlap import split_for_overlap
-from hetero.dispatch.cutting.subgraph_order import ColoredGraph, order_subgraphs
+from hetero.dispatch.cutting.subgraph_order import ColoredGraph, order_subgraphs, split_for_overlap
 from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal
 

@@ -1,4 +1,4 @@
-"""Write drawings to files; each file is replaced atomically."""
+"""Write pictures as Graphviz DOT files; each file is replaced atomically."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hetero.dispatch.cutting.partition import DeviceSubgraph
-from hetero.dispatch.drawing.dot import to_dot
-from hetero.dispatch.drawing.picture import Picture, PlacedOn, picture_of_affinities, picture_of_subgraphs
+from hetero.dispatch.drawing.picture import Picture, PlacedOn, picture_of_affinities, picture_of_subgraphs, printable
 from hetero.dispatch.report import PlacementReport
 from hetero.graph import Model
 from hetero.system.files import atomic_write
@@ -58,3 +57,31 @@ def _unique_stem(name: str) -> str:
     plain = re.sub(r"[^\w.-]+", "_", name).strip("._")[:_MAX_NAME_LENGTH] or "model"
     _drawn[plain] += 1
     return plain if _drawn[plain] == 1 else f"{plain}-{_drawn[plain]}"
+
+
+def to_dot(picture: Picture) -> str:
+    """Return the picture as a directed graph in DOT. All texts are quoted."""
+    parts = [
+        "digraph {",
+        f"  label={_quoted(*picture.title)}; labelloc=t;",
+        "  node [shape=box, style=filled, fontsize=11]; edge [color=gray33];",
+    ]
+    for index, box in enumerate(picture.boxes):
+        fill, ink = box.color
+        shape = "" if box.is_framed else ", shape=plaintext"
+        parts.append(
+            f"  n{index} [label={_quoted(*box.lines)}, tooltip={_quoted(box.tooltip)}, fillcolor={_quoted(fill)}, "
+            f"fontcolor={_quoted(ink)}{shape}];"
+        )
+    for (source, target), tooltip in picture.lines.items():
+        parts.append(f"  n{source} -> n{target} [tooltip={_quoted(tooltip)}];")
+    parts.append("  subgraph cluster_legend {")
+    for index, (name, (fill, ink)) in enumerate(picture.legend):
+        parts.append(f"    d{index} [label={_quoted(name)}, fillcolor={_quoted(fill)}, fontcolor={_quoted(ink)}];")
+    return "\n".join([*parts, "  }", "}", ""])
+
+
+def _quoted(*lines: str) -> str:
+    """Return these lines as a quoted string; backslashes are doubled, as they begin an escape sequence in DOT."""
+    text = printable("\n".join(lines)).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{text}"'

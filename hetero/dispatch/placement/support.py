@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hetero.dispatch.devices import EstimateError, Failure, ListedDevice, named, names_of
-from hetero.dispatch.placement.affinity import Placement, Strategy, place
+from hetero.dispatch.placement.affinity import Placement, Strategy, find_groups, place
 from hetero.dispatch.placement.greedy import greedy
-from hetero.dispatch.placement.groups import find_groups
 from hetero.graph import Model, Node, is_terminal
 from hetero.plugin import PreparedModel, QueryResult, unsupported
 from hetero.system.errors import DeviceError, PropertyError

@@ -3,21 +3,50 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hetero.graph import Model
+import numpy as np
+
+from hetero.graph import Model, port_name
 from hetero.run.calibrate import parse_shapes
 from hetero.run.comparison.recorded import compare_with_file
-from hetero.run.comparison.reproducer import reproducer_files, write_reproducer
 from hetero.run.comparison.search import Comparer, DeviceComparison, Found
 from hetero.run.media.samples import load_samples
 from hetero.run.model_files import Progress
+from hetero.run.model_writing import converted_files, write_model
 from hetero.run.settings import parse_properties
-from hetero.run.yaml_runs.sources import existing_file, refuse_overwriting
+from hetero.run.yaml_runs.sources import existing_file, refuse_overwriting, writable_file
 from hetero.runtime import Core
 from hetero.system.errors import ConfigError, FrontendError
+from hetero.system.files import atomic_write
+
+
+def reproducer_files(text: str) -> list[Path]:
+    """Return the files of the model to write, and the .npz file beside it. Raises ConfigError."""
+    files = converted_files(text)
+    return [*files, writable_file(str(files[0].with_suffix(".npz")), Path())]
+
+
+def write_reproducer(found: Found, files: list[Path]) -> None:
+    """Write the operations that show the difference: their inputs to the last file, the model to the others.
+
+    Raises FrontendError if the format cannot hold the operations, and OSError.
+    """
+    *model, arrays = files
+    write_model(found.piece.model, model)
+    _save_arrays(arrays, {port_name(port): array for port, array in zip(found.piece.model.inputs, found.inputs)})
+
+
+def _save_arrays(file: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write an npz file. Unlike np.savez, it takes any name, and types of ml_dtypes are stored as f32."""
+    with atomic_write(file) as (stream,), zipfile.ZipFile(stream, "w") as archive:
+        for name, array in arrays.items():
+            stored = array.astype(np.float32) if array.dtype.kind == "V" else array
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, stored, allow_pickle=False)
 
 
 @dataclass(frozen=True)

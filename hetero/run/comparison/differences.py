@@ -27,21 +27,21 @@ class Difference:
     problem: str | None = None
 
 
-def difference(value: str, found: np.ndarray, expected: np.ndarray) -> Difference:
+def difference(value: str, computed: np.ndarray, expected: np.ndarray) -> Difference:
     """Compare two arrays. Texts have an error of 1 if they differ."""
-    if found.shape != expected.shape:
-        problem = f"has the shape {list(found.shape)} instead of {list(expected.shape)}"
+    if computed.shape != expected.shape:
+        problem = f"has the shape {list(computed.shape)} instead of {list(expected.shape)}"
         return Difference(value, math.inf, math.inf, problem=problem)
-    if not found.size:
+    if not computed.size:
         return Difference(value, 0.0, 0.0)
     if expected.dtype.kind in "SUOT":
-        errors, scale = (found != expected).astype(np.float64), 1.0
+        errors, scale = (computed != expected).astype(np.float64), 1.0
     else:
-        errors, scale = _errors(found.astype(np.float64), expected.astype(np.float64))
+        errors, scale = _errors(computed.astype(np.float64), expected.astype(np.float64))
     index = np.unravel_index(int(errors.argmax()), errors.shape)
     largest = float(errors[index])
     return Difference(
-        value, largest, largest / scale, [int(i) for i in index], _text(found[index]), _text(expected[index])
+        value, largest, largest / scale, [int(i) for i in index], _text(computed[index]), _text(expected[index])
     )
 
 

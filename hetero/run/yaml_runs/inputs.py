@@ -212,11 +212,11 @@ def zeros(spec: PreviousInput, port: Output) -> np.ndarray:
     return np.zeros(_shape(spec.shape, port, "previous"), port.element_type.to_dtype())
 
 
-def _shape(given: Sequence[int] | None, port: Output, key: str) -> Sequence[int]:
+def _shape(lengths: Sequence[int] | None, port: Output, key: str) -> Sequence[int]:
     """Return the given shape, or the port's if it is static. Raises ValueError."""
-    if given is None and port.partial_shape.is_dynamic:
+    if lengths is None and port.partial_shape.is_dynamic:
         raise ValueError(f"{key} needs a shape, because the model takes {port.partial_shape}")
-    shape = port.partial_shape.to_shape() if given is None else given
+    shape = port.partial_shape.to_shape() if lengths is None else lengths
     check_size(port, shape, 8)
     return shape
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hetero.dispatch.cutting.overlap import split_for_overlap
-from hetero.dispatch.cutting.subgraph_order import ColoredGraph, order_subgraphs
+from hetero.dispatch.cutting.subgraph_order import ColoredGraph, order_subgraphs, split_for_overlap
 
 
 @st.composite
