@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pyopencl as cl
+from hetero_opencl.device.caches import build_uncached
 from hetero_opencl.device.device import OpenCLDevice
-from hetero_opencl.device.pyopencl_cache import build_uncached
 
 # Sums in registers, enough to hide the latency of a multiply-add, and the length of each.
 SUMS, STEPS = 12, 100_000

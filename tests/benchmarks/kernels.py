@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from hetero_opencl.lowering.operation import Operation
-from hetero_opencl.lowering.program import Program
+from hetero_opencl.lowering.operation import KernelOperation
+from hetero_opencl.lowering.program import KernelProgram
 from hetero_opencl.plugin import OpenCLPlugin
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -91,7 +91,7 @@ def account_of(name: str, device: str) -> Account:
     return Account(_families(compiled.last_programs(), min(times, key=sum), limits), min(inferences), limits)
 
 
-def _families(programs: Sequence[Program], seconds: Sequence[float], limits: DeviceLimits) -> Families:
+def _families(programs: Sequence[KernelProgram], seconds: Sequence[float], limits: DeviceLimits) -> Families:
     """Return the families of the launches of programs, which took these seconds."""
     families: Families = {}
     remaining = iter(seconds)
@@ -113,7 +113,7 @@ def _families(programs: Sequence[Program], seconds: Sequence[float], limits: Dev
     return families
 
 
-def _work_of_launches(program: Program, seconds: Sequence[float]) -> dict[int, tuple[Node, Work]]:
+def _work_of_launches(program: KernelProgram, seconds: Sequence[float]) -> dict[int, tuple[Node, Work]]:
     """Return the node and the work of each launch, by index.
 
     The arithmetic of a node counts for its longest launch but conversions. The bytes are those of all buffers of a
@@ -128,7 +128,7 @@ def _work_of_launches(program: Program, seconds: Sequence[float]) -> dict[int, t
     for name, indices in launches_of.items():
         node = nodes[name]
         work = model_work(node.body) if isinstance(node, ops.Fused) else work_of(node, shapes)
-        operations = work.operations * _share_of_products(Operation(node).anchor)
+        operations = work.operations * _share_of_products(KernelOperation(node).anchor)
         longest = max(indices, key=lambda at: (program.launches[at].kernel not in CONVERSIONS, seconds[at]))
         for at in indices:
             byte_size = sum(buffer.byte_size for buffer in set(program.launches[at].buffers()))

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from hetero_opencl.device.binary_cache import BinaryCache
+from hetero_opencl.device.caches import BinaryCache
 
 from hetero import Core, save_model
 from tests.dispatch.faulty import X, Y, chain

@@ -12,7 +12,7 @@ import numpy as np
 from hetero_onednn.library.api import Argument, ExecArg, OneDnnError, Stream, function
 from hetero_onednn.library.primitive import Memory
 from hetero_onednn.library.threads import one_thread
-from hetero_onednn.program import Buffer, CopiedOutput, Program, Value, aligned
+from hetero_onednn.program import Buffer, CopiedOutput, PrimitiveProgram, Value, aligned
 
 Launch = tuple[int, int, int, ctypes.Array[ExecArg]]
 
@@ -20,7 +20,7 @@ Launch = tuple[int, int, int, ctypes.Array[ExecArg]]
 class BoundProgram:
     """The arena, the memory objects and the arguments of a program. ``run`` executes it."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: PrimitiveProgram) -> None:
         self.program = program
         self._stream = Stream()
         self._execute = function("primitive_execute")

@@ -9,8 +9,8 @@ import numpy as np
 
 from hetero.plugin import ProfilingInfo, SyncInferRequest
 from hetero_onednn.bound_program import BoundProgram
-from hetero_onednn.library.forks import check_process
-from hetero_onednn.program import Program
+from hetero_onednn.library.library import fork_guard
+from hetero_onednn.program import PrimitiveProgram
 
 if TYPE_CHECKING:
     from hetero_onednn.compiled_model import OneDnnCompiledModel
@@ -27,7 +27,7 @@ class OneDnnInferRequest(SyncInferRequest):
         self._profile: list[ProfilingInfo] = []
 
     def start(self) -> None:
-        check_process()
+        fork_guard.check()
         inputs = [np.ascontiguousarray(tensor.array).reshape(tensor.shape) for tensor in self.input_tensors()]
         bound = self._bind(self.compiled_model.programs.program_for(inputs))
         outputs = []
@@ -43,7 +43,7 @@ class OneDnnInferRequest(SyncInferRequest):
     def get_profiling_info(self) -> list[ProfilingInfo]:
         return [*super().get_profiling_info(), *self._profile]
 
-    def _bind(self, program: Program) -> BoundProgram:
+    def _bind(self, program: PrimitiveProgram) -> BoundProgram:
         if self._bound is None or self._bound.program is not program:
             self._bound = None  # frees its memory before the next one allocates
             self._bound = BoundProgram(program)

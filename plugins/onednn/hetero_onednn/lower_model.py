@@ -11,12 +11,12 @@ from hetero_onednn.fusion import FUSION_RULES
 from hetero_onednn.library.api import Argument, DataType, OneDnnError
 from hetero_onednn.library.threads import needs_one_thread, one_thread
 from hetero_onednn.lowering import Lowering, unsupported
-from hetero_onednn.operation import Operation
+from hetero_onednn.operation import PrimitiveOperation
 from hetero_onednn.primitives import implementation_of
-from hetero_onednn.program import CopiedOutput, Program, Step, Value
+from hetero_onednn.program import CopiedOutput, PrimitiveProgram, PrimitiveStep, Value
 
 
-def lower_model(model: Model, constants: Constants, precision: DataType) -> Program:
+def lower_model(model: Model, constants: Constants, precision: DataType) -> PrimitiveProgram:
     """Return the program of a model, which computes values of f32 in ``precision``.
 
     Raises UnsupportedOperationError if oneDNN has no primitive for an operation.
@@ -29,20 +29,20 @@ def lower_model(model: Model, constants: Constants, precision: DataType) -> Prog
         return _lower_all(model, Lowering(constants, precision), on_one_thread)
 
 
-def _lower_all(model: Model, lowering: Lowering, on_one_thread: bool) -> Program:
+def _lower_all(model: Model, lowering: Lowering, on_one_thread: bool) -> PrimitiveProgram:
     inputs = [lowering.add_input(index, parameter) for index, parameter in enumerate(model.parameters)]
     for node in model.get_ordered_ops():
         if not is_terminal(node):
             _lower(lowering, node)
     parameters: list[Node] = [*model.parameters]
     outputs = [lowering.output(index, result, parameters) for index, result in enumerate(model.results)]
-    return Program(model, _needed(lowering.steps, outputs), inputs, outputs, on_one_thread)
+    return PrimitiveProgram(model, _needed(lowering.steps, outputs), inputs, outputs, on_one_thread)
 
 
-def _needed(steps: Sequence[Step], outputs: Sequence[Value | CopiedOutput]) -> list[Step]:
+def _needed(steps: Sequence[PrimitiveStep], outputs: Sequence[Value | CopiedOutput]) -> list[PrimitiveStep]:
     """Return the steps on which outputs depend: products of integers do not read the real numbers."""
     read = {output.buffer for output in outputs if isinstance(output, Value)}
-    needed: list[Step] = []
+    needed: list[PrimitiveStep] = []
     for step in reversed(steps):
         if step.arguments[Argument.dst].buffer in read:
             needed.append(step)
@@ -51,7 +51,7 @@ def _needed(steps: Sequence[Step], outputs: Sequence[Value | CopiedOutput]) -> l
 
 
 def _lower(lowering: Lowering, node: Node) -> None:
-    operation = Operation(node)
+    operation = PrimitiveOperation(node)
     main = operation.main
     if all(0 in output.shape for output in node.outputs()):
         return

@@ -15,8 +15,8 @@ from hetero_onednn.library.api import Argument, DataType, Query
 from hetero_onednn.library.attributes import Attributes, BinaryOp, EltwiseOp, PostOp, operand_argument
 from hetero_onednn.library.descriptors import DATA_TYPES, Descriptor, any_layout, extended, plain
 from hetero_onednn.library.primitive import Primitive, PrimitiveDescriptor, describe_reorder
-from hetero_onednn.operation import Operation
-from hetero_onednn.program import Buffer, CopiedOutput, Step, Value
+from hetero_onednn.operation import PrimitiveOperation
+from hetero_onednn.program import Buffer, CopiedOutput, PrimitiveStep, Value
 
 
 class Lowering:
@@ -25,7 +25,7 @@ class Lowering:
     def __init__(self, constants: Constants, precision: DataType) -> None:
         """``precision`` is the type in which values of f32 are computed."""
         self.precision = precision
-        self.steps: list[Step] = []
+        self.steps: list[PrimitiveStep] = []
         self.constants = constants
         self._values: dict[Output, list[Value]] = {}
 
@@ -67,11 +67,11 @@ class Lowering:
         """Return the type in which a value is computed."""
         return self.precision if value.element_type is Type.f32 else _data_type(value.element_type)
 
-    def result_type(self, operation: Operation, is_int8: bool) -> DataType:
+    def result_type(self, operation: PrimitiveOperation, is_int8: bool) -> DataType:
         """Return the type in which a product writes its results: 8-bit integers only if it reads them."""
         return self.data_type(operation.result if is_int8 else operation.main.output(0))
 
-    def in_type(self, value: Value, operation: Operation) -> Value:
+    def in_type(self, value: Value, operation: PrimitiveOperation) -> Value:
         """Return the result of an operation in its type."""
         kind, own = self.data_type(operation.result), value.descriptor
         return value if own.data_type is kind else self.reordered(value, own.resized(own.dims, kind), operation.node)
@@ -139,19 +139,29 @@ class Lowering:
 
     def reordered(self, value: Value, wanted: Descriptor, reader: Node) -> Value:
         """Return a copy of a value in another layout, for a node that reads it."""
-        result = self.new_value(wanted)
-        self.run(
-            reader, describe_reorder(value.descriptor, wanted), {Argument.src: value, Argument.dst: result}, "reorder"
-        )
-        return result
+        descriptor = describe_reorder(value.descriptor, wanted)
+        return self.execute(reader, descriptor, {Argument.src: value}, wanted, "reorder")
 
     def run(self, node: Node, descriptor: PrimitiveDescriptor, arguments: Mapping[int, Value], role: str = "") -> None:
         """Append the execution of a primitive."""
-        self.steps.append(Step(node, Primitive(descriptor), dict(arguments), role))
+        self.steps.append(PrimitiveStep(node, Primitive(descriptor), dict(arguments), role))
+
+    def execute(
+        self,
+        node: Node,
+        descriptor: PrimitiveDescriptor,
+        arguments: Mapping[int, Value],
+        layout: Descriptor | None = None,
+        role: str = "",
+    ) -> Value:
+        """Append the execution of a primitive, and return its result, by default in the layout of its descriptor."""
+        result = self.new_value(layout or descriptor.dst)
+        self.run(node, descriptor, {**arguments, Argument.dst: result}, role)
+        return result
 
     def emit(
         self,
-        operation: Operation,
+        operation: PrimitiveOperation,
         post_ops: Sequence[PostOp],
         describe: Callable[[Attributes], PrimitiveDescriptor],
         arguments: Callable[[PrimitiveDescriptor], Mapping[int, Value]],
@@ -170,18 +180,19 @@ class Lowering:
                 if isinstance(op, BinaryOp):
                     wanted = descriptor.descriptor(Query.argument, argument)
                 given[argument] = self.padded(output, wanted, operation.node)
-        result = given[Argument.dst] = self.new_value(descriptor.dst)
-        self.run(operation.node, descriptor, given)
-        return result
+        return self.execute(operation.node, descriptor, given)
 
     def described(
-        self, operation: Operation, post_ops: Sequence[PostOp], describe: Callable[[Attributes], PrimitiveDescriptor]
+        self,
+        operation: PrimitiveOperation,
+        post_ops: Sequence[PostOp],
+        describe: Callable[[Attributes], PrimitiveDescriptor],
     ) -> PrimitiveDescriptor:
         """Return the descriptor of a primitive with post-ops."""
         operands = [self._operand(op, operation) for op in post_ops]
         return describe(Attributes([(op, found and found[1]) for op, found in zip(post_ops, operands)]))
 
-    def _operand(self, op: PostOp, operation: Operation) -> tuple[Output, Descriptor] | None:
+    def _operand(self, op: PostOp, operation: PrimitiveOperation) -> tuple[Output, Descriptor] | None:
         """Return the operand of a post-op, and the descriptor to ask for; None if it has none."""
         if isinstance(op, EltwiseOp):
             return None
@@ -199,7 +210,7 @@ class Lowering:
         return self.as_seen(output, plain(wanted.dims, wanted.data_type), wanted, reader)
 
 
-def unsupported(operation: Operation, reason: str) -> UnsupportedOperationError:
+def unsupported(operation: PrimitiveOperation, reason: str) -> UnsupportedOperationError:
     """Return the error for an operation whose shapes or constants oneDNN does not take."""
     main = operation.main
     shapes = ", ".join(f"{value.element_type}{list(value.shape)}" for value in main.input_values())

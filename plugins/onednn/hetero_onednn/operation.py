@@ -1,4 +1,4 @@
-"""Operation: a node to lower, with the element-wise nodes that are fused to it."""
+"""Primitive operation: a node to lower, with the element-wise nodes that are fused to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hetero import ops
 from hetero.graph import Node, Output
 
 
-class Operation:
+class PrimitiveOperation:
     """A node, or a Fused node: ``main`` and the chain of element-wise nodes after it."""
 
     def __init__(self, node: Node) -> None:

@@ -27,8 +27,7 @@ from hetero.passes import (
 from hetero.plugin import Device, Plugin, PreparedModel, Rank, common_properties, inference_precision
 from hetero_onednn.compiled_model import OneDnnCompiledModel
 from hetero_onednn.library.api import effective_isa
-from hetero_onednn.library.forks import check_process, note_library
-from hetero_onednn.library.library import load_library
+from hetero_onednn.library.library import fork_guard, load_library
 from hetero_onednn.primitives import implementation_of
 from hetero_onednn.quantization import compute_products_in_floats
 from hetero_onednn.shape_arithmetic import follows_from_shapes
@@ -62,7 +61,6 @@ class OneDnnPlugin(Plugin):
 
     def __init__(self) -> None:
         super().__init__()
-        note_library()
         library = load_library()
         capabilities = ("FP32", "BF16") if _has_bf16() else ("FP32",)
         self._device = Device(
@@ -75,7 +73,7 @@ class OneDnnPlugin(Plugin):
         )
 
     def devices(self) -> Sequence[Device]:
-        check_process()
+        fork_guard.check()
         return [self._device]
 
     def unsupported_reason(self, node: Node, device: Device) -> str | None:

@@ -43,7 +43,7 @@ class Value:
 
 
 @dataclass(eq=False, frozen=True)
-class Step:
+class PrimitiveStep:
     """The execution of a primitive. ``node`` is the operation that it belongs to."""
 
     node: Node
@@ -61,11 +61,11 @@ class CopiedOutput:
 
 
 @dataclass(eq=False)
-class Program:
+class PrimitiveProgram:
     """The steps of a model, and the values of its inputs (None if nothing reads it) and outputs."""
 
     model: Model
-    steps: list[Step]
+    steps: list[PrimitiveStep]
     inputs: list[Value | None]
     outputs: list[Value | CopiedOutput]
     #: Whether its primitives were created for one thread, and must be executed by one.
@@ -88,7 +88,7 @@ def aligned(byte_size: int) -> np.ndarray:
     return memory[start : start + byte_size]
 
 
-def _plan(steps: Sequence[Step]) -> tuple[dict[Buffer, int], int]:
+def _plan(steps: Sequence[PrimitiveStep]) -> tuple[dict[Buffer, int], int]:
     uses = [
         list(dict.fromkeys(value.buffer for value in step.arguments.values() if value.buffer.is_intermediate))
         for step in steps

@@ -15,7 +15,7 @@ from hetero.runtime import Core
 from hetero.system.errors import ConfigError, HeteroError
 from hetero_opencl.compile.lowering_dump import STAGES
 from hetero_opencl.compiled_model import OpenCLCompiledModel
-from hetero_opencl.lowering.program import Program
+from hetero_opencl.lowering.program import KernelProgram
 from hetero_opencl.plugin import OpenCLPlugin
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -45,7 +45,7 @@ def show(
         raise typer.Exit(2) from None
 
 
-def programs_of(file: str, device: str, shapes: list[str]) -> list[Program]:
+def programs_of(file: str, device: str, shapes: list[str]) -> list[KernelProgram]:
     """Return the programs of a model file for these input shapes. Other dynamic shapes get assumed values.
 
     Runs the model once, because shapes that depend on data are known only then.
@@ -62,7 +62,7 @@ def programs_of(file: str, device: str, shapes: list[str]) -> list[Program]:
     return compiled.last_programs()
 
 
-def report(programs: list[Program], stages: list[str]) -> list[str]:
+def report(programs: list[KernelProgram], stages: list[str]) -> list[str]:
     """Return the text of the stages of each program. A model whose shapes depend on data has several programs."""
     lines = []
     for number, program in enumerate(programs, 1):

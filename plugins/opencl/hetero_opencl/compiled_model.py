@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,26 +24,17 @@ from hetero.plugin import (
     model_sections,
 )
 from hetero_opencl.compile.lower_model import lower_model
-from hetero_opencl.compile.program_cache import ProgramCache
-from hetero_opencl.compile.tuner import measure_operations
+from hetero_opencl.compile.program_cache import ProgramCache, StatefulPrograms
 from hetero_opencl.compile.variable_ports import expose_variables
-from hetero_opencl.device.binary_cache import BinaryCache
+from hetero_opencl.device.caches import BinaryCache
 from hetero_opencl.device.device import OpenCLDevice
-from hetero_opencl.device.memory import allocations_on, memory_of, memory_statistics, model_memory
+from hetero_opencl.device.memory import allocations_on, memory_statistics
 from hetero_opencl.execute.infer_request import OpenCLInferRequest
 from hetero_opencl.execute.remote import OpenCLContext
+from hetero_opencl.execute.tuner import measure_operations
 from hetero_opencl.lowering.constants import Constants
-from hetero_opencl.lowering.program import Program
+from hetero_opencl.lowering.program import KernelProgram, memory_of, model_memory
 from hetero_opencl.lowering.tuning import Tuning
-
-
-@dataclass(frozen=True)
-class StatefulPrograms:
-    """Programs of a model with its variables as additional last inputs (``read``) and outputs (``written``)."""
-
-    programs: ProgramCache
-    read: list[str]
-    written: list[str]
 
 
 class OpenCLCompiledModel(CompiledModel):
@@ -63,7 +53,7 @@ class OpenCLCompiledModel(CompiledModel):
         fold_weights(self._decompressed)
         self.variables = [variable.info for variable in prepared.model.variables]
         self._constants = Constants(self.device)
-        self._lowered: weakref.WeakSet[Program] = weakref.WeakSet()
+        self._lowered: weakref.WeakSet[KernelProgram] = weakref.WeakSet()
         # By PERF_COUNT, as launches that are measured are not merged, followed by which variables are set.
         self._stateful: dict[tuple[bool, ...], StatefulPrograms] = {}
         self._lock = threading.Lock()
@@ -83,7 +73,7 @@ class OpenCLCompiledModel(CompiledModel):
             self._last_used = self._stateful[key].programs
             return self._stateful[key]
 
-    def _lower(self, model: Model, is_profiled: bool) -> Program:
+    def _lower(self, model: Model, is_profiled: bool) -> KernelProgram:
         return lower_model(model, self.device, self._constants, self._binaries, self._tuning, is_profiled)
 
     def export_sections(self) -> dict[str, Section]:
@@ -107,7 +97,7 @@ class OpenCLCompiledModel(CompiledModel):
         steps = [ExecutedStep(node) for node in order if not is_terminal(node)]
         return make_runtime_model(self._model, steps, self.execution_times)
 
-    def last_programs(self) -> list[Program]:
+    def last_programs(self) -> list[KernelProgram]:
         """Return the programs used last, in order; empty before any program is made."""
         return self._last_used.last_chain()
 
@@ -130,7 +120,7 @@ class OpenCLCompiledModel(CompiledModel):
         return super().get_property(key)
 
     def create_sync_infer_request(self) -> OpenCLInferRequest:
-        return OpenCLInferRequest(self)
+        return OpenCLInferRequest(self, self.context, self.variables, self.programs_for)
 
     def create_infer_request(self) -> AsyncInferRequest:
         """Create a request whose stages run on two threads, so that one uploads while another computes or downloads."""

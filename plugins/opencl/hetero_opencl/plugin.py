@@ -36,13 +36,14 @@ from hetero.system.errors import DeviceError
 from hetero_opencl.compile.fp16 import convert_to_fp16
 from hetero_opencl.compile.variable_ports import variable_unsupported_reason
 from hetero_opencl.compiled_model import OpenCLCompiledModel
-from hetero_opencl.device.binary_cache import BinaryCache, default_folder
+from hetero_opencl.device.caches import BinaryCache, default_folder
 from hetero_opencl.device.device import OpenCLDevice, driver_version, present_devices, total_memory
-from hetero_opencl.device.forks import check_process
-from hetero_opencl.device.memory import memory_statistics, model_memory
+from hetero_opencl.device.memory import memory_statistics
+from hetero_opencl.device.process_guard import fork_guard
 from hetero_opencl.execute.remote import OpenCLContext, create_context
 from hetero_opencl.kernels import unsupported_reason
 from hetero_opencl.kernels.elementwise.expressions import needs_doubles
+from hetero_opencl.lowering.program import model_memory
 
 _HINTS = (
     props.intel_gpu.enable_loop_unrolling, props.intel_gpu.disable_winograd_convolution,
@@ -89,7 +90,7 @@ class OpenCLPlugin(Plugin):
         self._contexts.clear()
 
     def devices(self) -> Sequence[OpenCLDevice]:
-        check_process()
+        fork_guard.check()
         return self._devices
 
     def unavailable_devices(self) -> dict[str, str]:

@@ -12,7 +12,7 @@ import openvino
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
 from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
-from hetero_openvino.errors import check_process, message_of
+from hetero_openvino.errors import fork_guard, message_of
 from hetero_openvino.memory import bound_tensor, hetero_type
 from hetero_openvino.variable_state import OpenVinoVariableState
 
@@ -59,7 +59,7 @@ class OpenVinoInferRequest(SyncInferRequest):
 
     def _bind(self) -> None:
         """Bind the memory of the tensors that have other memory than at the last inference."""
-        check_process()
+        fork_guard.check()
         for port, tensor in zip(self._inputs, self.input_tensors()):
             port.read_from(tensor)
         outputs = self.output_tensors()

@@ -29,7 +29,7 @@ from hetero.properties.values import names
 from hetero.system.errors import BlobError, DeviceError
 from hetero_openvino.compiled_model import BLOB, VERSION, OpenVinoCompiledModel
 from hetero_openvino.device import OpenVinoDevice, describe, openvino_version, to_openvino
-from hetero_openvino.errors import check_process, message_of
+from hetero_openvino.errors import fork_guard, message_of
 from hetero_openvino.translation import Untranslatable, translate, translate_alone, translate_supported
 
 
@@ -58,7 +58,7 @@ class OpenVinoPlugin(Plugin):
         self._devices = [describe(self.core, name) for name in self.core.available_devices]
 
     def devices(self) -> Sequence[OpenVinoDevice]:
-        check_process()
+        fork_guard.check()
         return self._devices
 
     def properties_of(self, device: Device, values: Mapping[str, Any]) -> Sequence[Property]:

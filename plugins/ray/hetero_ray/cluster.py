@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hetero.system.errors import DeviceError, reason_of
+from hetero.system.fork import ForkGuard
 
 NO_CLUSTER = "no Ray cluster: start one with `ray start --head`, or set RAY_ADDRESS"
 #: Environment variable with the name of a placement group; its bundles are the devices then, not the nodes.
@@ -22,8 +23,8 @@ PLACEMENT_GROUP = "HETERO_RAY_PLACEMENT_GROUP"
 _CONNECT_TIMEOUT = 2.0
 # The resource that Ray gives to the node that was started with --head.
 _HEAD = "node:__internal_head__"
-# Whether this process was forked after the connection was made, which does not work in it.
-_is_forked = False
+# A connection does not work in forked processes.
+_fork_guard = ForkGuard("Ray", "the connection to the cluster was made")
 
 
 @dataclass(frozen=True)
@@ -55,13 +56,7 @@ def connect() -> None:
             raise DeviceError(f"ray cannot be imported ({reason_of(error)}): install it by {install}") from error
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     check_connection()
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_note_fork)
-
-
-def _note_fork() -> None:
-    global _is_forked
-    _is_forked = True
+    _fork_guard.watch()
 
 
 def _is_connected() -> bool:
@@ -75,11 +70,7 @@ def check_connection() -> None:
 
     if not ray.is_initialized():
         raise DeviceError("the connection to the Ray cluster was closed")
-    if _is_forked:
-        raise DeviceError(
-            "Ray cannot be used in this process, which was forked after the connection to the cluster was made: start "
-            'processes by the spawn method, as multiprocessing.get_context("spawn") does'
-        )
+    _fork_guard.check()
 
 
 def placements() -> Sequence[Placement]:

@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hetero.system.errors import DeviceError
+from hetero.system.fork import ForkGuard
 
 #: The command in messages to users who have no library.
 INSTALL = "pip install onednn-cpu-gomp"
 _SPIN_COUNT = "GOMP_SPINCOUNT"
 _PREFIX = "onednn"
 _MAJOR = 3
+
+#: The threads of OpenMP are gone in forked processes, so that oneDNN hangs there.
+fork_guard = ForkGuard("ONEDNN", "the library oneDNN was loaded")
 
 
 class Library(NamedTuple):
@@ -40,6 +44,7 @@ def load_library() -> Library:
 
     Raises DeviceError if there is none, with the reason of each that does not load.
     """
+    fork_guard.watch()
     problems: list[str] = []
     for package, path in _candidates():
         try:

@@ -10,15 +10,14 @@ from hetero_onednn.library.attributes import Attributes, EltwiseOp
 from hetero_onednn.library.descriptors import any_layout, plain
 from hetero_onednn.library.primitive import PrimitiveDescriptor, describe
 from hetero_onednn.lowering import Lowering
-from hetero_onednn.operation import Operation
-from hetero_onednn.primitives.checks import rank_reason, type_reason
+from hetero_onednn.operation import PrimitiveOperation
 from hetero_onednn.primitives.int8 import (
     Int8Operands,
     int8_operands,
     quantized_group_filters,
 )
 from hetero_onednn.primitives.post_ops import bias_and_post_ops
-from hetero_onednn.primitives.registry import lowers
+from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason
 from hetero_onednn.program import Value
 from hetero_onednn.quantization import quantized_weights
 
@@ -32,7 +31,7 @@ def _unsupported_reason(node: ops.Convolution) -> str | None:
 
 
 @lowers(ops.Convolution, ops.GroupConvolution, unless=_unsupported_reason)
-def convolution(lowering: Lowering, operation: Operation) -> None:
+def convolution(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node = operation.main
     data, filters = operation.inputs
     pads = node.resolve_pads(data.shape[2:], filters.shape[node.filter_axes :])
@@ -49,7 +48,7 @@ def convolution(lowering: Lowering, operation: Operation) -> None:
 
 
 @lowers(ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData, unless=_unsupported_reason)
-def transposed_convolution(lowering: Lowering, operation: Operation) -> None:
+def transposed_convolution(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node = operation.main
     data, filters = operation.inputs[:2]
     channels = node.filter_axes - 2
@@ -69,7 +68,7 @@ def transposed_convolution(lowering: Lowering, operation: Operation) -> None:
 
 def _lower(
     lowering: Lowering,
-    operation: Operation,
+    operation: PrimitiveOperation,
     kind: str,
     order: Sequence[int],
     pads: Pads,

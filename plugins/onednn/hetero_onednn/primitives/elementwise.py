@@ -15,10 +15,9 @@ from hetero_onednn.library.attributes import Attributes, BinaryOp, EltwiseOp, Po
 from hetero_onednn.library.descriptors import Descriptor, any_layout, channels_last, extended, plain
 from hetero_onednn.library.primitive import PrimitiveDescriptor, describe
 from hetero_onednn.lowering import Lowering, padded_shape
-from hetero_onednn.operation import Operation
-from hetero_onednn.primitives.checks import rank_reason, type_reason
+from hetero_onednn.operation import PrimitiveOperation
 from hetero_onednn.primitives.post_ops import ELEMENTWISE, chain_of, post_ops_of
-from hetero_onednn.primitives.registry import lowers
+from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason
 from hetero_onednn.program import Value
 
 
@@ -33,7 +32,7 @@ def _unsupported_reason(node: Any) -> str | None:
 
 
 @lowers(*ELEMENTWISE, unless=_unsupported_reason)
-def elementwise(lowering: Lowering, operation: Operation) -> None:
+def elementwise(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node, result = operation.main, operation.result
     position = next(
         (
@@ -72,7 +71,7 @@ def _is_at_most_one(slope: Output) -> bool:
 
 
 def _run_chain(
-    lowering: Lowering, operation: Operation, running: Value, post_ops: list[PostOp], kind: DataType
+    lowering: Lowering, operation: PrimitiveOperation, running: Value, post_ops: list[PostOp], kind: DataType
 ) -> Value:
     """Append one primitive that applies post-ops to a value, and return its result, in another type."""
     own = running.descriptor
@@ -86,26 +85,25 @@ def _run_chain(
     return chain.lower(running)
 
 
-def _prelu(lowering: Lowering, operation: Operation, running: Value, op: PReluOp) -> Value:
+def _prelu(lowering: Lowering, operation: PrimitiveOperation, running: Value, op: PReluOp) -> Value:
     source = running.descriptor
     slope = operation.outside(op.slope)
     weights = any_layout(padded_shape(slope.shape, source.rank), lowering.stored_type(slope))
     descriptor = describe("prelu_forward", FORWARD_INFERENCE, source, weights, source, Attributes())
-    result = lowering.new_value(descriptor.dst)
-    arguments: dict[int, Value] = {
-        Argument.src: running,
-        Argument.weights: lowering.padded(slope, descriptor.weights, operation.node),
-        Argument.dst: result,
-    }
-    lowering.run(operation.node, descriptor, arguments)
-    return result
+    padded = lowering.padded(slope, descriptor.weights, operation.node)
+    return lowering.execute(operation.node, descriptor, {Argument.src: running, Argument.weights: padded})
 
 
 class _Chain:
     """A primitive for post-ops on a value in a layout: ``eltwise`` for a single one, else ``binary``."""
 
     def __init__(
-        self, lowering: Lowering, operation: Operation, layout: Descriptor, post_ops: Sequence[PostOp], kind: DataType
+        self,
+        lowering: Lowering,
+        operation: PrimitiveOperation,
+        layout: Descriptor,
+        post_ops: Sequence[PostOp],
+        kind: DataType,
     ) -> None:
         """``post_ops`` are without PRelu; ``kind`` is the type of the result."""
         self.lowering, self.operation, self.layout, self.post_ops = lowering, operation, layout, post_ops
@@ -222,9 +220,7 @@ def broadcast(lowering: Lowering, value: Output, shape: tuple[int, ...], reader:
     narrow = plain(padded_shape(value.shape, len(extended(shape))), lowering.stored_type(value))
     operand = lowering.as_seen(value, narrow, narrow, reader)
     descriptor = describe("binary", Binary.mul, ones.descriptor, narrow, target, Attributes())
-    result = lowering.new_value(target)
-    lowering.run(reader, descriptor, {Argument.src: ones, Argument.src_1: operand, Argument.dst: result}, "broadcast")
-    return result
+    return lowering.execute(reader, descriptor, {Argument.src: ones, Argument.src_1: operand}, target, "broadcast")
 
 
 def _unsupported_broadcast(node: ops.Broadcast) -> str | None:
@@ -234,7 +230,7 @@ def _unsupported_broadcast(node: ops.Broadcast) -> str | None:
 
 
 @lowers(ops.Broadcast, unless=_unsupported_broadcast)
-def broadcast_to(lowering: Lowering, operation: Operation) -> None:
+def broadcast_to(lowering: Lowering, operation: PrimitiveOperation) -> None:
     data, result = operation.inputs[0], operation.result
     lowering.define(result, broadcast(lowering, data, tuple(result.shape), operation.node))
 

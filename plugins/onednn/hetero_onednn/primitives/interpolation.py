@@ -15,9 +15,8 @@ from hetero_onednn.library.attributes import Attributes
 from hetero_onednn.library.descriptors import plain
 from hetero_onednn.library.primitive import describe
 from hetero_onednn.lowering import Lowering, unsupported
-from hetero_onednn.operation import Operation
-from hetero_onednn.primitives.checks import rank_reason, type_reason
-from hetero_onednn.primitives.registry import lowers
+from hetero_onednn.operation import PrimitiveOperation
+from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason
 from hetero_onednn.program import Value
 
 #: Differences between weights that are due to rounding.
@@ -31,7 +30,7 @@ def _unsupported_reason(node: Any) -> str | None:
 
 
 @lowers(ops.Interpolate, ops.InterpolateV4, ops.InterpolateV1, unless=_unsupported_reason)
-def interpolation(lowering: Lowering, operation: Operation) -> None:
+def interpolation(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node, data, result = operation.main, operation.inputs[0], operation.result
     rank = len(data.shape)
     settings = node.to_interpolate_11(rank) if isinstance(node, ops.InterpolateV1) else node
@@ -51,12 +50,10 @@ def interpolation(lowering: Lowering, operation: Operation) -> None:
     descriptor = describe(
         "resampling_forward", FORWARD_INFERENCE, algorithm, None, source.descriptor, wanted, Attributes()
     )
-    value = lowering.new_value(descriptor.dst)
-    lowering.run(node, descriptor, {Argument.src: source, Argument.dst: value})
-    lowering.define(result, value)
+    lowering.define(result, lowering.execute(node, descriptor, {Argument.src: source}))
 
 
-def _optional(operation: Operation, node: Any) -> np.ndarray | None:
+def _optional(operation: PrimitiveOperation, node: Any) -> np.ndarray | None:
     return constant_array(operation.inputs[node.input_index("axes")]) if node.has_input("axes") else None
 
 
@@ -95,7 +92,7 @@ def _weights_of(algorithm: Algorithm, size: int, length: int) -> np.ndarray:
     return matrix
 
 
-def _product(lowering: Lowering, operation: Operation, weights: dict[int, np.ndarray]) -> Value:
+def _product(lowering: Lowering, operation: PrimitiveOperation, weights: dict[int, np.ndarray]) -> Value:
     """Return the data multiplied by the weights along one axis after the other."""
     node, data = operation.node, operation.inputs[0]
     value, shape = lowering.plain(data, node), list(data.shape)
@@ -108,11 +105,7 @@ def _product(lowering: Lowering, operation: Operation, weights: dict[int, np.nda
         shape[axis] = len(matrix)
         target = plain([outer, len(matrix), inner], kind)
         descriptor = describe("matmul", left.descriptor, right, None, target, Attributes())
-        result = lowering.new_value(target)
-        lowering.run(
-            node,
-            descriptor,
-            {Argument.src: left, Argument.weights: Value(value.buffer, right, value.offset), Argument.dst: result},
-        )
+        arguments: dict[int, Value] = {Argument.src: left, Argument.weights: Value(value.buffer, right, value.offset)}
+        result = lowering.execute(node, descriptor, arguments, target)
         value = Value(result.buffer, plain(shape, kind))
     return value

@@ -11,11 +11,10 @@ from hetero_onednn.library.attributes import Attributes
 from hetero_onednn.library.descriptors import Descriptor, any_layout, plain
 from hetero_onednn.library.primitive import PrimitiveDescriptor, describe
 from hetero_onednn.lowering import Lowering, padded_shape
-from hetero_onednn.operation import Operation
-from hetero_onednn.primitives.checks import rank_reason, type_reason
+from hetero_onednn.operation import PrimitiveOperation
 from hetero_onednn.primitives.int8 import int8_operands, quantized_columns
 from hetero_onednn.primitives.post_ops import bias_and_post_ops
-from hetero_onednn.primitives.registry import lowers
+from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason
 from hetero_onednn.program import Value
 from hetero_onednn.quantization import quantized_weights
 
@@ -28,7 +27,7 @@ def _unsupported_reason(node: ops.MatMul) -> str | None:
 
 
 @lowers(ops.MatMul, unless=_unsupported_reason)
-def matmul(lowering: Lowering, operation: Operation) -> None:
+def matmul(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node, result = operation.main, operation.result
     left, right = operation.inputs
     rank = max(2, len(left.shape), len(right.shape))

@@ -15,20 +15,17 @@ from hetero_onednn.library.attributes import Attributes
 from hetero_onednn.library.descriptors import DATA_TYPES, channels_last, extended, ordered, plain
 from hetero_onednn.library.primitive import describe, describe_reorder
 from hetero_onednn.lowering import Lowering, unsupported
-from hetero_onednn.operation import Operation
-from hetero_onednn.primitives.checks import rank_reason, type_reason
+from hetero_onednn.operation import PrimitiveOperation
 from hetero_onednn.primitives.elementwise import elementwise
-from hetero_onednn.primitives.registry import lowers
+from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason, unsupported_unless
 from hetero_onednn.program import Buffer, Value
 from hetero_onednn.quantization import is_quantizing
 
-
-def _unsupported_reshaping(node: Node) -> str | None:
-    return type_reason(node, DATA_TYPES, inputs=1) or rank_reason(node)
+_unsupported_reshaping = unsupported_unless(DATA_TYPES, inputs=1)
 
 
 @lowers(ops.Reshape, ops.Squeeze, ops.SqueezeV1, ops.Unsqueeze, ops.Identity, unless=_unsupported_reshaping)
-def reshaping(lowering: Lowering, operation: Operation) -> None:
+def reshaping(lowering: Lowering, operation: PrimitiveOperation) -> None:
     value = lowering.value(operation.inputs[0], reader=operation.node)
     lowering.define(operation.result, reshaped(lowering, value, extended(operation.result.shape), operation.node))
 
@@ -49,7 +46,7 @@ def _unsupported_transpose(node: ops.Transpose) -> str | None:
 
 
 @lowers(ops.Transpose, unless=_unsupported_transpose)
-def transpose(lowering: Lowering, operation: Operation) -> None:
+def transpose(lowering: Lowering, operation: PrimitiveOperation) -> None:
     order = constant_array(operation.inputs[1])
     assert order is not None  # after specialization
     axes = order.reshape(-1).tolist() or list(reversed(range(len(operation.result.shape))))
@@ -58,19 +55,15 @@ def transpose(lowering: Lowering, operation: Operation) -> None:
     lowering.define(operation.result, Value(value.buffer, descriptor, value.offset))
 
 
-def _unsupported_concat(node: ops.Concat) -> str | None:
-    return type_reason(node, DATA_TYPES) or rank_reason(node, 1)
-
-
-@lowers(ops.Concat, unless=_unsupported_concat)
-def concat(lowering: Lowering, operation: Operation) -> None:
+@lowers(ops.Concat, unless=unsupported_unless(DATA_TYPES, least=1))
+def concat(lowering: Lowering, operation: PrimitiveOperation) -> None:
     axis = operation.main.axis % len(operation.result.shape)
     parts = [value for value in operation.inputs if value.shape[axis]]
     values = [lowering.stored_value(value, operation.node) for value in parts]
     lowering.define(operation.result, joined(lowering, operation, values, axis))
 
 
-def joined(lowering: Lowering, operation: Operation, values: Sequence[Value], axis: int) -> Value:
+def joined(lowering: Lowering, operation: PrimitiveOperation, values: Sequence[Value], axis: int) -> Value:
     """Return values joined along an axis."""
     # All in the layout of the largest dense one: otherwise only the reference implementation takes them.
     dense = [value.descriptor for value in values if value.descriptor.is_dense]
@@ -93,10 +86,8 @@ def joined(lowering: Lowering, operation: Operation, values: Sequence[Value], ax
     sources = (ctypes.c_void_p * len(values))(*(value.descriptor.handle for value in values))
     wanted = largest.resized(shape)
     descriptor = describe("concat", wanted, len(values), axis, sources, Attributes())
-    target = lowering.new_value(descriptor.dst)
     arguments = {Argument.multiple_src + index: value for index, value in enumerate(values)}
-    lowering.run(operation.node, descriptor, {**arguments, Argument.dst: target})
-    return target
+    return lowering.execute(operation.node, descriptor, arguments)
 
 
 # The number of elements that `concat` copies at a time fast.
@@ -117,7 +108,7 @@ def _unsupported_convert(node: ops.Convert) -> str | None:
 
 
 @lowers(ops.Convert, unless=_unsupported_convert)
-def convert(lowering: Lowering, operation: Operation) -> None:
+def convert(lowering: Lowering, operation: PrimitiveOperation) -> None:
     if operation.epilogue:
         return elementwise(lowering, operation)
     value = lowering.value(operation.inputs[0], reader=operation.node)
@@ -138,7 +129,7 @@ def _unsupported_pad(node: ops.Pad) -> str | None:
 
 
 @lowers(ops.Pad, ops.PadV1, unless=_unsupported_pad)
-def pad(lowering: Lowering, operation: Operation) -> None:
+def pad(lowering: Lowering, operation: PrimitiveOperation) -> None:
     """Copy the data into memory that holds the padding from the start."""
     node, result, data = operation.main, operation.result, operation.inputs[0]
     begins, ends = (constant_array(value) for value in operation.inputs[1:3])

@@ -12,27 +12,20 @@ from hetero_onednn.library.attributes import Attributes
 from hetero_onednn.library.descriptors import plain
 from hetero_onednn.library.primitive import describe
 from hetero_onednn.lowering import Lowering
-from hetero_onednn.operation import Operation
-from hetero_onednn.primitives.checks import rank_reason, type_reason
-from hetero_onednn.primitives.registry import lowers
+from hetero_onednn.operation import PrimitiveOperation
+from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason, unsupported_unless
 from hetero_onednn.program import Value
 
 
-def _unsupported_softmax(node: ops.Softmax) -> str | None:
-    return type_reason(node) or rank_reason(node, 1)
-
-
-@lowers(ops.Softmax, ops.LogSoftmax, unless=_unsupported_softmax)
-def softmax(lowering: Lowering, operation: Operation) -> None:
+@lowers(ops.Softmax, ops.LogSoftmax, unless=unsupported_unless(least=1))
+def softmax(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node, result = operation.main, operation.result
     source = lowering.dense(operation.inputs[0], node)
     algorithm = Algorithm.softmax_log if isinstance(node, ops.LogSoftmax) else Algorithm.softmax_accurate
     axis = node.axis % len(result.shape)
     layout = source.descriptor
     descriptor = describe("softmax_forward", FORWARD_INFERENCE, algorithm, layout, layout, axis, Attributes())
-    target = lowering.new_value(descriptor.dst)
-    lowering.run(node, descriptor, {Argument.src: source, Argument.dst: target})
-    lowering.define(result, target)
+    lowering.define(result, lowering.execute(node, descriptor, {Argument.src: source}))
 
 
 def _unsupported_mvn(node: ops.MVN) -> str | None:
@@ -57,7 +50,7 @@ def _mvn_axes(node: ops.MVN | ops.MVNV2, rank: int) -> list[int] | None:
 
 
 @lowers(ops.MVN, ops.MVNV2, unless=_unsupported_mvn)
-def mvn(lowering: Lowering, operation: Operation) -> None:
+def mvn(lowering: Lowering, operation: PrimitiveOperation) -> None:
     data = operation.inputs[0]
     axes = _mvn_axes(operation.main, len(data.shape))
     assert axes is not None
@@ -65,7 +58,7 @@ def mvn(lowering: Lowering, operation: Operation) -> None:
     lowering.define(operation.result, _normalized(lowering, operation, rows, operation.main.eps))
 
 
-def _normalized(lowering: Lowering, operation: Operation, rows: int, epsilon: float) -> Value:
+def _normalized(lowering: Lowering, operation: PrimitiveOperation, rows: int, epsilon: float) -> Value:
     """Return the data with each of ``rows`` rows normalized."""
     node, data = operation.main, operation.inputs[0]
     source = lowering.plain(data, node)
@@ -74,18 +67,12 @@ def _normalized(lowering: Lowering, operation: Operation, rows: int, epsilon: fl
     descriptor = describe(
         "layer_normalization_forward", FORWARD_INFERENCE, layout, layout, None, epsilon, 0, Attributes()
     )
-    target = lowering.new_value(descriptor.dst)
-    seen = Value(source.buffer, layout, source.offset)
-    lowering.run(node, descriptor, {Argument.src: seen, Argument.dst: target})
-    return Value(target.buffer, source.descriptor)
+    rows_of_data = Value(source.buffer, layout, source.offset)
+    return Value(lowering.execute(node, descriptor, {Argument.src: rows_of_data}).buffer, source.descriptor)
 
 
-def _unsupported_group(node: ops.GroupNormalization) -> str | None:
-    return type_reason(node) or rank_reason(node, 2)
-
-
-@lowers(ops.GroupNormalization, unless=_unsupported_group)
-def group_normalization(lowering: Lowering, operation: Operation) -> None:
+@lowers(ops.GroupNormalization, unless=unsupported_unless(least=2))
+def group_normalization(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node, (data, scale, bias) = operation.main, operation.inputs
     value = _normalized(lowering, operation, data.shape[0] * node.num_groups, node.epsilon)
     for algorithm, operand in ((Binary.mul, scale), (Binary.add, bias)):
@@ -93,14 +80,14 @@ def group_normalization(lowering: Lowering, operation: Operation) -> None:
     lowering.define(operation.result, value)
 
 
-def _per_channel(lowering: Lowering, operation: Operation, value: Value, algorithm: Binary, operand: Output) -> Value:
+def _per_channel(
+    lowering: Lowering, operation: PrimitiveOperation, value: Value, algorithm: Binary, operand: Output
+) -> Value:
     layout = value.descriptor
     channels = plain([1, layout.dims[1], *[1] * (layout.rank - 2)], lowering.stored_type(operand))
     other = lowering.as_seen(operand, channels, channels, operation.node)
     descriptor = describe("binary", algorithm, layout, channels, layout, Attributes())
-    result = lowering.new_value(layout)
-    lowering.run(operation.node, descriptor, {Argument.src: value, Argument.src_1: other, Argument.dst: result})
-    return result
+    return lowering.execute(operation.node, descriptor, {Argument.src: value, Argument.src_1: other}, layout)
 
 
 def _unsupported_lrn(node: ops.LRN) -> str | None:
@@ -113,12 +100,10 @@ def _unsupported_lrn(node: ops.LRN) -> str | None:
 
 
 @lowers(ops.LRN, unless=_unsupported_lrn)
-def local_response_normalization(lowering: Lowering, operation: Operation) -> None:
+def local_response_normalization(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node = operation.main
     source = lowering.dense(operation.inputs[0], node)
     numbers = node.size, node.alpha, node.beta, node.bias
     kind, layout = Algorithm.lrn_across_channels, source.descriptor
     descriptor = describe("lrn_forward", FORWARD_INFERENCE, kind, layout, layout, *numbers, Attributes())
-    target = lowering.new_value(descriptor.dst)
-    lowering.run(node, descriptor, {Argument.src: source, Argument.dst: target})
-    lowering.define(operation.result, target)
+    lowering.define(operation.result, lowering.execute(node, descriptor, {Argument.src: source}))

@@ -7,9 +7,8 @@ from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, di
 from hetero_onednn.library.attributes import Attributes
 from hetero_onednn.library.primitive import describe
 from hetero_onednn.lowering import Lowering
-from hetero_onednn.operation import Operation
-from hetero_onednn.primitives.checks import rank_reason, type_reason
-from hetero_onednn.primitives.registry import lowers
+from hetero_onednn.operation import PrimitiveOperation
+from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason
 
 
 def _unsupported_max(node: ops.MaxPool) -> str | None:
@@ -27,18 +26,18 @@ def _unsupported_reason(node: ops.MaxPool | ops.AvgPool) -> str | None:
 
 
 @lowers(ops.MaxPool, ops.MaxPoolV8, ops.MaxPoolV1, unless=_unsupported_max)
-def max_pool(lowering: Lowering, operation: Operation) -> None:
+def max_pool(lowering: Lowering, operation: PrimitiveOperation) -> None:
     _lower(lowering, operation, Algorithm.pooling_max)
 
 
 @lowers(ops.AvgPool, ops.AvgPoolV14, ops.AvgPoolV1, unless=_unsupported_reason)
-def avg_pool(lowering: Lowering, operation: Operation) -> None:
+def avg_pool(lowering: Lowering, operation: PrimitiveOperation) -> None:
     is_excluded = operation.main.exclude_pad
     kinds = Algorithm.pooling_avg_include_padding, Algorithm.pooling_avg_exclude_padding
     _lower(lowering, operation, kinds[is_excluded])
 
 
-def _lower(lowering: Lowering, operation: Operation, algorithm: Algorithm) -> None:
+def _lower(lowering: Lowering, operation: PrimitiveOperation, algorithm: Algorithm) -> None:
     node, result = operation.main, operation.result
     lengths, kernel = operation.inputs[0].shape[2:], node.kernel_shape
     begin, _ = node.resolve_pads(lengths)
@@ -63,6 +62,4 @@ def _lower(lowering: Lowering, operation: Operation, algorithm: Algorithm) -> No
         dims(end),
         Attributes(),
     )
-    target = lowering.new_value(descriptor.dst)
-    lowering.run(node, descriptor, {Argument.src: source, Argument.dst: target})
-    lowering.define(result, target)
+    lowering.define(result, lowering.execute(node, descriptor, {Argument.src: source}))

@@ -11,7 +11,7 @@ from hetero import ops
 from hetero.graph import Node, Output, constant_array
 from hetero_onednn.library.api import Binary, Eltwise
 from hetero_onednn.library.attributes import BinaryOp, EltwiseOp, PostOp, PReluOp
-from hetero_onednn.operation import Operation
+from hetero_onednn.operation import PrimitiveOperation
 
 # The functions of one operand without parameters. SoftPlus is not one: oneDNN's is wrong by percents for x < -8.
 _UNARY: dict[type[Node], PostOp] = {
@@ -128,7 +128,7 @@ _WITH_PARAMETERS: dict[type[Node], Callable[[Any], list[PostOp] | None]] = {
 ELEMENTWISE = (*_UNARY, *_BINARY, *_WITH_PARAMETERS)
 
 
-def chain_of(operation: Operation) -> list[PostOp]:
+def chain_of(operation: PrimitiveOperation) -> list[PostOp]:
     """Return the post-ops for the nodes after the main node of an operation."""
     found: list[PostOp] = []
     running = operation.main.output(0)
@@ -138,7 +138,7 @@ def chain_of(operation: Operation) -> list[PostOp]:
     return found
 
 
-def bias_and_post_ops(operation: Operation, axis: int) -> tuple[np.ndarray | None, list[PostOp]]:
+def bias_and_post_ops(operation: PrimitiveOperation, axis: int) -> tuple[np.ndarray | None, list[PostOp]]:
     """Return the constant per channel that is added first, None if there is none, and the post-ops after it."""
     chain = chain_of(operation)
     if chain and isinstance(first := chain[0], BinaryOp) and first.algorithm is Binary.add:
@@ -149,7 +149,7 @@ def bias_and_post_ops(operation: Operation, axis: int) -> tuple[np.ndarray | Non
     return None, chain
 
 
-def _is_channel(shape: Sequence[int], axis: int, operation: Operation) -> bool:
+def _is_channel(shape: Sequence[int], axis: int, operation: PrimitiveOperation) -> bool:
     rank = len(operation.main.output(0).shape)
     padded = (1,) * (rank - len(shape)) + tuple(shape)
     return padded[axis] == np.prod(padded)

@@ -12,10 +12,9 @@ from hetero_onednn.library.attributes import Attributes
 from hetero_onednn.library.descriptors import ELEMENT_SIZES, extended, plain
 from hetero_onednn.library.primitive import describe
 from hetero_onednn.lowering import Lowering, unsupported
-from hetero_onednn.operation import Operation
-from hetero_onednn.primitives.checks import rank_reason, type_reason
+from hetero_onednn.operation import PrimitiveOperation
 from hetero_onednn.primitives.movement import reshaped
-from hetero_onednn.primitives.registry import lowers
+from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason
 from hetero_onednn.program import Value
 
 # The algorithms, with the exponents of norms.
@@ -46,7 +45,7 @@ def _unsupported_reason(node: ops.ReduceMean) -> str | None:
 
 
 @lowers(*_ALGORITHMS, unless=_unsupported_reason)
-def reduction(lowering: Lowering, operation: Operation) -> None:
+def reduction(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node, data = operation.main, operation.inputs[0]
     rank = len(data.shape)
     axes = node.axes(rank) if rank else ()
@@ -61,7 +60,7 @@ def reduction(lowering: Lowering, operation: Operation) -> None:
     lowering.define(operation.result, reshaped(lowering, value, extended(operation.result.shape), node))
 
 
-def _pooled(lowering: Lowering, operation: Operation) -> Value:
+def _pooled(lowering: Lowering, operation: PrimitiveOperation) -> Value:
     """Return the reduction over all spatial axes, as one window: unlike reductions, pooling takes all layouts."""
     node, data = operation.main, operation.inputs[0]
     source = lowering.dense(data, node)
@@ -79,12 +78,10 @@ def _pooled(lowering: Lowering, operation: Operation) -> Value:
         zeros,
         Attributes(),
     )
-    target = lowering.new_value(descriptor.dst)
-    lowering.run(node, descriptor, {Argument.src: source, Argument.dst: target})
-    return target
+    return lowering.execute(node, descriptor, {Argument.src: source})
 
 
-def _reduced(lowering: Lowering, operation: Operation, axes: tuple[int, ...]) -> Value:
+def _reduced(lowering: Lowering, operation: PrimitiveOperation, axes: tuple[int, ...]) -> Value:
     node, data = operation.main, operation.inputs[0]
     algorithm, exponent = _ALGORITHMS[type(node)]
     # Only the last axes are reduced fast: the others are moved before them.
@@ -107,12 +104,10 @@ def _reduced(lowering: Lowering, operation: Operation, axes: tuple[int, ...]) ->
         raise unsupported(operation, "it reduces single elements")
     target = plain(shape, layout.data_type)
     descriptor = describe("reduction", algorithm, layout, target, exponent, 0.0, Attributes())
-    result = lowering.new_value(descriptor.dst)
-    lowering.run(node, descriptor, {Argument.src: source, Argument.dst: result})
-    return result
+    return lowering.execute(node, descriptor, {Argument.src: source})
 
 
-def _combined(lowering: Lowering, operation: Operation, axes: Sequence[int], kept: Sequence[int]) -> Value:
+def _combined(lowering: Lowering, operation: PrimitiveOperation, axes: Sequence[int], kept: Sequence[int]) -> Value:
     """Return the reduction over a few elements, which are combined one by one."""
     node, data = operation.main, operation.inputs[0]
     value = lowering.value(data, reader=node)
@@ -125,7 +120,5 @@ def _combined(lowering: Lowering, operation: Operation, axes: Sequence[int], kep
     result = parts[0]
     descriptor = describe("binary", _PAIRWISE[type(node)], layout, layout, layout, Attributes())
     for part in parts[1:]:
-        target = lowering.new_value(layout)
-        lowering.run(node, descriptor, {Argument.src: result, Argument.src_1: part, Argument.dst: target})
-        result = target
+        result = lowering.execute(node, descriptor, {Argument.src: result, Argument.src_1: part}, layout)
     return Value(result.buffer, plain([data.shape[axis] for axis in kept], layout.data_type), result.offset)

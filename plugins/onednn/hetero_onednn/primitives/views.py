@@ -17,10 +17,9 @@ from hetero_onednn.library.attributes import Attributes
 from hetero_onednn.library.descriptors import DATA_TYPES, ELEMENT_SIZES, extended, plain, strided
 from hetero_onednn.library.primitive import describe
 from hetero_onednn.lowering import Lowering, unsupported
-from hetero_onednn.operation import Operation
-from hetero_onednn.primitives.checks import rank_reason, type_reason
+from hetero_onednn.operation import PrimitiveOperation
 from hetero_onednn.primitives.movement import joined, reshaped
-from hetero_onednn.primitives.registry import lowers
+from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason, unsupported_unless
 from hetero_onednn.program import Value
 
 # Returns a view of an array.
@@ -58,7 +57,7 @@ def _unsupported_slice(node: ops.Slice | ops.StridedSlice) -> str | None:
 
 
 @lowers(ops.Slice, ops.StridedSlice, unless=_unsupported_slice)
-def slicing(lowering: Lowering, operation: Operation) -> None:
+def slicing(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node = operation.main
     bounds = [constant_array(value) for value in operation.inputs[1:]]
     index = node.index(operation.inputs[0].shape, bounds)
@@ -75,7 +74,7 @@ def _unsupported_split(node: Node) -> str | None:
 
 
 @lowers(ops.Split, ops.VariadicSplit, unless=_unsupported_split)
-def splitting(lowering: Lowering, operation: Operation) -> None:
+def splitting(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node, data = operation.main, operation.inputs[0]
     axis = split_axis(node)
     assert axis is not None
@@ -87,7 +86,7 @@ def splitting(lowering: Lowering, operation: Operation) -> None:
         begin += length
 
 
-def _part(lowering: Lowering, operation: Operation, data: Output, axis: int, begin: int, length: int) -> Value:
+def _part(lowering: Lowering, operation: PrimitiveOperation, data: Output, axis: int, begin: int, length: int) -> Value:
     """Return elements from ``begin`` on along an axis."""
     value = lowering.value(data, reader=operation.node)
     if not value.descriptor.is_strided:
@@ -101,12 +100,8 @@ def _part(lowering: Lowering, operation: Operation, data: Output, axis: int, beg
     return found
 
 
-def _unsupported_blocks(node: Node) -> str | None:
-    return type_reason(node, DATA_TYPES) or rank_reason(node, 3, 5)
-
-
-@lowers(ops.DepthToSpace, ops.SpaceToDepth, unless=_unsupported_blocks)
-def block_move(lowering: Lowering, operation: Operation) -> None:
+@lowers(ops.DepthToSpace, ops.SpaceToDepth, unless=unsupported_unless(DATA_TYPES, least=3, most=5))
+def block_move(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node, result = operation.main, operation.result
     move: Any = depth_to_space_blocks if isinstance(node, ops.DepthToSpace) else space_to_depth_blocks
     # Axes of row-major memory can be split; their order is then changed by one copy.
@@ -139,7 +134,7 @@ def _runs(indices: np.ndarray) -> list[tuple[int, int]]:
 
 
 @lowers(ops.Gather, unless=_unsupported_gather)
-def gather(lowering: Lowering, operation: Operation) -> None:
+def gather(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node, result, data = operation.main, operation.result, operation.inputs[0]
     indices, axes = (constant_array(value) for value in operation.inputs[1:3])
     assert indices is not None and axes is not None
@@ -166,15 +161,13 @@ def _shuffled_groups(indices: np.ndarray) -> int | None:
     return count // length if is_shuffle else None
 
 
-def _shuffle(lowering: Lowering, operation: Operation, axis: int, groups: int) -> None:
+def _shuffle(lowering: Lowering, operation: PrimitiveOperation, axis: int, groups: int) -> None:
     node = operation.main
     source = lowering.dense(operation.inputs[0], node)
     layout = source.descriptor
     size = layout.dims[axis] // groups
     descriptor = describe("shuffle_forward", FORWARD_INFERENCE, layout, layout, axis, size, Attributes())
-    target = lowering.new_value(descriptor.dst)
-    lowering.run(node, descriptor, {Argument.src: source, Argument.dst: target})
-    lowering.define(operation.result, target)
+    lowering.define(operation.result, lowering.execute(node, descriptor, {Argument.src: source}))
 
 
 #: A Gather of more runs is left to devices that can gather elements.

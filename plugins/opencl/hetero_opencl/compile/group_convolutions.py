@@ -12,6 +12,7 @@ from hetero.graph import Constant, Model, constant_array
 from hetero.passes import channel_selection
 from hetero.passes.matching.rewriting import replace, rewrite_each
 from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.kernels.convolution.sparse_convolution import merge_groups
 
 
 def widen_groups(model: Model, profile: DeviceProfile) -> bool:
@@ -24,16 +25,6 @@ def widen_groups(model: Model, profile: DeviceProfile) -> bool:
         return False
     folded = rewrite_each(model, (ops.Convolution, ops.GroupConvolution), _fold_gather)
     return rewrite_each(model, (ops.GroupConvolution,), lambda node: _merge(node, profile.vector_width)) or folded
-
-
-def merge_groups(filters: np.ndarray, count: int) -> np.ndarray:
-    """Return filters ``[groups, outputs, channels, …]`` with ``count`` groups merged in one."""
-    groups, outputs, channels, *kernel = filters.shape
-    merged = np.zeros((groups // count, count, outputs, count, channels, *kernel), filters.dtype)
-    index = np.arange(count)
-    # Advanced indices on both sides of a slice move to the front.
-    merged[:, index, :, index] = filters.reshape(groups // count, count, *filters.shape[1:]).swapaxes(0, 1)
-    return merged.reshape(groups // count, count * outputs, count * channels, *kernel)
 
 
 def _fold_gather(convolution: ops.Convolution | ops.GroupConvolution) -> bool:

@@ -1,7 +1,7 @@
 """Merging of launches: consecutive short ones become one launch, because starting one takes several microseconds.
 
 The kernels become functions of one source text. A new kernel calls them, in a work-group for each core of a processor;
-kernels/tickets.cl says how these share the work of a launch, and wait for its end before the next one.
+kernels/common/tickets.cl says how these share the work of a launch, and wait for its end before the next one.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 
 from hetero_opencl.compile.kernel_functions import function_text, is_function
 from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.device.launch import Buffer, Launch
 from hetero_opencl.kernels.common.sources import source
-from hetero_opencl.lowering.program import Buffer, Launch
 
 # The estimated seconds of the operation of a launch that is merged. The kernels of others are compiled in parallel.
 _MOST_SECONDS = 300e-6
@@ -24,7 +24,7 @@ _MOST_ITEMS = 4096
 _LEAST_PARTS = 4
 # Tickets for each core in a part.
 _TICKETS_PER_CORE = 8
-# The bytes of a counter of kernels/tickets.cl.
+# The bytes of a counter of kernels/common/tickets.cl.
 _LINE_BYTES = 64
 _POINTER_BYTES = 8
 # How a number is read from 32-bit words, by its element type.

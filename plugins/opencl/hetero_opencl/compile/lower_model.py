@@ -13,17 +13,16 @@ from hetero_opencl.compile.group_convolutions import widen_groups
 from hetero_opencl.compile.launch_merging import merge_launches
 from hetero_opencl.compile.layout_assignment import assign_layouts
 from hetero_opencl.compile.segments import is_container
-from hetero_opencl.device.binary_cache import BinaryCache
+from hetero_opencl.device.caches import BinaryCache
 from hetero_opencl.device.device import OpenCLDevice
 from hetero_opencl.kernels import implementations_of
-from hetero_opencl.kernels.movement.layout_conversion import conversion_seconds, convert
+from hetero_opencl.kernels.common.layout_conversion import conversion_seconds, convert
 from hetero_opencl.lowering.concat_parts import find_concat_parts
 from hetero_opencl.lowering.constants import Constants
 from hetero_opencl.lowering.implementation import choices_of
-from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.lowering.lowering_report import LoweringReport
-from hetero_opencl.lowering.operation import Operation
-from hetero_opencl.lowering.program import Program
+from hetero_opencl.lowering.lowering import Lowering, LoweringReport
+from hetero_opencl.lowering.operation import KernelOperation
+from hetero_opencl.lowering.program import KernelProgram
 from hetero_opencl.lowering.tuning import Tuning
 
 
@@ -34,7 +33,7 @@ def lower_model(
     binaries: BinaryCache,
     tuning: Tuning,
     is_profiled: bool,
-) -> Program:
+) -> KernelProgram:
     """Return the program of a model or of a loop's body; all shapes are static.
 
     If it is profiled, launches are not merged, so that each has a time.
@@ -43,7 +42,7 @@ def lower_model(
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
     widen_groups(model, device.profile)
     fuse_elementwise(model, FUSION_RULES)
-    operations = [Operation(node) for node in model.get_ordered_ops() if not is_terminal(node)]
+    operations = [KernelOperation(node) for node in model.get_ordered_ops() if not is_terminal(node)]
     choices = {}
     for operation in operations:
         found = choices_of(operation, implementations_of(operation.main), device.profile, tuning)
@@ -64,7 +63,7 @@ def lower_model(
         commands = lowering.launches
         if not is_profiled:
             commands = merge_launches(commands, device.profile, lowering.constant)
-        return Program(
+        return KernelProgram(
             device,
             model,
             lowering.steps,

@@ -8,19 +8,19 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Output, Result, is_constant
-from hetero_opencl.device.memory import memory_of
+from hetero_opencl.device.launch import Buffer
 from hetero_opencl.lowering.implementation import Choice
 from hetero_opencl.lowering.layouts import ROWS
 from hetero_opencl.lowering.memory_plan import MemoryPlan
-from hetero_opencl.lowering.operation import Operation
-from hetero_opencl.lowering.program import Buffer, Program
+from hetero_opencl.lowering.operation import KernelOperation
+from hetero_opencl.lowering.program import KernelProgram, memory_of
 
 # The size of the drawing of an arena in characters; the height is approximate.
 WIDTH, HEIGHT = 96, 48
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def transform(program: Program) -> str:
+def transform(program: KernelProgram) -> str:
     """The model that is lowered, after the passes for all devices, with static shapes and folded constants."""
     nodes = [node for node in program.model.get_ordered_ops() if not isinstance(node, (Constant, Result))]
     rows = [
@@ -30,13 +30,13 @@ def transform(program: Program) -> str:
             ", ".join(_value_name(operation.outer(value)) for value in node.input_values()),
             ", ".join(_type_and_shape(output) for output in node.outputs()),
         )
-        for operation in map(Operation, nodes)
+        for operation in map(KernelOperation, nodes)
         for node in operation.nodes
     ]
     return _table(("operation", "type", "inputs", "outputs"), rows)
 
 
-def fuse(program: Program) -> str:
+def fuse(program: KernelProgram) -> str:
     """Fused operations, under the name of the anchor, or of the last one if there is no anchor."""
     rows = [
         (node.friendly_name, len(node.operations), " ".join(one.type_info.name for one in node.operations))
@@ -46,7 +46,7 @@ def fuse(program: Program) -> str:
     return _table(("kernel of", "operations", "in order"), rows)
 
 
-def layout(program: Program) -> str:
+def layout(program: KernelProgram) -> str:
     """The layout in which each kernel reads its inputs, and where it is converted; readers share a conversion."""
     uses = program.lowering_report.layouts
     rows = [(use.name, _text(use.value), use.layout, use.made) for use in uses]
@@ -56,7 +56,7 @@ def layout(program: Program) -> str:
     return f"{summary}\n\n{_table(('operation', 'reads', 'in layout', 'converted'), dict.fromkeys(rows))}"
 
 
-def select(program: Program) -> str:
+def select(program: KernelProgram) -> str:
     """The implementation of each operation with its configuration and kernels, and what else was considered."""
     report = program.lowering_report
     rows = []
@@ -76,7 +76,7 @@ def _choice(choice: Choice) -> str:
     return f"{name} ({choice.seconds * 1e6:.0f} µs{' measured' if choice.is_measured else ''})"
 
 
-def memory(program: Program) -> str:
+def memory(program: KernelProgram) -> str:
     """The offset and lifetime of each buffer, and a drawing of each arena: launches downwards, bytes to the right."""
     plan, used = program.memory_plan(), memory_of([program])
     ratio = plan.byte_size / max(1, plan.largest_live_set)
@@ -95,7 +95,7 @@ def memory(program: Program) -> str:
     return "\n".join([summary, "", table, *drawings])
 
 
-def launches(program: Program) -> str:
+def launches(program: KernelProgram) -> str:
     """The program: every launch with its work sizes and arguments."""
     names = _buffer_names(program)
     rows = []
@@ -108,7 +108,7 @@ def launches(program: Program) -> str:
 
 
 #: The stages in order. The docstring of each is its heading.
-STAGES: dict[str, Callable[[Program], str]] = {
+STAGES: dict[str, Callable[[KernelProgram], str]] = {
     "transform": transform,
     "fuse": fuse,
     "layout": layout,
@@ -148,11 +148,11 @@ def _sizes(sizes: Sequence[int] | None) -> str:
     return " x ".join(map(str, sizes)) if sizes else ""
 
 
-def _launch_label(launch: int, program: Program) -> object:
+def _launch_label(launch: int, program: KernelProgram) -> object:
     return "before" if launch < 0 else "after" if launch == len(program.launches) else launch
 
 
-def _buffer_names(program: Program) -> dict[Buffer, str]:
+def _buffer_names(program: KernelProgram) -> dict[Buffer, str]:
     """Name each buffer by its value, or by the operation whose scratch memory it is; constants by number."""
     names: dict[Buffer, str] = {}
     for value, buffer in program.lowering_report.buffers.items():
@@ -169,7 +169,7 @@ def _buffer_names(program: Program) -> dict[Buffer, str]:
     return names
 
 
-def _drawing(plan: MemoryPlan, arena: int, program: Program) -> str:
+def _drawing(plan: MemoryPlan, arena: int, program: KernelProgram) -> str:
     """Draw an arena: a line per launch, or per few launches, and in it a letter per live buffer."""
     scale = plan.arenas[arena] / WIDTH
     here = [buffer for buffer, slot in plan.slots.items() if slot.arena == arena]

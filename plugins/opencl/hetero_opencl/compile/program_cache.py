@@ -18,7 +18,7 @@ from hetero.passes import shape_deciding_parameters, specialize
 from hetero.plugin import span
 from hetero_opencl.compile.segments import Cut, cut, is_container
 from hetero_opencl.device.transfers import on_host
-from hetero_opencl.lowering.program import Program
+from hetero_opencl.lowering.program import KernelProgram
 
 # Programs share the constants. Each request has buffers only for the programs that it ran last. A state that grows in a
 # loop has another shape in each iteration, and again the same ones in the next inference.
@@ -36,7 +36,7 @@ class Segment:
     """
 
     part: Cut
-    program: Program
+    program: KernelProgram
     bodies: dict[Node, list[ProgramCache]]
     rest: ProgramCache | None
 
@@ -47,8 +47,8 @@ class ProgramCache:
     def __init__(
         self,
         model: Model,
-        lower: Callable[[Model], Program],
-        created: weakref.WeakSet[Program],
+        lower: Callable[[Model], KernelProgram],
+        created: weakref.WeakSet[KernelProgram],
     ) -> None:
         """``lower(model)`` returns the program of a model of static shapes."""
         self.model, self._lower, self._created = model, lower, created
@@ -69,9 +69,9 @@ class ProgramCache:
         with self._lock:
             return next(reversed(self._segments.values()), None)
 
-    def last_chain(self) -> list[Program]:
+    def last_chain(self) -> list[KernelProgram]:
         """Return the programs used last, in execution order; a program stands before those of bodies that follow it."""
-        chain: list[Program] = []
+        chain: list[KernelProgram] = []
         segment = self.last_used
         while segment is not None:
             chain.append(segment.program)
@@ -116,6 +116,15 @@ class ProgramCache:
         }
         rest = ProgramCache(part.rest.model, self._lower, self._created) if part.rest else None
         return Segment(part, program, bodies, rest)
+
+
+@dataclass(frozen=True)
+class StatefulPrograms:
+    """Programs of a model with its variables as additional last inputs (``read``) and outputs (``written``)."""
+
+    programs: ProgramCache
+    read: list[str]
+    written: list[str]
 
 
 def _may_decide(tensor: Tensor) -> bool:

@@ -15,8 +15,8 @@ from typing import cast
 import numpy as np
 import pyopencl as cl
 
+from hetero_opencl.device.caches import build_uncached
 from hetero_opencl.device.platforms import find_device
-from hetero_opencl.device.pyopencl_cache import build_uncached
 
 # Alignment of buffers in bytes: that of the largest vector type, double16.
 ALIGNMENT = 128

@@ -9,26 +9,25 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyopencl as cl
 
 from hetero import properties as props
-from hetero.plugin import Device, Rank, check_allocation, get_logger
+from hetero.plugin import Device, Rank
 from hetero.properties import Property
+from hetero.system.allocation import check_allocation
 from hetero.system.errors import DeviceError
-from hetero_opencl.device import exit_guard, pocl, pocl_cache, trial
-from hetero_opencl.device.binary_cache import BinaryCache
+from hetero.system.messages import get_logger
+from hetero_opencl.device import caches, pocl, process_guard, trial
+from hetero_opencl.device.caches import BinaryCache, build_uncached
 from hetero_opencl.device.compiler import BuildRequest, Compiler
 from hetero_opencl.device.device_profile import DeviceProfile, profile_of
-from hetero_opencl.device.forks import check_process, note_drivers
+from hetero_opencl.device.launch import SLACK, Launch
 from hetero_opencl.device.memory import allocations_on, memory_statistics
 from hetero_opencl.device.platforms import all_devices
-from hetero_opencl.device.pyopencl_cache import build_uncached
-
-if TYPE_CHECKING:
-    from hetero_opencl.lowering.program import Launch
+from hetero_opencl.device.process_guard import fork_guard
 
 log = get_logger("hetero.opencl")
 
@@ -36,8 +35,6 @@ driver_version = Property("GPU_DRIVER_VERSION", str, "", props.Mutability.RO)
 total_memory = Property("GPU_DEVICE_TOTAL_MEM_SIZE", int, 0, props.Mutability.RO)  # OpenVINO's, in bytes
 # One inference computes while the inputs or outputs of another are transferred.
 MAX_STREAMS = 2
-# Bytes that every buffer has past its end, because kernels may read a whole vector where only some elements are left.
-SLACK = 256
 # How many OpenCL programs a device keeps loaded. Each takes up to 400 kB; an image model has 10 to 60.
 RECENT_PROGRAMS = 128
 # Maximum number of compiler errors to report for one kernel.
@@ -155,7 +152,7 @@ class OpenCLDevice(Device):
             programs = {name: program for name in names if (program := self.loaded_programs.get(name))}
             absent = dict.fromkeys(name for name in names if name not in programs)
             if absent:
-                pocl_cache.check_space(self.handle)
+                caches.check_pocl_space(self.handle)
                 programs |= {name: program for name in absent if (program := self._load(binaries.get(name)))}
                 missing = {launch.source: name for name, launch in zip(names, launches) if name not in programs}
                 to_compile = [launch for launch in launches if launch.source in missing]
@@ -213,7 +210,7 @@ class OpenCLDevice(Device):
 
     def _build_here(self, source: str) -> cl.Program | cl.Error:
         try:
-            with exit_guard.building():
+            with process_guard.building():
                 return build_uncached(cl.Program(self.context, source))
         except cl.Error as error:
             return error
@@ -223,7 +220,7 @@ class OpenCLDevice(Device):
         if binary is None:
             return None
         try:
-            with exit_guard.building():
+            with process_guard.building():
                 return build_uncached(cl.Program(self.context, [self.handle], [binary]))
         except cl.Error:
             return None
@@ -240,7 +237,7 @@ class Devices:
 @functools.cache
 def present_devices() -> Devices:
     """Find all OpenCL devices, and try those new to this machine. Raises DeviceError if none can be used."""
-    note_drivers()
+    fork_guard.watch()
     try:
         handles = all_devices()
     except cl.Error as error:
@@ -253,7 +250,7 @@ def present_devices() -> Devices:
     usable, unusable = [], {}
     for handle in handles:
         try:
-            pocl_cache.check_space(handle)
+            caches.check_pocl_space(handle)
             verdict = trial.verdict_on(handle)
             if verdict.reason:
                 raise DeviceError(verdict.reason)
@@ -283,7 +280,7 @@ class opencl_errors:
     """
 
     def __init__(self, doing: str | Callable[[], str]) -> None:
-        check_process()
+        fork_guard.check()
         self._doing = doing
 
     def __enter__(self) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pyopencl as cl
 
-from hetero_opencl.device import intel, pocl, pocl_cache, pyopencl_cache
+from hetero_opencl.device import caches, intel, pocl
 
 
 def all_devices() -> list[cl.Device]:
     """Return the devices of every platform. Raises cl.Error if there is no platform."""
-    pyopencl_cache.keep_invokers_in_memory()
-    pocl_cache.choose_folder()
+    caches.keep_invokers_in_memory()
+    caches.choose_pocl_folder()
     with intel.visible():
         platforms = cl.get_platforms()
     devices = [device for platform in platforms for device in devices_of(platform)]

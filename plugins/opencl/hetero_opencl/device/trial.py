@@ -20,7 +20,7 @@ import pyopencl as cl
 
 from hetero.plugin import cache_folder, get_logger, write_cached
 from hetero_opencl.device import pocl
-from hetero_opencl.device.binary_cache import default_folder
+from hetero_opencl.device.caches import default_folder
 from hetero_opencl.device.child_process import ChildProcess, ProcessFailure
 from hetero_opencl.device.device_profile import Measurements
 from hetero_opencl.device.platforms import identity
@@ -84,7 +84,7 @@ def verdict_file(device: cl.Device) -> Path:
 def _try(device: cl.Device) -> tuple[Verdict, bool]:
     """Try a device; return the verdict, and whether it is final."""
     try:
-        with contextlib.closing(ChildProcess("device.trial_process", "try_device")) as process:
+        with contextlib.closing(ChildProcess("trial_process", "try_device")) as process:
             return Verdict.of(process.call(TRIAL_SECONDS, device_identity=identity(device))), True
     except ProcessFailure as failure:
         return Verdict(f"the process that tested it {failure}"), failure.is_final

@@ -11,11 +11,12 @@ import pyopencl as cl
 
 from hetero.core.tensor import Tensor
 from hetero.plugin import Region, RemoteTensor, SharedTensor
-from hetero_opencl.device.device import SLACK
+from hetero_opencl.device.launch import SLACK
 from hetero_opencl.execute.remote import OpenCLContext, OpenCLMemory
 
 if TYPE_CHECKING:
-    from hetero_opencl.lowering.program import Buffer, Program
+    from hetero_opencl.device.launch import Buffer
+    from hetero_opencl.lowering.program import KernelProgram
 
 
 class DeviceRegion(NamedTuple):
@@ -76,7 +77,7 @@ class Bindings:
 
 
 def make_bindings(
-    program: Program, inputs: Sequence[DeviceRegion | None], outputs: Sequence[DeviceRegion | None]
+    program: KernelProgram, inputs: Sequence[DeviceRegion | None], outputs: Sequence[DeviceRegion | None]
 ) -> Bindings:
     """Bind the tensors in the device's memory without a copy wherever that is correct; None is a tensor elsewhere.
 

@@ -16,8 +16,8 @@ from hetero.plugin import ProfilingInfo, RemoteTensor, Timer
 from hetero_opencl.compile.program_cache import MAX_PROGRAMS, ProgramCache, Segment
 from hetero_opencl.compile.segments import is_container
 from hetero_opencl.execute.bound_program import BoundProgram
+from hetero_opencl.execute.host_steps import HostStep
 from hetero_opencl.execute.workspace import Workspace
-from hetero_opencl.host_steps import HostStep
 from hetero_opencl.kernels.common.registry import host_step_of
 
 Check = Callable[[], None]

@@ -15,12 +15,12 @@ from hetero.core.tensor import Tensor
 from hetero.plugin import ProfilingInfo
 from hetero.system.errors import DeviceError
 from hetero_opencl.device.device import opencl_errors
-from hetero_opencl.device.memory import Arena
+from hetero_opencl.device.launch import Buffer, Launch
 from hetero_opencl.device.transfers import copy_region
 from hetero_opencl.execute.bindings import Bindings, DeviceRegion, make_bindings
-from hetero_opencl.execute.workspace import COMPLETE, Workspace, execution_status
+from hetero_opencl.execute.workspace import COMPLETE, Arena, Workspace, execution_status
 from hetero_opencl.lowering.memory_plan import MemoryPlan
-from hetero_opencl.lowering.program import Buffer, Launch, Program
+from hetero_opencl.lowering.program import KernelProgram
 
 # For how many places of the inputs and outputs kernels keep their arguments. Tensors often swap places: the state of a
 # loop or a variable is read from where it was written before.
@@ -30,7 +30,7 @@ MAX_ARGUMENT_SETS = 3
 class _ArgumentSet:
     """Kernels with arguments for inputs and outputs in ``regions``; None is a tensor on the host."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: KernelProgram) -> None:
         self._program = program
         self.kernels = program.make_kernels()
         #: The arguments of ``enqueue_nd_range_kernel`` after the queue.
@@ -90,7 +90,7 @@ def _is_in(tensor: Tensor, region: DeviceRegion | None) -> bool:
 class BoundProgram:
     """A program in the workspace of a request. Not thread-safe."""
 
-    def __init__(self, program: Program, workspace: Workspace) -> None:
+    def __init__(self, program: KernelProgram, workspace: Workspace) -> None:
         self.program, self._workspace = program, workspace
         self.arena, self.queue = workspace.arena, workspace.queue
         self._sets = [_ArgumentSet(program)]  # the one in use, then those used before

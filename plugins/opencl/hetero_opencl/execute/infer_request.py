@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from hetero.core.containers import ContainerType
 from hetero.core.tensor import Tensor
-from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
-from hetero_opencl.device.forks import check_process
+from hetero.graph import VariableInfo
+from hetero.plugin import CompiledModel, ProfilingInfo, SyncInferRequest, VariableState
+from hetero_opencl.compile.program_cache import StatefulPrograms
+from hetero_opencl.device.process_guard import fork_guard
 from hetero_opencl.device.transfers import on_host
 from hetero_opencl.execute.bound_model import BoundModel
+from hetero_opencl.execute.remote import OpenCLContext
 from hetero_opencl.execute.variable_state import OpenCLVariableState
 from hetero_opencl.execute.workspace import Workspace
-
-if TYPE_CHECKING:
-    from hetero_opencl.compiled_model import OpenCLCompiledModel, StatefulPrograms
 
 
 class OpenCLInferRequest(SyncInferRequest):
     """A request. Its programs are bound in ``preprocess``, and again when shapes or set variables change."""
 
-    compiled_model: OpenCLCompiledModel
-
-    def __init__(self, compiled_model: OpenCLCompiledModel) -> None:
+    def __init__(
+        self,
+        compiled_model: CompiledModel,
+        context: OpenCLContext,
+        variables: Sequence[VariableInfo],
+        programs_for: Callable[[Sequence[bool]], StatefulPrograms],
+    ) -> None:
+        """``programs_for`` returns the programs for requests in which these variables are set or not."""
         super().__init__(compiled_model)
-        context = compiled_model.context
-        self._states = {info.variable_id: OpenCLVariableState(info, context) for info in compiled_model.variables}
+        self._context, self._programs_for = context, programs_for
+        self._states = {info.variable_id: OpenCLVariableState(info, context) for info in variables}
         self._bind(self._programs())
 
     def _programs(self) -> StatefulPrograms:
         """Return the programs for the variables that are set now."""
-        return self.compiled_model.programs_for([state.is_set for state in self._states.values()])
+        return self._programs_for([state.is_set for state in self._states.values()])
 
     def _bind(self, stateful: StatefulPrograms) -> None:
         self._stateful = stateful
-        self.bound_model = BoundModel(stateful.programs, Workspace(self.compiled_model.context, self.is_profiled))
+        self.bound_model = BoundModel(stateful.programs, Workspace(self._context, self.is_profiled))
 
     def preprocess(self) -> None:
-        check_process()
+        fork_guard.check()
         stateful = self._programs()
         if stateful is not self._stateful:
             del self.bound_model  # frees its memory before the next one allocates

@@ -2,20 +2,76 @@
 
 from __future__ import annotations
 
+import itertools
 import weakref
+from collections.abc import Sequence
+from typing import cast
 
+import numpy as np
 import pyopencl as cl
 
-from hetero_opencl.device import exit_guard
-from hetero_opencl.device.device import opencl_errors
-from hetero_opencl.device.memory import Arena
+from hetero_opencl.device import process_guard
+from hetero_opencl.device.device import OpenCLDevice, opencl_errors
 from hetero_opencl.execute.remote import OpenCLContext
+from hetero_opencl.lowering.memory_plan import Slot
 
 # Statuses below are errors; those above are of commands that have not ended.
 COMPLETE = cl.command_execution_status.COMPLETE
 
 # Arenas of requests that were deleted while kernels ran. Shared virtual memory is freed at once, unlike buffers.
 _abandoned: list[Arena] = []
+
+
+class Arena:
+    """The memory of a request, shared by its programs, which run one after another.
+
+    It consists of one or more OpenCL buffers, which the host sees if it shares memory with the device. When they grow,
+    all are allocated anew and ``version`` changes: programs then have to get their parts again.
+    """
+
+    def __init__(self, device: OpenCLDevice) -> None:
+        self._allocate = device.allocate_shared if device.shares_host_memory else device.allocate
+        self._memory: list[cl.Buffer] = []
+        self._sizes: list[int] = []
+        self._parts: dict[Slot, cl.Buffer] = {}
+        self._context = device.context
+        self._counters: dict[int, cl.Buffer] = {}
+        self.version = 0
+
+    def counters(self, byte_size: int) -> cl.Buffer:
+        """Return memory of this size that is zero before each launch, and after it."""
+        if byte_size not in self._counters:
+            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+            self._counters[byte_size] = cl.Buffer(self._context, flags, hostbuf=np.zeros(byte_size, np.uint8))
+        return self._counters[byte_size]
+
+    @property
+    def byte_size(self) -> int:
+        return sum(self._sizes)
+
+    def reserve(self, sizes: Sequence[int]) -> None:
+        """Grow the buffers to at least these byte sizes."""
+        new_sizes = [max(pair) for pair in itertools.zip_longest(sizes, self._sizes, fillvalue=0)]
+        if new_sizes != self._sizes:
+            self.release()  # first, so that the old and the new memory never exist at once
+            self._memory = [self._allocate(size) for size in new_sizes]
+            self._sizes = new_sizes
+
+    def release(self) -> None:
+        """Free all memory."""
+        self.version += 1
+        self._parts, self._memory, self._sizes = {}, [], []
+
+    def part(self, slot: Slot) -> cl.Buffer:
+        """Return the sub-buffer of a slot of a memory plan."""
+        if slot not in self._parts:
+            self._parts[slot] = self._memory[slot.arena].get_sub_region(slot.offset, slot.byte_size)
+        return self._parts[slot]
+
+    def array(self, slot: Slot, shape: Sequence[int], dtype: np.dtype) -> np.ndarray | None:
+        """Return a dense array in a slot, or None if the host does not see the memory. No command may be using it."""
+        memory = cast(np.ndarray | None, self._memory[slot.arena].hostbuf)
+        return None if memory is None else np.ndarray(shape, dtype, memory, slot.offset)
 
 
 class Workspace:
@@ -29,7 +85,7 @@ class Workspace:
         self.arena = Arena(device)
         #: The last command that uses the arena, until somebody has waited for it.
         self.last_command: list[cl.Event] = []
-        exit_guard.watched.add(self)
+        process_guard.watched.add(self)
         weakref.finalize(self, _keep_while_used, self.arena, self.last_command).atexit = False
 
     def is_running(self) -> bool:

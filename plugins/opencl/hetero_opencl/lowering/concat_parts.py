@@ -10,10 +10,10 @@ from hetero import ops
 from hetero.graph import Node, Output, Result
 from hetero_opencl.lowering.implementation import Choice
 from hetero_opencl.lowering.layouts import ROWS, Blocks, Layout
-from hetero_opencl.lowering.operation import Operation
+from hetero_opencl.lowering.operation import KernelOperation
 
 
-class Part(NamedTuple):
+class ConcatPart(NamedTuple):
     """The value that another one is a part of, and the part's offset in bytes."""
 
     whole: Output
@@ -21,13 +21,13 @@ class Part(NamedTuple):
 
 
 def find_concat_parts(
-    operations: Iterable[Operation], chosen: Mapping[Node, Choice], alignment: int
-) -> dict[Output, Part]:
+    operations: Iterable[KernelOperation], chosen: Mapping[Node, Choice], alignment: int
+) -> dict[Output, ConcatPart]:
     """Return the values that can be written as parts of a Concat; offsets are multiples of ``alignment``.
 
     Only values that operations compute and that are not results: those of others are in the memory of tensors.
     """
-    parts: dict[Output, Part] = {}
+    parts: dict[Output, ConcatPart] = {}
     for operation in operations:
         node = operation.node
         if not isinstance(node, ops.Concat) or _is_result(node.output(0)):
@@ -38,7 +38,7 @@ def find_concat_parts(
             if written is None or written.signature.output != layout or _is_result(value):
                 continue
             if value not in parts and offset % alignment == 0 and node.input_values().count(value) == 1:
-                parts[value] = Part(node.output(0), offset)
+                parts[value] = ConcatPart(node.output(0), offset)
     return parts
 
 

@@ -10,11 +10,11 @@ from functools import partial
 import numpy as np
 import pyopencl as cl
 
-from hetero.plugin import release_pages
 from hetero.system.errors import DeviceError
-from hetero_opencl.device.arrays import contiguous
-from hetero_opencl.device.device import SLACK, OpenCLDevice, opencl_errors
-from hetero_opencl.lowering.program import Buffer
+from hetero.system.mapped_file import release_pages
+from hetero_opencl.device.device import OpenCLDevice, opencl_errors
+from hetero_opencl.device.launch import SLACK, Buffer
+from hetero_opencl.device.transfers import contiguous
 
 Arrange = Callable[[np.ndarray], np.ndarray]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.lowering.layouts import ROWS, Layout
-from hetero_opencl.lowering.operation import Operation
+from hetero_opencl.lowering.operation import KernelOperation
 from hetero_opencl.lowering.tuning import Tuning, operation_key
 
 if TYPE_CHECKING:
@@ -30,37 +30,37 @@ class Signature(NamedTuple):
 class Implementation(ABC):
     """One way to run operations of some types: a class in a file of its own, with its .cl file.
 
-    ``implements`` of kernels/registry.py registers it. Of all implementations that match, the fastest is selected
-    together with the layouts of the values between operations.
+    ``implements`` of kernels/common/registry.py registers it. The fastest of all that match is selected, together with
+    the layouts of the values between operations.
     """
 
     @property
     def name(self) -> str:
         return type(self).__name__
 
-    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
         """Return the reason why this cannot run an operation on a device, or None if it can (optional)."""
         return None
 
-    def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
+    def signatures(self, operation: KernelOperation, profile: DeviceProfile) -> Iterable[Signature]:
         """Yield the layouts that this can read and write (optional); by default rows."""
         yield uniform(operation, ROWS)
 
     def configurations(
-        self, operation: Operation, signature: Signature, profile: DeviceProfile
+        self, operation: KernelOperation, signature: Signature, profile: DeviceProfile
     ) -> Iterable[Configuration]:
         """Yield the configurations that are worth trying (optional)."""
         yield {}
 
     def estimate(
-        self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
+        self, operation: KernelOperation, signature: Signature, configuration: Configuration, profile: DeviceProfile
     ) -> float:
         """Return the estimated time in seconds (optional); by default that of reading inputs and writing outputs."""
         return traffic(operation) / profile.bytes_per_second + profile.launch_seconds
 
     @abstractmethod
     def emit(
-        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
         """Add the launches of an operation (required)."""
 
@@ -84,19 +84,19 @@ class Choice:
         return f"{self.implementation.name}: {', '.join(map(str, self.signature.inputs))} -> {self.signature.output}"
 
 
-def uniform(operation: Operation, layout: Layout) -> Signature:
+def uniform(operation: KernelOperation, layout: Layout) -> Signature:
     """Return the signature with one layout for everything."""
     return Signature((layout,) * operation.node.get_input_size(), layout)
 
 
-def traffic(operation: Operation) -> int:
+def traffic(operation: KernelOperation) -> int:
     """Return the bytes of all inputs and outputs."""
     values = [*operation.node.input_values(), *operation.node.outputs()]
     return sum(math.prod(value.shape) * value.element_type.size for value in values if value.partial_shape.is_static)
 
 
 def candidates_of(
-    operation: Operation, implementations: Iterable[Implementation], profile: DeviceProfile
+    operation: KernelOperation, implementations: Iterable[Implementation], profile: DeviceProfile
 ) -> Iterator[list[Choice]]:
     """Yield a list for each implementation that matches, and each of its signatures: a choice per configuration."""
     for implementation in implementations:
@@ -110,7 +110,7 @@ def candidates_of(
 
 
 def choices_of(
-    operation: Operation, implementations: Iterable[Implementation], profile: DeviceProfile, tuning: Tuning
+    operation: KernelOperation, implementations: Iterable[Implementation], profile: DeviceProfile, tuning: Tuning
 ) -> list[Choice]:
     """Return the best of each list of ``candidates_of``: the one that was measured, else that with the least estimate.
 

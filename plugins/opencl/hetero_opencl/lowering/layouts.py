@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetero_opencl.device.arrays import contiguous
+from hetero_opencl.device.transfers import contiguous
 
 
 class Layout(ABC):

@@ -1,10 +1,11 @@
-"""Lowering, which collects the launches and buffers of a program."""
+"""Lowering, which collects the launches and buffers of a program, and a report of what was selected and why."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -13,15 +14,14 @@ from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output, Parameter, class_file
 from hetero.plugin import ExecutedStep
 from hetero.system.errors import DeviceError
-from hetero_opencl.device.arrays import contiguous
 from hetero_opencl.device.device import OpenCLDevice
-from hetero_opencl.lowering.concat_parts import Part
+from hetero_opencl.device.launch import Buffer, Launch
+from hetero_opencl.device.transfers import contiguous
+from hetero_opencl.lowering.concat_parts import ConcatPart
 from hetero_opencl.lowering.constants import Constants
 from hetero_opencl.lowering.custom import has_custom_expression, has_custom_kernels
 from hetero_opencl.lowering.layouts import ROWS, Layout
-from hetero_opencl.lowering.lowering_report import LayoutUse, LoweringReport
-from hetero_opencl.lowering.operation import Operation
-from hetero_opencl.lowering.program import Buffer, Launch
+from hetero_opencl.lowering.operation import KernelOperation
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering.implementation import Choice
@@ -38,6 +38,33 @@ Convert = Callable[["Lowering", Output, Buffer, Layout, Layout], Buffer]
 Argument = Buffer | Output | np.generic | int
 
 
+@dataclass(frozen=True)
+class LayoutUse:
+    """An operation reads a value, or an array made of constants, in a layout.
+
+    ``made`` says where the value is converted to that layout; empty for rows.
+    """
+
+    name: str
+    value: Output | str
+    layout: str
+    made: str
+
+
+@dataclass
+class LoweringReport:
+    """The buffer of each value, the layout of each input, and the selection of each operation's implementation.
+
+    ``choices`` are those that were considered, ``chosen`` the selected one; ``reasons`` explain its kernels.
+    """
+
+    buffers: dict[Output, Buffer] = field(default_factory=dict)
+    layouts: list[LayoutUse] = field(default_factory=list)
+    reasons: dict[Node, list[str]] = field(default_factory=dict)
+    choices: Mapping[Node, Sequence[Choice]] = field(default_factory=dict)
+    chosen: Mapping[Node, Choice] = field(default_factory=dict)
+
+
 class Lowering:
     """Collects the launches and buffers of a model. The functions in kernels/ add to it."""
 
@@ -46,7 +73,7 @@ class Lowering:
         device: OpenCLDevice,
         constants: Constants,
         layouts: Mapping[Output, Layout],
-        parts: Mapping[Output, Part],
+        parts: Mapping[Output, ConcatPart],
         convert: Convert,
         report: LoweringReport,
         executor: Executor | None = None,
@@ -64,7 +91,7 @@ class Lowering:
         self._converted: dict[tuple[Output, Layout], tuple[Buffer, str]] = {}
         self.shape_buffers: dict[Output, Buffer] = {}
         self.steps: list[ExecutedStep] = []
-        self._operation: Operation | None = None
+        self._operation: KernelOperation | None = None
         self._seconds = 0.0
 
     def buffer(self, value: Output, layout: Layout = ROWS) -> Buffer:
@@ -224,7 +251,7 @@ class Lowering:
         return f"{self.type_name} '{self.name}'" if self._operation else "an input"
 
     @property
-    def operation(self) -> Operation:
+    def operation(self) -> KernelOperation:
         """The operation that is being lowered."""
         assert self._operation is not None
         return self._operation
@@ -237,7 +264,7 @@ class Lowering:
     def type_name(self) -> str:
         return self.operation.type_name
 
-    def lower(self, operation: Operation, choice: Choice) -> None:
+    def lower(self, operation: KernelOperation, choice: Choice) -> None:
         """Add the launches of an operation."""
         before = len(self.launches)
         self._operation, self._seconds = operation, choice.seconds
@@ -254,7 +281,7 @@ class Lowering:
 
     def result(self, value: Output) -> Buffer:
         """Return the buffer of a result, in rows. A conversion counts as a launch of the operation that computes it."""
-        self._operation = Operation(value.node)
+        self._operation = KernelOperation(value.node)
         buffer = self.buffer(value)
         self._operation = None
         return buffer
@@ -264,7 +291,7 @@ class Lowering:
         self._report.buffers = {value: buffer for value, buffer in self._buffers.items() if buffer.is_planned}
         return self._report
 
-    def _add_step(self, operation: Operation, launches: Sequence[Launch]) -> None:
+    def _add_step(self, operation: KernelOperation, launches: Sequence[Launch]) -> None:
         kernels = dict.fromkeys(launch.kernel for launch in launches)
         self.steps.append(ExecutedStep(operation.node, "+".join(kernels) or "none", operation.type_name))
 

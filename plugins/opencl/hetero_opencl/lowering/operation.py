@@ -1,15 +1,16 @@
-"""Operation: one node of a model to lower, alone or fused with others."""
+"""Kernel operation: one node of a model to lower, alone or fused with others."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 from hetero import ops
 from hetero.graph import Node, Output
 
 
-class Operation:
+class KernelOperation:
     """A node of the graph, seen as an anchor with a prologue and an epilogue.
 
     ``anchor`` is the node itself unless that is Fused; then it may be None. Values inside of a Fused node are those of
@@ -43,8 +44,8 @@ class Operation:
         return self.node.friendly_name
 
     @property
-    def main(self) -> Node:
-        """The anchor, or the last element-wise node if there is no anchor."""
+    def main(self) -> Any:
+        """The anchor, or the last element-wise node if there is no anchor. Kernels know the attributes of its class."""
         return self.anchor or self.nodes[-1]
 
     @property

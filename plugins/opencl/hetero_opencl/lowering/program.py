@@ -1,123 +1,42 @@
 """Programs: the kernel launches of a model of static shapes, and the memory they need.
 
-A ``Program`` is made once per model and input shapes; each request has its own ``BoundProgram`` of it.
+A ``KernelProgram`` is made once per model and input shapes; each request has its own ``BoundProgram`` of it.
 """
 
 from __future__ import annotations
 
 import functools
-import math
-import re
-import sys
 from collections import Counter
-from concurrent.futures import Future
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyopencl as cl
 
 from hetero.graph import Model
 from hetero.plugin import ExecutedStep
+from hetero.properties import Mutability, Property
 from hetero.system.errors import DeviceError
-from hetero_opencl.device.binary_cache import BinaryCache
-from hetero_opencl.device.device import SLACK, OpenCLDevice, opencl_errors
-from hetero_opencl.device.pyopencl_cache import make_kernel
+from hetero_opencl.device.caches import BinaryCache, make_kernel
+from hetero_opencl.device.device import OpenCLDevice, opencl_errors
+from hetero_opencl.device.launch import SLACK, Buffer, Launch
 from hetero_opencl.lowering.memory_plan import Lifetime, MemoryPlan, Slot, plan_arenas
 
 if TYPE_CHECKING:
-    from hetero_opencl.lowering.lowering_report import LoweringReport
+    from hetero_opencl.lowering.lowering import LoweringReport
 
 
+#: Memory of a compiled model in bytes, for the programs it used last: ``weights``, the buffers of all constants, in the
+#: layouts of the kernels; ``arena``, the memory that each request allocates for all other values; and
+#: ``largest_live_set``, the most of the arena that is needed at the same time.
+model_memory = Property("GPU_MODEL_MEMORY", dict, {}, Mutability.RO)
 # Estimated seconds of the commands between two points at which a canceled inference can end. Two such slices are queued
 # at a time, so that the device never waits for the host.
 SLICE_SECONDS = 0.1
 
 
 @dataclass(eq=False)
-class Buffer:
-    """A value or scratch memory on the device. A constant has ``memory``; other buffers are placed by a plan."""
-
-    byte_size: int
-    upload: Future[cl.Buffer] | None = None
-    source: np.ndarray | None = None  # the array that a constant was made from
-    whole: Buffer | None = None  # the buffer that this one is a part of, which is not a part itself
-    offset: int = 0  # in bytes, in that buffer
-    is_zero: bool = False  # between launches: the counters of merged launches, which all use the same memory
-
-    @property
-    def is_planned(self) -> bool:
-        return self.upload is None
-
-    @property
-    def memory(self) -> cl.Buffer | None:
-        """The memory of a constant, once it is uploaded. Raises DeviceError if it was not."""
-        return None if self.upload is None else self.upload.result()
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether the upload of a constant has ended with an error."""
-        return self.upload is not None and self.upload.done() and self.upload.exception() is not None
-
-
-@dataclass(frozen=True)
-class Launch:
-    """A kernel launch: the source text, the name of the kernel in it, its arguments in order, and its work sizes.
-
-    ``origin`` is a suffix for messages that says where a user-defined kernel comes from, empty for kernels of hetero.
-    ``parts`` are the launches that this one was merged from. ``seconds`` is the estimated time of the operation.
-    """
-
-    source: str
-    kernel: str
-    arguments: tuple[Buffer | np.generic, ...]
-    global_size: tuple[int, ...]
-    local_size: tuple[int, ...] | None
-    node_name: str
-    node_type: str
-    origin: str = ""
-    parts: tuple[Launch, ...] = ()
-    seconds: float = 0.0
-
-    def __post_init__(self) -> None:
-        # Programs for other shapes have mostly the same texts, of 10 kB each.
-        object.__setattr__(self, "source", sys.intern(self.source))
-
-    @property
-    def operation(self) -> str:
-        """The operation, or the first and the last one, as messages name it."""
-        if self.parts and self.parts[0].operation != self.parts[-1].operation:
-            return f"{self.parts[0].operation} to {self.parts[-1].operation}"
-        return f"{self.node_type} '{self.node_name}'{self.origin}"
-
-    def with_declared_size(self) -> Launch:
-        """Return the launch with a source that declares the work-group size: drivers compile it faster, and better.
-
-        Kernels whose work-groups are one work-item compute in vectors themselves, which a hint says: Intel's compiler
-        takes four times as long if it tries to find more of them.
-        """
-        if self.local_size is None:
-            return self
-        sizes = ", ".join(map(str, (*self.local_size, 1, 1)[:3]))
-        attributes = f"__attribute__((reqd_work_group_size({sizes})))"
-        if math.prod(self.local_size) == 1:
-            attributes += " __attribute__((vec_type_hint(float16)))"
-        head = rf"\b(__)?kernel\s+void\s+{self.kernel}\("
-        return replace(self, source=re.sub(head, f"kernel {attributes} void {self.kernel}(", self.source))
-
-    def buffers(self) -> list[Buffer]:
-        return [argument for argument in self.arguments if isinstance(argument, Buffer)]
-
-    def described_arguments(self) -> list[int | tuple[str, str]]:
-        """Describe the arguments for a build process: the byte size of a buffer, the type and hex bytes of a number."""
-        return [
-            one.byte_size + SLACK if isinstance(one, Buffer) else (one.dtype.str, one.tobytes().hex())
-            for one in self.arguments
-        ]
-
-
-@dataclass(eq=False)
-class Program:
+class KernelProgram:
     """Launches in order, with the buffers of the model's inputs and outputs. ``commands`` are those that are enqueued.
 
     ``steps`` lists the nodes of ``model`` with the kernels that run them. If the shape of an output depends on data,
@@ -228,3 +147,14 @@ def _check_custom_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program
     if kernel.num_args != len(launch.arguments):
         takes = f"takes {kernel.num_args} arguments, but is given {len(launch.arguments)}"
         raise DeviceError(f"the kernel {launch.kernel} of {launch.operation} {takes}")
+
+
+def memory_of(programs: Sequence[KernelProgram]) -> dict[str, int]:
+    """Return the value of ``model_memory`` for programs that run one after another in one arena."""
+    constants = dict.fromkeys(buffer for program in programs for buffer in program.constants())
+    plans = [program.memory_plan() for program in programs]
+    return {
+        "weights": sum(buffer.memory.size for buffer in constants if buffer.memory),
+        "arena": max((plan.byte_size for plan in plans), default=0),
+        "largest_live_set": max((plan.largest_live_set for plan in plans), default=0),
+    }

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import platformdirs
 
 from hetero.graph import Output, is_constant
-from hetero.plugin import atomic_write, get_logger
-from hetero_opencl.lowering.operation import Operation
+from hetero.system.files import atomic_write
+from hetero.system.messages import get_logger
+from hetero_opencl.lowering.operation import KernelOperation
 
 if TYPE_CHECKING:
     from hetero_opencl.device.device import OpenCLDevice
@@ -77,7 +78,7 @@ def _default_file(device: str) -> Path:
     return platformdirs.user_cache_path("hetero") / "tuning" / f"{name}.json"
 
 
-def operation_key(operation: Operation) -> str:
+def operation_key(operation: KernelOperation) -> str:
     """Return what the time of an operation depends on: types, attributes, and the types and shapes of inputs."""
     numbers = {node: f"%{index}" for index, node in enumerate(operation.nodes)}
 

@@ -6,9 +6,9 @@ import numpy as np
 import pyopencl as cl
 import pytest
 from hetero_opencl.compile.launch_merging import merge_launches
+from hetero_opencl.device.caches import make_kernel
 from hetero_opencl.device.device import present_devices
-from hetero_opencl.device.pyopencl_cache import make_kernel
-from hetero_opencl.lowering.program import Buffer, Launch
+from hetero_opencl.device.launch import Buffer, Launch
 
 import hetero
 from hetero import Model, Parameter, Type, ops

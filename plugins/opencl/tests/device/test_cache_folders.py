@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hetero_opencl.device import pocl_cache
+from hetero_opencl.device import caches
 
 from hetero.system.errors import DeviceError
 from tests.interpreter import run_python
@@ -69,25 +69,25 @@ POCL = of_platform("Portable Computing Language")
 def test_pocl_uses_a_temporary_folder_if_its_own_cannot_be_written_to(tmp_path, monkeypatch, caplog):
     (tmp_path / "file").touch()
     monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "file"))
-    pocl_cache.choose_folder()
+    caches.choose_pocl_folder()
     folder = Path(os.environ["POCL_CACHE_DIR"])
     assert folder.is_dir() and folder.stat().st_mode & 0o777 == 0o700 and not folder.is_relative_to(tmp_path)
     assert caplog.messages[-1] == f"PoCL keeps its kernels in {folder} until this process ends"
-    pocl_cache.check_space(POCL)
+    caches.check_pocl_space(POCL)
 
 
 def test_pocl_keeps_a_folder_that_can_be_written_to(tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "kernels"))
-    pocl_cache.choose_folder()
+    caches.choose_pocl_folder()
     assert os.environ["POCL_CACHE_DIR"] == str(tmp_path / "kernels") and not caplog.messages
     assert (tmp_path / "kernels").stat().st_mode & 0o777 == 0o700
 
 
 def test_pocl_is_not_asked_to_build_when_its_folder_is_full(tmp_path, monkeypatch):
     monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(pocl_cache, "has_space", lambda folder, byte_size: False)
-    pocl_cache.check_space(of_platform("Intel(R) OpenCL"))
+    monkeypatch.setattr(caches, "has_space", lambda folder, byte_size: False)
+    caches.check_pocl_space(of_platform("Intel(R) OpenCL"))
     with pytest.raises(
         DeviceError, match=f"cpu cannot build kernels: PoCL cannot write to its cache folder {tmp_path}"
     ):
-        pocl_cache.check_space(POCL)
+        caches.check_pocl_space(POCL)

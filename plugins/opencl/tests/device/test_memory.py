@@ -5,8 +5,9 @@ import os
 
 import numpy as np
 import pytest
-from hetero_opencl.device.device import SLACK
-from hetero_opencl.device.memory import Arena, allocations_on
+from hetero_opencl.device.launch import SLACK
+from hetero_opencl.device.memory import allocations_on
+from hetero_opencl.execute.workspace import Arena
 from hetero_opencl.lowering import program
 from hetero_opencl.lowering.memory_plan import plan_arenas
 from hypothesis import given, settings

@@ -6,7 +6,7 @@ import numpy as np
 import pyopencl as cl
 import pyopencl.array
 import pytest
-from hetero_opencl.device.device import SLACK
+from hetero_opencl.device.launch import SLACK
 from hetero_opencl.device.transfers import copy_region
 
 import hetero

@@ -14,19 +14,19 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node, Output
+from hetero_opencl.device.launch import Buffer
+from hetero_opencl.kernels.common.copies import WORDS, unsupported_movement, widest_word
 from hetero_opencl.kernels.common.registry import lowers
 from hetero_opencl.kernels.common.sources import source, template
+from hetero_opencl.kernels.common.sums import ProductTypes, wide_type
 from hetero_opencl.kernels.linear.gemm import (
     Factors,
-    Part,
+    RowRange,
     batched_gemm,
     gemm_transposed,
     strides_of,
 )
-from hetero_opencl.kernels.movement.movement import WORDS, unsupported_movement, widest_word
-from hetero_opencl.kernels.reduction.sums import ProductTypes, wide_type
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.lowering.program import Buffer
 
 _FLOATS = (Type.f32, Type.f16, Type.bf16, Type.f64)
 _NO_MASK, _NUMBERS, _BOOLEANS, _CAUSAL = range(4)
@@ -62,7 +62,7 @@ def attention(lowering: Lowering, node: ops.ScaledDotProductAttention) -> None:
     step = max(1, _MOST_SCORES // max(1, math.prod(scored) * keys))
     for first in range(0, queries, step):
         rows = min(step, queries - first)
-        scores, part = lowering.scratch(math.prod(scored) * rows * keys, wide.size), Part(first, queries)
+        scores, part = lowering.scratch(math.prod(scored) * rows * keys, wide.size), RowRange(first, queries)
         gemm_transposed(lowering, query, key, scores, wide, part, rows)
         batch, weights = _weights(lowering, node, scores, scored, first, rows)
         batched_gemm(

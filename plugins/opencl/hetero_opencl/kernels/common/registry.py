@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hetero.core.tensor import Tensor
 from hetero.graph import Node
 from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.lowering.implementation import Configuration, Implementation, Signature
-from hetero_opencl.lowering.operation import Operation
+from hetero_opencl.lowering.operation import KernelOperation
 
 if TYPE_CHECKING:
-    from hetero.core.tensor import Tensor
-    from hetero_opencl.host_steps import HostStep
     from hetero_opencl.lowering.lowering import Lowering
 
 # The node is of a class that the function is registered for.
 Lower = Callable[["Lowering", Any], None]
-Run = Callable[["HostStep", list["Tensor"]], list["Tensor"]]
+# Takes a HostStep of execute/host_steps, and its input tensors.
+Run = Callable[[Any, list[Tensor]], list[Tensor]]
 # Returns the reason why a node cannot be lowered, or None if it can. Shapes may be partly unknown.
 Unsupported = Callable[[Any], str | None]
 
 # Returns the estimated seconds of an operation.
-Estimate = Callable[[Operation, DeviceProfile], float]
+Estimate = Callable[[KernelOperation, DeviceProfile], float]
 
 
 class LoweringFunction(Implementation):
@@ -36,14 +36,14 @@ class LoweringFunction(Implementation):
         return self._function.__name__
 
     def estimate(
-        self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
+        self, operation: KernelOperation, signature: Signature, configuration: Configuration, profile: DeviceProfile
     ) -> float:
         if self._estimate:
             return self._estimate(operation, profile)
         return super().estimate(operation, signature, configuration, profile)
 
     def emit(
-        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
         self._function(lowering, operation.main)
 

@@ -57,6 +57,8 @@ ELEMENTS = {
     )},
 }  # fmt: skip
 
+# Text before a kernel that runs no epilogue; see elementwise/epilogue.py.
+NO_EPILOGUE = "#define EPILOGUE_PARAMETERS\n#define EPILOGUE(v, at, channel) (v)\n#define CHANNEL(row, column) 0\n"
 FLOATS = tuple(kind for kind in ELEMENTS if kind.is_real())
 
 

@@ -12,50 +12,43 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import constant_array
 from hetero_opencl.device.device_profile import DeviceProfile
-from hetero_opencl.kernels.common.registry import implements
-from hetero_opencl.kernels.convolution import blocked_tiles
-from hetero_opencl.kernels.convolution.blocked_tiles import Layer, Tile, pack_filters
-from hetero_opencl.kernels.convolution.blocked_windows import (
+from hetero_opencl.kernels.common.blocked_windows import (
     ITEMS_PER_UNIT,
     BlockedWindow,
+    OnBlocks,
     blocked_source,
     blocked_window,
 )
+from hetero_opencl.kernels.common.registry import implements
+from hetero_opencl.kernels.convolution import blocked_tiles
+from hetero_opencl.kernels.convolution.blocked_tiles import ConvolutionTile, Layer, pack_filters
 from hetero_opencl.kernels.convolution.convolution import grouped_filters
 from hetero_opencl.kernels.elementwise.epilogue import make_epilogue
-from hetero_opencl.lowering.implementation import Configuration, Implementation, Signature, traffic
+from hetero_opencl.lowering.implementation import Configuration, Signature, traffic
 from hetero_opencl.lowering.layouts import ROWS, Blocks, Layout
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.lowering.operation import Operation
+from hetero_opencl.lowering.operation import KernelOperation
 
-_TYPES = (Type.f32, Type.f16, Type.bf16)
 # Images of at most this many channels may be read from rows.
 _FEW_CHANNELS = 8
 # Filter elements along the row that a depthwise convolution keeps in registers.
 _MOST_TAPS = 7
 
 
-class _OnBlocks(Implementation):
+class _ConvolutionOnBlocks(OnBlocks):
     """Base of convolutions that write blocks of channels."""
 
-    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
-        image, convolution = operation.source(0), operation.main
-        if not profile.is_cpu_like or profile.vector_width not in (8, 16):
-            return "the device has no vectors of 8 or 16 elements"
-        if image.element_type not in _TYPES or operation.prologue:
-            return f"it computes in f32, not in {image.element_type}"
-        if len(image.shape) > 5 or not math.prod((*operation.result.shape, *image.shape)):
-            return "it has up to three spatial dimensions, and elements"
-        if constant_array(convolution.input_value(1)) is None:
-            return "its filters are constants"
-        return None
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
+        if reason := super().mismatch(operation, profile):
+            return reason
+        return "its filters are constants" if constant_array(operation.main.input_value(1)) is None else None
 
 
 @implements(ops.Convolution, ops.GroupConvolution)
-class BlockedConvolution(_OnBlocks):
+class BlockedConvolution(_ConvolutionOnBlocks):
     """Each work-item computes a tile of I positions along the row by J vectors of output channels."""
 
-    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
         if reason := super().mismatch(operation, profile):
             return reason
         groups, outputs, channels, *_ = grouped_filters(operation.main)
@@ -63,7 +56,7 @@ class BlockedConvolution(_OnBlocks):
             return "groups are whole blocks of channels"
         return "there is one output channel" if groups * outputs == 1 else None
 
-    def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
+    def signatures(self, operation: KernelOperation, profile: DeviceProfile) -> Iterable[Signature]:
         blocks = Blocks(profile.vector_width)
         image, channels = operation.outer(operation.source(0)), operation.source(0).shape[1]
         layouts: list[Layout] = [blocks] if channels > 1 else []
@@ -74,38 +67,34 @@ class BlockedConvolution(_OnBlocks):
             yield Signature(tuple(inputs), blocks)
 
     def configurations(
-        self, operation: Operation, signature: Signature, profile: DeviceProfile
+        self, operation: KernelOperation, signature: Signature, profile: DeviceProfile
     ) -> Iterable[Configuration]:
         layer = _layer(operation, signature, profile)
         for tile in blocked_tiles.tiles(layer, profile):
             yield {"I": tile.positions, "J": tile.vectors}
 
     def estimate(
-        self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
+        self, operation: KernelOperation, signature: Signature, configuration: Configuration, profile: DeviceProfile
     ) -> float:
-        tile = Tile(configuration["I"], configuration["J"])
+        tile = ConvolutionTile(configuration["I"], configuration["J"])
         seconds = blocked_tiles.estimate(_layer(operation, signature, profile), tile, profile)
         return max(seconds, traffic(operation) / profile.bytes_per_second) + profile.launch_seconds
 
     def emit(
-        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
-        blocks, image = signature.output, operation.source(0)
-        assert isinstance(blocks, Blocks)
-        layer, tile = (
-            _layer(operation, signature, lowering.device.profile),
-            Tile(configuration["I"], configuration["J"]),
-        )
+        profile, image = lowering.device.profile, operation.source(0)
+        blocks = Blocks(profile.vector_width)
+        layer, tile = _layer(operation, signature, profile), ConvolutionTile(configuration["I"], configuration["J"])
         layout, placed = _image_layout(operation, signature), _window(operation, flatten=layer.in_block > 1)
         epilogue = make_epilogue(lowering, operation, blocks.size, True, blocks)
         line = blocked_tiles.line_length(tile, layer.stride, layer.kernel[2], layer.dilation)
-        profile = lowering.device.profile
         loops = layer.is_direct or not profile.spills_in_loops
         macros = {
             **configuration, "IN_BLOCK": layer.in_block, "STRIDE": layer.stride, "DIRECT": int(layer.is_direct),
             "LINE": line, "LOOP": int(loops),
         }  # fmt: skip
-        text = blocked_source("blocked_convolution", image.element_type, blocks.size, epilogue, macros)
+        text = blocked_source("blocked_convolution", image.element_type, blocks.size, macros, epilogue.text)
         groups, outputs, channels, *kernel = grouped_filters(operation.main)
         filters = constant_array(operation.main.input_value(1))
         assert filters is not None
@@ -130,31 +119,27 @@ class BlockedConvolution(_OnBlocks):
 
 
 @implements(ops.GroupConvolution)
-class BlockedDepthwise(_OnBlocks):
+class BlockedDepthwise(_ConvolutionOnBlocks):
     """One filter for each channel: a work-item computes I positions along the row of one block."""
 
-    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
         groups, outputs, channels, *_ = grouped_filters(operation.main)
         if groups == 1 or outputs != 1 or channels != 1:
             return "groups are one channel"
         return super().mismatch(operation, profile)
 
-    def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
-        blocks = Blocks(profile.vector_width)
-        yield Signature((blocks,) * operation.node.get_input_size(), blocks)
-
     def emit(
-        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
-        blocks, image, placed = signature.output, operation.source(0), _window(operation, flatten=False)
-        assert isinstance(blocks, Blocks)
+        profile, image, placed = lowering.device.profile, operation.source(0), _window(operation, flatten=False)
+        blocks = Blocks(profile.vector_width)
         (batch, channels, *_), kernel = image.shape, placed.window.kernel[2]
         taps = max(taps for taps in range(1, _MOST_TAPS + 1) if kernel % taps == 0)
         # The other registers hold the filter elements and an element of the image.
-        positions = placed.positions(lowering.device.profile.vector_registers - taps - 1)
+        positions = placed.positions(profile.vector_registers - taps - 1)
         epilogue = make_epilogue(lowering, operation, blocks.size, True, blocks)
         macros = _depthwise_macros(placed, positions, taps)
-        text = blocked_source("blocked_depthwise", image.element_type, blocks.size, epilogue, macros)
+        text = blocked_source("blocked_depthwise", image.element_type, blocks.size, macros, epilogue.text)
         filters = constant_array(operation.main.input_value(1))
         assert filters is not None
         arrange = partial(_filters_in_blocks, block=blocks.size)
@@ -162,18 +147,17 @@ class BlockedDepthwise(_OnBlocks):
         buffers = [lowering.buffer(image, blocks), packed, lowering.buffer(operation.result, blocks)]
         arguments: list[Argument] = [*buffers, *placed.numbers(), batch, *epilogue.arguments]
         tiles, planes = -(-placed.width // positions), -(-channels // blocks.size) * batch
-        sizes = [tiles, placed.row_groups(tiles * planes, lowering.device.profile), planes]
+        sizes = [tiles, placed.row_groups(tiles * planes, profile), planes]
         lowering.launch(text, "blocked_depthwise", arguments, sizes, [1, 1, 1])
 
 
-def _window(operation: Operation, flatten: bool = True) -> BlockedWindow:
+def _window(operation: KernelOperation, flatten: bool = True) -> BlockedWindow:
     """Return the window of a convolution.
 
     With ``flatten``, if each position is computed from the same one of the image, all of a batch are one row.
     """
     convolution, image, result = operation.main, operation.source(0), operation.result
     kernel = grouped_filters(convolution)[3:]
-    assert isinstance(convolution, ops.Convolution | ops.GroupConvolution)
     pads, end = convolution.resolve_pads(image.shape[2:], kernel)
     if flatten and math.prod((*kernel, *convolution.strides)) == 1 and not any((*pads, *end)):
         length = image.shape[0] * math.prod(image.shape[2:])
@@ -193,11 +177,11 @@ def _depthwise_macros(placed: BlockedWindow, positions: int, taps: int) -> dict[
     }  # fmt: skip
 
 
-def _image_layout(operation: Operation, signature: Signature) -> Layout:
+def _image_layout(operation: KernelOperation, signature: Signature) -> Layout:
     return signature.inputs[operation.node.input_values().index(operation.outer(operation.source(0)))]
 
 
-def _layer(operation: Operation, signature: Signature, profile: DeviceProfile) -> Layer:
+def _layer(operation: KernelOperation, signature: Signature, profile: DeviceProfile) -> Layer:
     """Return the description of a convolution for the choice of a tile."""
     groups, outputs, channels, *_ = grouped_filters(operation.main)
     in_block = profile.vector_width if isinstance(_image_layout(operation, signature), Blocks) else 1

@@ -30,7 +30,7 @@ _SHORT = 0.3
 _MOST_POSITIONS = 28
 
 
-class Tile(NamedTuple):
+class ConvolutionTile(NamedTuple):
     """The outputs of a work-item: ``positions`` along the row (I) by ``vectors`` of output channels (J)."""
 
     positions: int
@@ -71,13 +71,13 @@ def pack_filters(filters: np.ndarray, in_block: int, block: int, vectors: int) -
     return np.concatenate([part.reshape(groups, tiles, -1) for part in parts], axis=2).reshape(-1)
 
 
-def line_length(tile: Tile, stride: int, kernel: int, dilation: int) -> int:
+def line_length(tile: ConvolutionTile, stride: int, kernel: int, dilation: int) -> int:
     """Return the positions of the input that a tile needs along the row, rounded up as LINE must be."""
     needed = (tile.positions - 1) * stride + (kernel - 1) * dilation + 1
     return -(-needed // _LINE) * _LINE
 
 
-def tiles(layer: Layer, profile: DeviceProfile) -> Iterator[Tile]:
+def tiles(layer: Layer, profile: DeviceProfile) -> Iterator[ConvolutionTile]:
     """Yield the tiles worth a try: for each number of vectors, the least positions for the least tiles along the row.
 
     Sums, a vector of filters for each of ``vectors``, and an element of the input must fit in the registers. Layers
@@ -85,15 +85,15 @@ def tiles(layer: Layer, profile: DeviceProfile) -> Iterator[Tile]:
     """
     steps = layer.channels * math.prod(layer.kernel) * layer.rows * layer.width * layer.groups * layer.blocks
     if 2 * steps * profile.vector_width / profile.flops_per_second < _SHORT * profile.launch_seconds:
-        yield Tile(4 if layer.width >= 4 else 1, 1)
+        yield ConvolutionTile(4 if layer.width >= 4 else 1, 1)
         return
     for vectors in (1, 2, 3, 4, 6, 8):
         most = min((profile.vector_registers - 1) // vectors - 1, layer.width, _MOST_POSITIONS)
         if most >= 1 and (vectors == 1 or vectors <= layer.blocks):
-            yield Tile(-(-layer.width // -(-layer.width // most)), vectors)
+            yield ConvolutionTile(-(-layer.width // -(-layer.width // most)), vectors)
 
 
-def estimate(layer: Layer, tile: Tile, profile: DeviceProfile) -> float:
+def estimate(layer: Layer, tile: ConvolutionTile, profile: DeviceProfile) -> float:
     """Return the time of a convolution in seconds."""
     positions, vectors = tile
     kernel_z, kernel_y, kernel_x = layer.kernel

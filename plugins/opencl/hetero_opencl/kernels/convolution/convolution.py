@@ -16,11 +16,10 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node, Output, constant_array
 from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.kernels.common.copies import shape_input
 from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue
-from hetero_opencl.kernels.linear.gemm import Factors, gemm, narrow_type
-from hetero_opencl.kernels.movement.movement import shape_input
-from hetero_opencl.kernels.movement.windows import (
+from hetero_opencl.kernels.common.sums import SUMS, ProductTypes, source_of_sums
+from hetero_opencl.kernels.common.windows import (
     Window,
     check_dimensions,
     col2im,
@@ -30,10 +29,11 @@ from hetero_opencl.kernels.movement.windows import (
     padded,
     unsupported_dimensions,
 )
-from hetero_opencl.kernels.reduction.sums import SUMS, ProductTypes, source_of_sums
+from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue
+from hetero_opencl.kernels.linear.gemm import Factors, gemm, narrow_type
 from hetero_opencl.lowering.implementation import traffic
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.lowering.operation import Operation
+from hetero_opencl.lowering.operation import KernelOperation
 
 Convolution = ops.Convolution | ops.GroupConvolution
 TransposedConvolution = ops.ConvolutionBackpropData | ops.GroupConvolutionBackpropData
@@ -46,13 +46,13 @@ def _unsupported(node: Convolution | TransposedConvolution) -> str | None:
     return unsupported_dimensions(node.spatial_count())
 
 
-def convolution_flops(operation: Operation) -> int:
+def convolution_flops(operation: KernelOperation) -> int:
     """Return the floating-point operations of a convolution: two for each product."""
     _, _, channels, *kernel = grouped_filters(operation.main)
     return 2 * math.prod(operation.result.shape) * channels * math.prod(kernel)
 
 
-def _seconds(operation: Operation, profile: DeviceProfile) -> float:
+def _seconds(operation: KernelOperation, profile: DeviceProfile) -> float:
     """Estimate a convolution by im2col, which writes and reads the columns, and gemm."""
     assert operation.anchor is not None
     kernel = math.prod(operation.anchor.get_input_shape(1)[-len(operation.result.shape[2:]) :])
@@ -150,7 +150,7 @@ def grouped_filters(node: Node) -> tuple[int, ...]:
     return shape if node.filter_axes == 3 else (1, *shape)
 
 
-def _zero_point(operation: Operation) -> int:
+def _zero_point(operation: KernelOperation) -> int:
     """Return the zero point that the prologue subtracts from the image, 0 if none."""
     subtract = next((node for node in operation.prologue if isinstance(node, ops.Subtract)), None)
     zero_point = None if subtract is None else constant_array(subtract.input_value(1))

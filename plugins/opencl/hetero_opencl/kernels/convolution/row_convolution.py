@@ -15,12 +15,12 @@ from hetero.core.types import Type
 from hetero.graph import constant_array
 from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.kernels.common.registry import implements
+from hetero_opencl.kernels.common.sums import ProductTypes, source_of_sums
 from hetero_opencl.kernels.convolution.convolution import grouped_filters
 from hetero_opencl.kernels.elementwise.epilogue import make_epilogue
-from hetero_opencl.kernels.reduction.sums import ProductTypes, source_of_sums
 from hetero_opencl.lowering.implementation import Configuration, Implementation, Signature, traffic
 from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.lowering.operation import Operation
+from hetero_opencl.lowering.operation import KernelOperation
 
 _TYPES = (Type.f32, Type.f16, Type.bf16)
 # Elements of a vector. Where hardware vectors are shorter, the compiler divides it.
@@ -70,9 +70,8 @@ class _Geometry(NamedTuple):
 class RowConvolution(Implementation):
     """Each work-item computes I output channels of R rows and J vectors of positions along the width in registers."""
 
-    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
-        convolution, image = operation.anchor, operation.source(0)
-        assert isinstance(convolution, ops.Convolution | ops.GroupConvolution)
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
+        convolution, image = operation.main, operation.source(0)
         if not profile.is_cpu_like:
             return "it has no work-groups that share memory"
         if image.element_type not in _TYPES or operation.prologue:
@@ -89,7 +88,7 @@ class RowConvolution(Implementation):
         return None
 
     def configurations(
-        self, operation: Operation, signature: Signature, profile: DeviceProfile
+        self, operation: KernelOperation, signature: Signature, profile: DeviceProfile
     ) -> Iterable[Configuration]:
         geometry = _geometry(operation)
         height, width = geometry.out_size
@@ -105,7 +104,7 @@ class RowConvolution(Implementation):
                 yield {"I": i, "R": r, "J": -(-vectors // tiles)}
 
     def estimate(
-        self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
+        self, operation: KernelOperation, signature: Signature, configuration: Configuration, profile: DeviceProfile
     ) -> float:
         i, r, j = (configuration[key] for key in "IRJ")
         geometry = _geometry(operation)
@@ -122,7 +121,7 @@ class RowConvolution(Implementation):
         return max(seconds, traffic(operation) / profile.bytes_per_second) + profile.launch_seconds
 
     def emit(
-        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
         image, filters, geometry = operation.source(0), constant_array(operation.source(1)), _geometry(operation)
         assert filters is not None
@@ -168,10 +167,9 @@ def _rows_read(geometry: _Geometry, rows: int) -> int:
     return geometry.kernel[0] + (rows - 1) * geometry.strides[0]
 
 
-def _geometry(operation: Operation) -> _Geometry:
+def _geometry(operation: KernelOperation) -> _Geometry:
     """Return the geometry of a convolution, with the dimension that fills vectors best as the width."""
-    convolution, image = operation.anchor, operation.source(0).shape
-    assert isinstance(convolution, ops.Convolution | ops.GroupConvolution)
+    convolution, image = operation.main, operation.source(0).shape
     groups, outputs, channels, *kernel = grouped_filters(convolution)
     pads, _ = convolution.resolve_pads(image[2:], kernel)
     values = (image[2:], operation.result.shape[2:], kernel, convolution.strides, convolution.dilations, pads)

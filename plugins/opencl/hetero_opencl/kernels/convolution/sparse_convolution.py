@@ -10,17 +10,15 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.graph import constant_array
-from hetero_opencl.compile.group_convolutions import merge_groups
+from hetero.graph import Node, constant_array
 from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.kernels.common.blocked_windows import OnBlocks, blocked_source
 from hetero_opencl.kernels.common.registry import implements
-from hetero_opencl.kernels.convolution.blocked_windows import blocked_source
 from hetero_opencl.kernels.convolution.convolution import grouped_filters
 from hetero_opencl.kernels.elementwise.epilogue import make_epilogue
-from hetero_opencl.lowering.implementation import Configuration, Implementation, Signature, traffic, uniform
-from hetero_opencl.lowering.layouts import Blocks
+from hetero_opencl.lowering.implementation import Configuration, Signature, traffic
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.lowering.operation import Operation
+from hetero_opencl.lowering.operation import KernelOperation
 
 # More channels than this share of all are not worth a list.
 _LARGEST_SHARE = 0.6
@@ -29,20 +27,19 @@ _ITEMS_PER_CORE = 8
 
 
 @implements(ops.Convolution, ops.GroupConvolution)
-class SparseConvolution(Implementation):
+class SparseConvolution(OnBlocks):
     """Each tile of output channels has a list of the input channels for which it has a filter that is not zero.
 
     So neither groups nor permutations of channels need to fit the blocks.
     """
 
-    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
-        convolution, image = _convolution(operation), operation.source(0)
-        if not profile.is_cpu_like or profile.vector_width not in (8, 16):
-            return "the device has no vectors of 8 or 16 elements"
-        if image.element_type is not Type.f32 or operation.prologue:
-            return f"it computes in f32, not in {image.element_type}"
-        if len(image.shape) not in (3, 4) or not math.prod(operation.result.shape) or not math.prod(image.shape):
-            return "it has one or two spatial dimensions, and elements"
+    types = (Type.f32,)
+    spatial_axes = (1, 2)
+
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
+        if reason := super().mismatch(operation, profile):
+            return reason
+        convolution, image = operation.main, operation.source(0)
         groups, outputs, channels, *kernel = grouped_filters(convolution)
         filters = constant_array(convolution.input_value(1))
         begin, end = convolution.resolve_pads(image.shape[2:], kernel)
@@ -54,11 +51,8 @@ class SparseConvolution(Implementation):
             return "its filters have few zeros"
         return None
 
-    def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
-        yield uniform(operation, Blocks(profile.vector_width))
-
     def configurations(
-        self, operation: Operation, signature: Signature, profile: DeviceProfile
+        self, operation: KernelOperation, signature: Signature, profile: DeviceProfile
     ) -> Iterable[Configuration]:
         width = _geometry(operation)[-1]
         for j in (1, 2):
@@ -67,7 +61,7 @@ class SparseConvolution(Implementation):
             yield {"I": -(-width // -(-width // largest)), "J": j}
 
     def estimate(
-        self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
+        self, operation: KernelOperation, signature: Signature, configuration: Configuration, profile: DeviceProfile
     ) -> float:
         i, j = configuration["I"], configuration["J"]
         steps = int(_used(_dense_filters(operation), profile.vector_width * j).sum())
@@ -79,9 +73,9 @@ class SparseConvolution(Implementation):
         return seconds + profile.launch_seconds
 
     def emit(
-        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
-        profile, blocks, convolution = lowering.device.profile, signature.output, _convolution(operation)
+        profile, blocks, convolution = lowering.device.profile, signature.output, operation.main
         width, i, j = profile.vector_width, configuration["I"], configuration["J"]
         batches, height, length, out_height, out_length = _geometry(operation)
         stride_y, stride_x = (1, *convolution.strides)[-2:]
@@ -92,7 +86,7 @@ class SparseConvolution(Implementation):
         pack = partial(_pack, dense=filters, size=width * j, tile=tile, channel=channel)
         epilogue = make_epilogue(lowering, operation, width, True, blocks)
         macros = {"I": i, "J": j, "STRIDE": stride_x}
-        text = blocked_source("sparse_convolution", Type.f32, width, epilogue, macros)
+        text = blocked_source("sparse_convolution", Type.f32, width, macros, epilogue.text)
         arguments: list[Argument] = [
             lowering.buffer(operation.source(0), blocks),
             lowering.constant(_filters(convolution), ("lists of channels", width * j), pack),
@@ -107,22 +101,27 @@ class SparseConvolution(Implementation):
         lowering.launch(text, "sparse_convolution", arguments, [size], [1])
 
 
-def _convolution(operation: Operation) -> ops.Convolution | ops.GroupConvolution:
-    assert isinstance(operation.anchor, ops.Convolution | ops.GroupConvolution)
-    return operation.anchor
-
-
-def _filters(convolution: ops.Convolution | ops.GroupConvolution) -> np.ndarray:
+def _filters(convolution: Node) -> np.ndarray:
     filters = constant_array(convolution.input_value(1))
     assert filters is not None
     return filters
 
 
-def _dense_filters(operation: Operation) -> np.ndarray:
+def _dense_filters(operation: KernelOperation) -> np.ndarray:
     """Return the filters as [outputs, channels], with zeros for the channels of other groups."""
-    convolution = _convolution(operation)
+    convolution = operation.main
     groups, outputs, channels, *_ = grouped_filters(convolution)
     return merge_groups(_filters(convolution).reshape(groups, outputs, channels), groups)[0]
+
+
+def merge_groups(filters: np.ndarray, count: int) -> np.ndarray:
+    """Return filters ``[groups, outputs, channels, …]`` with ``count`` groups merged in one."""
+    groups, outputs, channels, *kernel = filters.shape
+    merged = np.zeros((groups // count, count, outputs, count, channels, *kernel), filters.dtype)
+    index = np.arange(count)
+    # Advanced indices on both sides of a slice move to the front.
+    merged[:, index, :, index] = filters.reshape(groups // count, count, *filters.shape[1:]).swapaxes(0, 1)
+    return merged.reshape(groups // count, count * outputs, count * channels, *kernel)
 
 
 def _used(filters: np.ndarray, tile: int) -> np.ndarray:
@@ -136,13 +135,13 @@ def _pack(_: np.ndarray, dense: np.ndarray, size: int, tile: np.ndarray, channel
     return np.ascontiguousarray(padded.reshape(-1, size, dense.shape[1])[tile, :, channel])
 
 
-def _geometry(operation: Operation) -> tuple[int, int, int, int, int]:
+def _geometry(operation: KernelOperation) -> tuple[int, int, int, int, int]:
     """Return batches, height and width of the image, and height and width of the output.
 
     Without strides all positions of the batch are one row.
     """
     (batch, _, *image), (*_, out_width) = operation.source(0).shape, operation.result.shape
-    if math.prod(_convolution(operation).strides) == 1:
+    if math.prod(operation.main.strides) == 1:
         count = batch * math.prod(image)
         return 1, 1, count, 1, count
     height, width = (1, *image)[-2:]

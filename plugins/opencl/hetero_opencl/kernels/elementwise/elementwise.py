@@ -16,24 +16,24 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node, Output, constant_array, is_constant
 from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.registry import implements, lowers, lowers_if
 from hetero_opencl.kernels.common.sources import element_macros, source
-from hetero_opencl.kernels.elementwise.conversions import converted
+from hetero_opencl.kernels.common.sub_byte_types import element_of, elements_of, rounded
 from hetero_opencl.kernels.elementwise.epilogue import Index, has_vector_form, is_f32, make_epilogue
 from hetero_opencl.kernels.elementwise.expressions import (
     OPERATIONS,
     constant_number,
+    converted,
     expression,
     unsupported_elementwise,
 )
 from hetero_opencl.kernels.elementwise.functions import functions_called
-from hetero_opencl.kernels.movement.sub_byte_types import element_of, elements_of, rounded
 from hetero_opencl.lowering.custom import has_custom_expression
 from hetero_opencl.lowering.implementation import Configuration, Implementation, Signature, traffic
 from hetero_opencl.lowering.layouts import ROWS, Blocks, Layout
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.lowering.operation import Operation
-from hetero_opencl.lowering.program import Buffer
+from hetero_opencl.lowering.operation import KernelOperation
 
 # Shorter rows do not get work-groups of their own.
 SHORTEST_ROW = 16
@@ -60,7 +60,7 @@ def elementwise(lowering: Lowering, root: Node) -> None:
 class BlockedElementwise(Implementation):
     """Element-wise operations on blocks of channels, in vectors if all elements are f32."""
 
-    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
         shape = operation.result.shape
         if not profile.is_cpu_like or len(shape) < 3 or shape[1] == 1 or not math.prod(shape):
             return "it has several channels"
@@ -69,20 +69,19 @@ class BlockedElementwise(Implementation):
             return "its inputs have channels too"
         return None
 
-    def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
+    def signatures(self, operation: KernelOperation, profile: DeviceProfile) -> Iterable[Signature]:
         blocks = Blocks(profile.vector_width)
         yield Signature(tuple(blocks if value.shape != () else ROWS for value in operation.node.input_values()), blocks)
 
     def estimate(
-        self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
+        self, operation: KernelOperation, signature: Signature, configuration: Configuration, profile: DeviceProfile
     ) -> float:
         return _seconds(operation, profile, profile.vector_width if has_vector_form(operation) else 1)
 
     def emit(
-        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
-        blocks = signature.output
-        assert isinstance(blocks, Blocks)
+        blocks = Blocks(lowering.device.profile.vector_width)
         if not has_vector_form(operation):
             return _compute_group(lowering, blocks)
         kind, shape = operation.result.element_type, blocks.storage_shape(operation.result.shape)
@@ -99,7 +98,7 @@ class BlockedElementwise(Implementation):
 class VectorElementwise(Implementation):
     """Element-wise operations of f32 on rows, in vectors along the last axis."""
 
-    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
         if not profile.is_cpu_like or not is_f32(operation.nodes):
             return "all elements are f32"
         if math.prod(operation.result.shape) < _FEW:
@@ -107,12 +106,12 @@ class VectorElementwise(Implementation):
         return f"rows have at least {_WIDTH} elements" if _rows(operation)[0][-1] < _WIDTH else None
 
     def estimate(
-        self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
+        self, operation: KernelOperation, signature: Signature, configuration: Configuration, profile: DeviceProfile
     ) -> float:
         return _seconds(operation, profile, profile.vector_width)
 
     def emit(
-        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
         lengths, strides = _rows(operation)
         row, rows = lengths[-1], math.prod(lengths[:-1])
@@ -127,7 +126,7 @@ class VectorElementwise(Implementation):
         lowering.launch(text, "row_elementwise", arguments, [parts, -(-rows // group)], [1, 1])
 
 
-def _rows(operation: Operation) -> tuple[list[int], dict[Output, list[int]]]:
+def _rows(operation: KernelOperation) -> tuple[list[int], dict[Output, list[int]]]:
     """Return the lengths of the merged axes, and the strides along them of the inputs of other shapes."""
     shape = operation.result.shape
     others = [value for value in _group_inputs(operation) if _number(value) is None and value.shape != shape]
@@ -150,14 +149,14 @@ def _index(number: int, lengths: Sequence[int], strides: Sequence[int]) -> Index
     return Index(f"({' + '.join(terms) or '0'})", bool(strides[-1]), numbers)
 
 
-def _seconds(operation: Operation, profile: DeviceProfile, width: int) -> float:
+def _seconds(operation: KernelOperation, profile: DeviceProfile, width: int) -> float:
     """Return the time of operations in vectors of this width: that of memory, plus one instruction per operation."""
     count = math.prod(operation.result.shape) * len(operation.nodes)
     instructions = 2 * count * profile.vector_width / width / profile.flops_per_second
     return traffic(operation) / profile.bytes_per_second + instructions + profile.launch_seconds
 
 
-def _group_inputs(operation: Operation) -> list[Output]:
+def _group_inputs(operation: KernelOperation) -> list[Output]:
     inside = set(operation.nodes)
     return list(dict.fromkeys(v for node in operation.nodes for v in node.input_values() if v.node not in inside))
 

@@ -17,16 +17,16 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node, Output, constant_array
-from hetero_opencl.kernels.common.sources import FLOATS
+from hetero_opencl.kernels.common.sources import FLOATS, NO_EPILOGUE
+from hetero_opencl.kernels.common.sums import SUMS
 from hetero_opencl.kernels.elementwise.expressions import constant_number, expression, is_elementwise
 from hetero_opencl.kernels.elementwise.functions import functions_called, vector_form, vector_functions_called
-from hetero_opencl.kernels.reduction.sums import SUMS
 from hetero_opencl.lowering.custom import has_custom_expression
 from hetero_opencl.lowering.layouts import ROWS, Layout
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering.lowering import Argument, Lowering
-    from hetero_opencl.lowering.operation import Operation
+    from hetero_opencl.lowering.operation import KernelOperation
 
 _ANCHORS = (ops.Convolution, ops.GroupConvolution, ops.MatMul)
 
@@ -37,7 +37,7 @@ def is_f32(nodes: Iterable[Node]) -> bool:
     return kinds == {Type.f32} and not any(isinstance(node, ops.FakeConvert) for node in nodes)
 
 
-def has_vector_form(operation: Operation) -> bool:
+def has_vector_form(operation: KernelOperation) -> bool:
     """Return whether a group without an anchor can run in vectors of channels, which are axis 1."""
     inside, shape = set(operation.nodes), operation.result.shape
     inputs = [value for node in operation.nodes for value in node.input_values() if value.node not in inside]
@@ -106,14 +106,12 @@ EpilogueMaker = Callable[[int], Epilogue]
 
 
 def no_epilogue(width: int) -> Epilogue:
-    return Epilogue(
-        "#define EPILOGUE_PARAMETERS\n#define EPILOGUE(v, at, channel) (v)\n#define CHANNEL(row, column) 0\n", []
-    )
+    return Epilogue(NO_EPILOGUE, [])
 
 
 def make_epilogue(
     lowering: Lowering,
-    operation: Operation,
+    operation: KernelOperation,
     width: int,
     in_channels: bool,
     layout: Layout = ROWS,

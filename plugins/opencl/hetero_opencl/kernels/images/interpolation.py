@@ -14,13 +14,16 @@ from hetero.reference.images.interpolation import Taps, resampled_axes, rounded,
 from hetero.reference.images.resize import resized_axes
 from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.device.device_profile import DeviceProfile
-from hetero_opencl.kernels.common.registry import lowers
+from hetero_opencl.device.launch import Buffer
+from hetero_opencl.kernels.common.blocked_windows import OnBlockedImages, blocked_source, row_parts
+from hetero_opencl.kernels.common.copies import WORD_TYPES, View, fill, shape_input, view_of
+from hetero_opencl.kernels.common.registry import implements, lowers
 from hetero_opencl.kernels.common.sources import ELEMENTS, source, unsupported_unless
-from hetero_opencl.kernels.movement.expansion import pad_by_number
-from hetero_opencl.kernels.movement.movement import WORD_TYPES, View, fill, shape_input, view_of
+from hetero_opencl.kernels.movement.rearrangement import pad_by_number
+from hetero_opencl.lowering.implementation import Configuration, Signature
+from hetero_opencl.lowering.layouts import Blocks
 from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.lowering.operation import Operation
-from hetero_opencl.lowering.program import Buffer
+from hetero_opencl.lowering.operation import KernelOperation
 
 _unsupported = unsupported_unless(ELEMENTS)
 
@@ -29,7 +32,7 @@ _unsupported = unsupported_unless(ELEMENTS)
 _SECONDS_PER_ELEMENT = 4e-9
 
 
-def _estimate(operation: Operation, profile: DeviceProfile) -> float:
+def _estimate(operation: KernelOperation, profile: DeviceProfile) -> float:
     elements = math.prod(operation.result.shape)
     return 2 * (elements * _SECONDS_PER_ELEMENT / profile.compute_units + profile.launch_seconds)
 
@@ -158,3 +161,41 @@ def _taps_and_sums(
         "SUM": ELEMENTS[sums].stored,
         "FINISH(x)": "((x) != 0)" if result is Type.boolean else finish,
     }
+
+
+@implements(ops.Interpolate, ops.InterpolateV4)
+class BlockedInterpolation(OnBlockedImages):
+    """Resamples rows and columns at once; each vector holds neighboring channels, so no element is moved within one."""
+
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
+        if reason := super().mismatch(operation, profile):
+            return reason
+        node = operation.main
+        if any(map(any, node.pads_of(4))):
+            return "there is no padding"
+        is_spatial = operation.source(0).shape[:2] == operation.result.shape[:2]
+        return None if is_spatial else "it resamples spatial axes"
+
+    def emit(
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
+    ) -> None:
+        node, image, output = operation.main, operation.source(0), operation.result
+        blocks = Blocks(lowering.device.profile.vector_width)
+        taps = dict(resampled_axes_of(node, image.shape, shape_input(node, node.target_index)))
+        (rows, row_weights), (columns, column_weights) = (
+            _filled(taps.get(axis), output.shape[axis]) for axis in (2, 3)
+        )
+        macros = {"ROW_TAPS": len(rows), "COLUMN_TAPS": len(columns)}
+        source = blocked_source("blocked_interpolation", image.element_type, blocks.size, macros)
+        tables = [lowering.constant(table) for table in (rows, row_weights, columns, column_weights)]
+        buffers = [lowering.buffer(image, blocks), lowering.buffer(output, blocks), *tables]
+        numbers, sizes = [*image.shape[2:], *output.shape[2:]], row_parts(operation, lowering.device.profile)
+        lowering.launch(source, "blocked_interpolation", [*buffers, *numbers], sizes, [1, 1])
+
+
+def _filled(taps: Taps | None, length: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the indices and weights of an axis as [tap, position], of one that is not resampled too."""
+    indices, weights = taps or (np.arange(length)[:, None], None)
+    if weights is None:
+        weights = np.ones(indices.shape)
+    return np.ascontiguousarray(indices.T, np.int32), np.ascontiguousarray(weights.T, np.float32)

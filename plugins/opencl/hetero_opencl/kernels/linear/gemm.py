@@ -13,18 +13,18 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node, Output, constant_array
-from hetero_opencl.device.arrays import contiguous
 from hetero_opencl.device.device import OpenCLDevice
 from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.device.launch import Buffer
+from hetero_opencl.device.transfers import contiguous
+from hetero_opencl.kernels.common.copies import Axis, merge_axes
 from hetero_opencl.kernels.common.registry import lowers
+from hetero_opencl.kernels.common.sums import OF_8_BYTES, SINGLE, SUMS, ProductTypes, source_of_sums
 from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue, no_epilogue
-from hetero_opencl.kernels.movement.movement import Axis, merge_axes
-from hetero_opencl.kernels.reduction.sums import OF_8_BYTES, SINGLE, SUMS, ProductTypes, source_of_sums
 from hetero_opencl.lowering.implementation import traffic
 from hetero_opencl.lowering.layouts import column_major
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.lowering.operation import Operation
-from hetero_opencl.lowering.program import Buffer
+from hetero_opencl.lowering.operation import KernelOperation
 
 # Tiles (rows, vectors of 16 columns) that fit the registers, with their speed relative to the fastest one. Keys: the
 # number of floats in a register: 16 (12 x 2 vectors take 24 of 32 registers; measured with PoCL on AVX-512, where 1 is
@@ -66,7 +66,7 @@ class Batch(NamedTuple):
     result: int | None = None
 
 
-class Part(NamedTuple):
+class RowRange(NamedTuple):
     """A range of the rows of larger matrices, which have ``total`` rows: those from ``first`` on."""
 
     first: int
@@ -171,7 +171,7 @@ def unsupported_gemm(node: Node) -> str | None:
     return None if kind in SUMS else f"no kernel for {node.type_info.name} of {kind}"
 
 
-def _seconds(operation: Operation, profile: DeviceProfile) -> float:
+def _seconds(operation: KernelOperation, profile: DeviceProfile) -> float:
     # A gemm from rows reaches about 60 % of that of packed matrices.
     flops = 2 * math.prod(operation.result.shape) * (operation.source(0).shape or (1,))[-1]
     seconds = flops / (0.6 * profile.flops_per_second) + traffic(operation) / profile.bytes_per_second
@@ -203,16 +203,16 @@ def batched_gemm(
     batches: tuple[Sequence[int], Sequence[int]],
     epilogue: EpilogueMaker = no_epilogue,
     types: ProductTypes = SINGLE,
-    left_part: Part | None = None,
-    result_part: Part | None = None,
+    left_part: RowRange | None = None,
+    result_part: RowRange | None = None,
 ) -> None:
     """Launch products of contiguous matrices; ``batches``, the leading axes of both, are broadcast.
 
     If only a part of the left rows is read, or of the result written, ``size`` has the number of rows of the part.
     """
     rows, columns, depth = size
-    first, total = left_part or Part(0, rows)
-    first_result, total_result = result_part or Part(0, rows)
+    first, total = left_part or RowRange(0, rows)
+    first_result, total_result = result_part or RowRange(0, rows)
     shape = np.broadcast_shapes(*map(tuple, batches))
     strides = [strides_of(of_one, len(shape), step) for of_one, step in zip(batches, (total * depth, depth * columns))]
     axes = merge_axes([Axis(*axis) for axis in zip(shape, *strides)])
@@ -265,7 +265,7 @@ def narrow_type(value: Output) -> Type:
 
 
 def gemm_transposed(
-    lowering: Lowering, left: Output, right: Output, result: Buffer, kind: Type, part: Part, rows: int
+    lowering: Lowering, left: Output, right: Output, result: Buffer, kind: Type, part: RowRange, rows: int
 ) -> None:
     """Launch products of ``[…, rows, depth]``, a part of the left matrices, and transposed ``[…, columns, depth]``.
 

@@ -8,7 +8,7 @@ from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.common.registry import lowers
 from hetero_opencl.kernels.common.sources import source, unsupported_non_float, unsupported_types
-from hetero_opencl.kernels.reduction.sums import wide_type
+from hetero_opencl.kernels.common.sums import wide_type
 from hetero_opencl.lowering.lowering import Lowering
 
 # Work-items per matrix on a GPU; on a CPU it is one.

@@ -13,13 +13,13 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import constant_array, is_constant
 from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.registry import implements
 from hetero_opencl.kernels.common.sources import source
 from hetero_opencl.kernels.elementwise.epilogue import make_epilogue
 from hetero_opencl.lowering.implementation import Configuration, Implementation, Signature
 from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.lowering.operation import Operation
-from hetero_opencl.lowering.program import Buffer
+from hetero_opencl.lowering.operation import KernelOperation
 
 # Elements of a float16, the vectors of the kernel. On processors with shorter ones it takes several registers.
 _WIDTH = 16
@@ -41,9 +41,8 @@ _PAGE = 4096
 class PackedGemm(Implementation):
     """Each work-item computes a tile of rows by vectors of 16 columns in registers."""
 
-    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
-        matmul, (a, b) = operation.anchor, (operation.source(0), operation.source(1))
-        assert isinstance(matmul, ops.MatMul)
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
+        matmul, (a, b) = operation.main, (operation.source(0), operation.source(1))
         if not profile.is_cpu_like or profile.vector_width < 4:
             return "the device has no vectors"
         if {a.element_type, b.element_type} - {Type.f32, Type.f16, Type.bf16} or operation.prologue:
@@ -55,21 +54,21 @@ class PackedGemm(Implementation):
         return None
 
     def configurations(
-        self, operation: Operation, signature: Signature, profile: DeviceProfile
+        self, operation: KernelOperation, signature: Signature, profile: DeviceProfile
     ) -> Iterable[Configuration]:
         return ({"ROWS": tile.rows, "VECTORS": tile.vectors} for tile in tiles(profile))
 
     def estimate(
-        self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
+        self, operation: KernelOperation, signature: Signature, configuration: Configuration, profile: DeviceProfile
     ) -> float:
-        tile = Tile(configuration["ROWS"], configuration["VECTORS"])
+        tile = GemmTile(configuration["ROWS"], configuration["VECTORS"])
         return estimate_gemm(_gemm(operation), tile, profile) + profile.launch_seconds
 
     def emit(
-        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
         a, b, gemm = operation.source(0), operation.source(1), _gemm(operation)
-        tile = Tile(configuration["ROWS"], configuration["VECTORS"])
+        tile = GemmTile(configuration["ROWS"], configuration["VECTORS"])
         epilogue = make_epilogue(lowering, operation, _WIDTH, in_channels=True)
         types = {
             "A": a.element_type,
@@ -89,10 +88,11 @@ class PackedGemm(Implementation):
         lowering.launch(text, "packed_gemm", arguments, global_size(gemm, tile), [1, 1, 1])
 
 
-def _right_matrices(lowering: Lowering, operation: Operation, gemm: Gemm, tile: Tile, text: str) -> tuple[Buffer, bool]:
+def _right_matrices(
+    lowering: Lowering, operation: KernelOperation, gemm: Gemm, tile: GemmTile, text: str
+) -> tuple[Buffer, bool]:
     """Return the right matrices, and whether they are in panels; ``text`` has the kernel that packs computed ones."""
     b, matmul = operation.source(1), operation.main
-    assert isinstance(matmul, ops.MatMul)
     is_transposed = matmul.transpose_b
     array = constant_array(b)
     if array is not None:
@@ -110,16 +110,15 @@ def _right_matrices(lowering: Lowering, operation: Operation, gemm: Gemm, tile: 
     return panels, True
 
 
-def _gemm(operation: Operation) -> Gemm:
+def _gemm(operation: KernelOperation) -> Gemm:
     """Return the size of the product. Matrices of a batch with one right matrix are the rows of one."""
-    a, b, matmul = operation.source(0), operation.source(1), operation.anchor
-    assert isinstance(matmul, ops.MatMul)
+    a, b, matmul = operation.source(0), operation.source(1), operation.main
     *batch, rows, depth = a.shape
     columns, batches = b.shape[-2 if matmul.transpose_b else -1], math.prod(b.shape[:-2])
     return Gemm(math.prod(batch) // batches * rows, columns, depth, batches, b.element_type.size)
 
 
-class Tile(NamedTuple):
+class GemmTile(NamedTuple):
     """What a work-item computes: ``rows`` by ``vectors`` of 16 columns."""
 
     rows: int
@@ -136,19 +135,19 @@ class Gemm(NamedTuple):
     weight_size: int = 4
 
 
-def tiles(profile: DeviceProfile) -> list[Tile]:
+def tiles(profile: DeviceProfile) -> list[GemmTile]:
     """Return the tiles whose sums, with a row of b and an element of a, fit the registers."""
     registers = -(-_WIDTH // profile.vector_width)
     fitting = [
-        Tile(rows, vectors)
+        GemmTile(rows, vectors)
         for vectors in range(1, _MAX_VECTORS + 1)
         for rows in range(1, _MAX_ROWS + 1)
         if (rows + 1) * vectors * registers < profile.vector_registers
     ]
-    return fitting or [Tile(1, 1)]
+    return fitting or [GemmTile(1, 1)]
 
 
-def estimate_gemm(gemm: Gemm, tile: Tile, profile: DeviceProfile) -> float:
+def estimate_gemm(gemm: Gemm, tile: GemmTile, profile: DeviceProfile) -> float:
     """Return the estimated seconds of the kernel.
 
     A step along the depth takes as long as its multiplications, its loads or the latency of one multiplication. The
@@ -178,7 +177,7 @@ def panel_strides(vectors: int, columns: int, depth: int, is_packed: bool) -> tu
     return (depth * width, width) if is_packed else (width, columns)
 
 
-def global_size(gemm: Gemm, tile: Tile) -> Sequence[int]:
+def global_size(gemm: Gemm, tile: GemmTile) -> Sequence[int]:
     return [-(-gemm.rows // tile.rows), -(-gemm.columns // (_WIDTH * tile.vectors)), gemm.batches]
 
 

@@ -10,24 +10,15 @@ from typing import NamedTuple
 from hetero import ops
 from hetero.graph import Output
 from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.device.launch import Buffer
+from hetero_opencl.kernels.common.copies import WORDS, Axis, View, copy_axes, unsupported_movement, widest_word
 from hetero_opencl.kernels.common.registry import implements, lowers
 from hetero_opencl.kernels.common.sources import source
-from hetero_opencl.kernels.movement.movement import (
-    WORDS,
-    Axis,
-    View,
-    copy_axes,
-    is_left_to_concats,
-    rows_in,
-    sliced_view,
-    unsupported_movement,
-    widest_word,
-)
+from hetero_opencl.kernels.movement.movement import is_left_to_concats, rows_in, sliced_view
 from hetero_opencl.lowering.implementation import Configuration, Implementation, Signature, uniform
 from hetero_opencl.lowering.layouts import ROWS, Blocks, Layout
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.lowering.operation import Operation
-from hetero_opencl.lowering.program import Buffer
+from hetero_opencl.lowering.operation import KernelOperation
 
 # Inputs that one launch copies.
 _MOST_SOURCES = 8
@@ -45,9 +36,8 @@ def concat(lowering: Lowering, node: ops.Concat) -> None:
 class BlockedConcat(Implementation):
     """Concatenation in blocks of channels."""
 
-    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
-        node = operation.anchor
-        assert isinstance(node, ops.Concat)
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
+        node = operation.main
         shapes = [value.shape for value in node.input_values()]
         if not profile.is_cpu_like or len(shapes[0]) < 3 or 1 in {shape[1] for shape in shapes}:
             return "it concatenates several channels"
@@ -55,14 +45,13 @@ class BlockedConcat(Implementation):
             return "it concatenates whole blocks of channels"
         return None
 
-    def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
+    def signatures(self, operation: KernelOperation, profile: DeviceProfile) -> Iterable[Signature]:
         yield uniform(operation, Blocks(profile.vector_width))
 
     def emit(
-        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
-        assert isinstance(operation.anchor, ops.Concat)
-        _concatenate(lowering, operation.anchor, signature.output)
+        _concatenate(lowering, operation.main, signature.output)
 
 
 class _Piece(NamedTuple):

@@ -9,10 +9,10 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node, Output
+from hetero_opencl.kernels.common.copies import WORDS, shape_input, unsupported_movement, widest_word
 from hetero_opencl.kernels.common.registry import lowers
+from hetero_opencl.kernels.common.scan import exclusive_scan, make_dynamic_output
 from hetero_opencl.kernels.common.sources import source, template, unsupported_types
-from hetero_opencl.kernels.movement.movement import WORDS, shape_input, unsupported_movement, widest_word
-from hetero_opencl.kernels.reduction.scan import exclusive_scan, make_dynamic_output
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 

@@ -9,10 +9,8 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import source, template, unsupported_types
-from hetero_opencl.kernels.movement.gather import unsupported_gather
-from hetero_opencl.kernels.movement.movement import (
+from hetero_opencl.device.launch import Buffer
+from hetero_opencl.kernels.common.copies import (
     WORDS,
     copy_whole,
     shape_input,
@@ -21,10 +19,12 @@ from hetero_opencl.kernels.movement.movement import (
     view_of,
     widest_word,
 )
-from hetero_opencl.kernels.reduction.merge_sort import SortKeys, argsort
-from hetero_opencl.kernels.reduction.scan import filled_buffer
+from hetero_opencl.kernels.common.merge_sort import SortKeys, argsort
+from hetero_opencl.kernels.common.registry import lowers
+from hetero_opencl.kernels.common.scan import filled_buffer
+from hetero_opencl.kernels.common.sources import source, template, unsupported_types
+from hetero_opencl.kernels.movement.gather import unsupported_gather
 from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.lowering.program import Buffer
 
 ReductionUpdate = ops.ScatterNDUpdate | ops.ScatterNDUpdateV4 | ops.ScatterElementsUpdate | ops.ScatterElementsUpdateV3
 

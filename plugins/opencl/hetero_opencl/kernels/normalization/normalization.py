@@ -13,12 +13,12 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node, Output
+from hetero_opencl.device.launch import Buffer
+from hetero_opencl.kernels.common.copies import shape_input
 from hetero_opencl.kernels.common.registry import lowers
 from hetero_opencl.kernels.common.sources import ELEMENTS, source, template, unsupported_non_float
-from hetero_opencl.kernels.movement.movement import shape_input
 from hetero_opencl.kernels.reduction.reduction import group_size, kept_and_reduced, unsupported_rank
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.lowering.program import Buffer
 
 # Factor of the normalized elements.
 _INVERSE_DEVIATIONS = {

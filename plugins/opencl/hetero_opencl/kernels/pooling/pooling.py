@@ -7,12 +7,17 @@ from collections.abc import Sequence
 
 from hetero import ops
 from hetero.core.types import Type, lowest
-from hetero.graph import Node
+from hetero.graph import Node, constant_array
 from hetero.ops.windows import overlapping_elements
-from hetero_opencl.kernels.common.registry import lowers
+from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.kernels.common.blocked_windows import OnBlocks, blocked_source, blocked_window
+from hetero_opencl.kernels.common.registry import implements, lowers
 from hetero_opencl.kernels.common.sources import ELEMENTS, source, unsupported_types
-from hetero_opencl.kernels.movement.windows import check_dimensions, in_three, make_window, unsupported_dimensions
+from hetero_opencl.kernels.common.windows import check_dimensions, in_three, make_window, unsupported_dimensions
+from hetero_opencl.lowering.implementation import Configuration, Signature
+from hetero_opencl.lowering.layouts import Blocks
 from hetero_opencl.lowering.lowering import LARGEST_COUNT, Lowering
+from hetero_opencl.lowering.operation import KernelOperation
 
 Pooling = ops.MaxPoolV1 | ops.MaxPoolV8 | ops.AvgPoolV1
 
@@ -122,3 +127,68 @@ def _sum_type(kind: Type) -> str:
     if kind is Type.f64:
         return "double"
     return "float" if kind.is_real() or kind.size < 4 else "ulong"
+
+
+class _PoolingOnBlocks(OnBlocks):
+    """Base of implementations for several channels: those of a single one are rows."""
+
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
+        reason = super().mismatch(operation, profile)
+        return reason or ("it has several channels" if operation.source(0).shape[1] == 1 else None)
+
+
+@implements(ops.MaxPool, ops.MaxPoolV1, ops.MaxPoolV8, ops.AvgPool, ops.AvgPoolV1, ops.AvgPoolV14)
+class BlockedPooling(_PoolingOnBlocks):
+    """MaxPool without indices, and AvgPool."""
+
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
+        node = operation.main
+        if isinstance(node, ops.MaxPoolV8) and node.output(1).get_target_inputs():
+            return "no indices are computed"
+        return super().mismatch(operation, profile)
+
+    def emit(
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
+    ) -> None:
+        node, data, output = operation.main, operation.source(0), operation.node.output(0)
+        blocks = Blocks(lowering.device.profile.vector_width)
+        begin, _ = node.resolve_pads(data.shape[2:])
+        effective = effective_window(node, data.shape[2:], output.shape[2:], begin)
+        placed, counted = blocked_window(data.shape[2:], output.shape[2:], *effective), counts_padding(node)
+        positions, batch = placed.positions(), data.shape[0]
+        macros = {
+            "I": positions, "EDGE": min(placed.edge, positions), "STRIDE": placed.window.strides[2],
+            "COUNT_PADDING": int(counted),
+            "IS_MAX": int(not isinstance(node, ops.AvgPoolV1)), "START": lowest_literal(data.element_type),
+        }  # fmt: skip
+        text = blocked_source("blocked_pooling", data.element_type, blocks.size, macros)
+        size = math.prod(node.kernel_shape) if counted else 0
+        numbers = [*placed.numbers(), size, batch]
+        buffers = [lowering.buffer(data, blocks), lowering.buffer(output, blocks)]
+        tiles, planes = -(-placed.width // positions), -(-data.shape[1] // blocks.size) * batch
+        sizes = [tiles, placed.row_groups(tiles * planes, lowering.device.profile), planes]
+        lowering.launch(text, "blocked_pooling", [*buffers, *numbers], sizes, [1, 1, 1])
+
+
+@implements(ops.ReduceMean)
+class BlockedMean(_PoolingOnBlocks):
+    """Mean over all spatial positions."""
+
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
+        node, shape = operation.main, operation.source(0).shape
+        axes = constant_array(node.input_value(1))
+        if axes is None or not node.attribute_values()["keep_dims"]:
+            return "axes stay, with length 1"
+        if {int(axis) % max(1, len(shape)) for axis in axes.reshape(-1)} != set(range(2, len(shape))):
+            return "it reduces all spatial axes"
+        return super().mismatch(operation, profile)
+
+    def emit(
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
+    ) -> None:
+        data, blocks = operation.source(0), Blocks(lowering.device.profile.vector_width)
+        text = blocked_source("blocked_mean", data.element_type, blocks.size, {})
+        planes = -(-data.shape[1] // blocks.size) * data.shape[0]
+        buffers = [lowering.buffer(data, blocks), lowering.buffer(operation.result, blocks)]
+        numbers = [math.prod(data.shape[2:]), data.shape[0]]
+        lowering.launch(text, "blocked_mean", [*buffers, *numbers], [planes], [1])

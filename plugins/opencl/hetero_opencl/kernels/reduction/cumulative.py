@@ -6,10 +6,10 @@ import math
 
 from hetero import ops
 from hetero.graph import Node
+from hetero_opencl.kernels.common.copies import shape_input
 from hetero_opencl.kernels.common.registry import lowers
+from hetero_opencl.kernels.common.scan import cumulative_source
 from hetero_opencl.kernels.common.sources import ELEMENTS, unsupported_types
-from hetero_opencl.kernels.movement.movement import shape_input
-from hetero_opencl.kernels.reduction.scan import cumulative_source
 from hetero_opencl.lowering.lowering import Lowering
 
 # Rows are split into chunks if there are fewer rows than this, the number of work-items that keeps a device busy.

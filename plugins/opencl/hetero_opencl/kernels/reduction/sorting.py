@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node, Output
+from hetero_opencl.kernels.common.comparison import comparison_source, is_comparable
+from hetero_opencl.kernels.common.copies import shape_input
+from hetero_opencl.kernels.common.merge_sort import SortKeys, argsort, argsort_slices, sort_source
 from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import ELEMENTS, source, template, unsupported_types
-from hetero_opencl.kernels.movement.movement import shape_input
-from hetero_opencl.kernels.reduction.merge_sort import SortKeys, argsort, argsort_slices, sort_source
-from hetero_opencl.kernels.reduction.scan import exclusive_scan, filled_buffer, make_dynamic_output
+from hetero_opencl.kernels.common.scan import exclusive_scan, filled_buffer, make_dynamic_output
+from hetero_opencl.kernels.common.sources import source, unsupported_types
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 # Work-items that share the search in a row, if rows are long and few.
@@ -80,26 +81,6 @@ def unique(lowering: Lowering, node: ops.Unique) -> None:
     count = outer * length * inner
     found_values = make_dynamic_output(lowering, values, shape, count, total)
     lowering.launch_flat(text, "write_values", [data, found[0], total, found_values, length, inner], count)
-
-
-def is_comparable(kinds: Collection[Type]) -> bool:
-    """Return whether kernels compare numbers of these types: not u64 with signed integers."""
-    return Type.u64 not in kinds or all(kind.is_real() or not kind.is_signed() for kind in kinds)
-
-
-def _wide_type(kinds: Collection[Type]) -> Type:
-    """Return the type in which two types are compared first."""
-    if any(kind.is_real() for kind in kinds):
-        return Type.f64 if Type.f64 in kinds else Type.f32
-    return Type.u64 if Type.u64 in kinds else Type.i64
-
-
-def comparison_source(name: str, types: Mapping[str, Type], **macros: object) -> str:
-    """Return the text of a .cl file that calls ``compare`` on numbers of the comparable types LEFT and RIGHT."""
-    kinds = types["LEFT"], types["RIGHT"]
-    exact = "ulong" if Type.u64 in kinds else "long"
-    macros |= {"WIDE": ELEMENTS[_wide_type(kinds)].value, "EXACT": exact, "CONVERT": f"convert_{exact}_sat"}
-    return source("comparison", types, **macros) + template(name)
 
 
 def _unsupported_bucketize(node: Node) -> str | None:

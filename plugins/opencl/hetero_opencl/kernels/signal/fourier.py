@@ -11,11 +11,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero_opencl.device.launch import Buffer
+from hetero_opencl.kernels.common.copies import shape_input
 from hetero_opencl.kernels.common.registry import lowers
 from hetero_opencl.kernels.common.sources import float_type, source, unsupported_non_float
-from hetero_opencl.kernels.movement.movement import shape_input
 from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.lowering.program import Buffer
 
 Fourier = ops.DFT | ops.IDFT | ops.RDFT | ops.IRDFT
 

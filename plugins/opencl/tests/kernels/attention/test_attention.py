@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hetero_opencl import kernels
+from hetero_opencl.kernels.attention import attention as attention_kernels
 
 from hetero import Parameter, Type, ops
 from tests.ops import test_attention
@@ -89,7 +89,7 @@ def attention(parameters, more, causal=False):
 @pytest.mark.parametrize("causal", [False, True])
 def test_long_sequences_in_parts(template_agrees, monkeypatch, more, causal):
     """Scores are computed in parts: here for four queries at a time."""
-    monkeypatch.setattr(kernels.attention, "_MOST_SCORES", 2 * 35 * 4)
+    monkeypatch.setattr(attention_kernels, "_MOST_SCORES", 2 * 35 * 4)
     shapes = [(2, 33, 4), (2, 35, 4), (2, 35, 6), *more.values()]
     arrays = [np.asarray(random(*shape, seed=index)) for index, shape in enumerate(shapes)]
     arrays = [array.astype(np.float32) for array in arrays]

@@ -11,7 +11,7 @@ from hetero_opencl.kernels import implementations_of
 from hetero_opencl.kernels.convolution import row_convolution
 from hetero_opencl.kernels.convolution.row_convolution import RowConvolution
 from hetero_opencl.lowering.implementation import candidates_of
-from hetero_opencl.lowering.operation import Operation
+from hetero_opencl.lowering.operation import KernelOperation
 
 from hetero import Constant, Parameter, Type, ops
 from tests.ops.oracle import Data
@@ -116,6 +116,6 @@ def test_choice_by_the_number_of_output_channels(image, filters, expected):
     )  # fmt: skip
     pads = [filters[2] // 2, 0]
     data, constant = Parameter(Type.f32, image), Constant(np.zeros(filters, np.float32))
-    operation = Operation(ops.Convolution(data, constant, [1, 1], pads, pads, [1, 1]))
+    operation = KernelOperation(ops.Convolution(data, constant, [1, 1], pads, pads, [1, 1]))
     candidates = itertools.chain(*candidates_of(operation, implementations_of(operation.main), profile))
     assert min(candidates, key=lambda choice: choice.seconds).implementation.name == expected

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hetero_opencl.compile.group_convolutions import merge_groups, widen_groups
+from hetero_opencl.compile.group_convolutions import widen_groups
 from hetero_opencl.device.device import present_devices
-from hetero_opencl.kernels.convolution.sparse_convolution import SparseConvolution
+from hetero_opencl.kernels.convolution.sparse_convolution import SparseConvolution, merge_groups
 
 from hetero import Model, Parameter, Type, ops
 from tests.ops.oracle import Data

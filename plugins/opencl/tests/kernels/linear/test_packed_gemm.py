@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 import pyopencl as cl
 import pytest
+from hetero_opencl.device.caches import build_uncached
 from hetero_opencl.device.device import OpenCLDevice, present_devices
-from hetero_opencl.device.pyopencl_cache import build_uncached
 from hetero_opencl.kernels.common.sources import source
 from hetero_opencl.kernels.linear import packed_gemm
-from hetero_opencl.kernels.linear.packed_gemm import Gemm, Tile
+from hetero_opencl.kernels.linear.packed_gemm import Gemm, GemmTile
 from hetero_opencl.lowering.constants import Constants
 
 from hetero import Type
@@ -76,7 +76,7 @@ def exact(left, right):
 
 @pytest.mark.parametrize("layout", ["constant", "rows", "packed", "transposed"])
 @pytest.mark.parametrize("size", [(1, 5, 3), (9, 32, 17), (17, 100, 33), (8, 33, 64)], ids=str)
-@pytest.mark.parametrize("tile", [Tile(1, 2), Tile(8, 1), Tile(6, 3)], ids=str)
+@pytest.mark.parametrize("tile", [GemmTile(1, 2), GemmTile(8, 1), GemmTile(6, 3)], ids=str)
 def test_layouts_and_sizes(opencl_device, tile, size, layout):
     rows, columns, depth = size
     left, right = random(2, rows, depth), random(2, depth, columns, seed=1)
@@ -86,7 +86,7 @@ def test_layouts_and_sizes(opencl_device, tile, size, layout):
 @pytest.mark.parametrize("kind", KINDS)
 def test_element_types(opencl_device, kind):
     left, right = random(1, 9, 50, kind=Type(kind)), random(1, 50, 37, kind=Type(kind), seed=1)
-    check(product(opencl_device, left, right, Tile(4, 2), kind=Type(kind)), exact(left, right), KINDS[kind])
+    check(product(opencl_device, left, right, GemmTile(4, 2), kind=Type(kind)), exact(left, right), KINDS[kind])
 
 
 def test_epilogue_with_bias_and_residual(opencl_device):
@@ -95,7 +95,7 @@ def test_epilogue_with_bias_and_residual(opencl_device):
 #define EPILOGUE_PARAMETERS , global const float *bias, global const float *residual
 #define EPILOGUE(v, at, column) (fmax((v) + vload16(0, bias + (column)), 0.0f) + vload16(0, residual + (at)))
 """
-    found = product(opencl_device, left, right, Tile(4, 2), epilogue=epilogue, arguments=(bias, residual))
+    found = product(opencl_device, left, right, GemmTile(4, 2), epilogue=epilogue, arguments=(bias, residual))
     check(found, np.maximum(exact(left, right) + bias, 0) + residual)
 
 

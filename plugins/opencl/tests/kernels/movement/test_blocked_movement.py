@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from hetero_opencl.kernels.images.blocked_interpolation import BlockedInterpolation
-from hetero_opencl.kernels.movement.blocked_pad import BlockedPad
+from hetero_opencl.kernels.images.interpolation import BlockedInterpolation
+from hetero_opencl.kernels.movement.blocked_movement import BlockedPad
 
 from hetero import Core, Model, Parameter, Type, ops
 from tests.ops.oracle import Data

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hetero_opencl.kernels.movement.channel_movement import ChannelMovement
+from hetero_opencl.kernels.movement.blocked_movement import ChannelMovement
 
 from hetero import Parameter, Type, ops
 from tests.ops.oracle import Data

@@ -1,4 +1,4 @@
-"""Gather, Split and Concat of channels in blocks that are not moved as a whole."""
+"""Movement in blocks of channels: Gather, Split and Concat of channels that are not moved as a whole, and Pad."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Output, constant_array
 from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.kernels.common.blocked_windows import OnBlockedImages, blocked_source, row_parts
+from hetero_opencl.kernels.common.copies import WORDS, shape_input
+from hetero_opencl.kernels.common.literals import literal
 from hetero_opencl.kernels.common.registry import implements
 from hetero_opencl.kernels.common.sources import ELEMENTS, source
-from hetero_opencl.kernels.movement.movement import WORDS, shape_input
 from hetero_opencl.lowering.implementation import Configuration, Implementation, Signature
 from hetero_opencl.lowering.layouts import ROWS, Blocks
 from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.lowering.operation import Operation
+from hetero_opencl.lowering.operation import KernelOperation
 
 # Positions that a work-item copies.
 _PART = 64
@@ -26,7 +28,7 @@ _PART = 64
 class ChannelMovement(Implementation):
     """Copies channel by channel."""
 
-    def mismatch(self, operation: Operation, profile: DeviceProfile) -> str | None:
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
         node = operation.main
         values = [*(node.input_values() if isinstance(node, ops.Concat) else node.input_values()[:1]), *node.outputs()]
         if not profile.is_cpu_like or any(len(value.shape) < 3 or value.shape[1] == 1 for value in values):
@@ -47,23 +49,22 @@ class ChannelMovement(Implementation):
             return "indices are a vector"
         return None if axis % len(values[0].shape) == 1 else "it moves channels"
 
-    def signatures(self, operation: Operation, profile: DeviceProfile) -> Iterable[Signature]:
+    def signatures(self, operation: KernelOperation, profile: DeviceProfile) -> Iterable[Signature]:
         blocks = Blocks(profile.vector_width)
         count = operation.node.get_input_size()
         data = count if isinstance(operation.node, ops.Concat) else 1
         yield Signature((*[blocks] * data, *[ROWS] * (count - data)), blocks)
 
     def estimate(
-        self, operation: Operation, signature: Signature, configuration: Configuration, profile: DeviceProfile
+        self, operation: KernelOperation, signature: Signature, configuration: Configuration, profile: DeviceProfile
     ) -> float:
         moved = sum(math.prod(value.shape) * value.element_type.size for value in operation.node.outputs())
         return 2 * moved / profile.bytes_per_second + profile.launch_seconds
 
     def emit(
-        self, lowering: Lowering, operation: Operation, signature: Signature, configuration: Configuration
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
-        node, blocks = operation.main, signature.output
-        assert isinstance(blocks, Blocks)
+        node, blocks = operation.main, Blocks(lowering.device.profile.vector_width)
         result = node.output(0)
         if isinstance(node, ops.Gather):
             count = node.get_input_shape(0)[1]
@@ -98,3 +99,33 @@ def _move(lowering: Lowering, value: Output, channels: np.ndarray, target: Outpu
 
 def _offsets(channels: np.ndarray, positions: int, blocks: Blocks) -> np.ndarray:
     return (channels // blocks.size * (positions * blocks.size) + channels % blocks.size).astype(np.int32)
+
+
+@implements(ops.Pad)
+class BlockedPad(OnBlockedImages):
+    """Padding with a number, of channels only after the last one."""
+
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
+        if reason := super().mismatch(operation, profile):
+            return reason
+        node = operation.main
+        if node.pad_mode != "constant":
+            return "it pads with a number"
+        begins, ends = (shape_input(node, index).reshape(-1) for index in (1, 2))
+        if any(begins[:2]) or ends[0] or min(*begins, *ends) < 0:
+            return "it pads channels at the end, and nothing is cropped"
+        return None
+
+    def emit(
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
+    ) -> None:
+        node, image, output = operation.main, operation.source(0), operation.result
+        blocks = Blocks(lowering.device.profile.vector_width)
+        number = constant_array(node.input_value(3)) if node.has_input("arg_pad_value") else None
+        macros = {"NUMBER": literal("float", 0.0 if number is None else float(number.reshape(())))}
+        text = blocked_source("blocked_pad", image.element_type, blocks.size, macros)
+        buffers = [lowering.buffer(image, blocks), lowering.buffer(output, blocks)]
+        begins = shape_input(node, 1).reshape(-1).tolist()
+        numbers = [image.shape[1], image.shape[0], *image.shape[2:], *output.shape[2:], *begins[2:]]
+        sizes = row_parts(operation, lowering.device.profile)
+        lowering.launch(text, "blocked_pad", [*buffers, *numbers], sizes, [1, 1])

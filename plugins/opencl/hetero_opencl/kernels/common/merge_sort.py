@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from hetero.core.types import Type
+from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.sources import source, template
 from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.lowering.program import Buffer
 
 # Length of the runs that one work-item sorts by insertion, and elements that it writes when two runs are merged.
 _RUN, _CHUNK = 16, 32

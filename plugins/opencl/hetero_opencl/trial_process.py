@@ -17,10 +17,10 @@ from hetero.graph import constant_array
 from hetero.passes import fold_constants
 from hetero.plugin import STAGE
 from hetero.system.errors import DeviceError
+from hetero_opencl.device.caches import build_uncached
 from hetero_opencl.device.device import OpenCLDevice, opencl_errors
 from hetero_opencl.device.device_profile import Measurements, profile_of
 from hetero_opencl.device.platforms import find_device
-from hetero_opencl.device.pyopencl_cache import build_uncached
 from hetero_opencl.device.trial import Verdict
 from hetero_opencl.plugin import OpenCLPlugin
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from hetero.core.types import Type
 from hetero.graph import Output
+from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.sources import source
 from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.lowering.program import Buffer
 
 
 def filled_buffer(lowering: Lowering, count: int, value: int) -> Buffer:

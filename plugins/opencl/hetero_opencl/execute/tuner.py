@@ -9,13 +9,12 @@ from hetero_opencl.execute.bound_program import BoundProgram
 from hetero_opencl.execute.remote import OpenCLContext
 from hetero_opencl.execute.workspace import Workspace
 from hetero_opencl.kernels import implementations_of
-from hetero_opencl.kernels.movement.layout_conversion import convert
+from hetero_opencl.kernels.common.layout_conversion import convert
 from hetero_opencl.lowering.constants import Constants
 from hetero_opencl.lowering.implementation import Choice, candidates_of
-from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.lowering.lowering_report import LoweringReport
-from hetero_opencl.lowering.operation import Operation
-from hetero_opencl.lowering.program import Program
+from hetero_opencl.lowering.lowering import Lowering, LoweringReport
+from hetero_opencl.lowering.operation import KernelOperation
+from hetero_opencl.lowering.program import KernelProgram
 from hetero_opencl.lowering.tuning import Measurement, Tuning, operation_key
 
 # Candidates run in turn, ROUNDS times for at least MEASURED_SECONDS each if that takes at most MAX_RUNS runs; the
@@ -24,7 +23,7 @@ ROUNDS, MEASURED_SECONDS, MAX_RUNS = 5, 3e-3, 200
 
 
 def measure_operations(
-    programs: Sequence[Program],
+    programs: Sequence[KernelProgram],
     context: OpenCLContext,
     tuning: Tuning,
     progress: Callable[[str, int, int], None] | None = None,
@@ -34,10 +33,10 @@ def measure_operations(
     Operations that can run in one way only, and those that were measured before, are left out. ``progress`` is called
     with the operation, the number of those done, and that of all.
     """
-    found: dict[str, tuple[Operation, Program, list[list[Choice]]]] = {}
+    found: dict[str, tuple[KernelOperation, KernelProgram, list[list[Choice]]]] = {}
     for program in programs:
         for step in program.steps:
-            operation = Operation(step.node)
+            operation = KernelOperation(step.node)
             key = operation_key(operation)
             if key not in tuning.measurements and key not in found:
                 candidates = candidates_of(operation, implementations_of(operation.main), context.device.profile)
@@ -56,7 +55,7 @@ def _best(choices: Sequence[Choice], seconds: dict[int, float]) -> Measurement:
 
 
 def _measure(
-    program: Program, context: OpenCLContext, operation: Operation, candidates: Sequence[Choice]
+    program: KernelProgram, context: OpenCLContext, operation: KernelOperation, candidates: Sequence[Choice]
 ) -> dict[int, float]:
     """Return the seconds of each candidate for an operation of a program."""
     constants = Constants(context.device)
@@ -67,7 +66,7 @@ def _measure(
     workspace = Workspace(context, profiled=False)
     bound = []
     for lowering, launches in zip(lowerings, commands):
-        alone = Program(
+        alone = KernelProgram(
             context.device, program.model, lowering.steps, launches, launches, [], [], [], {}, program.binaries,
             lowering.finished_report(),
         )  # fmt: skip
@@ -80,7 +79,7 @@ def _measure(
     return seconds
 
 
-def _lower(constants: Constants, context: OpenCLContext, operation: Operation, choice: Choice) -> Lowering:
+def _lower(constants: Constants, context: OpenCLContext, operation: KernelOperation, choice: Choice) -> Lowering:
     """Return the lowering of one operation, whose inputs are in the layouts that it reads."""
     node = operation.node
     layouts = dict(zip(node.input_values(), choice.signature.inputs))

@@ -1,15 +1,19 @@
-"""Sliding windows over values in blocks of channels: what the kernels blocked_*.cl have in common."""
+"""Values in blocks of channels: sliding windows, sources of kernels, and the base of implementations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hetero.core.types import Type
+from hetero.graph import is_constant
 from hetero_opencl.device.device_profile import DeviceProfile
-from hetero_opencl.kernels.common.sources import source, template
-from hetero_opencl.kernels.elementwise.epilogue import Epilogue
-from hetero_opencl.kernels.movement.windows import Lengths, Window, in_three, make_window
+from hetero_opencl.kernels.common.sources import NO_EPILOGUE, source, template
+from hetero_opencl.kernels.common.windows import Lengths, Window, in_three, make_window
+from hetero_opencl.lowering.implementation import Implementation, Signature, uniform
+from hetero_opencl.lowering.layouts import ROWS, Blocks
+from hetero_opencl.lowering.operation import KernelOperation
 
 # Work-items per compute unit: each costs 15 to 35 ns, and with too few of them units wait for each other.
 ITEMS_PER_UNIT = 8
@@ -78,8 +82,52 @@ def _permuted(lengths: Lengths, order: Sequence[int]) -> Lengths:
     return first, second, third
 
 
-def blocked_source(name: str, kind: Type, block: int, epilogue: Epilogue, macros: Mapping[str, object]) -> str:
+def blocked_source(name: str, kind: Type, block: int, macros: Mapping[str, object], epilogue: str = NO_EPILOGUE) -> str:
     """Return the text of a kernel for blocks of channels whose elements are all of one type."""
     types = dict.fromkeys(("DATA", "FILTER", "RESULT"), kind)
-    prelude = epilogue.text + template("channel_blocks")
+    prelude = epilogue + template("channel_blocks")
     return source(name, types, prelude, BLOCK=block, **{"WIDEN_RESULT(x)": "(x)"}, **macros)
+
+
+class OnBlocks(Implementation):
+    """Base of implementations that read an image in blocks of channels, and write another."""
+
+    types: Collection[Type] = (Type.f32, Type.f16, Type.bf16)
+    spatial_axes: Collection[int] = (1, 2, 3)
+
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
+        image, output = operation.source(0), operation.node.output(0)
+        if not profile.is_cpu_like or profile.vector_width not in (8, 16):
+            return "the device has no vectors of 8 or 16 elements"
+        if image.element_type not in self.types or operation.prologue:
+            return f"it computes in f32, not in {image.element_type}"
+        if len(image.shape) - 2 not in self.spatial_axes or not math.prod((*image.shape, *output.shape)):
+            return f"it has {' or '.join(map(str, self.spatial_axes))} spatial dimensions, and elements"
+        return None
+
+    def signatures(self, operation: KernelOperation, profile: DeviceProfile) -> Iterable[Signature]:
+        yield uniform(operation, Blocks(profile.vector_width))
+
+
+class OnBlockedImages(OnBlocks):
+    """Base of implementations for images with two spatial axes. The inputs after the image are constants."""
+
+    spatial_axes = (2,)
+
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
+        if reason := super().mismatch(operation, profile):
+            return reason
+        if operation.source(0).shape[1] == 1:
+            return "it has several channels"
+        return None if all(map(is_constant, operation.main.input_values()[1:])) else "its other inputs are constants"
+
+    def signatures(self, operation: KernelOperation, profile: DeviceProfile) -> Iterable[Signature]:
+        blocks = Blocks(profile.vector_width)
+        yield Signature((blocks, *[ROWS] * (operation.node.get_input_size() - 1)), blocks)
+
+
+def row_parts(operation: KernelOperation, profile: DeviceProfile) -> list[int]:
+    """Return the work-items: parts into which the rows of a block of the output are divided, blocks times batches."""
+    batch, channels, height, _ = operation.result.shape
+    planes = -(-channels // profile.vector_width) * batch
+    return [min(height, -(-ITEMS_PER_UNIT * profile.compute_units // planes)), planes]

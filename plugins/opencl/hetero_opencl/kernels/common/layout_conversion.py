@@ -6,11 +6,11 @@ import math
 
 from hetero.graph import Output, is_constant
 from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.device.launch import Buffer
+from hetero_opencl.kernels.common.copies import WORDS, View, strided_copy, view_of
 from hetero_opencl.kernels.common.sources import source, template
-from hetero_opencl.kernels.movement.movement import WORDS, View, strided_copy, view_of
 from hetero_opencl.lowering.layouts import ROWS, Blocks, Layout, Permuted
 from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.lowering.program import Buffer
 
 # Positions of a work-item, as in the .cl file.
 _POSITIONS = 16

@@ -10,11 +10,11 @@ import numpy as np
 
 from hetero.core.types import Type
 from hetero.system.errors import UnsupportedOperationError
+from hetero_opencl.device.launch import Buffer
+from hetero_opencl.kernels.common.copies import WORDS
 from hetero_opencl.kernels.common.sources import source
-from hetero_opencl.kernels.movement.movement import WORDS
-from hetero_opencl.kernels.reduction.sums import ProductTypes, source_of_sums
+from hetero_opencl.kernels.common.sums import ProductTypes, source_of_sums
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.lowering.program import Buffer
 
 DIMENSIONS = 3
 # Work-items that write a row of at least this length on a GPU, so that their memory accesses are coalesced.

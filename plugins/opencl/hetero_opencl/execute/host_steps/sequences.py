@@ -16,7 +16,7 @@ from hetero import ops
 from hetero.core.containers import ContainerType, OptionalType
 from hetero.core.tensor import Tensor
 from hetero_opencl.device.transfers import on_host
-from hetero_opencl.host_steps.step import HostStep
+from hetero_opencl.execute.host_steps.step import HostStep
 from hetero_opencl.kernels.common.registry import runs_on_host
 
 
