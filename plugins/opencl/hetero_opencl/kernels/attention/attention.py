@@ -13,11 +13,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.graph import Node, Output
+from hetero.graph import Output
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.copies import WORDS, unsupported_movement, widest_word
 from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import source, template
+from hetero_opencl.kernels.common.sources import source, template, unsupported_non_float
 from hetero_opencl.kernels.common.sums import ProductTypes, wide_type
 from hetero_opencl.kernels.linear.gemm import (
     Factors,
@@ -28,7 +28,6 @@ from hetero_opencl.kernels.linear.gemm import (
 )
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
-_FLOATS = (Type.f32, Type.f16, Type.bf16, Type.f64)
 _NO_MASK, _NUMBERS, _BOOLEANS, _CAUSAL = range(4)
 # Maximum number of scores computed at once, unless a single query has more.
 _MOST_SCORES = 2**24
@@ -44,12 +43,7 @@ _FLASH_WIDTH = 256
 _FLASH_OPERATIONS = 2**15
 
 
-def _unsupported(node: Node) -> str | None:
-    kind = node.get_input_element_type(0)
-    return None if kind in _FLOATS else f"no kernel for {node.type_info.name} of {kind}"
-
-
-@lowers(ops.ScaledDotProductAttention, unsupported=_unsupported)
+@lowers(ops.ScaledDotProductAttention, unsupported=unsupported_non_float)
 def attention(lowering: Lowering, node: ops.ScaledDotProductAttention) -> None:
     query, key, value = node.input_values()[:3]
     kind = query.element_type
@@ -192,7 +186,7 @@ def _text(types: dict[str, Type], rank: int, macros: dict[str, int]) -> str:
     )  # fmt: skip
 
 
-@lowers(ops.LinearAttention, unsupported=_unsupported)
+@lowers(ops.LinearAttention, unsupported=unsupported_non_float)
 def linear_attention(lowering: Lowering, node: ops.LinearAttention) -> None:
     query, _, _, state, *gates = node.input_values()
     batch, time, _ = query.shape

@@ -145,6 +145,22 @@ def fill(lowering: Lowering, number: Buffer, buffer: Buffer, target: View, targe
     strided_copy(lowering, number, value, spread, buffer, target, target_part)
 
 
+def pad_by_number(
+    lowering: Lowering, value: Output, begins: Sequence[int], number: Buffer | None, buffer: Buffer, target: View
+) -> None:
+    """Fill the target with the number, or zeros, unless the data covers it, then copy the data into it."""
+    data, kept, inside = view_of(value), [], []
+    for begin, length, result in zip(begins, data.array.shape, target.array.shape):
+        first, last = max(0, -begin), min(length, result - begin)
+        kept.append(slice(first, max(first, last)))
+        inside.append(slice(first + begin, max(first, last) + begin))
+    from_view, to_view = data.array[tuple(kept)], target.array[tuple(inside)]
+    if to_view.size < target.array.size:
+        number = number or lowering.constant(np.zeros(1, target.array.dtype))
+        fill(lowering, number, buffer, target, target.array)
+    strided_copy(lowering, lowering.buffer(value), data, from_view, buffer, target, to_view)
+
+
 def merge_axes(axes: list[Axis]) -> list[Axis]:
     """Return equivalent axes, as few as the strides allow."""
     merged: list[Axis] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hetero.core.types import Type
 from hetero.graph import Node, Output
@@ -89,6 +89,16 @@ def unsupported_unless(kinds: Collection[Type]) -> Callable[[Node], str | None]:
         return None if kind in kinds else f"no kernel for {node.type_info.name} with elements of type {kind}"
 
     return check
+
+
+def unsupported_inputs(*indices: int) -> Callable[[Node], str | None]:
+    """Return a check for ``lowers`` that rejects nodes of which one of these inputs has elements without a C type."""
+    return lambda node: unsupported_types(node, [node.input_value(index) for index in indices])
+
+
+def first_reason(*checks: Callable[[Any], str | None]) -> Callable[[Any], str | None]:
+    """Return a check for ``lowers`` that rejects what one of several rejects."""
+    return lambda node: next(filter(None, (check(node) for check in checks)), None)
 
 
 unsupported_non_float = unsupported_unless(FLOATS)

@@ -8,12 +8,12 @@ from typing import Any, cast
 import numpy as np
 
 from hetero.core.types import Type
-from hetero.graph import Input, Node, Op, Output, describe_failure
+from hetero.graph import Input, Op, Output, describe_failure
 from hetero.system.errors import DeviceError
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.literals import FLOATS, literal
 from hetero_opencl.kernels.common.registry import custom_unsupported_reason, lowers_if
-from hetero_opencl.kernels.common.sources import element_macros, unsupported_types
+from hetero_opencl.kernels.common.sources import element_macros, first_reason, unsupported_types
 from hetero_opencl.lowering.custom import Scratch, has_custom_kernels
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
@@ -71,11 +71,7 @@ def _input_names(node: Op) -> list[str]:
     return [*declared, *(f"input{index}" for index in range(len(declared), node.get_input_size()))]
 
 
-def _unsupported(node: Node) -> str | None:
-    return unsupported_types(node) or custom_unsupported_reason(node)
-
-
-@lowers_if(has_custom_kernels, unsupported=_unsupported)
+@lowers_if(has_custom_kernels, unsupported=first_reason(unsupported_types, custom_unsupported_reason))
 def custom_kernels(lowering: Lowering, node: Op) -> None:
     dynamic = [output for output in node.outputs() if output.partial_shape.is_dynamic]
     if dynamic:

@@ -12,13 +12,14 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.graph import Node, Output, constant_array
+from hetero.graph import Output, constant_array
 from hetero_opencl.device.device import OpenCLDevice
 from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.device.transfers import contiguous
 from hetero_opencl.kernels.common.copies import Axis, merge_axes
 from hetero_opencl.kernels.common.registry import lowers
+from hetero_opencl.kernels.common.sources import unsupported_unless
 from hetero_opencl.kernels.common.sums import OF_8_BYTES, SINGLE, SUMS, ProductTypes, source_of_sums
 from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue, no_epilogue
 from hetero_opencl.lowering.implementation import traffic
@@ -166,9 +167,7 @@ def _tile(device: OpenCLDevice, rows: int, columns: int, types: ProductTypes) ->
     return min(tiles, key=cost)
 
 
-def unsupported_gemm(node: Node) -> str | None:
-    kind = node.get_input_element_type(0)
-    return None if kind in SUMS else f"no kernel for {node.type_info.name} of {kind}"
+unsupported_gemm = unsupported_unless(SUMS)
 
 
 def _seconds(operation: KernelOperation, profile: DeviceProfile) -> float:

@@ -12,13 +12,11 @@ from hetero.graph import Node, Output
 from hetero_opencl.kernels.common.copies import WORDS, shape_input, unsupported_movement, widest_word
 from hetero_opencl.kernels.common.registry import lowers
 from hetero_opencl.kernels.common.scan import exclusive_scan, make_dynamic_output
-from hetero_opencl.kernels.common.sources import source, template, unsupported_types
+from hetero_opencl.kernels.common.sources import first_reason, source, template, unsupported_inputs, unsupported_types
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
-
-def unsupported_gather(node: Node) -> str | None:
-    """Reject data without a fixed element size, and indices, input 1, that kernels cannot compute with."""
-    return unsupported_movement(node) or unsupported_types(node, [node.input_value(1)])
+# Rejects data without a fixed element size, and indices that kernels cannot compute with.
+unsupported_gather = first_reason(unsupported_movement, unsupported_inputs(1))
 
 
 @lowers(ops.Gather, ops.GatherV7, ops.GatherV1, unsupported=unsupported_gather)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, Output
-from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.copies import (
     WORDS,
     View,
     copy_or_share,
-    fill,
+    pad_by_number,
     shape_input,
     strided_copy,
     unsupported_movement,
@@ -23,7 +20,7 @@ from hetero_opencl.kernels.common.copies import (
     widest_word,
 )
 from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import source, unsupported_types
+from hetero_opencl.kernels.common.sources import first_reason, source, unsupported_inputs, unsupported_types
 from hetero_opencl.kernels.movement.gather import gather_per_axis
 from hetero_opencl.lowering.lowering import Lowering
 
@@ -91,11 +88,7 @@ def batch_to_space(lowering: Lowering, node: ops.BatchToSpace) -> None:
         strided_copy(lowering, buffer, whole, whole.array[left], lowering.buffer(output), target, target.array)
 
 
-def _unsupported_reverse_sequence(node: Node) -> str | None:
-    return unsupported_movement(node) or unsupported_types(node, node.input_values()[1:])
-
-
-@lowers(ops.ReverseSequence, unsupported=_unsupported_reverse_sequence)
+@lowers(ops.ReverseSequence, unsupported=first_reason(unsupported_movement, unsupported_inputs(1)))
 def reverse_sequence(lowering: Lowering, node: ops.ReverseSequence) -> None:
     shape, size = node.shape, node.get_element_type().size
     axes = node.batch_axis % len(shape), node.seq_axis % len(shape)
@@ -135,27 +128,7 @@ def _padded_indices(mode: Literal["edge", "reflect", "symmetric"], length: int, 
     return indices[max(-begin, 0) : len(indices) - max(-end, 0)]
 
 
-def pad_by_number(
-    lowering: Lowering, value: Output, begins: Sequence[int], number: Buffer | None, buffer: Buffer, target: View
-) -> None:
-    """Fill the target with the number, or zeros, unless the data covers it, then copy the data into it."""
-    data, kept, inside = view_of(value), [], []
-    for begin, length, result in zip(begins, data.array.shape, target.array.shape):
-        first, last = max(0, -begin), min(length, result - begin)
-        kept.append(slice(first, max(first, last)))
-        inside.append(slice(first + begin, max(first, last) + begin))
-    from_view, to_view = data.array[tuple(kept)], target.array[tuple(inside)]
-    if to_view.size < target.array.size:
-        number = number or lowering.constant(np.zeros(1, target.array.dtype))
-        fill(lowering, number, buffer, target, target.array)
-    strided_copy(lowering, lowering.buffer(value), data, from_view, buffer, target, to_view)
-
-
-def _unsupported(node: Node) -> str | None:
-    return unsupported_movement(node) or unsupported_types(node, [node.input_value(0)])
-
-
-@lowers(ops.OneHot, ops.OneHotV1, unsupported=_unsupported)
+@lowers(ops.OneHot, ops.OneHotV1, unsupported=first_reason(unsupported_movement, unsupported_inputs(0)))
 def one_hot(lowering: Lowering, node: ops.OneHot | ops.OneHotV1) -> None:
     axis = node.axis % len(node.shape)
     indices, _, on_value, off_value = node.input_values()

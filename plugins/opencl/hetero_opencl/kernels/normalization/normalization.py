@@ -16,7 +16,7 @@ from hetero.graph import Node, Output
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.copies import shape_input
 from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import ELEMENTS, source, template, unsupported_non_float
+from hetero_opencl.kernels.common.sources import ELEMENTS, first_reason, source, template, unsupported_non_float
 from hetero_opencl.kernels.reduction.reduction import group_size, kept_and_reduced, unsupported_rank
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
@@ -31,8 +31,7 @@ _WIDTH = 16
 _INVERSE_NORMS = {"add": "1 / sqrt(squares + epsilon)", "max": "1 / sqrt(squares < epsilon ? epsilon : squares)"}
 
 
-def _unsupported(node: Node) -> str | None:
-    return unsupported_rank(node) or unsupported_non_float(node)
+_unsupported = first_reason(unsupported_rank, unsupported_non_float)
 
 
 @lowers(ops.MVN, unsupported=_unsupported)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 from hetero import ops
-from hetero.graph import Node
 from hetero_opencl.kernels.common.copies import shape_input
 from hetero_opencl.kernels.common.registry import lowers
 from hetero_opencl.kernels.common.scan import cumulative_source
-from hetero_opencl.kernels.common.sources import ELEMENTS, unsupported_types
+from hetero_opencl.kernels.common.sources import ELEMENTS, unsupported_inputs
 from hetero_opencl.lowering.lowering import Lowering
 
 # Rows are split into chunks if there are fewer rows than this, the number of work-items that keeps a device busy.
@@ -17,11 +16,7 @@ _BUSY = 1 << 12
 _SHORTEST_CHUNK = 32
 
 
-def _unsupported(node: Node) -> str | None:
-    return unsupported_types(node, [node.input_value(0)])
-
-
-@lowers(ops.CumSum, ops.CumProd, unsupported=_unsupported)
+@lowers(ops.CumSum, ops.CumProd, unsupported=unsupported_inputs(0))
 def cumulative(lowering: Lowering, node: ops.CumSum) -> None:
     shape, kind = tuple(node.shape), node.get_element_type()
     axis = int(shape_input(node, 1).reshape(-1)[0]) % max(len(shape), 1)

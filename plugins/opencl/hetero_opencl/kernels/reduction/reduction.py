@@ -14,7 +14,7 @@ from hetero.ops.reduction import Reduction
 from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.device.device import OpenCLDevice
 from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import ELEMENTS, source, unsupported_types
+from hetero_opencl.kernels.common.sources import ELEMENTS, first_reason, source, unsupported_inputs
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 # The kernel loops over this many kept and this many reduced axes, enough for tensors of twice the rank.
@@ -100,13 +100,9 @@ def unsupported_rank(node: Node) -> str | None:
     return None
 
 
-def unsupported_reduction(node: Node) -> str | None:
-    return unsupported_types(node, [node.input_value(0)]) or unsupported_rank(node)
-
-
 @lowers(
     ops.ReduceMean, ops.ReduceSum, ops.ReduceProd, ops.ReduceMax, ops.ReduceMin, ops.ReduceL1, ops.ReduceL2,
-    ops.ReduceLogicalAnd, ops.ReduceLogicalOr, unsupported=unsupported_reduction,
+    ops.ReduceLogicalAnd, ops.ReduceLogicalOr, unsupported=first_reason(unsupported_inputs(0), unsupported_rank),
 )  # fmt: skip
 def reduce(lowering: Lowering, node: Reduction) -> None:
     data, output = node.input_value(0), node.output(0)
