@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from hetero import properties as props
+from hetero.compiler import ProgramCache
 from hetero.core.types import Type
 from hetero.graph import Model, is_terminal
 from hetero.passes import fold_weights
@@ -13,7 +14,7 @@ from hetero_onednn.constants import Constants
 from hetero_onednn.infer_request import OneDnnInferRequest
 from hetero_onednn.library.api import DataType
 from hetero_onednn.lower_model import lower_model
-from hetero_onednn.program_cache import ProgramCache
+from hetero_onednn.shape_arithmetic import shape_parameters
 
 
 class OneDnnCompiledModel(CompiledModel):
@@ -28,7 +29,7 @@ class OneDnnCompiledModel(CompiledModel):
         is_bf16 = self.properties.get(props.hint.inference_precision) is Type.bf16
         precision = DataType.bf16 if is_bf16 else DataType.f32
         lower = partial(lower_model, constants=Constants(), precision=precision)
-        self.programs = ProgramCache(decompressed, lower)
+        self.programs = ProgramCache(decompressed, lower, shape_parameters(decompressed))
         self.programs.make_if_static()
 
     def create_sync_infer_request(self) -> OneDnnInferRequest:

@@ -24,7 +24,7 @@ from hetero.plugin import (
     model_sections,
 )
 from hetero_opencl.compile.lower_model import lower_model
-from hetero_opencl.compile.program_cache import ProgramCache, StatefulPrograms
+from hetero_opencl.compile.program_cache import SegmentCache, StatefulPrograms
 from hetero_opencl.compile.variable_ports import expose_variables
 from hetero_opencl.device.caches import BinaryCache
 from hetero_opencl.device.device import OpenCLDevice
@@ -68,7 +68,7 @@ class OpenCLCompiledModel(CompiledModel):
         with self._lock:
             if key not in self._stateful:
                 model, read, written = expose_variables(self._decompressed, key[1:])
-                programs = ProgramCache(model, partial(self._lower, is_profiled=key[0]), self._lowered)
+                programs = SegmentCache(model, partial(self._lower, is_profiled=key[0]), self._lowered)
                 self._stateful[key] = StatefulPrograms(programs, read, written)
             self._last_used = self._stateful[key].programs
             return self._stateful[key]

@@ -10,10 +10,11 @@ import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
+from hetero.compiler import MAX_PROGRAMS
 from hetero.core.tensor import Tensor
 from hetero.graph import Node, Output, constant_array
 from hetero.plugin import ProfilingInfo, RemoteTensor, Timer
-from hetero_opencl.compile.program_cache import MAX_PROGRAMS, ProgramCache, Segment
+from hetero_opencl.compile.program_cache import Segment, SegmentCache
 from hetero_opencl.compile.segments import is_container
 from hetero_opencl.execute.bound_program import BoundProgram
 from hetero_opencl.execute.host_steps import HostStep
@@ -31,7 +32,7 @@ class BoundModel:
     their kernels, but no memory.
     """
 
-    def __init__(self, programs: ProgramCache, workspace: Workspace, is_body: bool = False) -> None:
+    def __init__(self, programs: SegmentCache, workspace: Workspace, is_body: bool = False) -> None:
         self._programs, self._workspace, self._is_body = programs, workspace, is_body
         self._segments: list[_BoundSegment] = []  # those that ran last, in order
         self._bound: OrderedDict[Segment, _BoundSegment] = OrderedDict()  # all; those that ran last are at the end
@@ -55,7 +56,7 @@ class BoundModel:
         self._outputs = outputs
         self._bind(0, self._programs, inputs, range(len(outputs)))
 
-    def _bind(self, at: int, programs: ProgramCache, inputs: Sequence[Tensor], output_indices: Sequence[int]) -> None:
+    def _bind(self, at: int, programs: SegmentCache, inputs: Sequence[Tensor], output_indices: Sequence[int]) -> None:
         """Bind the segment at index ``at`` for these inputs; its results are these outputs of the model."""
         segment = programs.segment_for(inputs)
         if segment not in self._bound:

@@ -7,13 +7,13 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from hetero_opencl.compile.program_cache import MAX_PROGRAMS
 from hetero_opencl.device.device import OpenCLDevice
 from hetero_opencl.execute import workspace
 from hetero_opencl.plugin import OpenCLPlugin
 
 import hetero
 from hetero import Constant, Model, Parameter, PartialShape, Tensor, Type, ops
+from hetero.compiler import MAX_PROGRAMS
 from hetero.plugin import STAGES
 from hetero.system.errors import HeteroError, UnsupportedOperationError
 
