@@ -1,4 +1,4 @@
-"""Which operations one primitive runs: the rules for the pass ``fuse_elementwise``."""
+"""Fusion of operations into one primitive: the rules for the pass ``fuse_elementwise``."""
 
 from __future__ import annotations
 

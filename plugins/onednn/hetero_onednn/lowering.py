@@ -48,11 +48,11 @@ class Lowering:
             return CopiedOutput(parameters.index(source.node))
         if not math.prod(source.shape):
             return CopiedOutput(np.empty(source.shape, source.element_type.to_dtype()))
-        wanted = plain(source.shape, _data_type(source.element_type))
-        value = self.value(source, wanted, result)
+        layout = plain(source.shape, _data_type(source.element_type))
+        value = self.value(source, layout, result)
         buffer = value.buffer
-        if not buffer.is_intermediate or buffer.byte_size != wanted.byte_size or value.offset:
-            value = self.reordered(value, wanted, result)
+        if not buffer.is_intermediate or buffer.byte_size != layout.byte_size or value.offset:
+            value = self.reordered(value, layout, result)
         value.buffer.output = index
         return value
 
@@ -87,23 +87,23 @@ class Lowering:
     def plain_layout(self, value: Output) -> Descriptor:
         return plain(value.shape, self.data_type(value))
 
-    def value(self, output: Output, wanted: Descriptor | None = None, reader: Node | None = None) -> Value:
+    def value(self, output: Output, layout: Descriptor | None = None, reader: Node | None = None) -> Value:
         """Return the value of an output in a layout, by default the one that it has.
 
         If it is not available in that layout, it is converted once. ``reader`` is the node that needs it.
         """
         if isinstance(output.node, Constant):
             source = plain(output.shape, _data_type(output.element_type))
-            return self.constants.value(output.node.data, source, wanted or source)
+            return self.constants.value(output.node.data, source, layout or source)
         values = self._values[output]
-        if wanted is None and values[0].descriptor.data_type != self.data_type(output):
-            wanted = self.plain_layout(output)
-        if wanted is None:
+        if layout is None and values[0].descriptor.data_type != self.data_type(output):
+            layout = self.plain_layout(output)
+        if layout is None:
             return values[0]
         for value in values:
-            if value.descriptor.same_places(wanted):
-                return Value(value.buffer, wanted, value.offset)
-        values.append(self.reordered(values[0], wanted, reader or output.node))
+            if value.descriptor.same_places(layout):
+                return Value(value.buffer, layout, value.offset)
+        values.append(self.reordered(values[0], layout, reader or output.node))
         return values[-1]
 
     def stored_value(self, output: Output, reader: Node) -> Value:
@@ -123,24 +123,24 @@ class Lowering:
         return self.value(output, self.plain_layout(output), reader)
 
     def constant(
-        self, array: np.ndarray, descriptor: Descriptor | None = None, wanted: Descriptor | None = None
+        self, array: np.ndarray, descriptor: Descriptor | None = None, layout: Descriptor | None = None
     ) -> Value:
         """Return a constant in the layout ``wanted``; ``descriptor`` says how to read it, by default row-major f32."""
         descriptor = descriptor or plain(array.shape, DataType.f32)
-        return self.constants.value(array, descriptor, wanted or descriptor)
+        return self.constants.value(array, descriptor, layout or descriptor)
 
-    def as_seen(self, output: Output, descriptor: Descriptor, wanted: Descriptor, reader: Node) -> Value:
+    def as_seen(self, output: Output, descriptor: Descriptor, layout: Descriptor, reader: Node) -> Value:
         """Return a row-major value, read through another descriptor, in a layout."""
         if isinstance(output.node, Constant):
-            return self.constants.value(output.node.data, descriptor, wanted)
-        found = self.plain(output, reader)
-        value = Value(found.buffer, descriptor, found.offset)
-        return value if descriptor == wanted else self.reordered(value, wanted, reader)
+            return self.constants.value(output.node.data, descriptor, layout)
+        source = self.plain(output, reader)
+        value = Value(source.buffer, descriptor, source.offset)
+        return value if descriptor == layout else self.reordered(value, layout, reader)
 
-    def reordered(self, value: Value, wanted: Descriptor, reader: Node) -> Value:
+    def reordered(self, value: Value, layout: Descriptor, reader: Node) -> Value:
         """Return a copy of a value in another layout, for a node that reads it."""
-        descriptor = describe_reorder(value.descriptor, wanted)
-        return self.execute(reader, descriptor, {Argument.src: value}, wanted, "reorder")
+        descriptor = describe_reorder(value.descriptor, layout)
+        return self.execute(reader, descriptor, {Argument.src: value}, layout, "reorder")
 
     def run(self, node: Node, descriptor: PrimitiveDescriptor, arguments: Mapping[int, Value], role: str = "") -> None:
         """Append the execution of a primitive."""
@@ -172,15 +172,15 @@ class Lowering:
         """
         descriptor = self.described(operation, post_ops, describe)
         operands = [self._operand(op, operation) for op in post_ops]
-        given = dict(arguments(descriptor))
-        for index, (op, found) in enumerate(zip(post_ops, operands)):
-            if found is not None:
+        values = dict(arguments(descriptor))
+        for index, (op, operand) in enumerate(zip(post_ops, operands)):
+            if operand is not None:
                 argument = operand_argument(index, op)
-                output, wanted = found
+                output, layout = operand
                 if isinstance(op, BinaryOp):
-                    wanted = descriptor.descriptor(Query.argument, argument)
-                given[argument] = self.padded(output, wanted, operation.node)
-        return self.execute(operation.node, descriptor, given)
+                    layout = descriptor.descriptor(Query.argument, argument)
+                values[argument] = self.padded(output, layout, operation.node)
+        return self.execute(operation.node, descriptor, values)
 
     def described(
         self,
@@ -190,7 +190,7 @@ class Lowering:
     ) -> PrimitiveDescriptor:
         """Return the descriptor of a primitive with post-ops."""
         operands = [self._operand(op, operation) for op in post_ops]
-        return describe(Attributes([(op, found and found[1]) for op, found in zip(post_ops, operands)]))
+        return describe(Attributes([(op, bound and bound[1]) for op, bound in zip(post_ops, operands)]))
 
     def _operand(self, op: PostOp, operation: PrimitiveOperation) -> tuple[Output, Descriptor] | None:
         """Return the operand of a post-op, and the descriptor to ask for; None if it has none."""
@@ -203,11 +203,11 @@ class Lowering:
             return output, any_layout(shape, kind)
         return output, plain(padded_shape(output.shape, len(shape)), kind)
 
-    def padded(self, output: Output, wanted: Descriptor, reader: Node) -> Value:
+    def padded(self, output: Output, layout: Descriptor, reader: Node) -> Value:
         """Return a value in a layout of a shape with further leading dimensions of 1."""
-        if tuple(wanted.dims) == extended(output.shape):
-            return self.value(output, wanted, reader)
-        return self.as_seen(output, plain(wanted.dims, wanted.data_type), wanted, reader)
+        if tuple(layout.dims) == extended(output.shape):
+            return self.value(output, layout, reader)
+        return self.as_seen(output, plain(layout.dims, layout.data_type), layout, reader)
 
 
 def unsupported(operation: PrimitiveOperation, reason: str) -> UnsupportedOperationError:

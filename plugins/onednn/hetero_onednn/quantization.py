@@ -53,7 +53,9 @@ def feeds_product(node: Node) -> bool:
     if type(node) not in (ops.Convert, ops.Subtract, ops.Multiply) or quantized(node.output(0)) is None:
         return False
     readers = node.output(0).get_target_inputs()
-    return any((type(one.node) in _PRODUCTS and not one.index) or feeds_product(one.node) for one in readers)
+    return any(
+        (type(reader.node) in _PRODUCTS and not reader.index) or feeds_product(reader.node) for reader in readers
+    )
 
 
 def quantized_weights(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -144,15 +146,15 @@ def _sum_in_floats(value: Output) -> Output | None:
     if type(node) not in (*_PRODUCTS, *_MOVES, ops.Add) or only_reader(node) is None:
         return _operand_in_floats(value)
     if type(node) in _PRODUCTS:
-        operands = [_operand_in_floats(one) for one in node.input_values()]
+        operands = [_operand_in_floats(operand) for operand in node.input_values()]
     elif type(node) is ops.Add:
         array = constant_array(node.input_value(1))
         bias = None if array is None else Constant(array.astype(np.float32)).output(0)
         operands = [_sum_in_floats(node.input_value(0)), bias]
     else:
         operands = [_sum_in_floats(node.input_value(0)), *node.input_values()[1:]]
-    found = [operand for operand in operands if operand is not None]
-    return _like(node.clone_with_new_inputs(found), node) if len(found) == len(operands) else None
+    floats = [operand for operand in operands if operand is not None]
+    return _like(node.clone_with_new_inputs(floats), node) if len(floats) == len(operands) else None
 
 
 def _operand_in_floats(value: Output) -> Output | None:

@@ -30,13 +30,13 @@ def follows_from_shapes(node: Node) -> bool:
     seen: set[Node] = set()
     waiting = [node]
     while waiting:
-        one = waiting.pop()
-        if one in seen or isinstance(one, (Constant, ops.ShapeOf, ops.ShapeOfV1)) or _is_shape(one):
+        ancestor = waiting.pop()
+        if ancestor in seen or isinstance(ancestor, (Constant, ops.ShapeOf, ops.ShapeOfV1)) or _is_shape(ancestor):
             continue
-        seen.add(one)
-        if type(one) not in _OPERATIONS or len(seen) > _MAX_NODES:
+        seen.add(ancestor)
+        if type(ancestor) not in _OPERATIONS or len(seen) > _MAX_NODES:
             return False
-        waiting += [value.node for value in one.input_values()]
+        waiting += [value.node for value in ancestor.input_values()]
     return True
 
 

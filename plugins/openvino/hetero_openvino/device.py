@@ -54,10 +54,10 @@ def describe(core: openvino.Core, name: str) -> OpenVinoDevice:
     supported = core.get_property(name, props.supported_properties)
     if supported.get(props.hint.execution_mode) == Mutability.RW:
         core.set_property(name, {props.hint.execution_mode: props.hint.ExecutionMode.ACCURACY.text})
-    found = {key: made for key, kind in supported.items() if (made := _property(core, name, key, kind))}
+    properties = {key: made for key, kind in supported.items() if (made := _property(core, name, key, kind))}
 
     def default(known: Property) -> Any:
-        return found.get(known, known).default
+        return properties.get(known, known).default
 
     return OpenVinoDevice(
         id=name,
@@ -68,7 +68,7 @@ def describe(core: openvino.Core, name: str) -> OpenVinoDevice:
         max_streams=default(props.range_for_streams)[1],
         rank=Rank.PROCESSOR if name.startswith("CPU") else Rank.ACCELERATOR,
         compiles_fast=name.startswith("CPU"),
-        engine_properties=tuple(found.values()),
+        engine_properties=tuple(properties.values()),
     )
 
 

@@ -51,11 +51,11 @@ class OpenVinoInferRequest(SyncInferRequest):
     def start(self) -> None:
         self._bind()
         try:
-            found = self._infer({}, share_outputs=True, decode_strings=False)
+            results = self._infer({}, share_outputs=True, decode_strings=False)
         except RuntimeError as error:
             self.check_cancelled()
             raise RuntimeError(message_of(error)) from error
-        self._write_outputs(list(found.values()))
+        self._write_outputs(list(results.values()))
 
     def _bind(self) -> None:
         """Bind the memory of the tensors that have other memory than at the last inference."""
@@ -66,14 +66,14 @@ class OpenVinoInferRequest(SyncInferRequest):
         for index, port in self._outputs.items():
             port.write_to(outputs[index])
 
-    def _write_outputs(self, found: Sequence[np.ndarray]) -> None:
+    def _write_outputs(self, results: Sequence[np.ndarray]) -> None:
         """Copy the outputs that OpenVINO computed in other memory to their tensors."""
         outputs = self.output_tensors()
         for index, port in self._outputs.items():
             if port.copy is not None:
                 outputs[index].copy_from(port.copy)
         for index, dtype in self._allocated.items():
-            outputs[index].copy_from(found[index].view(dtype))
+            outputs[index].copy_from(results[index].view(dtype))
         for index, tensors, source in self._copied:
             outputs[index].copy_from(tensors()[source])
 

@@ -194,15 +194,15 @@ class _Graph:
         made.set_arguments(inputs)
         bodies = [self._body(body) for body in node.bodies]
         ports = [
-            ([_description(one) for one in taken], [_description(one) for one in given])
-            for taken, given in zip(node.input_descriptions, node.output_descriptions)
+            ([*map(_description, read)], [*map(_description, written)])
+            for read, written in zip(node.input_descriptions, node.output_descriptions)
         ]
         if isinstance(node, If):
             for set_body, body in zip((made.set_then_body, made.set_else_body), bodies):
                 set_body(body)
-            for index, (taken, given) in enumerate(ports):
-                made.set_input_descriptions(index, taken)
-                made.set_output_descriptions(index, given)
+            for index, (read, written) in enumerate(ports):
+                made.set_input_descriptions(index, read)
+                made.set_output_descriptions(index, written)
             made.set_output_size(node.get_output_size())
         else:
             made.set_function(bodies[0]) if isinstance(node, Loop) else made.set_body(bodies[0])
@@ -281,8 +281,8 @@ def _check_output(mine: Output, theirs: openvino.Output) -> None:
     """Raise Untranslatable if OpenVINO infers another type or shape."""
     kind, shape = hetero_type(theirs.get_element_type()), theirs.get_partial_shape()
     if kind is not mine.element_type or not shape.compatible(_shape(mine.partial_shape)):
-        found, wanted = f"{kind}{shape}", f"{mine.element_type}{mine.partial_shape}"
-        raise Untranslatable(f"OpenVINO's output {mine.index} is {found}, not {wanted}")
+        expected = f"{mine.element_type}{mine.partial_shape}"
+        raise Untranslatable(f"OpenVINO's output {mine.index} is {kind}{shape}, not {expected}")
 
 
 def _description(description: Any) -> Any:

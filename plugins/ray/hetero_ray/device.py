@@ -47,13 +47,13 @@ class RayDevice(Device):
 
     def properties_of(self, name: str) -> list[Property]:
         """Return the properties of a device of the node, and this device's own."""
-        found = self.description(name)
+        description = self.description(name)
         own = {str(key) for key in (*OWN_PROPERTIES, supported_properties)}
-        of_node = {str(one): one for one in found.properties}
-        what = of_node[props.device.full_name].default if props.device.full_name in of_node else found.name
+        of_node = {str(entry): entry for entry in description.properties}
+        what = of_node[props.device.full_name].default if props.device.full_name in of_node else description.name
         titled = props.device.full_name.with_default(f"{what} on Ray node {self.placement.address}")
-        chosen = ray_device.with_default(found.name)
-        return [*OWN_PROPERTIES, titled, chosen, *(one for key, one in of_node.items() if key not in own)]
+        chosen = ray_device.with_default(description.name)
+        return [*OWN_PROPERTIES, titled, chosen, *(entry for key, entry in of_node.items() if key not in own)]
 
     def properties(self) -> dict[str, Any]:
         return {}  # they are the defaults of properties_of

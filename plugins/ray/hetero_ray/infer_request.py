@@ -42,9 +42,9 @@ class RayInferRequest(SyncInferRequest):
         compiled, tensors = self.compiled_model, self.output_tensors()
         (outcome, *results), self._results = self._results, ()
         fetched = [result for result, tensor in zip(results, tensors) if not _is_stored(tensor)]
-        found, *arrays = compiled.client.get([outcome, *fetched], compiled.timeout)
-        self._profile = found.profile
-        for port, tensor, result, (kind, shape) in zip(compiled.outputs, tensors, results, found.outputs):
+        answer, *arrays = compiled.client.get([outcome, *fetched], compiled.timeout)
+        self._profile = answer.profile
+        for port, tensor, result, (kind, shape) in zip(compiled.outputs, tensors, results, answer.outputs):
             if _is_stored(tensor):
                 self._store(port_name(port), tensor, result, kind, shape)
             else:

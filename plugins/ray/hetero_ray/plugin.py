@@ -76,8 +76,8 @@ class RayPlugin(Plugin):
         return RayCompiledModel(prepared, prepared.sections)  # of an imported model
 
     def create_context(self, params: Mapping[str, Any]) -> RayContext:
-        given = {key: value for key, value in params.items() if key != props.device.id}
-        return RayContext(cast(RayDevice, self.device(params)).name, self, given)
+        others = {key: value for key, value in params.items() if key != props.device.id}
+        return RayContext(cast(RayDevice, self.device(params)).name, self, others)
 
     get_default_context = create_context
 

@@ -42,14 +42,14 @@ def plain_nodes(model: Model) -> list[PlainNode]:
 def model_of(plain: Sequence[PlainNode], name: str) -> Model:
     """Return the runtime model of plain nodes."""
     nodes: list[Node] = []
-    for one in plain:
-        inputs = [nodes[index].output(output) for index, output in one.inputs]
-        outputs = [(Type(kind), PartialShape(shape)) for kind, shape in one.outputs]
-        node = Parameter(*outputs[0]) if one.is_parameter else Result(*inputs) if one.is_result else None
+    for entry in plain:
+        inputs = [nodes[index].output(output) for index, output in entry.inputs]
+        outputs = [(Type(kind), PartialShape(shape)) for kind, shape in entry.outputs]
+        node = Parameter(*outputs[0]) if entry.is_parameter else Result(*inputs) if entry.is_result else None
         nodes.append(node or ExecutionNode(inputs, outputs))
-        nodes[-1].friendly_name = one.name
-        nodes[-1].rt_info |= one.rt_info
-    read = {index for one in plain for index, _ in one.inputs}
+        nodes[-1].friendly_name = entry.name
+        nodes[-1].rt_info |= entry.rt_info
+    read = {index for entry in plain for index, _ in entry.inputs}
     ends = [node for index, node in enumerate(nodes) if isinstance(node, ExecutionNode) and index not in read]
     parameters = [node for node in nodes if isinstance(node, Parameter)]
     return Model([node for node in nodes if isinstance(node, Result)], parameters, name, sinks=ends)

@@ -48,7 +48,7 @@ class Cargo:
 
     @property
     def references(self) -> list[Any]:
-        return [one.reference for one in self.shared]
+        return [entry.reference for entry in self.shared]
 
 
 class ObjectStore:
@@ -86,7 +86,7 @@ class ObjectStore:
 
 def unpacked(shipment: Shipment, arrays: Sequence[np.ndarray]) -> dict[str, memoryview]:
     """Return the sections of a shipment, given the arrays that were sent along."""
-    weights = b"".join(arrays[one].data if isinstance(one, int) else one for one in shipment.weights)
+    weights = b"".join(arrays[part].data if isinstance(part, int) else part for part in shipment.weights)
     return {name: memoryview(content) for name, content in {**shipment.sections, "weights": weights}.items()}
 
 

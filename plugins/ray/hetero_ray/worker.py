@@ -34,7 +34,7 @@ class Description:
 
 @dataclass
 class Outcome:
-    """What an inference returns besides its outputs: their types and shapes, and the times of the operations."""
+    """The results of an inference besides its outputs: their types and shapes, and the times of the operations."""
 
     outputs: list[View]
     profile: list[ProfilingInfo]
@@ -101,8 +101,8 @@ class Worker:
     ) -> tuple[Collection[str], dict[str, str]]:
         """Return the names of the supported operations, and the reasons why others are not supported."""
         plugin, implied = self._core.resolve_device(device_name)
-        found = plugin.query_model(ir_in(unpacked(shipment, arrays)), {**implied, **options})
-        return list(found), dict(getattr(found, "refused", {}))
+        support = plugin.query_model(ir_in(unpacked(shipment, arrays)), {**implied, **options})
+        return list(support), dict(getattr(support, "refused", {}))
 
     def compile(
         self, number: int, device_name: str, options: Mapping[str, Any], shipment: Shipment, *arrays: np.ndarray
@@ -129,8 +129,8 @@ class Worker:
         request = held.request
         with held.lock, model.streams:
             for port, array, view in zip(model.compiled.inputs, arrays, views):
-                given = array if view is None else view_of(array, *view)
-                request.set_tensor(port, Tensor(given, shared_memory=True))
+                content = array if view is None else view_of(array, *view)
+                request.set_tensor(port, Tensor(content, shared_memory=True))
             request.cancelled = False
             request.infer()
             # Row-major, as remote tensors are. A request's next inference may write to the same memory.

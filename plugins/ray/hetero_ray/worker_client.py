@@ -104,14 +104,16 @@ class WorkerClient:
         mine = hetero_version()
         with ray_errors(self.device):
             try:
-                found = f"hetero {ray.get(self._actor.version.remote(), timeout=_START_TIMEOUT)}"
+                installed = f"hetero {ray.get(self._actor.version.remote(), timeout=_START_TIMEOUT)}"
             except ray.exceptions.ActorDiedError as error:
                 if "No module named 'hetero" not in str(error):
                     raise
-                found = "no hetero-ray"
-        if found != f"hetero {mine}":
+                installed = "no hetero-ray"
+        if installed != f"hetero {mine}":
             advice = f"pip install hetero=={mine} hetero-ray there"
-            raise DeviceError(f"{self.device} at {placement.address} has {found}, but this is hetero {mine}: {advice}")
+            raise DeviceError(
+                f"{self.device} at {placement.address} has {installed}, but this is hetero {mine}: {advice}"
+            )
 
     def description(self, name: str) -> Description:
         """Return a device of the node by name; "" for the first one. Raises DeviceError if there is none."""

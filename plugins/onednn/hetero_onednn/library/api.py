@@ -140,7 +140,7 @@ class Argument(enum.IntEnum):
 
 
 class Query(enum.IntEnum):
-    """What a primitive descriptor or a memory descriptor is asked."""
+    """Questions to a primitive descriptor or a memory descriptor."""
 
     implementation = 8
     strides = 14
@@ -188,10 +188,10 @@ class OneDnnError(DeviceError):
 @functools.cache
 def function(name: str) -> Callable[..., Any]:
     """Return a function of the library by its name without dnnl_, as it is: the status is not checked."""
-    found = load_library().handle[f"dnnl_{name}"]
-    letters, found.restype = _OTHER_FUNCTIONS.get(name) or (_PARAMETERS[name], ctypes.c_int)
-    found.argtypes = [_TYPES[letter] for letter in letters]
-    return found
+    symbol = load_library().handle[f"dnnl_{name}"]
+    letters, symbol.restype = _OTHER_FUNCTIONS.get(name) or (_PARAMETERS[name], ctypes.c_int)
+    symbol.argtypes = [_TYPES[letter] for letter in letters]
+    return symbol
 
 
 def call(name: str, *arguments: Any) -> None:

@@ -57,8 +57,8 @@ def load_library() -> Library:
         if version.major == _MAJOR:
             return Library(handle, package, f"{version.major}.{version.minor}.{version.patch}")
         problems.append(f"{package} is oneDNN {version.major}, not {_MAJOR}")
-    found = "; ".join(problems) or "no package of oneDNN is installed"
-    raise DeviceError(f"ONEDNN needs the library oneDNN {_MAJOR}, but {found}: {INSTALL}")
+    reasons = "; ".join(problems) or "no package of oneDNN is installed"
+    raise DeviceError(f"ONEDNN needs the library oneDNN {_MAJOR}, but {reasons}: {INSTALL}")
 
 
 @contextlib.contextmanager

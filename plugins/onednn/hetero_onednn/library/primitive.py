@@ -70,7 +70,7 @@ def describe(kind: str, *arguments: object) -> PrimitiveDescriptor:
     Descriptors and attributes may be passed as they are, None for one that is missing. Raises OneDnnError if oneDNN has
     no such primitive.
     """
-    plain = [one.handle if isinstance(one, Handle) else one for one in arguments]
+    plain = [argument.handle if isinstance(argument, Handle) else argument for argument in arguments]
     return PrimitiveDescriptor(create(f"{kind}_primitive_desc_create", api.engine(), *plain))
 
 

@@ -24,7 +24,7 @@ def needs_one_thread(model: Model) -> bool:
         shapes = {value: tuple(value.shape) for value in (*node.outputs(), *node.input_values())}
         work = work_of(node, shapes)
         seconds.append(work.operations / _OPERATIONS + work.bytes / _BYTES)
-    return sum(one * one for one in seconds) < _SHORT * sum(seconds)
+    return sum(duration * duration for duration in seconds) < _SHORT * sum(seconds)
 
 
 @contextmanager

@@ -112,13 +112,13 @@ def _lower(
 
     def arguments(descriptor: PrimitiveDescriptor) -> Mapping[int, Value]:
         source = lowering.value(data, descriptor.src.transposed(axes), node)
-        found: dict[int, Value] = {Argument.src: Value(source.buffer, descriptor.src, source.offset)}
+        values: dict[int, Value] = {Argument.src: Value(source.buffer, descriptor.src, source.offset)}
         if int8 is None:
-            found[Argument.weights] = lowering.as_seen(filters, seen, descriptor.weights, node)
+            values[Argument.weights] = lowering.as_seen(filters, seen, descriptor.weights, node)
         else:
-            found[Argument.weights] = lowering.constant(int8.weights, seen, descriptor.weights)
-            found.update(int8.arguments(lowering))
-        return found if bias is None else found | {Argument.bias: lowering.constant(bias)}
+            values[Argument.weights] = lowering.constant(int8.weights, seen, descriptor.weights)
+            values.update(int8.arguments(lowering))
+        return values if bias is None else values | {Argument.bias: lowering.constant(bias)}
 
     value = lowering.emit(operation, post_ops, describe_it, arguments)
     value = Value(value.buffer, value.descriptor.transposed(axes))

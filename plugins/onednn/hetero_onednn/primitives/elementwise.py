@@ -110,11 +110,11 @@ class _Chain:
         self.kind = kind
         self._is_eltwise = len(post_ops) == 1 and isinstance(post_ops[0], EltwiseOp) and kind is layout.data_type
         operands = [operation.outside(op.operand) for op in post_ops if isinstance(op, BinaryOp)]
-        vectors = [one for one in operands if not self._is_whole(one) and self._wide_axes(one)]
-        wide = {axis for one in vectors for axis in self._wide_axes(one)}
+        vectors = [operand for operand in operands if not self._is_whole(operand) and self._wide_axes(operand)]
+        wide = {axis for operand in vectors for axis in self._wide_axes(operand)}
         # The value as the primitive sees it, the places of its axes there, and how often vectors are repeated.
         self._seen, self._places, self._repeats = _collapsed(layout, wide, all(map(is_constant, vectors)))
-        self._operands = [(one, self._operand_descriptor(one)) for one in operands]
+        self._operands = [(operand, self._operand_descriptor(operand)) for operand in operands]
         self._descriptor = self._describe()
 
     @property
@@ -125,7 +125,7 @@ class _Chain:
 
     def lower(self, running: Value) -> Value:
         arguments: dict[int, Value] = {Argument.src: Value(running.buffer, self._seen, running.offset)}
-        values = [self._operand_value(*one) for one in self._operands]
+        values = [self._operand_value(*pair) for pair in self._operands]
         if isinstance(self.post_ops[0], BinaryOp):
             arguments[Argument.src_1] = values.pop(0)
         elif not self._is_eltwise:
@@ -203,8 +203,8 @@ def _collapsed(
         return layout, {axis: axis for axis in range(layout.rank)}, 1
     axis = next(iter(wide), order[-1])
     place = order.index(axis)
-    outer = math.prod(layout.dims[one] for one in order[:place])
-    inner = math.prod(layout.dims[one] for one in order[place + 1 :])
+    outer = math.prod(layout.dims[index] for index in order[:place])
+    inner = math.prod(layout.dims[index] for index in order[place + 1 :])
     length, repeats = layout.dims[axis], 1
     if inner == 1 and is_repeatable:
         while not outer % (2 * repeats) and length * repeats < _LONG_ROW:

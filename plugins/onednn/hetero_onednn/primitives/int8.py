@@ -30,14 +30,14 @@ class Int8Operands:
 
     def arguments(self, lowering: Lowering) -> Mapping[int, Value]:
         """Return the arguments with scales and zero points."""
-        found: dict[int, Value] = {
+        values: dict[int, Value] = {
             Argument.scales | Argument.src: lowering.constant(np.array([self.data.scale], np.float32)),
             Argument.scales | Argument.weights: lowering.constant(self.scales),
         }
         if self.data.zero_point:
             number = np.array([self.data.zero_point], np.int32)
-            found[Argument.zero_points | Argument.src] = lowering.constant(number, plain([1], DataType.s32))
-        return found
+            values[Argument.zero_points | Argument.src] = lowering.constant(number, plain([1], DataType.s32))
+        return values
 
 
 def int8_operands(
@@ -50,17 +50,17 @@ def int8_operands(
     source, array = quantized(data), constant_array(weights)
     if source is None or array is None:
         return None
-    found = lowering.constants.derived(array, quantize)
-    return None if found is None else Int8Operands(source, *found)
+    quantization = lowering.constants.derived(array, quantize)
+    return None if quantization is None else Int8Operands(source, *quantization)
 
 
 def quantized_group_filters(filters: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Return integers and scales for filters ``[groups, channels, …]``."""
-    found = quantized_weights(filters.reshape(-1, *filters.shape[2:]))
-    return None if found is None else (found[0].reshape(filters.shape), found[1])
+    quantization = quantized_weights(filters.reshape(-1, *filters.shape[2:]))
+    return None if quantization is None else (quantization[0].reshape(filters.shape), quantization[1])
 
 
 def quantized_columns(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Return integers and scales for a matrix ``[sums, columns]``."""
-    found = quantized_weights(matrix.T)
-    return None if found is None else (np.ascontiguousarray(found[0].T), found[1])
+    quantization = quantized_weights(matrix.T)
+    return None if quantization is None else (np.ascontiguousarray(quantization[0].T), quantization[1])

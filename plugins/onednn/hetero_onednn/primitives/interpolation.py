@@ -46,9 +46,9 @@ def interpolation(lowering: Lowering, operation: PrimitiveOperation) -> None:
     if algorithm is None:
         return lowering.define(result, _product(lowering, operation, weights))
     source = lowering.dense(data, node)
-    wanted = lowering.any_layout(result)
+    layout = lowering.any_layout(result)
     descriptor = describe(
-        "resampling_forward", FORWARD_INFERENCE, algorithm, None, source.descriptor, wanted, Attributes()
+        "resampling_forward", FORWARD_INFERENCE, algorithm, None, source.descriptor, layout, Attributes()
     )
     lowering.define(result, lowering.execute(node, descriptor, {Argument.src: source}))
 
@@ -71,7 +71,7 @@ def _algorithm(weights: dict[int, np.ndarray], rank: int) -> Algorithm | None:
     if not 3 <= rank <= 5 or min(weights, default=2) < 2:
         return None
     for algorithm in (Algorithm.resampling_nearest, Algorithm.resampling_linear):
-        if all(np.allclose(one, _weights_of(algorithm, *one.shape), atol=_TOLERANCE) for one in weights.values()):
+        if all(np.allclose(w, _weights_of(algorithm, *w.shape), atol=_TOLERANCE) for w in weights.values()):
             return algorithm
     return None
 

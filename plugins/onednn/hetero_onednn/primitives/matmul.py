@@ -44,25 +44,25 @@ def matmul(lowering: Lowering, operation: PrimitiveOperation) -> None:
         second = second.resized(second.dims, DataType.s8)
     bias, post_ops = bias_and_post_ops(operation, axis=len(result.shape) - 1) if result.shape else (None, [])
     kind = DataType.s8 if int8 else lowering.data_type(right)
-    wanted = any_layout(second.dims, kind) if is_constant(right) else second
+    weights = any_layout(second.dims, kind) if is_constant(right) else second
 
     def describe_it(attributes: Attributes) -> PrimitiveDescriptor:
         added = None if bias is None else plain([1] * (rank - 1) + [bias.size], DataType.f32)
         target = plain(shape, lowering.result_type(operation, is_int8=int8 is not None))
         if int8 is not None:
             int8.describe(attributes, weights_mask=1 << rank - 1)
-        return describe("matmul", first, wanted, added, target, attributes)
+        return describe("matmul", first, weights, added, target, attributes)
 
     def arguments(descriptor: PrimitiveDescriptor) -> Mapping[int, Value]:
-        found: dict[int, Value] = {
+        values: dict[int, Value] = {
             Argument.src: lowering.as_seen(left, first, first, operation.node),
             Argument.weights: lowering.as_seen(right, second, descriptor.weights, operation.node)
             if int8 is None
             else lowering.constant(int8.weights, second, descriptor.weights),
         }
         if int8 is not None:
-            found.update(int8.arguments(lowering))
-        return found if bias is None else found | {Argument.bias: lowering.constant(bias)}
+            values.update(int8.arguments(lowering))
+        return values if bias is None else values | {Argument.bias: lowering.constant(bias)}
 
     value = lowering.emit(operation, post_ops, describe_it, arguments)
     value = Value(value.buffer, plain(result.shape, value.descriptor.data_type))

@@ -72,7 +72,7 @@ def joined(lowering: Lowering, operation: PrimitiveOperation, values: Sequence[V
         largest = plain(values[0].descriptor.dims, values[0].descriptor.data_type)
     if largest.is_strided and largest.strides[axis] * largest.dims[axis] < _SHORT_RUN:
         # Copies of short runs are slow: the axis becomes the outermost one in memory.
-        others = [one for one in largest.axes_in_memory or () if one != axis]
+        others = [other for other in largest.axes_in_memory or () if other != axis]
         largest = ordered(largest.dims, largest.data_type, [axis, *others])
     layouts = [largest.resized(value.descriptor.dims) for value in values]
     values = [
@@ -84,8 +84,8 @@ def joined(lowering: Lowering, operation: PrimitiveOperation, values: Sequence[V
     shape = list(values[0].descriptor.dims)
     shape[axis] = sum(value.descriptor.dims[axis] for value in values)
     sources = (ctypes.c_void_p * len(values))(*(value.descriptor.handle for value in values))
-    wanted = largest.resized(shape)
-    descriptor = describe("concat", wanted, len(values), axis, sources, Attributes())
+    target = largest.resized(shape)
+    descriptor = describe("concat", target, len(values), axis, sources, Attributes())
     arguments = {Argument.multiple_src + index: value for index, value in enumerate(values)}
     return lowering.execute(operation.node, descriptor, arguments)
 
@@ -112,8 +112,8 @@ def convert(lowering: Lowering, operation: PrimitiveOperation) -> None:
     if operation.epilogue:
         return elementwise(lowering, operation)
     value = lowering.value(operation.inputs[0], reader=operation.node)
-    wanted = value.descriptor.resized(value.descriptor.dims, lowering.data_type(operation.result))
-    result = value if value.descriptor == wanted else lowering.reordered(value, wanted, operation.node)
+    layout = value.descriptor.resized(value.descriptor.dims, lowering.data_type(operation.result))
+    result = value if value.descriptor == layout else lowering.reordered(value, layout, operation.node)
     lowering.define(operation.result, result)
 
 

@@ -130,12 +130,12 @@ ELEMENTWISE = (*_UNARY, *_BINARY, *_WITH_PARAMETERS)
 
 def chain_of(operation: PrimitiveOperation) -> list[PostOp]:
     """Return the post-ops for the nodes after the main node of an operation."""
-    found: list[PostOp] = []
+    post_ops: list[PostOp] = []
     running = operation.main.output(0)
     for node in operation.epilogue:
-        found += post_ops_of(node, node.input_values().index(running)) or ()
+        post_ops += post_ops_of(node, node.input_values().index(running)) or ()
         running = node.output(0)
-    return found
+    return post_ops
 
 
 def bias_and_post_ops(operation: PrimitiveOperation, axis: int) -> tuple[np.ndarray | None, list[PostOp]]:

@@ -112,10 +112,10 @@ def _combined(lowering: Lowering, operation: PrimitiveOperation, axes: Sequence[
     node, data = operation.main, operation.inputs[0]
     value = lowering.value(data, reader=node)
     moved = Value(value.buffer, value.descriptor.transposed([*axes, *kept]), value.offset)
-    wanted = plain(moved.descriptor.dims, moved.descriptor.data_type)
-    source = moved if moved.descriptor.same_places(wanted) else lowering.reordered(moved, wanted, node)
+    dense = plain(moved.descriptor.dims, moved.descriptor.data_type)
+    source = moved if moved.descriptor.same_places(dense) else lowering.reordered(moved, dense, node)
     count = math.prod(data.shape[axis] for axis in axes)
-    layout = plain([wanted.byte_size // ELEMENT_SIZES[wanted.data_type] // count], wanted.data_type)
+    layout = plain([dense.byte_size // ELEMENT_SIZES[dense.data_type] // count], dense.data_type)
     parts = [Value(source.buffer, layout, source.offset + index * layout.byte_size) for index in range(count)]
     result = parts[0]
     descriptor = describe("binary", _PAIRWISE[type(node)], layout, layout, layout, Attributes())

@@ -61,10 +61,10 @@ def slicing(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node = operation.main
     bounds = [constant_array(value) for value in operation.inputs[1:]]
     index = node.index(operation.inputs[0].shape, bounds)
-    found = view(lowering, operation.inputs[0], lambda array: array[(*index, ...)], operation.node)
-    if found is None:
+    selection = view(lowering, operation.inputs[0], lambda array: array[(*index, ...)], operation.node)
+    if selection is None:
         raise unsupported(operation, "its elements are in reverse order")
-    lowering.define(operation.result, found)
+    lowering.define(operation.result, selection)
 
 
 def _unsupported_split(node: Node) -> str | None:
@@ -95,9 +95,9 @@ def _part(lowering: Lowering, operation: PrimitiveOperation, data: Output, axis:
         if (part := value.descriptor.part(shape, offsets)) is not None:
             return Value(value.buffer, part, value.offset)
     index = (*[slice(None)] * axis, slice(begin, begin + length))
-    found = view(lowering, data, lambda array: array[index], operation.node)
-    assert found is not None
-    return found
+    selection = view(lowering, data, lambda array: array[index], operation.node)
+    assert selection is not None
+    return selection
 
 
 @lowers(ops.DepthToSpace, ops.SpaceToDepth, unless=unsupported_unless(DATA_TYPES, least=3, most=5))
@@ -105,9 +105,9 @@ def block_move(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node, result = operation.main, operation.result
     move: Any = depth_to_space_blocks if isinstance(node, ops.DepthToSpace) else space_to_depth_blocks
     # Axes of row-major memory can be split; their order is then changed by one copy.
-    found = view(lowering, operation.inputs[0], lambda array: move(node, array), node, is_plain=True)
-    assert found is not None
-    copy = lowering.reordered(found, plain(found.descriptor.dims, found.descriptor.data_type), node)
+    selection = view(lowering, operation.inputs[0], lambda array: move(node, array), node, is_plain=True)
+    assert selection is not None
+    copy = lowering.reordered(selection, plain(selection.descriptor.dims, selection.descriptor.data_type), node)
     lowering.define(result, Value(copy.buffer, lowering.plain_layout(result)))
 
 
@@ -124,13 +124,13 @@ def _unsupported_gather(node: ops.Gather) -> str | None:
 
 def _runs(indices: np.ndarray) -> list[tuple[int, int]]:
     """Return the first index and the length of each run of consecutive indices."""
-    found: list[tuple[int, int]] = []
+    runs: list[tuple[int, int]] = []
     for index in indices.reshape(-1).tolist():
-        if found and sum(found[-1]) == index:
-            found[-1] = found[-1][0], found[-1][1] + 1
+        if runs and sum(runs[-1]) == index:
+            runs[-1] = runs[-1][0], runs[-1][1] + 1
         else:
-            found.append((index, 1))
-    return found
+            runs.append((index, 1))
+    return runs
 
 
 @lowers(ops.Gather, unless=_unsupported_gather)

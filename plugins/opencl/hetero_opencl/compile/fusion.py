@@ -1,4 +1,4 @@
-"""Which operations the kernels of this plugin run as one: the rules for the pass ``fuse_elementwise``."""
+"""Fusion of operations into one kernel: the rules for the pass ``fuse_elementwise``."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def _prologue(node: Node) -> Sequence[Node]:
     """
     if type(node) not in (ops.MatMul, *_CONVOLUTIONS) or node.get_element_type() is not Type.i32:
         return []
-    found: list[Node] = []
+    nodes: list[Node] = []
     for value in node.input_values():
         if _is_widening_convert(value.node):
-            found.append(value.node)
+            nodes.append(value.node)
         elif value.node is node.input_value(0).node and _takes_zero_point(node):
-            found += [value.node.input_value(0).node, value.node]
-    return found
+            nodes += [value.node.input_value(0).node, value.node]
+    return nodes
 
 
 def _takes_zero_point(convolution: Node) -> bool:

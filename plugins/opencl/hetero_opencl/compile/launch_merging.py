@@ -76,7 +76,7 @@ def _fits(launch: Launch) -> bool:
     is_one_item = math.prod(launch.local_size) == 1
     return (
         (is_one_item or (len(launch.global_size) == 1 and launch.global_size[0] <= _MOST_ITEMS))
-        and all(isinstance(one, Buffer) or one.dtype.str[1:] in _NUMBERS for one in launch.arguments)
+        and all(isinstance(argument, Buffer) or argument.dtype.str[1:] in _NUMBERS for argument in launch.arguments)
         and is_function(launch.source, launch.kernel, is_one_item)
     )
 
@@ -112,7 +112,7 @@ def _text(launches: Sequence[Launch], buffers: Sequence[Buffer], offsets: Sequen
     calls: list[str] = []
     for launch, offset in zip(launches, offsets):
         is_one_item, axes = math.prod(launch.local_size or ()) == 1, len(launch.global_size)
-        kinds = tuple("" if isinstance(one, Buffer) else one.dtype.str[1:] for one in launch.arguments)
+        kinds = tuple("" if isinstance(argument, Buffer) else argument.dtype.str[1:] for argument in launch.arguments)
         key = (launch.source, launch.kernel, is_one_item, axes, kinds)
         if key not in functions:
             suffix = f"_{len(functions)}"
@@ -122,7 +122,7 @@ def _text(launches: Sequence[Launch], buffers: Sequence[Buffer], offsets: Sequen
         arguments = ", ".join(names[buffer] for buffer in launch.buffers())
         calls.append(f"    PART({offset}, {functions[key]}, {arguments})\n")
     parameters = ["volatile int *counters", "const int *numbers", *(f"void *{name}" for name in names.values())]
-    head = f"kernel void merged({', '.join(f'global {one}' for one in parameters)})"
+    head = f"kernel void merged({', '.join(f'global {parameter}' for parameter in parameters)})"
     return "".join([*texts, source("tickets"), head, "\n{\n    BEGIN\n", *calls, "    END\n}\n"])
 
 
@@ -154,8 +154,8 @@ def _words(launch: Launch, profile: DeviceProfile) -> list[int]:
     items, group = math.prod(launch.global_size), math.prod(launch.local_size or ())
     of_ticket = max(group, -(-items // (profile.compute_units * _TICKETS_PER_CORE)))
     words = [-(-items // of_ticket), of_ticket, items, *launch.global_size, *[1] * (3 - len(launch.global_size))]
-    for one in launch.arguments:
-        if not isinstance(one, Buffer):
-            wide = one if one.nbytes >= 4 else np.int32(one)
+    for argument in launch.arguments:
+        if not isinstance(argument, Buffer):
+            wide = argument if argument.nbytes >= 4 else np.int32(argument)
             words += np.frombuffer(wide.tobytes(), np.int32).tolist()
     return words

@@ -83,8 +83,8 @@ class _Assignment:
     def _conversions(self, value: Output) -> float:
         """Return the seconds of the conversions of a value, each once for all readers of a layout."""
         written = self._chosen[value.node].signature.output if value.node in self._chosen else ROWS
-        wanted = {self._read(target.node, target.index) for target in value.get_target_inputs()}
-        return sum(self._conversion(value, written, layout) for layout in wanted)
+        layouts = {self._read(target.node, target.index) for target in value.get_target_inputs()}
+        return sum(self._conversion(value, written, layout) for layout in layouts)
 
     def _read(self, node: Node, index: int) -> Layout:
         return self._chosen[node].signature.inputs[index] if node in self._chosen else ROWS

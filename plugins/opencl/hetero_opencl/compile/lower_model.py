@@ -45,10 +45,10 @@ def lower_model(
     operations = [KernelOperation(node) for node in model.get_ordered_ops() if not is_terminal(node)]
     choices = {}
     for operation in operations:
-        found = choices_of(operation, implementations_of(operation.main), device.profile, tuning)
-        if not found:
+        options = choices_of(operation, implementations_of(operation.main), device.profile, tuning)
+        if not options:
             raise UnsupportedOperationError(f"{operation.type_name} '{operation.name}' has no OpenCL kernel")
-        choices[operation.node] = found
+        choices[operation.node] = options
     chosen = assign_layouts(choices, partial(conversion_seconds, profile=device.profile))
     layouts = {value: choice.signature.output for node, choice in chosen.items() for value in node.outputs()}
     parts = find_concat_parts(operations, chosen, device.handle.mem_base_addr_align // 8)

@@ -39,7 +39,7 @@ def transform(program: KernelProgram) -> str:
 def fuse(program: KernelProgram) -> str:
     """Fused operations, under the name of the anchor, or of the last one if there is no anchor."""
     rows = [
-        (node.friendly_name, len(node.operations), " ".join(one.type_info.name for one in node.operations))
+        (node.friendly_name, len(node.operations), " ".join(operation.type_info.name for operation in node.operations))
         for node in program.model.get_ordered_ops()
         if isinstance(node, ops.Fused) and len(node.operations) > 1
     ]

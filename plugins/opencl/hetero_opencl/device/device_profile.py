@@ -17,7 +17,7 @@ _L1_BYTES = 32 * 1024
 
 @dataclass(frozen=True, kw_only=True)
 class Measurements:
-    """What only running kernels shows. The defaults are those of two processor cores, for the trial that measures.
+    """Figures that are measured. The defaults are those of two processor cores, for the trial that measures.
 
     ``flops_per_second`` is that of a large f32 gemm, with a multiplication and an addition as two operations.
     ``bytes_per_second`` counts the bytes read and those written, in arrays larger than the caches. ``launch_seconds``

@@ -92,6 +92,8 @@ class Launch:
     def described_arguments(self) -> list[int | tuple[str, str]]:
         """Describe the arguments for a build process: the byte size of a buffer, the type and hex bytes of a number."""
         return [
-            one.byte_size + SLACK if isinstance(one, Buffer) else (one.dtype.str, one.tobytes().hex())
-            for one in self.arguments
+            argument.byte_size + SLACK
+            if isinstance(argument, Buffer)
+            else (argument.dtype.str, argument.tobytes().hex())
+            for argument in self.arguments
         ]

@@ -34,7 +34,9 @@ class _ArgumentSet:
         self._program = program
         self.kernels = program.make_kernels()
         #: The arguments of ``enqueue_nd_range_kernel`` after the queue.
-        self.launches = [(k, one.global_size, one.local_size) for k, one in zip(self.kernels, program.commands)]
+        self.launches = [
+            (k, launch.global_size, launch.local_size) for k, launch in zip(self.kernels, program.commands)
+        ]
         self.regions: list[DeviceRegion | None] = []
         self.bindings, self.plan = Bindings(), MemoryPlan[Buffer]()
         self._arena_version: int | None = None  # the arena's version when the arguments were set
@@ -119,7 +121,7 @@ class BoundProgram:
             if shape is not None and tensor.shape != shape and context.holds(tensor):
                 tensor.set_shape(shape)
         tensors = [*inputs, *outputs]
-        regions = next((one.regions for one in self._sets if one.is_for(tensors)), None)
+        regions = next((arguments.regions for arguments in self._sets if arguments.is_for(tensors)), None)
         if regions is None:
             regions = [DeviceRegion.of(tensor, context) for tensor in inputs]
             for tensor, shape in shaped_outputs:
@@ -129,16 +131,16 @@ class BoundProgram:
 
     def unbind(self) -> None:
         """Forget the tensors, so that their memory can be freed. The kernels are kept."""
-        for one in self._sets:
-            one.unbind()
+        for arguments in self._sets:
+            arguments.unbind()
 
     def _select_set(self, regions: list[DeviceRegion | None]) -> None:
         """Move the set with arguments for these regions to the front, else a new or the least recently used one."""
         sets = self._sets
-        at = next(
-            (at for at, one in enumerate(sets) if one.regions is regions or one.regions == regions or not one.regions),
-            None,
+        usable = (
+            at for at, kept in enumerate(sets) if kept.regions is regions or kept.regions == regions or not kept.regions
         )
+        at = next(usable, None)
         if at is None and len(sets) < MAX_ARGUMENT_SETS:
             sets.insert(0, _ArgumentSet(self.program))
         else:

@@ -33,15 +33,15 @@ def measure_operations(
     Operations that can run in one way only, and those that were measured before, are left out. ``progress`` is called
     with the operation, the number of those done, and that of all.
     """
-    found: dict[str, tuple[KernelOperation, KernelProgram, list[list[Choice]]]] = {}
+    entries: dict[str, tuple[KernelOperation, KernelProgram, list[list[Choice]]]] = {}
     for program in programs:
         for step in program.steps:
             operation = KernelOperation(step.node)
             key = operation_key(operation)
-            if key not in tuning.measurements and key not in found:
+            if key not in tuning.measurements and key not in entries:
                 candidates = candidates_of(operation, implementations_of(operation.main), context.device.profile)
-                found[key] = operation, program, list(candidates)
-    measured = {key: entry for key, entry in found.items() if sum(map(len, entry[2])) > 1}
+                entries[key] = operation, program, list(candidates)
+    measured = {key: entry for key, entry in entries.items() if sum(map(len, entry[2])) > 1}
     for done, (key, (operation, program, groups)) in enumerate(measured.items()):
         if progress:
             progress(f"{operation.type_name} '{operation.name}'", done, len(measured))
@@ -74,8 +74,8 @@ def _measure(
     del built
     seconds = dict.fromkeys(map(id, candidates), float("inf"))
     for _ in range(ROUNDS):
-        for choice, one in zip(candidates, bound):
-            seconds[id(choice)] = min(seconds[id(choice)], _seconds(one))
+        for choice, bound_program in zip(candidates, bound):
+            seconds[id(choice)] = min(seconds[id(choice)], _seconds(bound_program))
     return seconds
 
 

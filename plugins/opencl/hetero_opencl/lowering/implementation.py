@@ -104,8 +104,13 @@ def candidates_of(
             continue
         for signature in implementation.signatures(operation, profile):
             yield [
-                Choice(implementation, signature, one, implementation.estimate(operation, signature, one, profile))
-                for one in implementation.configurations(operation, signature, profile)
+                Choice(
+                    implementation,
+                    signature,
+                    configuration,
+                    implementation.estimate(operation, signature, configuration, profile),
+                )
+                for configuration in implementation.configurations(operation, signature, profile)
             ]
 
 
@@ -121,6 +126,6 @@ def choices_of(
     for candidates in candidates_of(operation, implementations, profile):
         best = min(candidates, key=lambda choice: choice.seconds)
         measured = measurements.get(best.key)
-        found = [choice for choice in candidates if measured and choice.configuration == measured.configuration]
-        choices.append(replace(found[0], seconds=measured.seconds, is_measured=True) if measured and found else best)
+        tuned = [choice for choice in candidates if measured and choice.configuration == measured.configuration]
+        choices.append(replace(tuned[0], seconds=measured.seconds, is_measured=True) if measured and tuned else best)
     return choices

@@ -13,7 +13,7 @@ from hetero_opencl.device.transfers import contiguous
 
 
 class Layout(ABC):
-    """How the elements of a value are arranged in a buffer."""
+    """An arrangement of the elements of a value in a buffer."""
 
     @abstractmethod
     def __str__(self) -> str: ...

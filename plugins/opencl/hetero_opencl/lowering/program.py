@@ -82,7 +82,7 @@ class KernelProgram:
         launches_of = Counter(launch.node_name for launch in self.launches)  # ``seconds`` is the sum of all of them
         ends, seconds = [], 0.0
         for end, command in enumerate(self.commands, 1):
-            seconds += sum(one.seconds / launches_of[one.node_name] for one in command.parts or [command])
+            seconds += sum(part.seconds / launches_of[part.node_name] for part in command.parts or [command])
             if seconds > SLICE_SECONDS:
                 ends.append(end)
                 seconds = 0.0
@@ -129,7 +129,7 @@ class KernelProgram:
         results = [*self.outputs, *self.shape_buffers.values()]
         lifetimes: dict[Buffer, Lifetime] = {}
         for time, buffers in enumerate([self.inputs, *(launch.buffers() for launch in self.launches), results], -1):
-            for buffer in (one.whole or one for one in buffers):
+            for buffer in (used.whole or used for used in buffers):
                 if buffer.is_planned:
                     first = lifetimes[buffer].first if buffer in lifetimes else time
                     lifetimes[buffer] = Lifetime(buffer.byte_size, first, time)

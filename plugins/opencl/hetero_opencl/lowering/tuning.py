@@ -66,7 +66,8 @@ class Tuning:
     def save(self) -> None:
         """Write the file. Raises OSError if that is not possible."""
         operations = {
-            key: {name: one._asdict() for name, one in found.items()} for key, found in self.measurements.items()
+            key: {name: measurement._asdict() for name, measurement in measured.items()}
+            for key, measured in self.measurements.items()
         }
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(self.file) as (stream,):
@@ -96,7 +97,10 @@ def operation_key(operation: KernelOperation) -> str:
 
 def _measurements(operations: Mapping[str, Any]) -> dict[str, dict[str, Measurement]]:
     """Return the measurements of a file. Raises ValueError, LookupError, TypeError or AttributeError for others."""
-    return {key: {name: _measurement(**one) for name, one in found.items()} for key, found in operations.items()}
+    return {
+        key: {name: _measurement(**measurement) for name, measurement in measured.items()}
+        for key, measured in operations.items()
+    }
 
 
 def _measurement(configuration: Mapping[str, Any], seconds: Any) -> Measurement:

@@ -79,8 +79,8 @@ def _weights(
     """
     query, keys = node.input_value(0), node.get_input_shape(1)[-2]
     mask, sink, mask_kind = _terms(node)
-    given = [value for value in (mask, sink) if value is not None]
-    batch = np.broadcast_shapes(tuple(scored), *(tuple(value.shape[:-2]) for value in given))
+    terms = [value for value in (mask, sink) if value is not None]
+    batch = np.broadcast_shapes(tuple(scored), *(tuple(value.shape[:-2]) for value in terms))
     wide = wide_type(query.element_type)
     weights = scores
     if batch != tuple(scored):
@@ -94,7 +94,7 @@ def _weights(
     numbers += [rows, keys, of_mask[-2], of_mask[-1], of_sink[-2], first]
     group = 1 if lowering.device.profile.is_cpu_like else _GROUP_ON_GPUS
     text = _text(types, len(axes), {"MASK_KIND": mask_kind, "SINK_KIND": int(sink is not None), "GROUP": group})
-    arguments: list[Argument] = [scores, weights, scale, *given, *numbers]
+    arguments: list[Argument] = [scores, weights, scale, *terms, *numbers]
     lowering.launch(text, "attention_weights", arguments, [math.prod(batch) * rows * group], [group])
     return batch, weights
 
@@ -136,13 +136,13 @@ def _flash_attention(lowering: Lowering, node: ops.ScaledDotProductAttention) ->
     query, key, value = node.input_values()[:3]
     mask, sink, mask_kind = _terms(node)
     (queries, depth), (keys, width) = query.shape[-2:], value.shape[-2:]
-    given = [one for one in (mask, sink) if one is not None]
+    terms = [term for term in (mask, sink) if term is not None]
     scale, scale_type = _scale(lowering, node)
     types = {"DATA": query.element_type, "SCALE": scale_type}
-    types |= {name: one.element_type for name, one in (("MASK", mask), ("SINK", sink)) if one is not None}
+    types |= {name: term.element_type for name, term in (("MASK", mask), ("SINK", sink)) if term is not None}
     batch = node.shape[:-2]
-    of_mask, of_sink = (_strides(one, len(batch)) for one in (mask, sink))
-    strides = [strides_of(one.shape[:-2], len(batch), math.prod(one.shape[-2:])) for one in (query, key, value)]
+    of_mask, of_sink = (_strides(term, len(batch)) for term in (mask, sink))
+    strides = [strides_of(term.shape[:-2], len(batch), math.prod(term.shape[-2:])) for term in (query, key, value)]
     axes = list(zip(batch, *strides, of_mask, of_sink))[::-1]
     numbers = [number for axis in axes for number in axis]
     numbers += [queries, keys, of_mask[-2], of_mask[-1], of_sink[-2]]
@@ -153,7 +153,7 @@ def _flash_attention(lowering: Lowering, node: ops.ScaledDotProductAttention) ->
         MASK_KIND=mask_kind, SINK_KIND=int(sink is not None),
         **_axis_macros(["query", "key", "value", "mask", "sink"], len(axes)),
     )  # fmt: skip
-    arguments: list[Argument] = [query, key, value, node.output(0), scale, *given, *numbers]
+    arguments: list[Argument] = [query, key, value, node.output(0), scale, *terms, *numbers]
     items = [-(-queries // (16 * vectors)), math.prod(batch)]
     lowering.note_decision(f"scores of {_FLASH_KEYS} keys by {16 * vectors} queries at a time")
     lowering.launch(text, "flash_attention", arguments, items, [1, 1])

@@ -1,1 +1,1 @@
-"""What kernels of several families use: the registry, sources, element types."""
+"""Parts that kernels of several families use: the registry, sources, element types, copies, windows, sorting."""

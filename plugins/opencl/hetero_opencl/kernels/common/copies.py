@@ -125,8 +125,8 @@ def _copy_rows(lowering: Lowering, first: Sequence[Argument], word: str, axes: l
     }
     rows = math.prod(axis.length for axis in others)
     # A few parts for each core, of several cache lines.
-    wanted = -(-_PARTS_PER_UNIT * lowering.device.profile.compute_units // rows)
-    parts = max(1, min(wanted, row.length // _SHORTEST_PART))
+    share = -(-_PARTS_PER_UNIT * lowering.device.profile.compute_units // rows)
+    parts = max(1, min(share, row.length // _SHORTEST_PART))
     numbers = [number for axis in reversed(others) for number in axis]
     text = copy_source(word, len(others), ROWS=1, **strides)
     lowering.launch_rows(text, "strided_copy", [*first, *numbers, *row, parts], rows * parts)

@@ -173,7 +173,7 @@ def _geometry(operation: KernelOperation) -> _Geometry:
     groups, outputs, channels, *kernel = grouped_filters(convolution)
     pads, _ = convolution.resolve_pads(image[2:], kernel)
     values = (image[2:], operation.result.shape[2:], kernel, convolution.strides, convolution.dilations, pads)
-    pairs = [(missing, *map(int, given))[-2:] for missing, given in zip((1, 1, 1, 1, 1, 0), values)]
+    pairs = [(missing, *map(int, lengths))[-2:] for missing, lengths in zip((1, 1, 1, 1, 1, 0), values)]
     is_swapped = pairs[0][1] == pairs[1][1] == 1 < pairs[1][0]
     size, *window = [(second, first) if is_swapped else (first, second) for first, second in pairs]
     out_size, kernel_size, strides, dilations, begin = window
@@ -196,6 +196,6 @@ def pack_filters(filters: np.ndarray, shape: tuple[int, int, int, int, int], til
     groups, outputs, channels, height, width = shape
     tiles = -(-outputs // tile)
     padded = np.zeros((groups, tiles * tile, channels, height, width), filters.dtype)
-    given = filters.reshape(groups, outputs, channels, width, height).swapaxes(3, 4) if is_swapped else filters
-    padded[:, :outputs] = given.reshape(shape)
+    ordered = filters.reshape(groups, outputs, channels, width, height).swapaxes(3, 4) if is_swapped else filters
+    padded[:, :outputs] = ordered.reshape(shape)
     return np.ascontiguousarray(np.moveaxis(padded.reshape(groups, tiles, tile, channels, height, width), 2, -1))

@@ -109,10 +109,10 @@ def _write_kept(
         numbers = (*sizes, math.prod(places.shape) // 3, is_sorted)
         return lowering.launch_flat(source("nms_outputs", types), "write_kept", [*inputs, places, *numbers], count)
     text = source("nms_outputs", types, SCORE="double" if scores.value_type is Type.f64 else "float")
-    found, found_values = (
+    selected, found_values = (
         make_dynamic_output(lowering, output, [-1, 3], count * 3, total) for output in node.outputs()[:2]
     )
-    lowering.launch_flat(text, "write_kept", [*inputs, found, values, found_values, *sizes, count, is_sorted], count)
+    lowering.launch_flat(text, "write_kept", [*inputs, selected, values, found_values, *sizes, count, is_sorted], count)
     lowering.launch_flat(text, "write_count", [total, node.output(2)], 1)
 
 

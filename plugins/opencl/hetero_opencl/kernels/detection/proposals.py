@@ -21,7 +21,7 @@ from hetero_opencl.lowering.lowering import Argument, Lowering
 
 
 class _Settings(NamedTuple):
-    """How anchors are decoded: arguments of the kernel decode_anchors, in order."""
+    """Settings of the decoding of anchors: arguments of the kernel decode_anchors, in order."""
 
     first_score: int = 0
     swapped: bool = False

@@ -191,7 +191,7 @@ def compute(
     """
     rank, shape = len(output.shape), layout.storage_shape(output.shape)
     shapes = {value: layout.storage_shape(_padded(value.shape, rank)) for value in inputs if _number(value) is None}
-    lengths, strides = _coordinates(shape, [one for one in shapes.values() if one != shape])
+    lengths, strides = _coordinates(shape, [other for other in shapes.values() if other != shape])
     parameters, loads = [], []
     arguments: list[Argument] = []
     for index, value in enumerate(inputs):

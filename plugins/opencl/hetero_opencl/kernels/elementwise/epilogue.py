@@ -55,7 +55,7 @@ def takes_epilogue(anchor: Node, group: Sequence[Node]) -> bool:
     if type(anchor) not in _ANCHORS or not is_elementwise(group[0]):
         return False
     values = [value for node in group for value in (*node.input_values(), *node.outputs())]
-    if any(value.element_type is not kind for value in values) or any(type(one) is ops.FakeConvert for one in group):
+    if any(value.element_type is not kind for value in values) or any(type(node) is ops.FakeConvert for node in group):
         return False
     if kind not in FLOATS and (len(group) > 1 or type(group[0]) is not ops.Add):
         return False
@@ -76,10 +76,10 @@ def _place(value: Output, shape: tuple[int, ...], axis: int) -> str | None:
     if value.shape == shape:
         return "same"
     padded = (1,) * (len(shape) - len(value.shape)) + tuple(value.shape)
-    wanted = [1] * len(shape)
+    per_channel = [1] * len(shape)
     if shape:
-        wanted[axis] = shape[axis]
-    return "channel" if list(padded) == wanted else None
+        per_channel[axis] = shape[axis]
+    return "channel" if list(padded) == per_channel else None
 
 
 class Epilogue(NamedTuple):

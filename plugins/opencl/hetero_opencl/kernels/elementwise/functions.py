@@ -123,7 +123,7 @@ _QUANTILES = {
 
 
 def _quantile(part: str) -> str:
-    over, under = (_horner(one, "(K)") for one in _QUANTILES[part])
+    over, under = (_horner(coefficients, "(K)") for coefficients in _QUANTILES[part])
     return f"{over} / {under}"
 
 

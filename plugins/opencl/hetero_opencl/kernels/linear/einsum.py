@@ -53,8 +53,8 @@ def einsum(lowering: Lowering, node: ops.Einsum) -> None:
         result = _sum_unused(lowering, result, later | set(operand.labels), wide_type(kind))
         operand = _sum_unused(lowering, operand, later | set(result.labels), wide_type(kind))
         is_last = index == len(operands)
-        kind_now, wanted = (kind, buffer) if is_last else (wide_type(kind), None)
-        result = _product(lowering, result, operand, later, target_labels, kind_now, wanted)
+        kind_now, result_buffer = (kind, buffer) if is_last else (wide_type(kind), None)
+        result = _product(lowering, result, operand, later, target_labels, kind_now, result_buffer)
     result = _sum_unused(lowering, result, set(target_labels), kind)
     if result.buffer is buffer:
         return

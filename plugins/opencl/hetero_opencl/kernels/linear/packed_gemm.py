@@ -119,7 +119,7 @@ def _gemm(operation: KernelOperation) -> Gemm:
 
 
 class GemmTile(NamedTuple):
-    """What a work-item computes: ``rows`` by ``vectors`` of 16 columns."""
+    """The results of a work-item: ``rows`` by ``vectors`` of 16 columns."""
 
     rows: int
     vectors: int

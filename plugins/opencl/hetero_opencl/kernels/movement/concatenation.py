@@ -136,5 +136,5 @@ def _source(word: str, count: int) -> str:
         f"global const WORD *restrict {pointer}, {''.join(f'const int {number}, ' for number in numbers)}"
         for pointer, *numbers in names
     )
-    sources = " ".join(f"SOURCE({', '.join(one)})" for one in names)
+    sources = " ".join(f"SOURCE({', '.join(parameter)})" for parameter in names)
     return source("concatenation", WORD=word, PARAMETERS=parameters, SOURCES=sources)

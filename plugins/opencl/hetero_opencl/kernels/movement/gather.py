@@ -93,6 +93,6 @@ def non_zero(lowering: Lowering, node: ops.NonZero) -> None:
     flags = lowering.scratch(count)
     lowering.launch_flat(text, "find", [data, flags], count)
     before, total = exclusive_scan(lowering, flags, count)
-    found = make_dynamic_output(lowering, output, [len(lengths), -1], len(lengths) * count, total)
+    coordinates = make_dynamic_output(lowering, output, [len(lengths), -1], len(lengths) * count, total)
     table = lowering.constant(np.array(lengths, np.int32))
-    lowering.launch_flat(text, "write_coordinates", [flags, before, total, table, found, len(lengths)], count)
+    lowering.launch_flat(text, "write_coordinates", [flags, before, total, table, coordinates, len(lengths)], count)

@@ -127,7 +127,7 @@ def _activation(node: Cells | Sequences, index: int) -> str:
     is_double = node.get_input_element_type(0) is Type.f64
     formula, *numbers = _ACTIVATIONS[node.activations[index]]
     parameters = node.activations_alpha[index : index + 1], node.activations_beta[index : index + 1]
-    a, b = (_number(one[0] if one else other, is_double) for one, other in zip(parameters, numbers))
+    a, b = (_number(parameter[0] if parameter else other, is_double) for parameter, other in zip(parameters, numbers))
     if node.clip and index < 2:  # the cell state is not clipped
         limit = _number(node.clip, is_double)
         formula = formula.replace("{x}", f"clamped(x, -{limit}, {limit})")

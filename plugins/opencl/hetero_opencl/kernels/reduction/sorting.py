@@ -75,12 +75,12 @@ def unique(lowering: Lowering, node: ops.Unique) -> None:
     positions, in_order = marks, node.sorted
     if not node.sorted:
         positions, _ = exclusive_scan(lowering, marks, length)
-    found = [make_dynamic_output(lowering, value, [-1], length, total) for value in (indices, counts)]
-    lowering.launch_flat(text, "write_groups", [firsts, begins, positions, total, *found, in_order], length)
+    results = [make_dynamic_output(lowering, value, [-1], length, total) for value in (indices, counts)]
+    lowering.launch_flat(text, "write_groups", [firsts, begins, positions, total, *results, in_order], length)
     lowering.launch_flat(text, "write_inverse", [order, flags, before, firsts, positions, inverse, in_order], length)
     count = outer * length * inner
     found_values = make_dynamic_output(lowering, values, shape, count, total)
-    lowering.launch_flat(text, "write_values", [data, found[0], total, found_values, length, inner], count)
+    lowering.launch_flat(text, "write_values", [data, results[0], total, found_values, length, inner], count)
 
 
 def _unsupported_bucketize(node: Node) -> str | None:
