@@ -1,4 +1,4 @@
-"""The plugin API: with core, graph, ops, properties, passes, reference and system.errors, all that a plugin imports.
+"""The plugin API: with compiler, core, graph, ops, properties, passes, reference and system.errors, all that a plugin imports.
 
 What is exported here is a contract, see docs/plugins.md; the modules below are not.
 """
@@ -39,18 +39,19 @@ from hetero.plugin.shared_properties import (
 from hetero.system.allocation import check_allocation
 from hetero.system.cache_folder import cache_folder, has_space, write_cached
 from hetero.system.files import atomic_write
-from hetero.system.fork import renew_after_fork
+from hetero.system.fork import ForkGuard, renew_after_fork
 from hetero.system.mapped_file import release_pages
 from hetero.system.messages import escaped, get_logger
 from hetero.system.tracing import span
 
 __all__ = [
-    "MICROSECOND", "STAGE", "STAGES", "AsyncInferRequest", "CompiledModel", "Device", "ExecutedStep", "ExecutionTimes",
-    "Executor", "Executors", "Plugin", "Ports", "PreparedModel", "ProfilingInfo", "QueryResult", "Rank", "Region",
-    "Registry", "RemoteContext", "RemoteMemory", "RemoteTensor", "Section", "SharedTensor", "SyncInferRequest", "Timer",
-    "VariableState", "atomic_write", "cache_folder", "check_allocation", "check_shape", "check_tensor",
-    "common_properties", "escaped", "full_name", "get_logger", "get_supported_nodes", "has_space", "hetero_version",
-    "hint_properties", "hookimpl", "inference_precision", "installed_plugins", "ir_fault", "ir_in", "ir_sections",
-    "make_runtime_model", "model_sections", "models_in", "overlap", "plan_memory", "ports_in", "ports_section",
-    "release_pages", "renew_after_fork", "scheduling_properties", "section_of", "span", "unsupported", "write_cached",
+    "MICROSECOND", "STAGE", "STAGES", "AsyncInferRequest", "CompiledModel", "Device", "ExecutedStep",
+    "ExecutionTimes", "Executor", "Executors", "ForkGuard", "Plugin", "Ports", "PreparedModel", "ProfilingInfo",
+    "QueryResult", "Rank", "Region", "Registry", "RemoteContext", "RemoteMemory", "RemoteTensor", "Section",
+    "SharedTensor", "SyncInferRequest", "Timer", "VariableState", "atomic_write", "cache_folder", "check_allocation",
+    "check_shape", "check_tensor", "common_properties", "escaped", "full_name", "get_logger", "get_supported_nodes",
+    "has_space", "hetero_version", "hint_properties", "hookimpl", "inference_precision", "installed_plugins",
+    "ir_fault", "ir_in", "ir_sections", "make_runtime_model", "model_sections", "models_in", "overlap", "plan_memory",
+    "ports_in", "ports_section", "release_pages", "renew_after_fork", "scheduling_properties", "section_of", "span",
+    "unsupported", "write_cached",
 ]  # fmt: skip

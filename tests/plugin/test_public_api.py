@@ -5,6 +5,7 @@ import importlib
 
 import pytest
 
+import hetero.compiler
 import hetero.graph
 import hetero.plugin
 from tests.structure import PACKAGES, module_name, source_files
@@ -18,11 +19,11 @@ MODULES = (
     "hetero.reference",
     "hetero.system.errors",
 )
-EXPORTED = {"hetero.graph": hetero.graph.__all__, "hetero.plugin": hetero.plugin.__all__}
+EXPORTED = {module.__name__: module.__all__ for module in (hetero.compiler, hetero.graph, hetero.plugin)}
 # Modules that use hetero as the program of a user does: command lines, and programs in processes of their own.
 PROGRAMS = {
     "hetero_opencl.__main__",  # the command line
-    "hetero_opencl.device.trial_process",  # runs small models on a device before hetero uses it
+    "hetero_opencl.trial_process",  # runs small models on a device before hetero uses it
     "hetero_ray.worker",  # runs models on the devices of another machine
 }
 TEMPLATE = PACKAGES["hetero"] / "hetero/run/plugin_template/hetero_example"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hetero.system.fork import ForkGuard
+from hetero.plugin import ForkGuard
 
 fork_guard = ForkGuard("OPENVINO", "OpenVINO was loaded")
 fork_guard.watch()

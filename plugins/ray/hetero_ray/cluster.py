@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hetero.plugin import ForkGuard
 from hetero.system.errors import DeviceError, reason_of
-from hetero.system.fork import ForkGuard
 
 NO_CLUSTER = "no Ray cluster: start one with `ray start --head`, or set RAY_ADDRESS"
 #: Environment variable with the name of a placement group; its bundles are the devices then, not the nodes.

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from hetero.plugin import ForkGuard
 from hetero.system.errors import DeviceError
-from hetero.system.fork import ForkGuard
 
 #: The command in messages to users who have no library.
 INSTALL = "pip install onednn-cpu-gomp"

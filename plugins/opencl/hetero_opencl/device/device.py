@@ -15,11 +15,9 @@ import numpy as np
 import pyopencl as cl
 
 from hetero import properties as props
-from hetero.plugin import Device, Rank
+from hetero.plugin import Device, Rank, check_allocation, get_logger
 from hetero.properties import Property
-from hetero.system.allocation import check_allocation
 from hetero.system.errors import DeviceError
-from hetero.system.messages import get_logger
 from hetero_opencl.device import caches, pocl, process_guard, trial
 from hetero_opencl.device.caches import BinaryCache, build_uncached
 from hetero_opencl.device.compiler import BuildRequest, Compiler

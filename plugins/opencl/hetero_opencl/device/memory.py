@@ -9,8 +9,8 @@ import weakref
 import numpy as np
 import pyopencl as cl
 
+from hetero.plugin import renew_after_fork
 from hetero.properties import Mutability, Property
-from hetero.system.fork import renew_after_fork
 
 #: OpenVINO's: bytes that the plugin has in OpenCL buffers on the device, ``cl_mem``, and ``cl_mem_peak``, the most.
 memory_statistics = Property("GPU_MEMORY_STATISTICS", dict, {}, Mutability.RO)

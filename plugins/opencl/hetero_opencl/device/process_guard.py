@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Protocol
 
-from hetero.system.fork import ForkGuard
+from hetero.plugin import ForkGuard
 
 
 class Running(Protocol):

@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 import pyopencl as cl
 
+from hetero.plugin import release_pages
 from hetero.system.errors import DeviceError
-from hetero.system.mapped_file import release_pages
 from hetero_opencl.device.device import OpenCLDevice, opencl_errors
 from hetero_opencl.device.launch import SLACK, Buffer
 from hetero_opencl.device.transfers import contiguous

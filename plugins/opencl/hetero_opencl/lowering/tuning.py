@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import platformdirs
 
 from hetero.graph import Output, is_constant
-from hetero.system.files import atomic_write
-from hetero.system.messages import get_logger
+from hetero.plugin import atomic_write, get_logger
 from hetero_opencl.lowering.operation import KernelOperation
 
 if TYPE_CHECKING:
