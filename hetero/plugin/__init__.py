@@ -1,4 +1,4 @@
-"""The plugin API: with compiler, core, graph, ops, properties, passes, reference and system.errors, all that a plugin imports.
+"""The plugin API: with compiler, core, graph, ops, properties, passes, reference and system.errors, what a plugin imports.
 
 What is exported here is a contract, see docs/plugins.md; the modules below are not.
 """
