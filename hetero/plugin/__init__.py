@@ -1,4 +1,4 @@
-"""The plugin API: with compiler, core, graph, ops, properties, passes, reference and system.errors, what a plugin imports.
+"""The plugin API: with compiler, core, graph, ops, properties, passes, reference and system.errors, what plugins import.
 
 What is exported here is a contract, see docs/plugins.md; the modules below are not.
 """
