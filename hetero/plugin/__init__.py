@@ -1,4 +1,4 @@
-"""The plugin API: with compiler, core, graph, ops, properties, passes, reference and system.errors, what plugins import.
+"""The plugin API: with compiler, core, graph, ops, properties, passes, reference and system.errors all that is imported.
 
 What is exported here is a contract, see docs/plugins.md; the modules below are not.
 """
