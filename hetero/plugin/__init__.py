@@ -1,4 +1,4 @@
-"""The plugin API: with compiler, core, graph, ops, properties, passes, reference and system.errors all that is imported.
+"""The plugin API: with compiler, core, graph, ops, properties, passes, reference, system.errors all a plugin imports.
 
 What is exported here is a contract, see docs/plugins.md; the modules below are not.
 """
