@@ -30,7 +30,7 @@ from hetero.passes.matching.graph_rewrite import (
 from hetero.passes.matching.pattern_graph import (
     AnyInput,
     Matcher,
-    OptionalType,
+    OptionalPattern,
     Or,
     Predicate,
     WrapType,
@@ -59,7 +59,7 @@ from hetero.passes.transposes.transpose_sinking import sink_transposes
 from hetero.passes.upgrade_opset import upgrade_opset
 
 # The names that OpenVINO gives them.
-Optional, Version = OptionalType, IRVersion
+Optional, Version = OptionalPattern, IRVersion
 
 __all__ = [
     "AnyInput", "BackwardGraphRewrite", "ConstantFolding", "ConvertFP32ToFP16", "FusionRules", "GraphRewrite",

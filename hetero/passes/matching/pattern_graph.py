@@ -77,7 +77,7 @@ class WrapType(PatternNode):
         return OpPattern(self._types, *inputs, key=self, condition=self._predicate, index=None)
 
 
-class OptionalType(WrapType):
+class OptionalPattern(WrapType):
     """An operation of one of several types, or, if it is missing, the value that would be its first input."""
 
     def make_pattern(self, inputs: Sequence[Pattern]) -> Pattern:

@@ -8,11 +8,10 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
-from hetero.frontend.translation.control_flow import build_loop_body, connect, make_if, make_scan
+from hetero.frontend.translation.control_flow import build_loop_body, make_if, make_scan, make_while
 from hetero.frontend.translation.subgraph import Body, DecodedSubgraph
 from hetero.frontend.translation.translators import Translation
 from hetero.graph import Constant, Model, Output, Parameter
-from hetero.ops.control_flow.bodies import BodyOutputDescription, MergedInputDescription
 from hetero.ops.values import exact_value
 from hetero.system.errors import FrontendError
 
@@ -40,14 +39,7 @@ def while_loop(node: TorchNodeContext) -> Translation:
         condition = condition_graph.with_captured([*after, *others]).build([], [])
         return _joined(body, condition, after)
 
-    body = build_loop_body(build, carried, 1)
-    operation = ops.Loop(np.int64(-1), first)
-    operation.set_special_body_ports([-1, 0])
-    return connect(
-        operation, body, [operation.input_value(0), first, *carried],
-        [MergedInputDescription(2 + i, i, 1 + i) for i in range(len(carried))],
-        [BodyOutputDescription(1 + i, i) for i in range(len(carried))],
-    )  # fmt: skip
+    return make_while(build_loop_body(build, carried, 1), first, carried)
 
 
 def _joined(body: Body, condition: Body, after: list[Output]) -> Body:

@@ -157,7 +157,7 @@ def dequantize_blocks(node: TorchNodeContext) -> Translation:
     return ops.Reshape(real, ops.ShapeOf(value), False)
 
 
-class _Blocks(NamedTuple):
+class _BlockShapes(NamedTuple):
     """The division of a tensor into blocks, each with its own scale.
 
     ``split``: the shape in which axes are divided into blocks; ``axes``: those of it within blocks; ``kept``: its
@@ -170,7 +170,7 @@ class _Blocks(NamedTuple):
     counts: Constant
 
 
-def _blocks(node: TorchNodeContext, value: Output) -> _Blocks:
+def _blocks(node: TorchNodeContext, value: Output) -> _BlockShapes:
     split: list[int] = []
     within: list[int] = []
     counts: list[int] = []
@@ -193,21 +193,14 @@ def _blocks(node: TorchNodeContext, value: Output) -> _Blocks:
     if split.count(-1) > 1:
         raise FrontendError("all lengths but one must be known")
     kept = [1 if axis in within else length for axis, length in enumerate(split)]
-    return _Blocks(int64(split), int64(within), int64(kept), int64(counts))
+    return _BlockShapes(int64(split), int64(within), int64(kept), int64(counts))
 
 
-def _parameters_of_blocks(node: TorchNodeContext, blocks: _Blocks) -> tuple[Output, Output | None]:
+def _parameters_of_blocks(node: TorchNodeContext, blocks: _BlockShapes) -> tuple[Output, Output | None]:
     scale = ops.Reshape(node.get_input("scale"), blocks.kept, False).output(0)
     if node.arguments.get("zero_point") is None:
         return scale, None
     return scale, ops.Reshape(node.get_input("zero_point"), blocks.kept, False).output(0)
-
-
-@translator("aten::_int_mm")
-def integer_product(node: TorchNodeContext) -> Translation:
-    """The product of i8 matrices in i32."""
-    left, right = (ops.Convert(node.get_input(name), Type.i32) for name in ("self", "mat2"))
-    return ops.MatMul(left, right, False, False)
 
 
 def _quantized(node: TorchNodeContext, value: Output, scale: Output, zero_point: Output | None) -> Output:
