@@ -56,12 +56,19 @@ class OnnxGraph(DecodedGraph):
     is_closed: bool = False
 
 
+@dataclass
+class OnnxModel(DecodedModel):
+    """A model. ``versions``: of the operator sets that it imports, by domain."""
+
+    versions: Mapping[str, int] = field(default_factory=dict)
+
+
 def domain_of(name: str) -> str:
     """Return the normalized name of a domain. ONNX's own domain has two names, "" and "ai.onnx"."""
     return "" if name == "ai.onnx" else name
 
 
-def decode_model(proto: ModelProto) -> DecodedModel:
+def decode_model(proto: ModelProto) -> OnnxModel:
     """Decode a model, whose functions have (domain, name, overload) as keys.
 
     Raises FrontendError if a graph defines a value twice, or has sparse tensors.
@@ -76,7 +83,7 @@ def decode_model(proto: ModelProto) -> DecodedModel:
     }
     graph = _decode_graph(proto.graph, versions)
     graph.inputs = [name for name in graph.inputs if name not in graph.initializers]
-    return DecodedModel(graph, functions)
+    return OnnxModel(graph, functions, versions)
 
 
 def decode_function(

@@ -37,28 +37,31 @@ class StandardFunction:
         if not self._schema.has_function:
             return None
         version = _newest(self._schema.function_opset_versions, self._version)
-        return self._decode(self._schema.get_function_with_opset_version(version))
+        return self._decode(self._schema.get_function_with_opset_version(version), {})
 
-    def body_for(self, node: NodeProto, inputs: Sequence[Output | None]) -> OnnxGraph:
+    def body_for(self, node: NodeProto, inputs: Sequence[Output | None], versions: Mapping[str, int]) -> OnnxGraph:
         """Return the function body for a node whose attributes are resolved. Raises FrontendError.
 
-        ``inputs``: the values that the node reads, whose types and shapes the body may depend on.
+        ``inputs``: the values that the node reads, whose types and shapes the body may depend on. ``versions``: of the
+        operator sets of the model.
         """
         version = _newest(self._schema.context_dependent_function_opset_versions, self._version)
         types = [TypeProto() if value is None else type_proto(value) for value in inputs]
         body = self._decode(
             self._schema.get_context_dependent_function_with_opset_version(
                 version, node.SerializeToString(), [proto.SerializeToString() for proto in types]
-            )
+            ),
+            versions,
         )
         if not body.nodes:
             raise FrontendError("ONNX defines no function for inputs of these types")
         return body
 
-    def _decode(self, serialized: bytes) -> OnnxGraph:
-        """Decode a body. It imports all operator sets that it uses."""
+    def _decode(self, serialized: bytes, versions: Mapping[str, int]) -> OnnxGraph:
         values = (attribute.default_value for attribute in self._schema.attributes.values())
-        return decode_function(FunctionProto.FromString(serialized), {}, [value for value in values if value.type])
+        return decode_function(
+            FunctionProto.FromString(serialized), versions, [value for value in values if value.type]
+        )
 
 
 def with_attributes(node: NodeProto, attributes: Mapping[str, AttributeProto]) -> NodeProto:

@@ -11,13 +11,13 @@ from onnx import AttributeProto, ModelProto, NodeProto
 
 from hetero.frontend.extension import Extension
 from hetero.frontend.onnx import translators as _  # noqa: F401 (fills the registry)
-from hetero.frontend.onnx.decoded import OnnxGraph, OnnxNode, decode_model
+from hetero.frontend.onnx.decoded import OnnxGraph, OnnxModel, OnnxNode, decode_model
 from hetero.frontend.onnx.functions import StandardFunction, with_attributes
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translators
 from hetero.frontend.onnx.tensors import TensorReader
 from hetero.frontend.onnx.value_types import narrow_shape, value_type
-from hetero.frontend.translation.decoded import DecodedGraph, DecodedModel, DecodedNode
+from hetero.frontend.translation.decoded import DecodedGraph, DecodedNode
 from hetero.frontend.translation.graph_builder import GraphBuilder
 from hetero.frontend.translation.model_context import ModelContext
 from hetero.frontend.translation.node_context import NodeContext
@@ -66,9 +66,11 @@ class OnnxContext(ModelContext):
     ``has_dynamic_inputs``: whether an input of the model has a dynamic shape.
     """
 
+    decoded: OnnxModel
+
     def __init__(
         self,
-        decoded: DecodedModel,
+        decoded: OnnxModel,
         tensors: TensorReader,
         extensions: Sequence[Extension],
         report_progress: Callable[[int, int], None],
@@ -101,7 +103,7 @@ class OnnxContext(ModelContext):
             return function
         if function.fixed_body:
             return function.fixed_body
-        body = function.body_for(node, inputs)
+        body = function.body_for(node, inputs, self.decoded.versions)
         self.check(body)
         return body
 

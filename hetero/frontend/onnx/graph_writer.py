@@ -20,7 +20,7 @@ from hetero.graph import Constant, Model, Node, Output, Parameter, Result, Uniqu
 
 @dataclass
 class SharedState:
-    """What all graphs of a model share.
+    """State that all graphs of a model share.
 
     ``names``, ``node_names``: the names of values and of nodes. ``domains``: the domains of the operators.
     ``refused``: the names of the operations that ONNX cannot express, by type. ``symbols``: the names of dynamic
@@ -110,20 +110,20 @@ class GraphWriter:
         try:
             if write is None:
                 raise NotInOnnx
-            found = write(writer)
+            written = write(writer)
         except NotInOnnx as reason:
             return self._refuse(node, str(reason))
-        names = [found] if isinstance(found, str) else found
+        names = [written] if isinstance(written, str) else written
         if any(output.get_target_inputs() for output in node.outputs()[len(names) :]):
             return self._refuse(node, f"output {len(names)}")
         renamed: dict[str, str] = {}
         for output, name in zip(node.outputs(), names):
-            wanted = self._values.get(output) or self._define(output)
+            new_name = self._values.get(output) or self._define(output)
             if name in renamed:
-                writer.copy(renamed[name], wanted)
+                writer.copy(renamed[name], new_name)
             else:
-                writer.rename(name, wanted)
-            renamed[name] = wanted
+                writer.rename(name, new_name)
+            renamed[name] = new_name
         writer.finish(self._values[node.output(0)])
 
     def _refuse(self, node: Node, reason: str) -> None:

@@ -133,18 +133,18 @@ class NodeWriter:
         self.protos.append(proto)
         return results
 
-    def rename(self, name: str, wanted: str) -> None:
+    def rename(self, name: str, new_name: str) -> None:
         """Rename a value that these nodes write; one that they do not write is copied."""
         if not any(name in proto.output for proto in self.protos):
-            return self.copy(name, wanted)
+            return self.copy(name, new_name)
         for proto in self.protos:
             for names in (proto.input, proto.output):
-                for index, each in enumerate(names):
-                    if each == name:
-                        names[index] = wanted
+                for index, used in enumerate(names):
+                    if used == name:
+                        names[index] = new_name
 
-    def copy(self, name: str, wanted: str) -> None:
-        self.protos.append(NodeProto(op_type="Identity", input=[name], output=[wanted]))
+    def copy(self, name: str, new_name: str) -> None:
+        self.protos.append(NodeProto(op_type="Identity", input=[name], output=[new_name]))
 
     def finish(self, result: str = "") -> None:
         """Add the nodes to the graph. The one that writes ``result`` gets the friendly name of the operation."""

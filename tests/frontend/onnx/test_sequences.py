@@ -121,7 +121,7 @@ def test_shapes_of_items_are_followed():
 
 
 def test_a_sequence_takes_no_tensor_of_another_type():
-    node = helper.make_node("SequenceConstruct", ["x", "one"], ["out"])
+    node = helper.make_node("SequenceConstruct", ["x", "one"], ["out0"])
     proto = make_model(CASES["construct"])
     proto.graph.node[0].CopyFrom(node)
     with pytest.raises(hetero.HeteroError, match="a sequence of f32 cannot take a tensor of i64"):

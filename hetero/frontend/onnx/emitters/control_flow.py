@@ -83,8 +83,8 @@ def _loop(
     if iteration_port >= 0:
         port = body.parameters[iteration_port].output(0)
         value = inner.cast(iteration, port.element_type, Type.i64)
-        one = port.partial_shape.has_rank and len(port.partial_shape) == 1
-        graph.bind(port, inner.add("Reshape", value, [1]) if one else value)
+        is_vector = port.partial_shape.has_rank and len(port.partial_shape) == 1
+        graph.bind(port, inner.add("Reshape", value, [1]) if is_vector else value)
     carried, initial = [], []
     for source in op.get_input_descriptions():
         parameter, value = body.parameters[source.body_parameter_index], node.input(source.input_index)

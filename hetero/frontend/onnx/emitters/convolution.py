@@ -42,8 +42,8 @@ def _grouped(node: NodeWriter) -> tuple[Argument, int]:
     groups, *others = node.shape(1)
     if groups is None or None in others[1:]:
         raise NotInOnnx("filters of dynamic shape")
-    each = -1 if others[0] is None else groups * others[0]
-    return node.reshaped(1, [each, *(length for length in others[1:] if length is not None)]), groups
+    channels = -1 if others[0] is None else groups * others[0]
+    return node.reshaped(1, [channels, *(length for length in others[1:] if length is not None)]), groups
 
 
 @emitter(ops.Convolution)

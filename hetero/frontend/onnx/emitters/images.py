@@ -69,8 +69,8 @@ def _nearest(node: NodeWriter, op: ops.Interpolate | ops.InterpolateV4, axes: li
     """Return the coordinates and the rounding for mode nearest."""
     coordinates, nearest = op.coordinate_transformation_mode, op.nearest_mode
     if nearest == "simple":  # up when downsampling, down when upsampling
-        given, result = (port.partial_shape for port in (node.op.input_value(0), node.op.output(0)))
-        resized = [(given[axis], result[axis]) for axis in (range(len(given)) if axes is None else axes)]
+        before, after = (port.partial_shape for port in (node.op.input_value(0), node.op.output(0)))
+        resized = [(before[axis], after[axis]) for axis in (range(len(before)) if axes is None else axes)]
         if any(length.is_dynamic for pair in resized for length in pair):
             raise NotInOnnx("nearest_mode simple and a dynamic shape")
         lengths = [(old.get_length(), new.get_length()) for old, new in resized if old != new]

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.emitters.registry import emitter
+from hetero.frontend.onnx.emitters.registry import emitter, write_row
 from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx
 from hetero.ops.values import exact_value
 
@@ -143,10 +143,9 @@ def one_hot(node: NodeWriter) -> str:
 
 
 @emitter(ops.DepthToSpace)
-def depth_to_space(node: NodeWriter) -> str:
+def depth_to_space(node: NodeWriter) -> str | Sequence[str]:
     if node.rank(0) == 4:
-        mode = "DCR" if node.op.mode == "blocks_first" else "CRD"
-        return node.add("DepthToSpace", node.input(0), blocksize=node.op.block_size, mode=mode)
+        return write_row(node)
     block = node.op.block_size
     batch, channels, *spatial = node.static_shape(0)
     count = len(spatial)
@@ -159,10 +158,10 @@ def depth_to_space(node: NodeWriter) -> str:
 
 
 @emitter(ops.SpaceToDepth)
-def space_to_depth(node: NodeWriter) -> str:
+def space_to_depth(node: NodeWriter) -> str | Sequence[str]:
     block = node.op.block_size
     if node.rank(0) == 4 and node.op.mode == "blocks_first":
-        return node.add("SpaceToDepth", node.input(0), blocksize=block)
+        return write_row(node)
     batch, channels, *spatial = node.static_shape(0)
     count = len(spatial)
     split = [number for length in spatial for number in (length // block, block)]

@@ -96,10 +96,10 @@ def _reordered(node: NodeWriter, index: int, gates: Sequence[int], is_cell: bool
 def _activations(op: Any, directions: int) -> dict[str, Any]:
     """Return the activations of all directions; only those that take an alpha or a beta have one in the lists."""
     names = [*op.activations] * directions
-    found: dict[str, Any] = {"activations": [_NAMES.get(name, name.capitalize()) for name in names]}
+    attributes: dict[str, Any] = {"activations": [_NAMES.get(name, name.capitalize()) for name in names]}
     for key, takes, numbers in (
         ("activation_alpha", _WITH_ALPHA, op.activations_alpha), ("activation_beta", _WITH_BETA, op.activations_beta)
     ):  # fmt: skip
         if numbers:
-            found[key] = [float(number) for name, number in zip(names, [*numbers] * directions) if name in takes]
-    return found
+            attributes[key] = [float(number) for name, number in zip(names, [*numbers] * directions) if name in takes]
+    return attributes

@@ -10,7 +10,7 @@ from typing import Any
 
 from hetero.core.types import Type
 from hetero.frontend.onnx import translators as _  # noqa: F401 (fills the table)
-from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx, onnx_type
+from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx, onnx_type
 from hetero.frontend.onnx.registry import translators
 from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.graph import Node
@@ -58,8 +58,11 @@ def op_type_of(operation: type[Node]) -> str:
     return _ROWS[operation][0]
 
 
-def write_row(node: NodeWriter) -> list[str]:
-    """Write an operation as the ONNX operator that it is. Attributes with their default values are omitted."""
+def write_row(node: NodeWriter, *inputs: Argument) -> list[str]:
+    """Write an operation as the ONNX operator that it is. Attributes with their default values are omitted.
+
+    ``inputs``: in place of those of the operation.
+    """
     op_type, row = _ROWS[type(node.op)]
     attributes = {}
     for name, attribute in row.attributes.items():
@@ -68,7 +71,9 @@ def write_row(node: NodeWriter) -> list[str]:
             attributes[attribute.name] = _written(attribute, value)
         elif value != attribute:
             raise NotInOnnx(f"{name} {value}")
-    return node.add_outputs(node.op.get_output_size(), op_type, *node.inputs, domain=row.domain, **attributes)
+    return node.add_outputs(
+        node.op.get_output_size(), op_type, *(inputs or node.inputs), domain=row.domain, **attributes
+    )
 
 
 def _written(attribute: Attr, value: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.emitters.registry import emitter
+from hetero.frontend.onnx.emitters.registry import emitter, write_row
 from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx
 from hetero.ops.movement.slicing import TO_THE_END
 
@@ -47,8 +47,8 @@ def gather_elements(node: NodeWriter) -> str:
 
 
 @emitter(ops.GatherND)
-def gather_nd(node: NodeWriter) -> str:
-    return node.add("GatherND", node.input(0), node.converted(1, Type.i64), batch_dims=node.op.batch_dims)
+def gather_nd(node: NodeWriter) -> list[str]:
+    return write_row(node, node.input(0), node.converted(1, Type.i64))
 
 
 @emitter(ops.GatherNDV5)
@@ -168,8 +168,8 @@ def strided_slice(node: NodeWriter) -> str:
 
 def _bounds(node: NodeWriter, index: int, positions: Sequence[int], defaults: Sequence[int | None]) -> Argument:
     """Return the bounds at some positions of an input, with defaults for those that are ignored."""
-    given = node.vector(index)
-    taken = given[list(positions)] if isinstance(given, np.ndarray) else node.add("Gather", given, list(positions))
+    bounds = node.vector(index)
+    taken = bounds[list(positions)] if isinstance(bounds, np.ndarray) else node.add("Gather", bounds, list(positions))
     replaced = np.array([default is not None for default in defaults])
     return _where(node, replaced, np.array([default or 0 for default in defaults]), taken)
 
