@@ -81,7 +81,7 @@ def test_decisions_have_their_parts():
 
 def test_rows_of_the_recipe_are_those_of_the_formats():
     """The rows that the recipe shows are registered, with the same operation."""
-    from hetero.frontend.onnx import operators  # noqa: F401 (fills the table)
+    from hetero.frontend.onnx import translators as of_onnx  # noqa: F401 (fills the table)
     from hetero.frontend.onnx.registry import translators as onnx
     from hetero.frontend.pytorch import translators as of_torch  # noqa: F401
     from hetero.frontend.pytorch.registry import translators as torch
