@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from hetero import ops
 from hetero.frontend.translation.values import arange, axis_length, int64, rank_of, scalar_like
-from hetero.graph import Constant, Op, Output
+from hetero.graph import Constant, Node, Op, Output
 from hetero.ops.movement.slicing import TO_THE_END
+
+
+def stack(values: Iterable[Output | Node], axis: int) -> Op:
+    """Join values along a new axis."""
+    return ops.Concat([ops.Unsqueeze(value, int64([axis])) for value in values], axis)
 
 
 def end_of_slice(begin: Output, size: Output) -> Output:

@@ -88,3 +88,10 @@ def test_groups_of_filters():
             convolution.split_groups(value, groups)
     unknown = Parameter(np.float32, [4, -1, 3]).output(0)
     assert convolution.split_groups(unknown, 2).partial_shape.rank == 4
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_stack(axis):
+    assert evaluate(lambda *values: movement.stack(values, axis), DATA, -DATA).tolist() == (
+        np.stack([DATA, -DATA], axis).tolist()
+    )

@@ -97,3 +97,9 @@ def test_reciprocals_and_erfc():
     assert evaluate(elementwise.reciprocal, values).tolist() == [4, 0.25, 0.01]
     assert evaluate(elementwise.reciprocal_square_root, values).tolist() == [2, 0.5, 0.1]
     np.testing.assert_allclose(evaluate(elementwise.erfc, values), [math.erfc(x) for x in values], atol=1e-7)
+
+
+def test_on_booleans():
+    add = elementwise.on_booleans(ops.Add, ops.LogicalOr)
+    for left, right in (([1, 2], [3, 4]), ([True, False], [True, True])):
+        assert evaluate(add, np.array(left), np.array(right)).tolist() == (np.array(left) + np.array(right)).tolist()

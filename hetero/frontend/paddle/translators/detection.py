@@ -8,6 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.movement import stack
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import translator
 from hetero.frontend.translation.translators import ConversionResult
@@ -74,7 +75,7 @@ def prior_box(node: PaddleNodeContext) -> ConversionResult:
     halves = [ops.Divide(np.array(side, np.float32) / 2, length) for side, length in zip(zip(*sizes), lengths)]
     x, y = ops.Unsqueeze(centers[0], int64([0, 2])), ops.Unsqueeze(centers[1], int64([1, 2]))
     corners = [operation(center, half) for operation in (ops.Subtract, ops.Add) for center, half in zip((x, y), halves)]
-    boxes: Node = ops.Concat([ops.Unsqueeze(ops.Broadcast(one, shape), int64([3])) for one in corners], 3)
+    boxes: Node = stack((ops.Broadcast(one, shape) for one in corners), 3)
     if node.get_attribute("clip", False):
         boxes = ops.Clamp(boxes, 0.0, 1.0)
     variances = np.array(node.get_attribute("variances", [0.1, 0.1, 0.2, 0.2]), np.float32)
@@ -118,7 +119,7 @@ def box_coder(node: PaddleNodeContext) -> ConversionResult:
             ops.Log(ops.Abs(ops.Divide(target_width, width))),
             ops.Log(ops.Abs(ops.Divide(target_height, height))),
         ]
-        coded = ops.Concat([ops.Unsqueeze(one, int64([-1])) for one in offsets], -1)
+        coded = stack(offsets, -1)
         return ops.Divide(coded, variance) if variance is not None else coded
     along = int64([0 if axis == 0 else 1])
     width, height, x, y = (ops.Unsqueeze(one, along) for one in (width, height, x, y))
@@ -135,7 +136,7 @@ def box_coder(node: PaddleNodeContext) -> ConversionResult:
         ops.Subtract(new_x, half_width), ops.Subtract(new_y, half_height),
         ops.Subtract(ops.Add(new_x, half_width), last), ops.Subtract(ops.Add(new_y, half_height), last),
     ]  # fmt: skip
-    return ops.Concat([ops.Unsqueeze(one, int64([-1])) for one in corners], -1)
+    return stack(corners, -1)
 
 
 def _variances(node: PaddleNodeContext) -> Output | None:
@@ -196,7 +197,7 @@ def yolo_box(node: PaddleNodeContext) -> ConversionResult:
         corners[0].append(begin)
         corners[1].append(end)
     kept = ops.Unsqueeze(is_kept, int64([3]))
-    boxes = ops.Concat([ops.Unsqueeze(one, int64([3])) for one in (*corners[0], *corners[1])], 3)
+    boxes = stack((*corners[0], *corners[1]), 3)
     scores = ops.Multiply(ops.Transpose(ops.Sigmoid(parts[5]), int64([0, 1, 3, 2])), ops.Unsqueeze(sure, int64([3])))
     return {
         "Boxes": ops.Reshape(ops.Multiply(boxes, kept), int64([0, -1, 4]), True),

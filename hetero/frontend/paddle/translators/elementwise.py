@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from hetero.frontend.numerics import activation, elementwise
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import PaddleTranslator, rows, translator
-from hetero.frontend.translation.operator_table import Attr, Row
+from hetero.frontend.translation.operator_table import Attr, OptionalInput, Row
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import int64, multiply_by, prelu_broadcasting, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Op, Output
@@ -72,6 +73,12 @@ def _hard_swish(value: Output, threshold: float, scale: float, offset: float) ->
         return ops.HSwish(value)
     gate = ops.Clamp(ops.Add(value, scalar_like(value, offset)), 0.0, threshold)
     return multiply_by(ops.Multiply(value, gate), 1 / scale)
+
+
+def _gated_swish(value: Output, gate: Output | None) -> Op:
+    """Return swish(x) · y; without y, x and y are the halves of the last axis."""
+    value, gate = (value, gate) if gate is not None else ops.Split(value, int64(-1), 2).outputs()
+    return ops.Multiply(ops.Swish(value), gate)
 
 
 # Operators of X and Y in the type of X.
@@ -153,6 +160,7 @@ rows(
         "sinh": Row(ops.Sinh, "X"),
         "sqrt": Row(ops.Sqrt, "X"),
         "square": Row(elementwise.square, "X"),
+        "sum": Row(lambda *values: reduce(ops.Add, values)),
         "tan": Row(ops.Tan, "X"),
         "tanh": Row(ops.Tanh, "X"),
         "trunc": Row(elementwise.truncate, "X"),
@@ -185,6 +193,13 @@ rows(
         "softplus": Row(activation.softplus, "X", beta=Attr("beta", 1.0), threshold=Attr("threshold", 20.0)),
         "softshrink": Row(activation.soft_shrink, "X", limit=Attr("lambda", 0.5)),
         "softsign": Row(ops.SoftSign, "X"),
+        "stanh": Row(
+            lambda value, inner, outer: multiply_by(ops.Tanh(multiply_by(value, inner)), outer),
+            "X",
+            inner=Attr("scale_a", 0.67),
+            outer=Attr("scale_b", 1.7159),
+        ),
+        "swiglu": Row(_gated_swish, "x", OptionalInput("y")),
         "swish": Row(activation.swish, "X", beta=Attr("beta", 1.0)),
         "tanh_shrink": Row(lambda value: ops.Subtract(value, ops.Tanh(value)), "X"),
         "thresholded_relu": Row(activation.threshold, "X", limit=Attr("threshold", 1.0), other=Attr("value", 0.0)),
@@ -206,14 +221,6 @@ def is_close(node: PaddleNodeContext) -> ConversionResult:
 def equal_all(node: PaddleNodeContext) -> ConversionResult:
     x, y = operands(node)
     return ops.ReduceLogicalAnd(ops.Equal(x, y), np.arange(rank_of(x)), False)
-
-
-@translator("sum")
-def add_all(node: PaddleNodeContext) -> ConversionResult:
-    total, *others = node.tensors("X")
-    for other in others:
-        total = ops.Add(total, other).output(0)
-    return total
 
 
 @translator("scale")
@@ -280,20 +287,6 @@ def celu(node: PaddleNodeContext) -> ConversionResult:
     if alpha <= 0:
         raise FrontendError(f"alpha must be positive, but is {alpha}")
     return activation.celu(node.get_input("X"), alpha)
-
-
-@translator("stanh")
-def scaled_tanh(node: PaddleNodeContext) -> ConversionResult:
-    inner = multiply_by(node.get_input("X"), node.get_attribute("scale_a", 0.67))
-    return multiply_by(ops.Tanh(inner), node.get_attribute("scale_b", 1.7159))
-
-
-@translator("swiglu")
-def gated_swish(node: PaddleNodeContext) -> ConversionResult:
-    """swish(x) · y; without y, x and y are the halves of the last axis."""
-    value = node.get_input("x")
-    parts = [value, node.get_input("y")] if node.has_input("y") else ops.Split(value, int64(-1), 2).outputs()
-    return ops.Multiply(ops.Swish(parts[0]), parts[1])
 
 
 @translator("maxout")

@@ -6,6 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.movement import stack
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import rows, translator
 from hetero.frontend.paddle.translators.convolution import is_channels_last
@@ -92,9 +93,9 @@ def affine_grid(node: PaddleNodeContext) -> ConversionResult:
     height, width = (ops.Gather(shape, int64(axis), int64(0)).output(0) for axis in (2, 3))
     rows = ops.Unsqueeze(_coordinates(height, theta, align), int64([1]))
     columns = ops.Unsqueeze(_coordinates(width, theta, align), int64([0]))
-    size = ops.Concat([ops.Unsqueeze(length, int64([0])) for length in (height, width)], 0)
+    size = stack((height, width), 0)
     grids = [ops.Broadcast(one, size) for one in (columns, rows, scalar_like(theta, 1))]
-    points = ops.Concat([ops.Unsqueeze(one, int64([2])) for one in grids], 2)
+    points = stack(grids, 2)
     flat = ops.MatMul(ops.Reshape(points, int64([-1, 3]), False), theta, False, True)
     return ops.Reshape(flat, ops.Concat([int64([-1]), size, int64([2])], 0), False)
 

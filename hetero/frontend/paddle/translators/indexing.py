@@ -6,6 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.movement import stack
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import rows, translator
@@ -118,7 +119,7 @@ def one_hot(node: PaddleNodeContext) -> ConversionResult:
 def multiplex(node: PaddleNodeContext) -> ConversionResult:
     """For each row the index of the tensor that it comes from."""
     index = ops.Reshape(node.get_input("Ids"), int64([-1]), False)
-    stacked = ops.Concat([ops.Unsqueeze(value, int64([1])) for value in node.tensors("X")], 1)
+    stacked = stack(node.tensors("X"), 1)
     places = ops.Unsqueeze(ops.Convert(index, Type.i64), int64([1]))
     return ops.GatherND(stacked, places, 1)
 
@@ -138,7 +139,7 @@ def index_put(node: PaddleNodeContext) -> ConversionResult:
     for other in indices[1:]:
         total = ops.Add(total, other).output(0)
     shape = ops.ShapeOf(total)
-    joined = ops.Concat([ops.Unsqueeze(ops.Broadcast(index, shape), int64([-1])) for index in indices], -1)
+    joined = stack((ops.Broadcast(index, shape) for index in indices), -1)
     rest = ops.Slice(ops.ShapeOf(value), int64([len(indices)]), int64([np.iinfo(np.int64).max]), int64([1]))
     updates = ops.Broadcast(updates, ops.Concat([shape, rest], 0)).output(0)
     positive = _positive(joined.output(0), value, len(indices))

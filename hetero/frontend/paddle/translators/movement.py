@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.movement import pad_wrap
+from hetero.frontend.numerics.movement import pad_wrap, stack
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext
 from hetero.frontend.paddle.registry import PaddleTranslator, rows, translator
@@ -97,10 +98,10 @@ def concat(node: PaddleNodeContext) -> ConversionResult:
 
 
 @translator("stack")
-def stack(node: PaddleNodeContext) -> ConversionResult:
+def stack_tensors(node: PaddleNodeContext) -> ConversionResult:
     axis, parts = node.get_attribute("axis", 0), node.tensors("X")
     axis = normalize_axis(axis, rank_of(parts[0]) + 1)
-    return ops.Concat([ops.Unsqueeze(part, int64([axis])) for part in parts], axis)
+    return stack(parts, axis)
 
 
 @translator("split")
@@ -250,13 +251,10 @@ def partial(node: PaddleNodeContext) -> ConversionResult:
         parts.append(ops.Slice(value, int64([first]), int64([end]), int64([1]), int64([1])).output(0))
     if node.get_op_type() == "partial_concat":
         return ops.Concat(parts, 1)
-    total = parts[0]
-    for part in parts[1:]:
-        total = ops.Add(total, part).output(0)
-    return total
+    return reduce(lambda total, part: ops.Add(total, part).output(0), parts)
 
 
-@translator("slice")
+@translator("slice", "strided_slice")
 def slice_axes(node: PaddleNodeContext) -> ConversionResult:
     """Cut ranges out of axes; those in ``decrease_axis`` are removed."""
     value = node.get_input("Input")
@@ -264,8 +262,10 @@ def slice_axes(node: PaddleNodeContext) -> ConversionResult:
     starts = node.integers("starts", "StartsTensor", "StartsTensorList")
     ends = node.integers("ends", "EndsTensor", "EndsTensorList")
     removed = [normalize_axis(axis, rank_of(value)) for axis in node.get_attribute("decrease_axis", [])]
-    ends = _after_single(starts, ends, axes, removed)
-    cut = ops.Slice(value, starts, ends, int64([1] * len(axes)), int64(axes)).output(0)
+    strides = node.integers("strides", "StridesTensor", "StridesTensorList", default=[1] * len(axes))
+    if node.get_op_type() == "slice":
+        ends = _after_single(starts, ends, axes, removed)
+    cut = ops.Slice(value, starts, ends, strides, int64(axes)).output(0)
     return ops.Squeeze(cut, int64(removed)) if removed else cut
 
 
@@ -283,18 +283,6 @@ def _after_single(starts: Output, ends: Output, axes: list[int], removed: list[i
         is_last = ops.Equal(starts, int64([-1]))
         return ops.Select(is_last, int64([np.iinfo(np.int64).max]), ops.Add(starts, int64([1]))).output(0)
     return ends
-
-
-@translator("strided_slice")
-def strided_slice(node: PaddleNodeContext) -> ConversionResult:
-    value = node.get_input("Input")
-    axes = [normalize_axis(axis, rank_of(value)) for axis in node.get_attribute("axes")]
-    starts = node.integers("starts", "StartsTensor", "StartsTensorList")
-    ends = node.integers("ends", "EndsTensor", "EndsTensorList")
-    strides = node.integers("strides", "StridesTensor", "StridesTensorList")
-    removed = [normalize_axis(axis, rank_of(value)) for axis in node.get_attribute("decrease_axis", [])]
-    cut = ops.Slice(value, starts, ends, strides, int64(axes)).output(0)
-    return ops.Squeeze(cut, int64(removed)) if removed else cut
 
 
 @translator("set_value")

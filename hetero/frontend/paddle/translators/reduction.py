@@ -16,7 +16,7 @@ from hetero.frontend.paddle.translators.creation import MAX_COMPUTED
 from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import axis_length, int64, known_length, rank_of, scalar_like
-from hetero.graph import Constant, Output, as_output
+from hetero.graph import Constant, Op, Output, as_output
 from hetero.system.errors import FrontendError
 
 
@@ -49,6 +49,12 @@ def _in_result_type(node: PaddleNodeContext, value: Output) -> Output:
     return convert_to(value, result or (default if declared.is_dynamic() else declared))
 
 
+def _clip_by_norm(value: Output, limit: float) -> Op:
+    norm = ops.ReduceL2(value, int64(range(rank_of(value))), False)
+    most = scalar_like(value, limit)
+    return ops.Multiply(value, ops.Divide(most, ops.Maximum(norm, most)))
+
+
 _KEEP_DIM = Attr("keep_dim", False)
 
 rows(
@@ -75,7 +81,12 @@ rows(
     },
     _reduction(_in_result_type),
 )
-rows({"mean": Row(lambda value: ops.ReduceMean(value, int64(range(rank_of(value))), False), "X")})
+rows(
+    {
+        "clip_by_norm": Row(_clip_by_norm, "X", limit=Attr("max_norm")),
+        "mean": Row(lambda value: ops.ReduceMean(value, int64(range(rank_of(value))), False), "X"),
+    }
+)
 
 
 @translator("logsumexp")
@@ -110,13 +121,6 @@ def normalize(node: PaddleNodeContext) -> ConversionResult:
     total = ops.ReduceSum(ops.Multiply(value, value), int64([axis]), True)
     norm = ops.Sqrt(ops.Add(total, scalar_like(value, node.get_attribute("epsilon", 1e-10))))
     return {"Out": ops.Divide(value, norm), "Norm": norm}
-
-
-@translator("clip_by_norm")
-def clip_by_norm(node: PaddleNodeContext) -> ConversionResult:
-    value, most = node.get_input("X"), node.get_attribute("max_norm")
-    norm = ops.ReduceL2(value, int64(range(rank_of(value))), False)
-    return ops.Multiply(value, ops.Divide(scalar_like(value, most), ops.Maximum(norm, scalar_like(value, most))))
 
 
 @translator("cumsum", "cumprod")

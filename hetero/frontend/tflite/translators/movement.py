@@ -10,7 +10,7 @@ import tflite
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.movement import end_of_slice
+from hetero.frontend.numerics.movement import end_of_slice, stack
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tflite.decoded import TfliteTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
@@ -51,6 +51,8 @@ rows(
     {
         "BROADCAST_TO": Row(ops.Broadcast, 0, 1),
         "FILL": Row(ops.Broadcast, 1, 0),  # input 0 is the shape, input 1 the value
+        "PACK": Row(lambda *values, axis: stack(values, axis), axis=Attr("axis", 0)),
+        "RANGE": Row(lambda start, stop, step: ops.Range(start, stop, step, start.element_type), 0, 1, 2),
         "REVERSE_SEQUENCE": Row(
             ops.ReverseSequence, 0, 1, batch_axis=Attr("batch_dim", 0), seq_axis=Attr("seq_dim", 0)
         ),
@@ -109,12 +111,6 @@ def squeeze(node: TfliteNodeContext) -> Translation:
     if axes and node.input_tensor(0).is_complex:
         axes = [normalize_axis(axis, rank_of(node.get_input(0)) - 1) for axis in axes]
     return ops.Squeeze(node.get_input(0), int64(axes) if axes else None)
-
-
-@translator("PACK")
-def pack(node: TfliteNodeContext) -> Translation:
-    axis = node.get_attribute("axis", 0)
-    return ops.Concat([ops.Unsqueeze(value, int64([axis])) for value in node.get_inputs()], axis)
 
 
 @translator("UNPACK")
@@ -255,11 +251,6 @@ def shape(node: TfliteNodeContext) -> Translation:
 @translator("RANK")
 def rank(node: TfliteNodeContext) -> Translation:
     return ops.Convert(int64(rank_of(node.get_input(0))), node.output_type(0))
-
-
-@translator("RANGE")
-def range_operator(node: TfliteNodeContext) -> Translation:
-    return ops.Range(*(node.get_input(index) for index in range(3)), node.get_input(0).element_type)
 
 
 @translator("BROADCAST_ARGS")

@@ -14,6 +14,7 @@ from tflite import RngAlgorithm
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.movement import stack
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation.translators import Translation
@@ -97,7 +98,7 @@ def _as_bits(words: Words, kind: Type, target: Type, count: int, shape: tuple[in
     """Return the words of all blocks as ``count`` elements of the unsigned ``kind``, bit-cast to the target type."""
     if kind is Type.u64:
         words = [ops.BitwiseOr(low, _shift_left(high, 32)) for low, high in zip(words[::2], words[1::2])]
-    rows = ops.Concat([ops.Unsqueeze(word, int64([1])) for word in words], 1)
+    rows = stack(words, 1)
     elements = ops.Convert(ops.Reshape(rows, int64([-1]), False), kind)
     first = ops.Slice(elements, int64([0]), int64([count]), int64([1]), int64([0]))
     bits = ops.Reshape(first, int64(shape), False)
