@@ -307,7 +307,7 @@ def run_kit(plugin, tests, folder, monkeypatch) -> dict[str, str]:
     (folder / "pytest.ini").write_text("[pytest]\n")
     outcomes = Outcomes()
     options = ["--device", "BROKEN", "-qq", "-s", "--no-summary", "-p", "no:cacheprovider", "-p", "no:randomly"]
-    pytest.main(["--pyargs", *(f"hetero.conformance.test_{test}" for test in tests), *options], [outcomes])
+    pytest.main(["--pyargs", *(f"hetero.conformance.suite.test_{test}" for test in tests), *options], [outcomes])
     plugin.leave.set()
     return outcomes.by_test
 
