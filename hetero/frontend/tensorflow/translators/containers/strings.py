@@ -183,11 +183,6 @@ def as_string(node: TensorflowNodeContext) -> Translation:
 _UNSIGNED = {8: Type.u8, 16: Type.u16, 32: Type.u32, 64: Type.u64}
 
 
-@translator("Bitcast")
-def bitcast(node: TensorflowNodeContext) -> Translation:
-    return reinterpret(node.get_input(0), node.get_attribute("type"))
-
-
 @translator("DecodeRaw")
 def decode_raw(node: TensorflowNodeContext) -> Translation:
     """The bytes of strings, which have the same length, as numbers on a new last axis."""
@@ -228,3 +223,6 @@ def reinterpret(value: Output, kind: Type) -> Output:
             mask = scalar_like(shifted, 2**new - 1)
             value = ops.Convert(ops.BitwiseAnd(shifted, mask), narrow).output(0)
     return value if value.element_type is kind else ops.BitCast(value, kind).output(0)
+
+
+rows({"Bitcast": Row(reinterpret, kind=Attr("type"))})
