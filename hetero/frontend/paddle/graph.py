@@ -16,7 +16,7 @@ from hetero.frontend.translation.decoded import DecodedNode
 from hetero.frontend.translation.graph_builder import GraphBuilder
 from hetero.frontend.translation.model_context import ModelContext
 from hetero.frontend.translation.node_context import NodeContext
-from hetero.frontend.translation.subgraph import ModelScope, name_new_nodes
+from hetero.frontend.translation.subgraph import ModelScope
 from hetero.frontend.translation.translators import Translator, as_outputs, outputs_of
 from hetero.frontend.translation.values import int64
 from hetero.frontend.translation.variables import Variables
@@ -128,7 +128,7 @@ class PaddleBuilder(GraphBuilder):
         else:
             by_variable.update(zip(variables, outputs_of(translation, node_context)))
         by_variable = {variable: self._as_declared(value, variable) for variable, value in by_variable.items()}
-        name_new_nodes(list(by_variable.values()), node_context.name, self.scope.named, self.scope.unique)
+        self.scope.name_new_nodes(list(by_variable.values()), node_context.name)
         # A variable that an operator updates in place, in training only, keeps its value.
         kept = {*by_variable, *node.input_keys()}
         missing = [variable for variable in variables if variable not in kept]

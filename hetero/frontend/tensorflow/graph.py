@@ -27,7 +27,7 @@ from hetero.frontend.translation.decoded import DecodedGraph, DecodedNode
 from hetero.frontend.translation.graph_builder import GraphBuilder
 from hetero.frontend.translation.model_context import ModelContext
 from hetero.frontend.translation.node_context import NodeContext
-from hetero.frontend.translation.subgraph import DecodedSubgraph, ModelScope, Value, name_new_nodes
+from hetero.frontend.translation.subgraph import ModelScope, Subgraph, Value
 from hetero.frontend.translation.translators import Translator, as_outputs
 from hetero.frontend.translation.variables import Variables
 from hetero.graph import Model, Output, Parameter, Result
@@ -186,14 +186,14 @@ class TensorflowBuilder(GraphBuilder):
         assert isinstance(node, TensorflowNode)
         return TensorflowNodeContext(node, name, self)
 
-    def function(self, name: str) -> DecodedSubgraph:
+    def function(self, name: str) -> Subgraph:
         """Return a function of the model, for an operator that calls it. Raises FrontendError if there is none."""
         return self.subgraph(self.context.decoded.graph_of(name))
 
     def define_outputs(self, node: DecodedNode, node_context: NodeContext, translation: Any) -> None:
         values = _as_values(translation)
         outputs = [value for value in values if isinstance(value, Output)]
-        name_new_nodes(outputs, node_context.name, self.scope.named, self.scope.unique)
+        self.scope.name_new_nodes(outputs, node_context.name)
         for index, value in enumerate(values):
             self.define(Reference(node.name, index), value)
 

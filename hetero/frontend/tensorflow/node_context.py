@@ -15,7 +15,7 @@ from hetero.frontend.tensorflow.decoding.element_types import complex_dtype
 from hetero.frontend.tensorflow.decoding.output_names import output_ranges
 from hetero.frontend.tensorflow.handles import Handle, Value, VariableHandle
 from hetero.frontend.translation.node_context import NodeContext
-from hetero.frontend.translation.subgraph import DecodedSubgraph
+from hetero.frontend.translation.subgraph import Subgraph
 from hetero.graph import Output
 from hetero.ops.values import exact_value
 from hetero.system.errors import FrontendError
@@ -129,7 +129,7 @@ class TensorflowNodeContext(NodeContext):
     def get_subgraph_size(self) -> int:
         return len(self._node.functions())
 
-    def get_subgraph(self, index: int) -> DecodedSubgraph:
+    def get_subgraph(self, index: int) -> Subgraph:
         """Return a function that the operator calls: "then", "else" of If; condition, body of While.
 
         Raises FrontendError if the operator has fewer functions.
@@ -139,10 +139,10 @@ class TensorflowNodeContext(NodeContext):
             raise FrontendError(f"it has {len(functions)} functions, none of index {index}")
         return self.function(functions[index])
 
-    def subgraph_of(self, graph: TensorflowGraph) -> DecodedSubgraph:
+    def subgraph_of(self, graph: TensorflowGraph) -> Subgraph:
         """Return a graph as a function that the operator calls."""
         return self._builder.subgraph(graph)
 
-    def function(self, name: str) -> DecodedSubgraph:
+    def function(self, name: str) -> Subgraph:
         """Return a function of the model by its name. Raises FrontendError if there is none."""
         return self._builder.function(name)

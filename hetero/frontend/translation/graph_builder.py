@@ -22,7 +22,7 @@ from hetero.core.shape import PartialShape
 from hetero.frontend.translation.decoded import DecodedGraph, DecodedNode, Key
 from hetero.frontend.translation.model_context import ModelContext, node_error
 from hetero.frontend.translation.node_context import NodeContext
-from hetero.frontend.translation.subgraph import DecodedSubgraph, ModelScope, Value, name_new_nodes
+from hetero.frontend.translation.subgraph import ModelScope, Subgraph, Value
 from hetero.frontend.translation.translators import as_outputs
 from hetero.frontend.translation.variables import Variables
 from hetero.graph import Output, Parameter, Result
@@ -150,18 +150,18 @@ class GraphBuilder(ABC):
         """Return the values of a node's inputs, None for omitted ones."""
         return [None if key is None else self.value(key) for key in node.inputs]
 
-    def subgraphs_of(self, node: DecodedNode) -> list[DecodedSubgraph]:
+    def subgraphs_of(self, node: DecodedNode) -> list[Subgraph]:
         """Return the graphs that a node runs."""
         return [self.subgraph(self.context.decoded.graph_of(body)) for body in node.bodies]
 
-    def subgraph(self, graph: DecodedGraph) -> DecodedSubgraph:
+    def subgraph(self, graph: DecodedGraph) -> Subgraph:
         """Return a graph for a node of this graph to run."""
-        return DecodedSubgraph(self, graph)
+        return Subgraph(self, graph)
 
     def define_outputs(self, node: DecodedNode, node_context: NodeContext, translation: Any) -> None:
         """Set the values of a node's outputs to what its translator returns. Raises FrontendError if these are few."""
         outputs = as_outputs(translation)
-        name_new_nodes(outputs, node_context.name, self.scope.named, self.scope.unique)
+        self.scope.name_new_nodes(outputs, node_context.name)
         if any(key is not None for key in node.outputs[len(outputs) :]):
             raise FrontendError(f"only its first {len(outputs)} of {len(node.outputs)} outputs are supported")
         self.define_each(node, outputs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -47,6 +46,18 @@ class ModelScope:
         self.named.add(node)
         return node
 
+    def name_new_nodes(self, outputs: Sequence[Output], name: str) -> None:
+        """Name the nodes that a translator made: the node of the first output ``name``, the others ``name/Type``."""
+        worklist = [output.node for output in reversed(outputs)]
+        first = outputs[0].node if outputs else None
+        while worklist:
+            node = worklist.pop()
+            if node in self.named:
+                continue
+            self.named.add(node)
+            node.friendly_name = name if node is first else self.unique.take(f"{name}/{node.get_type_name()}")
+            worklist += [value.node for value in reversed(node.input_values())]
+
 
 class Body(NamedTuple):
     """A translated subgraph. The model's parameters are the subgraph's inputs, then one for each ``captured`` value."""
@@ -55,41 +66,7 @@ class Body(NamedTuple):
     captured: list[Output]
 
 
-class Subgraph(ABC):
-    """A graph that a node runs. It is translated when the types and shapes of its inputs are known."""
-
-    name: str
-    input_count: int
-    output_count: int
-    input_names: Sequence[str]
-
-    @abstractmethod
-    def build(self, inputs: Sequence[Node], parameters: Sequence[Parameter]) -> Body:
-        """Translate the subgraph to a Model with these ``parameters``. Raises FrontendError.
-
-        ``inputs``: the nodes that stand for the subgraph's inputs, which are parameters or computed from them.
-        """
-
-    @abstractmethod
-    def inline(self, inputs: Sequence[Any], name: str) -> list[Any]:
-        """Translate the subgraph into the outer graph and return its outputs. Raises FrontendError.
-
-        The friendly names of the new nodes begin with ``name``.
-        """
-
-    def translate_into(
-        self, scope: ModelScope, variables: Any, inputs: Sequence[Value], prefix: str = ""
-    ) -> list[Value]:
-        """Translate the subgraph into any Model under construction; return its outputs. Raises FrontendError."""
-        raise NotImplementedError
-
-    def check_input_count(self, count: int) -> None:
-        """Raise FrontendError if the subgraph does not take this number of inputs."""
-        if count != self.input_count:
-            raise FrontendError(f"its graph '{self.name}' has {self.input_count} inputs, but is given {count}")
-
-
-class DecodedSubgraph(Subgraph):
+class Subgraph:
     """A graph that a node of ``outer``'s graph runs. It is translated when the types of its inputs are known.
 
     ``captured``: values of the outer graph that its last inputs stand for; the others are ``input_names``.
@@ -101,7 +78,7 @@ class DecodedSubgraph(Subgraph):
         self.input_count = len(graph.inputs) - len(captured)
         self.input_names = [graph.name_of(key) for key in graph.inputs[: self.input_count]]
 
-    def with_captured(self, values: Sequence[Output]) -> DecodedSubgraph:
+    def with_captured(self, values: Sequence[Output]) -> Subgraph:
         """Return the graph with its last inputs bound to values of the outer graph."""
         return type(self)(self._outer, self.graph, values)
 
@@ -151,21 +128,10 @@ class DecodedSubgraph(Subgraph):
             builder.define(key, value)
         return builder
 
-
-def name_new_nodes(outputs: Sequence[Output], name: str, named: set[Node], unique: UniqueNames) -> None:
-    """Name the nodes that a translator made: the node of the first output ``name``, the others ``name/Type``.
-
-    ``named``: the nodes that have names already. The new nodes are added to it.
-    """
-    worklist = [output.node for output in reversed(outputs)]
-    first = outputs[0].node if outputs else None
-    while worklist:
-        node = worklist.pop()
-        if node in named:
-            continue
-        named.add(node)
-        node.friendly_name = name if node is first else unique.take(f"{name}/{node.get_type_name()}")
-        worklist += [value.node for value in reversed(node.input_values())]
+    def check_input_count(self, count: int) -> None:
+        """Raise FrontendError if the subgraph does not take this number of inputs."""
+        if count != self.input_count:
+            raise FrontendError(f"its graph '{self.name}' has {self.input_count} inputs, but is given {count}")
 
 
 def name_first_output(name: str, outputs: Sequence[Output | None]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Set
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.translation.subgraph import ModelScope, name_new_nodes
+from hetero.frontend.translation.subgraph import ModelScope
 from hetero.graph import Constant, Node, Output
 from hetero.system.errors import FrontendError
 
@@ -77,7 +77,7 @@ class Variables:
         if self._changed is not None and name not in self._changed:
             return initial
         value = ops.ReadValue(initial, name).output(0)
-        name_new_nodes([value], self._scope.unique.take(f"{name}/read"), self._scope.named, self._scope.unique)
+        self._scope.name_new_nodes([value], self._scope.unique.take(f"{name}/read"))
         return value
 
 

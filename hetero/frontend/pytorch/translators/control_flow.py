@@ -9,7 +9,7 @@ from hetero.core.types import Type
 from hetero.frontend.pytorch.node_context import TorchNodeContext
 from hetero.frontend.pytorch.registry import translator
 from hetero.frontend.translation.control_flow import build_loop_body, make_if, make_scan, make_while
-from hetero.frontend.translation.subgraph import Body, DecodedSubgraph
+from hetero.frontend.translation.subgraph import Body, Subgraph
 from hetero.frontend.translation.translators import Translation
 from hetero.graph import Constant, Model, Output, Parameter
 from hetero.ops.values import exact_value
@@ -71,7 +71,7 @@ def map_slices(node: TorchNodeContext) -> Translation:
     return _scan(graph, [], scanned, others or [])
 
 
-def _scan(graph: DecodedSubgraph, states: list[Output], scanned: list[Output], others: list[Output]) -> Translation:
+def _scan(graph: Subgraph, states: list[Output], scanned: list[Output], others: list[Output]) -> Translation:
     if not all(isinstance(value, Output) for value in (*states, *scanned, *others)):
         raise FrontendError("its operands must be tensors")
     inputs, outputs = (0,) * len(scanned), (0,) * (graph.output_count - len(states))

@@ -14,7 +14,7 @@ from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.tensorflow.translators.containers.tensor_lists import PendingList, with_element_shape
 from hetero.frontend.translation.control_flow import build_loop_body, make_if, make_while
-from hetero.frontend.translation.subgraph import Body, DecodedSubgraph, ModelScope, name_new_nodes
+from hetero.frontend.translation.subgraph import Body, ModelScope, Subgraph
 from hetero.frontend.translation.values import int64, scalar_like
 from hetero.frontend.translation.variables import BodyVariables, Variables
 from hetero.graph import Constant, Model, Output, Parameter, constant_array
@@ -56,11 +56,11 @@ def case(node: TensorflowNodeContext) -> Values:
     return _make_branches(condition, _cases(functions), inputs, node.variables)
 
 
-def _branch(function: DecodedSubgraph) -> Branch:
+def _branch(function: Subgraph) -> Branch:
     return lambda scope, variables, values: function.translate_into(scope, variables, values)
 
 
-def _cases(functions: Sequence[DecodedSubgraph]) -> list[Branch]:
+def _cases(functions: Sequence[Subgraph]) -> list[Branch]:
     """Return the first function, and a branch that chooses among the others; the index is the branches' first input."""
 
     def first(scope: ModelScope, variables: Variables, values: list[Value]) -> list[Value]:
@@ -72,7 +72,7 @@ def _cases(functions: Sequence[DecodedSubgraph]) -> list[Branch]:
         index = ops.Subtract(index, scalar_like(index, 1)).output(0)
         condition = ops.Equal(index, scalar_like(index, 0)).output(0)
         results = _make_branches(condition, _cases(functions[1:]), [index, *values[1:]], variables)
-        name_new_nodes([value for value in results if isinstance(value, Output)], "case", scope.named, scope.unique)
+        scope.name_new_nodes([value for value in results if isinstance(value, Output)], "case")
         return results
 
     def last(scope: ModelScope, variables: Variables, values: list[Value]) -> list[Value]:
@@ -162,9 +162,7 @@ def for_operator(node: TensorflowNodeContext) -> Values:
     return values[3:]
 
 
-def _loop(
-    node: TensorflowNodeContext, condition: DecodedSubgraph, step: DecodedSubgraph, values: list[Value]
-) -> list[Value]:
+def _loop(node: TensorflowNodeContext, condition: Subgraph, step: Subgraph, values: list[Value]) -> list[Value]:
     """Return the outputs of a loop: as many as there are values."""
     inputs = _with_element_shapes(step, values, node.variables)
     if step.output_count != len(inputs) or condition.output_count != 1:
@@ -216,7 +214,7 @@ def _loop(
     return [outputs[carried.index(index)] if index in carried else value for index, value in enumerate(inputs)]
 
 
-def _passed_inputs(step: DecodedSubgraph) -> set[int]:
+def _passed_inputs(step: Subgraph) -> set[int]:
     """Return the inputs of a loop body that it returns as they are."""
     assert isinstance(step.graph, TensorflowGraph)
     outputs = [pass_through(step.graph, reference).node for reference in step.graph.outputs]
@@ -229,7 +227,7 @@ def _tensor(value: Value) -> Output:
     return value
 
 
-def _with_element_shapes(step: DecodedSubgraph, inputs: list[Value], variables: Variables) -> list[Value]:
+def _with_element_shapes(step: Subgraph, inputs: list[Value], variables: Variables) -> list[Value]:
     """Give lists of an unknown element shape that which the body's items have, by translating it once for that."""
     if not any(isinstance(value, PendingList) for value in inputs):
         return inputs
