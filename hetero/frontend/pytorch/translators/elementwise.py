@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from ml_dtypes import finfo
 
@@ -16,7 +15,7 @@ from hetero.frontend.pytorch.registry import converted_to, promoted, rows, trans
 from hetero.frontend.translation.operator_table import Attr, Row
 from hetero.frontend.translation.translators import Translation, Translator
 from hetero.frontend.translation.values import multiply_by, scalar_like
-from hetero.graph import Node, Op, Output
+from hetero.graph import Node, Output
 
 
 def _compared(row: Row) -> Translator:
@@ -28,11 +27,6 @@ def _compared(row: Row) -> Translator:
         return row.make(node, [node.converted(name, kind) for name in names])
 
     return translate
-
-
-def _on_booleans(operation: type[Op], logical: type[Op]) -> Callable[[Output, Output], Node]:
-    """Return the function that applies ``logical`` to booleans, ``operation`` to numbers."""
-    return lambda x, y: (logical if x.element_type is Type.boolean else operation)(x, y)
 
 
 def _sum(left: Output, right: Output, alpha: float) -> Output | Node:
@@ -170,15 +164,15 @@ rows({
     "aten::rsub": Row(
         lambda x, y, alpha: ops.Subtract(y, multiply_by(x, alpha)), "self", "other", alpha=Attr("alpha", 1)
     ),
-    "aten::mul": Row(_on_booleans(ops.Multiply, ops.LogicalAnd), "self", "other"),
+    "aten::mul": Row(elementwise.on_booleans(ops.Multiply, ops.LogicalAnd), "self", "other"),
     "aten::div": Row(_quotient, "self", "other", mode=Attr("rounding_mode", None)),
     "aten::true_divide": Row(ops.Divide, "self", "other"),
     "aten::floor_divide": Row(elementwise.floor_divide, "self", "other"),
     "aten::remainder": Row(ops.FloorMod, "self", "other"), "aten::fmod": Row(ops.Mod, "self", "other"),
     "aten::pow": Row(ops.Power, "self", "exponent"), "aten::float_power": Row(ops.Power, "self", "exponent"),
     "aten::ldexp": Row(lambda x, y: ops.Multiply(x, ops.Power(scalar_like(y, 2), y)), "self", "other"),
-    "aten::maximum": Row(_on_booleans(ops.Maximum, ops.LogicalOr), "self", "other"),
-    "aten::minimum": Row(_on_booleans(ops.Minimum, ops.LogicalAnd), "self", "other"),
+    "aten::maximum": Row(elementwise.on_booleans(ops.Maximum, ops.LogicalOr), "self", "other"),
+    "aten::minimum": Row(elementwise.on_booleans(ops.Minimum, ops.LogicalAnd), "self", "other"),
     "aten::fmax": Row(elementwise.ignore_nan(ops.Maximum), "self", "other"),
     "aten::fmin": Row(elementwise.ignore_nan(ops.Minimum), "self", "other"),
     "aten::atan2": Row(elementwise.atan2, "self", "other"), "aten::hypot": Row(_hypotenuse, "self", "other"),

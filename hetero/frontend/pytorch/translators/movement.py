@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.movement import pad_wrap
+from hetero.frontend.numerics.movement import pad_wrap, stack
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.pytorch.node_context import TorchNodeContext, integer_vector
 from hetero.frontend.pytorch.registry import rows, translator, with_integers
@@ -171,7 +171,7 @@ def _stacked_columns(*parts: Output) -> Node:
 rows({
     **{f"aten::{name}": Row(_concatenated, axis=Attr("dim", 0)) for name in ("cat", "concat", "concatenate")},
     "aten::stack": Row(
-        lambda *parts, axis: ops.Concat([ops.Unsqueeze(part, [axis]) for part in parts], axis), axis=Attr("dim", 0)
+        lambda *parts, axis: stack(parts, axis), axis=Attr("dim", 0)
     ),
     "aten::hstack": Row(
         lambda *parts: ops.Concat([_of_rank(part, 1) for part in parts], int(rank_of(parts[0]) > 1))
