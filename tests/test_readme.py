@@ -139,9 +139,8 @@ def test_plugin_programs(capsys):
     # One step of the whole graph, in the profile and in the runtime model.
     request = names["whole"].create_infer_request()
     np.testing.assert_allclose(request.infer([np.float32([-1, 0, 1])])[0], softmax([0, 0, 1]), rtol=1e-6)
-    assert [info.node_name for info in request.get_profiling_info() if info.node_type == "Graph"] == [
-        "small on the engine"
-    ]
+    (info,) = [info for info in request.get_profiling_info() if info.node_type == "Graph"]
+    assert info.node_name.startswith("Relu")
     (step,) = names["steps"]
     assert {name.partition("_")[0] for name in step.rt_info["originalLayersNames"].value.split(",")} == {
         "Relu",
