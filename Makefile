@@ -9,7 +9,13 @@ MODEL_PACKAGES := rapidocr==3.10.0 magika==1.0.3
 # Devices that run the demo from installed wheels; RAY needs a running cluster.
 WHEEL_DEVICES := GPU TEMPLATE OPENVINO.CPU HETERO:ONEDNN,TEMPLATE
 
-.PHONY: demo models test test-full test-frameworks $(FRAMEWORKS:%=test-%) soak lint bench browser docs wheels clean
+# A module's tests run in one process, as some of them share what they compile.
+PYTEST := -n 2 --dist loadfile
+# The tests that `quick` selects from.
+QUICK := $(addprefix tests/,core system properties graph ops preprocess passes plugin frontend dispatch runtime) \
+	$(wildcard plugins/*/tests)
+
+.PHONY: demo models quick test test-full test-frameworks $(FRAMEWORKS:%=test-%) soak lint bench browser docs wheels clean
 
 demo: .venv/demo
 	$(BIN)/hetero run configs/ocr.yaml
@@ -17,20 +23,24 @@ demo: .venv/demo
 models: .venv/test
 	$(BIN)/python -m tests.zoo
 
+# Before each commit: one case of each operation, translator and kernel, and the API; under three minutes.
+quick: .venv/test
+	HETERO_QUICK=1 $(BIN)/pytest $(PYTEST) $(QUICK)
+
 test: models lint
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest $(PYTEST)
 
 # All models in 20 random cuts for each way to divide them, all backend cases on each OpenCL device, and every test of GPU
 # on each with the kernels for processors and those for GPUs, of all of which `test` runs a sample; an hour more.
 test-full: models lint
-	HETERO_SEEDS=20 $(BIN)/pytest -n 2
+	HETERO_SEEDS=20 $(BIN)/pytest $(PYTEST)
 
 # Tests against the frameworks themselves, each in an environment of its own; they also make the stored cases anew.
 test-frameworks: $(FRAMEWORKS:%=test-%)
 
 $(FRAMEWORKS:%=test-%): test-%: .venv-%
 	PYTHONHASHSEED=0 .venv-$*/bin/python -W ignore -m tests.frameworks.$*.make_cases tests/frontend/$*/cases
-	.venv-$*/bin/pytest -n 2 tests/frameworks/$* tests/frontend/$*
+	.venv-$*/bin/pytest $(PYTEST) tests/frameworks/$* tests/frontend/$*
 
 # 20,000 damaged files, plans of concurrent work, and ten minutes of compiling and running models; some 20 minutes.
 soak: models

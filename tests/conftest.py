@@ -1,11 +1,11 @@
-"""The sample of tests on further OpenCL devices, and the summary at the end of a test run."""
+"""The tests of each tier, and the summary at the end of a test run."""
 
-import os
 from collections import Counter, defaultdict
 
 from hypothesis import HealthCheck, settings
 
 from tests.devices import GPUS
+from tests.tiers import IS_QUICK, in_sample
 
 # A busy machine takes longer for an example, or to make one, than hypothesis accepts.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -14,21 +14,28 @@ settings.load_profile("any machine")
 # The number of files in the table of the longest ones.
 LONGEST = 20
 # Of the tests on further OpenCL devices, whose kernels take long to build, one of this number runs.
-STEP = 12
+FURTHER_DEVICES = 12
 
 
 def pytest_collection_modifyitems(config, items):
-    """Select a sample of the tests on further OpenCL devices, also those of plugins; with HETERO_SEEDS all run.
+    """Select the tests of the tier, also those of plugins.
 
-    Tests marked every_device run on each, or select a sample of their own.
+    Tests marked own_sample select a sample of their own.
     """
-    if os.environ.get("HETERO_SEEDS"):
-        return
-    further = [item for item in items if hasattr(item, "callspec") and item.callspec.params.get("device") in GPUS[1:]]
-    candidates = [item for item in further if not item.get_closest_marker("every_device")]
-    deselected = {item for index, item in enumerate(candidates) if index % STEP}
-    config.hook.pytest_deselected(items=list(deselected))
-    items[:] = [item for item in items if item not in deselected]
+    selected = [item for item in items if item.get_closest_marker("own_sample") or _is_selected(item)]
+    if IS_QUICK:
+        cases = {}
+        for item in selected:
+            if not item.get_closest_marker("subprocess"):
+                cases.setdefault((item.parent.nodeid, item.originalname), item)
+        selected = list(cases.values())
+    config.hook.pytest_deselected(items=list(set(items).difference(selected)))
+    items[:] = selected
+
+
+def _is_selected(item):
+    is_further = hasattr(item, "callspec") and item.callspec.params.get("device") in GPUS[1:]
+    return not is_further or (not IS_QUICK and in_sample(item.nodeid, FURTHER_DEVICES))
 
 
 def pytest_terminal_summary(terminalreporter):

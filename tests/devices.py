@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,9 +18,19 @@ def _is_pocl(name: str) -> bool:
     return "Portable Computing Language" in Core().get_property(name, "FULL_DEVICE_NAME")
 
 
-# All OpenCL devices, PoCL last: it takes twice as long to build a kernel, and most tests run on the first one. Without
-# any, tests fail because GPU is missing; PoCL is a test requirement.
-GPUS = sorted((name for name in Core().available_devices if name.startswith("GPU")), key=_is_pocl) or ["GPU"]
+def _find_gpus() -> list[str]:
+    """Return all OpenCL devices, PoCL last: it takes twice as long to build a kernel, and most tests run on the first.
+
+    Without any, tests fail because GPU is missing; PoCL is a test requirement. The processes of one test run share what
+    the first one finds.
+    """
+    if "HETERO_TEST_GPUS" not in os.environ:
+        names = sorted((name for name in Core().available_devices if name.startswith("GPU")), key=_is_pocl)
+        os.environ["HETERO_TEST_GPUS"] = ",".join(names or ["GPU"])
+    return os.environ["HETERO_TEST_GPUS"].split(",")
+
+
+GPUS = _find_gpus()
 
 # Devices that wrap other engines.
 ENGINES = ("OPENVINO.CPU", "ONEDNN")

@@ -1,7 +1,5 @@
 """Models of the zoo on all devices and placements, compared with ONNX Runtime or LiteRT."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -10,16 +8,15 @@ from hetero.graph import Node, is_terminal
 from hetero.graph.rt_info import AFFINITY
 from tests import zoo
 from tests.devices import ALL_KINDS, ENGINES, GPUS, MEDIAPIPE_OPERATORS, PickyPlugin, core_with
+from tests.tiers import IS_FULL, SEEDS, in_sample
 
 # The maximum error relative to the largest magnitude of an output; random divisions compute in many more orders.
 MAX_ERROR = 1e-4
 MAX_ERROR_OF_DIVISIONS = 1e-3
 # Devices among which operations are divided at random: a GPU and TEMPLATE, four like TEMPLATE, or one of each kind.
 DIVISIONS = [*(f"{gpu},TEMPLATE" for gpu in GPUS), "A,B,C,D", ",".join(ALL_KINDS)]
-# HETERO_SEEDS is the number of seeds per division. Without it there is one, as the tests take long.
-SEEDS = int(os.environ.get("HETERO_SEEDS", "0"))
-# Without HETERO_SEEDS, further OpenCL devices run every third model in its usual shape, and not with another device.
-FULLY_TESTED, FURTHER = (GPUS, []) if SEEDS else (GPUS[:1], GPUS[1:])
+# Outside the full tier, further OpenCL devices run every third model in its usual shape, and not with another device.
+FULLY_TESTED, FURTHER = (GPUS, []) if IS_FULL else (GPUS[:1], GPUS[1:])
 DEVICES = [
     "TEMPLATE",
     *(name.format(gpu) for gpu in FULLY_TESTED for name in ("{}", "HETERO:{},TEMPLATE")),
@@ -27,26 +24,24 @@ DEVICES = [
 ]
 # TEMPLATE takes all operations.
 TEMPLATE_FIRST = f"HETERO:TEMPLATE,{GPUS[0]}"
-# Without HETERO_SEEDS some TensorFlow Lite models; tests/frontend/tflite/test_zoo_models.py runs all on each device.
-NAMES = [*zoo.ONNX, *(zoo.TFLITE if SEEDS else ("basic_pitch_lite", "face_detection", "hand_recrop"))]
+# Outside the full tier some TensorFlow Lite models; tests/frontend/tflite/test_zoo_models.py runs all on each device.
+NAMES = [*zoo.ONNX, *(zoo.TFLITE if IS_FULL else ("basic_pitch_lite", "face_detection", "hand_recrop"))]
 CASES = [(name, shape, device) for name, model in zoo.ONNX.items() for shape in model.shapes for device in DEVICES]
 CASES += [(name, model.shapes[0], TEMPLATE_FIRST) for name, model in zoo.ONNX.items()]
 CASES += [(name, zoo.ONNX[name].shapes[0], device) for name in [*zoo.ONNX][::3] for device in FURTHER]
 
-pytestmark = pytest.mark.every_device
+pytestmark = pytest.mark.own_sample
 
 
 def cuts() -> list[tuple[str, str, int]]:
-    """Return models, devices and seeds; without HETERO_SEEDS, each division gets every second or fourth model."""
-    if SEEDS:
-        return [(name, division, seed) for name in NAMES for division in DIVISIONS for seed in range(SEEDS)]
-    # The first model and the step to the next one.
-    samples = {DIVISIONS[0]: (0, 2), DIVISIONS[-2]: (1, 2)}
+    """Return models, devices and seeds; outside the full tier, one of two or four models for each division."""
+    often = (DIVISIONS[0], DIVISIONS[-2])
     return [
         (name, division, seed)
-        for seed, division in enumerate(DIVISIONS)
-        for first, step in [samples.get(division, (seed, 4))]
-        for name in NAMES[first::step]
+        for division in DIVISIONS
+        for name in NAMES
+        if in_sample(f"{name} on {division}", 2 if division in often else 4)
+        for seed in range(SEEDS or 1)
     ]
 
 

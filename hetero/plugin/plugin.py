@@ -16,7 +16,7 @@ from hetero.plugin.loading.registry import installed_plugins
 from hetero.plugin.prepared_model import Ports, PreparedModel
 from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
 from hetero.plugin.requests.executors import Executors
-from hetero.plugin.shared_properties import decide_streams, every_device, full_name, hint_properties, set_log_level
+from hetero.plugin.shared_properties import decide_streams, full_name, hint_properties, own_sample, set_log_level
 from hetero.properties import Property, PropertyTable
 from hetero.system.errors import DeviceError, NotSupportedError, PropertyError
 from hetero.system.messages import get_logger
@@ -272,7 +272,7 @@ class Plugin:
         device = self.device(options)
         own = self._options.get(device.id, {}) if device.id else {}
         values = {**self._options[""], **own, **options}
-        table = PropertyTable((*every_device, *hint_properties, *self.properties_of(device, values)), self.name)
+        table = PropertyTable((*own_sample, *hint_properties, *self.properties_of(device, values)), self.name)
         table.set(values)
         if props.log.level in options:
             set_log_level(self.log, table.get(props.log.level))

@@ -24,7 +24,7 @@ def inference_precision(*reduced: Type) -> Property:
 
 
 #: Properties of every device, with values from ``Plugin.property_table``. CACHING_PROPERTIES may be declared with more.
-every_device = (props.execution_devices, props.caching_properties)
+own_sample = (props.execution_devices, props.caching_properties)
 #: Properties that the classes of the plugin API implement.
 scheduling_properties = (
     props.range_for_async_infer_requests,

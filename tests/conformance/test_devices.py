@@ -1,6 +1,5 @@
 """The kit as users start it, on the devices that ship."""
 
-import os
 import re
 import subprocess
 import sys
@@ -8,6 +7,7 @@ import sys
 import pytest
 
 from tests.devices import GPUS
+from tests.tiers import IS_FULL
 
 
 def kit(*arguments: str, folder) -> subprocess.CompletedProcess:
@@ -16,13 +16,14 @@ def kit(*arguments: str, folder) -> subprocess.CompletedProcess:
 
 
 # Devices, the least number of cases of operations that each passes, and options of pytest. The cases of the ONNX
-# project run in tests/frontend/onnx/test_backend.py; with HETERO_SEEDS every device runs them here too.
-if "HETERO_SEEDS" in os.environ:
+# project run in tests/frontend/onnx/test_backend.py; in the full tier every device runs them here too.
+if IS_FULL:
     TESTED = [("TEMPLATE", 2500, []), *((gpu, 2450, []) for gpu in GPUS)]
 else:
     TESTED = [(device, 450, ["-k", "not test_onnx_operations"]) for device in ("TEMPLATE", GPUS[0])]
 
 
+@pytest.mark.subprocess
 @pytest.mark.parametrize(("device", "least", "options"), TESTED)
 def test_it_passes(device, least, options, tmp_path):
     result = kit("--device", device, *options, folder=tmp_path)
@@ -35,14 +36,16 @@ def test_it_passes(device, least, options, tmp_path):
     assert int(cases[1]) >= least
 
 
+@pytest.mark.subprocess
 @pytest.mark.parametrize("device", ["AUTO:TEMPLATE", f"MULTI:{GPUS[0]},TEMPLATE", "BATCH:TEMPLATE"])
 def test_it_takes_virtual_devices(device, tmp_path):
-    options = [] if "HETERO_SEEDS" in os.environ else ["-k", "not test_onnx_operations and not test_operations"]
+    options = [] if IS_FULL else ["-k", "not test_onnx_operations and not test_operations"]
     result = kit("--device", device, *options, folder=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "supported features: dynamic shapes, runtime models, variables" in result.stdout
 
 
+@pytest.mark.subprocess
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -57,6 +60,7 @@ def test_what_is_no_device_is_told(arguments, message, tmp_path):
     assert re.search(message, result.stderr) and "Traceback" not in result.stderr
 
 
+@pytest.mark.subprocess
 def test_other_runs_know_nothing_of_it(tmp_path):
     """An option of the user's own of the same name is free, and hetero is not imported."""
     (tmp_path / "conftest.py").write_text("def pytest_addoption(parser):\n    parser.addoption('--device')\n")

@@ -15,22 +15,23 @@ import hetero
 from hetero.frontend.onnx.writer import model_proto
 from hetero.graph import Node, Parameter
 from hetero.system.errors import FrontendError
+from tests.tiers import IS_FULL
 
-# With HETERO_SEEDS every call is checked, else the first one of each operation.
-_EVERY = "HETERO_SEEDS" in os.environ
 # ONNX defines other results for a maximum or minimum of nothing, and none for indices out of range.
 _UNDEFINED = {"reduce_max", "reduce_min", "gather"}
 # ONNX Runtime has no kernel for an operation or its type, or numpy does not have the type of an input.
 _NO_KERNEL = (pybind.NotImplemented, pybind.InvalidGraph, RuntimeError)
-_checked: set[tuple[str, int]] = set()
+_checked: set[tuple[str, str, int]] = set()
 _core = hetero.Core()
 
 
 def is_checked_in_onnx(name: str, opset: int) -> bool:
     """Return whether a call of ``same_results`` for this factory is also checked in ONNX."""
-    is_first = (name, opset) not in _checked
-    _checked.add((name, opset))
-    return is_first or (_EVERY and name not in _UNDEFINED)
+    # In the full tier every call is checked, else the first one of each operation in a file.
+    call = os.environ["PYTEST_CURRENT_TEST"].partition("::")[0], name, opset
+    is_first = call not in _checked
+    _checked.add(call)
+    return is_first or (IS_FULL and name not in _UNDEFINED)
 
 
 def same_in_onnx(

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import shlex
 import wave
 from pathlib import Path
@@ -17,12 +16,12 @@ from hetero import Core, Model, Parameter, Type, ops, save_model
 from hetero.graph import is_terminal
 from hetero.plugin import installed_plugins
 from hetero.run.cli import app
-from tests import zoo
+from tests import tiers, zoo
 from tests.run.planted import PlantedPlugin, all_real
 
 # The number of planted errors per model, of which two are enough: a model takes up to a minute.
-SEEDS = min(int(os.environ.get("HETERO_SEEDS", "0")), 2)
-# Quick models of the zoo, of both formats; with HETERO_SEEDS all of them.
+SEEDS = min(tiers.SEEDS, 2)
+# Quick models of the zoo, of both formats; in the full tier all of them.
 NAMES = list(zoo.MODELS) if SEEDS else ["magika", "hand_recrop"]
 TOLERANCE = 1e-4
 EXTENSIONS = Path(__file__).parents[2] / "configs" / "mediapipe_operators.py"

@@ -1,6 +1,4 @@
-"""Models of the zoo on AUTO, MULTI and BATCH, compared with ONNX Runtime. With HETERO_SEEDS all models run."""
-
-import os
+"""Models of the zoo on AUTO, MULTI and BATCH, compared with ONNX Runtime. In the full tier all models run."""
 
 import numpy as np
 import pytest
@@ -8,10 +6,11 @@ import pytest
 from hetero import Core
 from tests import zoo
 from tests.devices import GPUS
+from tests.tiers import IS_FULL
 
 MAX_ERROR = 1e-4  # relative to the largest magnitude of an output
 SAMPLE = ("squeezenet", "ocr_direction", "voice_activity")
-NAMES = list(zoo.ONNX) if "HETERO_SEEDS" in os.environ else SAMPLE
+NAMES = list(zoo.ONNX) if IS_FULL else SAMPLE
 
 
 def check(results, name: str, seed: int) -> None:

@@ -1,6 +1,5 @@
 """Fixtures of the GPU plugin's tests, which run on every OpenCL device and compare with OpenVINO or numpy."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -17,20 +16,29 @@ import hetero
 from hetero.graph import Model, Node, Output
 from tests.devices import GPUS
 from tests.ops import oracle
+from tests.tiers import IS_FULL, IS_QUICK, in_sample
 
 CORE = hetero.Core()
 
 
+# Of the tests with the kernels for GPUs, one of this number runs.
+AS_GPU = 6
+
+
 def pytest_collection_modifyitems(config, items):
-    """Run a sixth of the tests with the kernels for GPUs, on the first device only; with HETERO_SEEDS all on each."""
-    if os.environ.get("HETERO_SEEDS"):
+    """Run a sample of the tests with the kernels for GPUs, on the first device only; in the full tier all on each."""
+    if IS_FULL:
         return
-    params = {item: item.callspec.params for item in items if hasattr(item, "callspec")}
-    as_gpu = [item for item, values in params.items() if values.get("processor", True) is False]
-    on_first = [item for item in as_gpu if params[item].get("device") not in GPUS[1:]]
-    deselected = set(as_gpu).difference(on_first[::6])
-    config.hook.pytest_deselected(items=list(deselected))
+    deselected = [item for item in items if hasattr(item, "callspec") and not _is_selected(item)]
+    config.hook.pytest_deselected(items=deselected)
     items[:] = [item for item in items if item not in deselected]
+
+
+def _is_selected(item):
+    params = item.callspec.params
+    if params.get("processor", True) is not False:
+        return True
+    return not IS_QUICK and params.get("device") not in GPUS[1:] and in_sample(item.nodeid, AS_GPU)
 
 
 @pytest.fixture(params=GPUS)

@@ -1,15 +1,19 @@
 """The conformance kit on a node, whose subgraphs run on TEMPLATE."""
 
-import os
 import re
 import subprocess
 import sys
 
-# With HETERO_SEEDS, all cases of operations run, also those of the ONNX project.
+import pytest
+
+from tests.tiers import IS_FULL
+
+# In the full tier all cases of operations run, also those of the ONNX project.
 SAMPLE = ["-k", "not test_onnx_operations and not test_element_type"]
-OPTIONS, LEAST = ([], 2500) if os.environ.get("HETERO_SEEDS") else (SAMPLE, 150)
+OPTIONS, LEAST = ([], 2500) if IS_FULL else (SAMPLE, 150)
 
 
+@pytest.mark.subprocess
 def test_it_passes(cluster, tmp_path):
     command = [sys.executable, "-m", "pytest", "--pyargs", "hetero.conformance", "--device", "RAY.0", *OPTIONS]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)

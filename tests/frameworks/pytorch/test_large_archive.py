@@ -3,12 +3,14 @@
 import subprocess
 import sys
 
+import pytest
 import torch
 import transformers
 
 from tests.frameworks.pytorch.architectures import First
 
 
+@pytest.mark.subprocess
 def test_weights_are_mapped(tmp_path):
     module = First(transformers.GPT2Model(transformers.GPT2Config()).eval(), use_cache=False)
     path = tmp_path / "gpt2.pt2"

@@ -5,7 +5,6 @@ others. Those that GPU alone refuses are listed in backend_refused_by_gpu.txt, i
 or fails otherwise than listed, fails the test as one does that is not listed and breaks. The summary tells the counts.
 """
 
-import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from hetero.reference import random
 from tests.devices import GPUS
 from tests.frontend.onnx.backend import DIFFERS, NOT_TRANSLATED, PASSES, REFUSED_BY_GPU, cases, outcome, run_case
+from tests.tiers import in_sample
 
 
 def read_list(file: Path) -> dict[str, str]:
@@ -39,22 +39,21 @@ def same_every_time(monkeypatch):
     monkeypatch.setattr(random.secrets, "randbits", lambda bits: 1)
 
 
-pytestmark = pytest.mark.every_device
+pytestmark = pytest.mark.own_sample
 
 
 def runs() -> list[tuple[str, str]]:
-    """Return cases and devices: all cases on TEMPLATE, and with HETERO_SEEDS on each device.
+    """Return cases and devices: all cases on TEMPLATE, and in the full tier on each device.
 
-    Without it, one of 4 cases runs on an OpenCL device, one of 8 on HETERO and one of 32 on further OpenCL devices:
-    kernels take long to build.
+    Else one of 4 cases runs on an OpenCL device, one of 8 on HETERO and one of 32 on further OpenCL devices: kernels
+    take long to build.
     """
-    steps = {"TEMPLATE": 1, f"HETERO:{GPUS[0]},TEMPLATE": 8, GPUS[0]: 4} | dict.fromkeys(GPUS[1:], 32)
-    is_sample = "HETERO_SEEDS" not in os.environ
+    fractions = {"TEMPLATE": 1, f"HETERO:{GPUS[0]},TEMPLATE": 8, GPUS[0]: 4} | dict.fromkeys(GPUS[1:], 32)
     return [
         (name, device)
-        for index, name in enumerate(cases())
-        for device, step in steps.items()
-        if not is_sample or index % step == 0
+        for name in cases()
+        for device, one_in in fractions.items()
+        if in_sample(f"{name} on {device}", one_in)
     ]
 
 

@@ -1,7 +1,6 @@
 """Written ONNX models: names, types, refusals, and the results of ONNX Runtime for backend cases and the zoo."""
 
 import itertools
-import os
 import re
 
 import numpy as np
@@ -26,8 +25,8 @@ from tests import zoo
 from tests.devices import MEDIAPIPE_OPERATORS
 from tests.frontend.onnx.backend import cases
 from tests.ops.through_onnx import run_written
+from tests.tiers import IS_FULL, in_sample
 
-SEEDS = "HETERO_SEEDS" in os.environ
 CORE = hetero.Core()
 CORE.add_extension(MEDIAPIPE_OPERATORS)
 
@@ -278,7 +277,7 @@ REFUSED_BY_ONNX_RUNTIME = "test_strnorm|loop16_seq_none|optional_has_element_emp
 
 def backend_cases():
     names = [name for name in cases() if not re.search(f"{NOT_READ}|{OTHERWISE_IN_ONNX_RUNTIME}", name)]
-    return names if SEEDS else names[::20]
+    return [name for name in names if in_sample(name, 20)]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -300,7 +299,9 @@ WITH_VARIABLES = ("alexa", "hey_jarvis", "hey_mycroft", "okay_nabu")
 ZOO = [name for name in zoo.MODELS if name not in WITH_VARIABLES]
 
 
-@pytest.mark.parametrize("name", ZOO if SEEDS else ["squeezenet", "voice_activity", "magika", "face_detection_sparse"])
+@pytest.mark.parametrize(
+    "name", ZOO if IS_FULL else ["squeezenet", "voice_activity", "magika", "face_detection_sparse"]
+)
 def test_zoo_model(name):
     """The results of ONNX Runtime for the ONNX models, and of LiteRT for the others."""
     shape = zoo.MODELS[name].shapes[-1]

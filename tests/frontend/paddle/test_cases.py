@@ -35,6 +35,7 @@ def test_all_cases_are_in_both_forms():
     }
 
 
+@pytest.mark.subprocess
 @pytest.mark.parametrize("form", ["pdmodel", "json"])
 def test_paddle_is_not_needed(form):
     code = (

@@ -1,7 +1,6 @@
 """Device memory that models allocate: at most their weights and 1.3 times the largest live set."""
 
 import gc
-import os
 
 import numpy as np
 import pytest
@@ -17,12 +16,13 @@ import hetero
 from hetero import Constant, Model, Parameter, Type, ops
 from tests import zoo
 from tests.peak_memory import resident
+from tests.tiers import IS_FULL
 
 CORE = hetero.Core()
 ROWS = 24
-# Quick models of the zoo; with HETERO_SEEDS all of them, some with hundreds of megabytes.
+# Quick models of the zoo; in the full tier all of them, some with hundreds of megabytes.
 SMALL = ("ocr_direction", "magika", "shufflenet")
-NAMES = list(zoo.ONNX) if os.environ.get("HETERO_SEEDS") else SMALL
+NAMES = list(zoo.ONNX) if IS_FULL else SMALL
 
 
 def peak_of(model, device, arrays):

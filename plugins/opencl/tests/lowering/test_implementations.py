@@ -1,7 +1,5 @@
 """Implementations: one from outside of the package, and each of the package's own forced in turn."""
 
-import os
-
 import numpy as np
 import pytest
 from hetero_opencl.kernels.common import registry
@@ -10,8 +8,9 @@ from hetero_opencl.lowering.implementation import Implementation
 from hetero import Core, Model, Parameter, Type, ops
 from tests import zoo
 from tests.devices import GPUS
+from tests.tiers import IS_FULL
 
-# Models in which an implementation runs at least one operation. With HETERO_SEEDS, all models with all implementations.
+# Models in which an implementation runs at least one operation. In the full tier, all models with all implementations.
 SAMPLE = {
     "BlockedConvolution": "squeezenet",
     "BlockedDepthwise": "shufflenet",
@@ -30,10 +29,7 @@ def own_implementations() -> dict[str, type[Implementation]]:
     return {type(one).__name__: type(one) for one in registered} | {"LoweringFunction": registry.LoweringFunction}
 
 
-if os.environ.get("HETERO_SEEDS"):
-    CASES = [(name, model) for name in own_implementations() for model in zoo.ONNX]
-else:
-    CASES = list(SAMPLE.items())
+CASES = [(name, model) for name in own_implementations() for model in zoo.ONNX] if IS_FULL else list(SAMPLE.items())
 
 
 @pytest.fixture(autouse=True, params=[None])
