@@ -1,18 +1,23 @@
-"""Documentation of operation classes: their docstrings, completed by the inputs and attributes that they declare."""
+"""Texts about the classes of operations: what help() shows, and where a class is defined."""
 
 from __future__ import annotations
 
 import inspect
 import re
+import sys
+import traceback
 from collections import ChainMap
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hetero.graph.attributes import REQUIRED, Attribute, as_plain
+from hetero.graph.node import Node
+from hetero.system.errors import HeteroError
 
 if TYPE_CHECKING:
     from hetero.graph.operation import Op
+
 
 # An item of a list in a docstring: "- ``axis``: text" or "- ``boxes [N, 4]``, ``scores``: text", and its further lines.
 _ITEM = re.compile(r"^- ((?:``\w[^`]*``(?:, | and )?)+): (.*(?:\n  .*)*)\n?", re.MULTILINE)
@@ -96,3 +101,24 @@ def _values(attribute: Attribute) -> str:
     """Return the accepted values of an attribute, and its default."""
     default: Any = as_plain(attribute.default)
     return attribute.accepts if default is REQUIRED else f"{attribute.accepts}, by default {default!r}"
+
+
+def class_file(cls: type) -> str:
+    """Return the file that defines a class, or the name of its module if it has no file."""
+    return getattr(sys.modules.get(cls.__module__), "__file__", None) or cls.__module__
+
+
+def method_location(node: Node, method: str) -> str:
+    """Return a description of a method of a node: ``MyRelu 'name': evaluate of MyRelu in /path/my_relu.py``."""
+    cls = type(node)
+    return f"{node.type_info.name} '{node.friendly_name}': {method} of {cls.__qualname__} in {class_file(cls)}"
+
+
+def describe_failure(node: Node, method: str, error: Exception) -> str:
+    """Return a message about an exception that a method of a node raised, with the line in the file of its class."""
+    file = class_file(type(node))
+    # The innermost frame in the file of the class, not in a library that it calls.
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)[1:] if frame.filename == file]
+    line = f", line {frames[-1].lineno}," if frames else ""
+    problem = str(error) if isinstance(error, HeteroError) else f"{type(error).__name__}: {error}"
+    return f"{method_location(node, method)}{line} failed: {problem}"

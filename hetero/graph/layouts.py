@@ -1,4 +1,4 @@
-"""Layouts of a model's inputs and outputs, and the batch dimension that they name.
+"""The inputs and outputs of a model as a whole: layouts, the batch dimension that they name, and new shapes.
 
 A layout is kept in the rt_info of a value, under OpenVINO's key, so that IR files hold it. A Result has the layout of
 the value that it returns.
@@ -6,18 +6,23 @@ the value that it returns.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from hetero.core.dimension import Dimension
 from hetero.core.layout import Layout
-from hetero.core.shape import PartialShape
+from hetero.core.shape import PartialShape, PartialShapeLike
 from hetero.graph.node import Node, Output
+from hetero.graph.port import Output
 from hetero.graph.rt_info import RuntimeAttribute
 from hetero.system.errors import ArgumentTypeError, GraphError
 
 if TYPE_CHECKING:
     from hetero.graph.model import Model, PortKey
     from hetero.graph.terminals import Parameter
+if TYPE_CHECKING:
+    from hetero.graph.model import Model
+
 
 LAYOUT = "layout_0"
 
@@ -125,3 +130,31 @@ def _batched_inputs(model: Model) -> list[tuple[Parameter, int]]:
 
 def _describe(model: Model) -> str:
     return ", ".join(f"{p.friendly_name} has {p.partial_shape} with layout {p.layout}" for p in model.parameters)
+
+
+def reshape(model: Model, shapes: Any, variables_shapes: Mapping[str, PartialShapeLike]) -> None:
+    """Set shapes and infer all others; see Model.reshape. If that fails, the model keeps its shapes."""
+    changes: dict[Node, tuple[str, PartialShape]] = {}
+    for key, shape in (shapes if isinstance(shapes, Mapping) else {None: shapes}).items():
+        if key is not None and not isinstance(key, (int, str, Output)):
+            raise ArgumentTypeError(f"reshape takes inputs by index, name or port, not {key!r}")
+        if not isinstance(shape, (PartialShape, str, list, tuple)):
+            raise ArgumentTypeError(f"reshape takes a shape, or a dictionary of shapes by input, not {shape!r}")
+        changes[model.input(key).node] = ("partial_shape", PartialShape(shape))
+    for node in model.get_ordered_ops() if variables_shapes else ():
+        info = getattr(node, "variable_info", None)
+        if info is not None and "variable_shape" in node.__dict__ and info.variable_id in variables_shapes:
+            changes[node] = ("variable_shape", PartialShape(variables_shapes[info.variable_id]))
+    before = {node: (name, getattr(node, name)) for node, (name, _) in changes.items()}
+    _set(changes)
+    try:
+        model.validate_nodes_and_infer_types()
+    except Exception:  # a user-defined operation may raise anything
+        _set(before)
+        model.validate_nodes_and_infer_types()
+        raise
+
+
+def _set(attributes: Mapping[Node, tuple[str, Any]]) -> None:
+    for node, (name, value) in attributes.items():
+        setattr(node, name, value)

@@ -9,11 +9,10 @@ from hetero.core.ov_any import RTMap
 from hetero.core.shape import PartialShape, PartialShapeLike
 from hetero.core.static_shape import Shape
 from hetero.core.types import Type
+from hetero.graph.layouts import reshape
 from hetero.graph.node import Named, Node, as_output
 from hetero.graph.order import topological_order, walk_nested
-from hetero.graph.port import Output
-from hetero.graph.port_lookup import PortKey, describe_ports, find_port
-from hetero.graph.reshape import reshape
+from hetero.graph.port import Output, PortKey, describe_ports, find_port
 from hetero.graph.rt_info import InfoPath, get_info, has_info, set_info
 from hetero.graph.terminals import Parameter, Result
 from hetero.graph.upper_layers import need

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, overload
 
 from hetero import plugin
 from hetero.graph import Model, Output, find_port
-from hetero.graph.port_lookup import PortKey, describe_ports
+from hetero.graph.port import PortKey, describe_ports
 from hetero.runtime.core_properties import Properties, as_mapping, with_lists
 from hetero.runtime.infer_request import InferRequest, Inputs, Results
 from hetero.system.errors import ArgumentTypeError, device_errors

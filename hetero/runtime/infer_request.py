@@ -14,7 +14,7 @@ from hetero.core.containers import ContainerType, as_container, unbox
 from hetero.core.tensor import Tensor, as_array
 from hetero.core.types import Type
 from hetero.graph import Output, find_port, port_name
-from hetero.graph.port_lookup import PortKey, describe_ports
+from hetero.graph.port import PortKey, describe_ports
 from hetero.system.errors import (
     ArgumentTypeError,
     GraphError,
