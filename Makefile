@@ -50,6 +50,7 @@ lint: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m tests.structure
 	! LC_ALL=C.UTF-8 grep -rnE '.{121}' --include=*.cl plugins
 
 # Tables of all models on all inference engines, at batch sizes 1 and 8, and in bf16 at 1; some 45 minutes.

@@ -13,7 +13,6 @@ from hetero.core.dimension import Dimension
 from hetero.core.layout import Layout
 from hetero.core.shape import PartialShape, PartialShapeLike
 from hetero.graph.node import Node, Output
-from hetero.graph.port import Output
 from hetero.graph.rt_info import RuntimeAttribute
 from hetero.system.errors import ArgumentTypeError, GraphError
 

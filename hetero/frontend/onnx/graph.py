@@ -66,6 +66,8 @@ class OnnxContext(ModelContext):
     ``has_dynamic_inputs``: whether an input of the model has a dynamic shape.
     """
 
+    # A function may be a layer, of which a network has hundreds.
+    inline_constant = 300_000
     decoded: OnnxModel
 
     def __init__(

@@ -12,13 +12,15 @@ from hetero.system.errors import FrontendError
 
 # Maximum nesting depth of graphs.
 MAX_NESTING = 40
-# Maximum number of nodes after inlining: this factor times the nodes of the file, plus this constant. A graph may be
-# run by several nodes, so a small file can expand exponentially.
-INLINE_FACTOR, INLINE_CONSTANT = 50, 1000
+# Maximum number of nodes after inlining: this factor times the nodes of the file, plus a constant of the format. A
+# graph may be run by several nodes, so a small file can expand exponentially.
+INLINE_FACTOR = 50
 
 
 class ModelContext(ABC):
     """State shared by the translation of all graphs of a model. ``extensions``: those for this format."""
+
+    inline_constant = 1000
 
     def __init__(
         self,
@@ -27,7 +29,7 @@ class ModelContext(ABC):
         report_progress: Callable[[int, int], None] = lambda total_steps, completed_steps: None,
     ) -> None:
         self.decoded, self.extensions, self.report_progress = decoded, extensions, report_progress
-        self._count, self._limit = 0, INLINE_CONSTANT
+        self._count, self._limit = 0, self.inline_constant
         # Each graph is kept besides its nodes, so that no other one gets the same id.
         self._nodes: dict[int, tuple[DecodedGraph, Sequence[DecodedNode]]] = {}
 
@@ -79,7 +81,7 @@ class ModelContext(ABC):
                         worklist.append(inner)
         if missing:
             raise FrontendError(unknown_operators(missing, advice))
-        self._limit = max(self._limit, INLINE_CONSTANT + INLINE_FACTOR * count)
+        self._limit = max(self._limit, self.inline_constant + INLINE_FACTOR * count)
 
     def enter(self, graph: DecodedGraph, callers: Sequence[DecodedGraph]) -> None:
         """Check the limits before a graph is translated. ``callers``: the graphs around it, outermost first.

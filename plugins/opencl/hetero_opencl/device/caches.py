@@ -15,8 +15,9 @@ from typing import Any
 import platformdirs
 import pyopencl as cl
 
-from hetero.plugin import cache_folder, get_logger, has_space, write_cached
+from hetero.system.cache_folder import cache_folder, has_space, write_cached
 from hetero.system.errors import DeviceError
+from hetero.system.messages import get_logger
 from hetero_opencl.device import pocl
 
 log = get_logger("hetero.opencl")

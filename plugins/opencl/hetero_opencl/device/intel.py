@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from hetero.plugin import get_logger
+from hetero.system.messages import get_logger
 
 log = get_logger("hetero.opencl")
 

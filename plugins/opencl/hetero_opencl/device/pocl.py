@@ -22,7 +22,7 @@ from typing import IO
 
 import pyopencl as cl
 
-from hetero.plugin import get_logger
+from hetero.system.messages import get_logger
 
 log = get_logger("hetero.opencl")
 
