@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
+from hetero.frontend.translation.subgraph import ModelScope
 from hetero.graph import Output
 
 
 class Handle:
     """A resource. Two handles are equal if they stand for the same resource."""
+
+    def captured(self, scope: ModelScope) -> Self:
+        """Return the handle as a body sees it."""
+        return self
 
 
 @dataclass(frozen=True)

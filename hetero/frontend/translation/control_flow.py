@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from hetero import ops
 from hetero.core.containers import ElementType
 from hetero.core.shape import Dimension, PartialShape
-from hetero.frontend.translation.subgraph import Body, Subgraph
+from hetero.frontend.translation.subgraph import Body, ModelScope, Subgraph, Value
 from hetero.frontend.translation.values import int64, normalize_axis
+from hetero.frontend.translation.variables import BodyVariables, Variables
 from hetero.graph import Constant, Model, Output, Parameter
 from hetero.ops.control_flow.bodies import (
     BodyOutputDescription,
@@ -38,6 +40,49 @@ def make_if(condition: Output, bodies: Sequence[Body]) -> ops.If:
         operation.set_output_descriptions(index, [BodyOutputDescription(i, i) for i in range(len(body.model.results))])
     operation.infer()
     return operation
+
+
+# Translates a branch into a Model under construction, from its inputs to its outputs.
+Translate = Callable[[ModelScope, Variables, list[Value]], list[Value]]
+
+
+class Branch(NamedTuple):
+    """A branch of an If, and the names of its inputs."""
+
+    translate: Translate
+    input_names: Sequence[str]
+    name: str = "body"
+
+
+def translate_if(
+    condition: Output, branches: Sequence[Branch], inputs: Sequence[Value], variables: Variables
+) -> list[Value]:
+    """Return the outputs of an If. A variable that either branch assigns becomes an output of both."""
+    scopes = [ModelScope(), ModelScope()]
+    own = [variables.in_body(scope) for scope in scopes]
+    results = [
+        branch.translate(scope, seen, [_entered(value, scope, name) for value, name in zip(inputs, branch.input_names)])
+        for branch, scope, seen in zip(branches, scopes, own)
+    ]
+    if len(results[0]) != len(results[1]):
+        raise FrontendError(f"its branches have {len(results[0])} and {len(results[1])} outputs")
+    assigned = list(dict.fromkeys(name for seen in own for name in seen.assigned))
+    bodies = []
+    for branch, scope, seen, values in zip(branches, scopes, own, results):
+        outputs = [*(value for value in values if isinstance(value, Output)), *(seen.read(name) for name in assigned)]
+        bodies.append(Body(Model(outputs, list(scope.captured.values()), branch.name), list(scope.captured)))
+    if len(bodies[0].model.results) != len(bodies[1].model.results):
+        raise FrontendError("an output is a resource in only one of its branches")
+    remaining = iter(make_if(condition, bodies).outputs() if bodies[0].model.results else [])
+    values = [next(remaining) if isinstance(value, Output) else value for value in results[0]]
+    for name in assigned:
+        variables.assign(name, next(remaining))
+    return values
+
+
+def _entered(value: Value, scope: ModelScope, name: str) -> Value:
+    """Return the value in a body that stands for a value outside: a tensor, or a resource of the format."""
+    return scope.capture(value, name) if isinstance(value, Output) else value.captured(scope)
 
 
 def build_loop_body(build: Callable[[list[Parameter]], Body], initial: Sequence[Output], first_result: int) -> Body:
@@ -100,6 +145,67 @@ def make_while(body: Body, enters: Output, initial: Sequence[Output]) -> SubGrap
         [MergedInputDescription(2 + index, index, 1 + index) for index in range(len(initial))],
         [BodyOutputDescription(1 + index, index) for index in range(len(initial))],
     )
+
+
+def translate_while(
+    condition: Subgraph,
+    step: Subgraph,
+    inputs: Sequence[Value],
+    carried: Sequence[int],
+    variables: Variables,
+    name: str,
+    as_condition: Callable[[Value], Output] = lambda value: value,
+    as_tensor: Callable[[Value], Output] = lambda value: value,
+) -> list[Value]:
+    """Return the outputs of a Loop, as many as there are inputs. Its body computes the next condition at its end.
+
+    ``carried``: the indices of the inputs that iterations change. Variables that the body assigns become inputs and
+    outputs of the Loop. ``name``: of the node. ``as_condition``, ``as_tensor``: check and convert the results of the
+    condition and of the step.
+    """
+    enters = as_condition(condition.inline(inputs, f"{name}/condition")[0])
+    initial = [inputs[index] for index in carried]
+    own: BodyVariables
+
+    def build(parameters: list[Parameter]) -> Body:
+        nonlocal own
+        scope = ModelScope()
+        captured: dict[str, Parameter] = {}
+
+        def capture(value: Output, name: str) -> Output:
+            """Make a Parameter for a variable. Iterations may change it, so it has no known contents."""
+            if isinstance(value.node, Constant):
+                return scope.capture(value, name)
+            captured[name] = scope.name(Parameter(value.element_type, value.partial_shape), name)
+            return captured[name].output(0)
+
+        own = variables.in_body(scope, capture)
+        names = step.input_names
+        values = [
+            value if index in carried else _entered(value, scope, names[index]) for index, value in enumerate(inputs)
+        ]
+        for index, parameter in zip(carried, parameters):
+            values[index] = scope.name(parameter, names[index]).output(0)
+        values = step.translate_into(scope, own, values)
+        (continues,) = condition.translate_into(scope, own, values, "condition/")
+        assigned = own.assigned
+        next_values = [as_tensor(values[index]) for index in carried]
+        results = [as_condition(continues), *next_values, *(own.read(name) for name in assigned)]
+        for name in assigned:
+            value, _ = own.capture(name)
+            # The first translation of a model has constants for variables, see build_model.
+            captured.setdefault(name, scope.name(Parameter(value.element_type, value.partial_shape), name))
+        read = [name for name in captured if name not in assigned]
+        parameters = [*parameters, *(captured[name] for name in (*assigned, *read)), *scope.captured.values()]
+        outer = [*(own.capture(name)[0] for name in read), *scope.captured]
+        return Body(Model(results, parameters, step.name), outer)
+
+    body = build_loop_body(build, initial, 1)
+    initial += [own.capture(name)[0] for name in own.assigned]
+    outputs = make_while(body, enters, initial).outputs()
+    for name, value in zip(own.assigned, outputs[len(carried) :]):
+        variables.assign(name, value)
+    return [outputs[carried.index(index)] if index in carried else value for index, value in enumerate(inputs)]
 
 
 def make_scan(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,11 +13,11 @@ from hetero.frontend.tensorflow.handles import Value, Values
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import translator
 from hetero.frontend.tensorflow.translators.containers.tensor_lists import PendingList, with_element_shape
-from hetero.frontend.translation.control_flow import build_loop_body, make_if, make_while
-from hetero.frontend.translation.subgraph import Body, ModelScope, Subgraph
+from hetero.frontend.translation.control_flow import Branch, Translate, translate_if, translate_while
+from hetero.frontend.translation.subgraph import ModelScope, Subgraph
 from hetero.frontend.translation.values import int64, scalar_like
-from hetero.frontend.translation.variables import BodyVariables, Variables
-from hetero.graph import Constant, Model, Output, Parameter, constant_array
+from hetero.frontend.translation.variables import Variables
+from hetero.graph import Output, Parameter, constant_array
 from hetero.system.errors import FrontendError
 
 
@@ -28,10 +28,6 @@ def call(node: TensorflowNodeContext) -> Values:
     return node.get_subgraph(0).inline(inputs[node.get_op_type() == "RemoteCall" :], node.name)
 
 
-# Translates a branch into a Model under construction, from its inputs to its outputs.
-Branch = Callable[[ModelScope, Variables, list[Value]], list[Value]]
-
-
 @translator("If", "StatelessIf")
 def if_operator(node: TensorflowNodeContext) -> Values:
     condition, inputs = as_condition(node.get_input(0)), node.get_values()[1:]
@@ -39,8 +35,7 @@ def if_operator(node: TensorflowNodeContext) -> Values:
     known = constant_array(condition)
     if known is not None:
         return functions[0 if known.item() else 1].inline(inputs, node.name)
-    branches = [_branch(function) for function in functions]
-    return _make_branches(condition, branches, inputs, node.variables)
+    return translate_if(condition, _branches(inputs, *(f.translate_into for f in functions)), inputs, node.variables)
 
 
 @translator("Case", "StatelessCase")
@@ -53,14 +48,15 @@ def case(node: TensorflowNodeContext) -> Values:
         number = -1 if known is None else int(known.item())
         return functions[number if 0 <= number < len(functions) else -1].inline(inputs[1:], node.name)
     condition = ops.Equal(index, scalar_like(index, 0)).output(0)
-    return _make_branches(condition, _cases(functions), inputs, node.variables)
+    return translate_if(condition, _branches(inputs, *_cases(functions)), inputs, node.variables)
 
 
-def _branch(function: Subgraph) -> Branch:
-    return lambda scope, variables, values: function.translate_into(scope, variables, values)
+def _branches(inputs: Sequence[Value], *functions: Translate) -> list[Branch]:
+    names = [f"input_{index}" for index in range(len(inputs))]
+    return [Branch(function, names) for function in functions]
 
 
-def _cases(functions: Sequence[Subgraph]) -> list[Branch]:
+def _cases(functions: Sequence[Subgraph]) -> tuple[Translate, Translate]:
     """Return the first function, and a branch that chooses among the others; the index is the branches' first input."""
 
     def first(scope: ModelScope, variables: Variables, values: list[Value]) -> list[Value]:
@@ -71,14 +67,15 @@ def _cases(functions: Sequence[Subgraph]) -> list[Branch]:
         assert isinstance(index, Output)
         index = ops.Subtract(index, scalar_like(index, 1)).output(0)
         condition = ops.Equal(index, scalar_like(index, 0)).output(0)
-        results = _make_branches(condition, _cases(functions[1:]), [index, *values[1:]], variables)
+        inputs = [index, *values[1:]]
+        results = translate_if(condition, _branches(inputs, *_cases(functions[1:])), inputs, variables)
         scope.name_new_nodes([value for value in results if isinstance(value, Output)], "case")
         return results
 
     def last(scope: ModelScope, variables: Variables, values: list[Value]) -> list[Value]:
         return functions[1].translate_into(scope, variables, values[1:])
 
-    return [first, others if len(functions) > 2 else last]
+    return first, others if len(functions) > 2 else last
 
 
 def as_condition(value: Output) -> Output:
@@ -93,39 +90,6 @@ def as_condition(value: Output) -> Output:
         return ops.Reshape(value, int64([]), False).output(0)
     count = ops.ReduceProd(ops.ShapeOf(value), int64([0]), False)
     return ops.NotEqual(count, int64(0)).output(0)
-
-
-def _make_branches(
-    condition: Output, branches: Sequence[Branch], inputs: Sequence[Value], variables: Variables
-) -> list[Value]:
-    """Return the outputs of an If. A variable that either branch assigns becomes an output of both."""
-    scopes = [ModelScope(), ModelScope()]
-    own = [variables.in_body(scope) for scope in scopes]
-    results = [
-        branch(scope, seen, [_entered(value, scope, f"input_{index}") for index, value in enumerate(inputs)])
-        for branch, scope, seen in zip(branches, scopes, own)
-    ]
-    if len(results[0]) != len(results[1]):
-        raise FrontendError(f"its branches have {len(results[0])} and {len(results[1])} outputs")
-    assigned = list(dict.fromkeys(name for seen in own for name in seen.assigned))
-    bodies = []
-    for scope, seen, values in zip(scopes, own, results):
-        outputs = [*(value for value in values if isinstance(value, Output)), *(seen.read(name) for name in assigned)]
-        bodies.append(Body(Model(outputs, list(scope.captured.values()), "body"), list(scope.captured)))
-    if len(bodies[0].model.results) != len(bodies[1].model.results):
-        raise FrontendError("an output is a resource in only one of its branches")
-    remaining = iter(make_if(condition, bodies).outputs() if bodies[0].model.results else [])
-    values = [next(remaining) if isinstance(value, Output) else value for value in results[0]]
-    for name in assigned:
-        variables.assign(name, next(remaining))
-    return values
-
-
-def _entered(value: Value, scope: ModelScope, name: str) -> Value:
-    """Return the value in a body that stands for a value outside."""
-    if isinstance(value, PendingList):
-        return value.captured(scope)
-    return scope.capture(value, name) if isinstance(value, Output) else value
 
 
 @translator("While", "StatelessWhile")
@@ -167,51 +131,12 @@ def _loop(node: TensorflowNodeContext, condition: Subgraph, step: Subgraph, valu
     inputs = _with_element_shapes(step, values, node.variables)
     if step.output_count != len(inputs) or condition.output_count != 1:
         raise FrontendError(f"its body has {step.output_count} outputs and its condition {condition.output_count}")
-    enters = as_condition(_tensor(condition.inline(inputs, f"{node.name}/condition")[0]))
     passed = _passed_inputs(step)
     carried = [index for index, value in enumerate(inputs) if isinstance(value, Output) and index not in passed]
-    initial = [value for index, value in enumerate(inputs) if index in carried and isinstance(value, Output)]
-    variables: BodyVariables
-
-    def build(parameters: list[Parameter]) -> Body:
-        nonlocal variables
-        scope = ModelScope()
-        captured: dict[str, Parameter] = {}
-
-        def capture(value: Output, name: str) -> Output:
-            """Make a Parameter for a variable. Iterations may change it, so it has no known contents."""
-            if isinstance(value.node, Constant):
-                return scope.capture(value, name)
-            captured[name] = scope.name(Parameter(value.element_type, value.partial_shape), name)
-            return captured[name].output(0)
-
-        variables = node.variables.in_body(scope, capture)
-        names = step.input_names
-        values = [
-            value if index in carried else _entered(value, scope, names[index]) for index, value in enumerate(inputs)
-        ]
-        for index, parameter in zip(carried, parameters):
-            values[index] = scope.name(parameter, names[index]).output(0)
-        values = step.translate_into(scope, variables, values)
-        (continues,) = condition.translate_into(scope, variables, values, "condition/")
-        assigned = variables.assigned
-        next_values = [_tensor(values[index]) for index in carried]
-        results = [as_condition(_tensor(continues)), *next_values, *(variables.read(name) for name in assigned)]
-        for name in assigned:
-            value, _ = variables.capture(name)
-            # The first translation of a model has constants for variables, see build_model.
-            captured.setdefault(name, scope.name(Parameter(value.element_type, value.partial_shape), name))
-        read = [name for name in captured if name not in assigned]
-        parameters = [*parameters, *(captured[name] for name in (*assigned, *read)), *scope.captured.values()]
-        outer = [*(variables.capture(name)[0] for name in read), *scope.captured]
-        return Body(Model(results, parameters, "body"), outer)
-
-    body = build_loop_body(build, initial, 1)
-    initial += [variables.capture(name)[0] for name in variables.assigned]
-    outputs = make_while(body, enters, initial).outputs()
-    for name, value in zip(variables.assigned, outputs[len(carried) :]):
-        node.variables.assign(name, value)
-    return [outputs[carried.index(index)] if index in carried else value for index, value in enumerate(inputs)]
+    return translate_while(
+        condition, step, inputs, carried, node.variables, node.name,
+        as_condition=lambda value: as_condition(_tensor(value)), as_tensor=_tensor,
+    )  # fmt: skip
 
 
 def _passed_inputs(step: Subgraph) -> set[int]:

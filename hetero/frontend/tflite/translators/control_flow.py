@@ -5,19 +5,16 @@ A resource handle becomes a string constant with the resource's name.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import numpy as np
 
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.translation.control_flow import build_loop_body, make_if, make_while
-from hetero.frontend.translation.subgraph import Body, ModelScope, Subgraph
+from hetero.frontend.translation.control_flow import Branch, translate_if, translate_while
+from hetero.frontend.translation.subgraph import Subgraph
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import axis_length
-from hetero.frontend.translation.variables import BodyVariables
-from hetero.graph import Constant, Model, Node, Output, Parameter, constant_array
+from hetero.graph import Constant, Output, constant_array
 from hetero.ops.values import exact_value
 from hetero.system.errors import FrontendError
 
@@ -53,18 +50,8 @@ def if_operator(node: TfliteNodeContext) -> Translation:
     known = constant_array(condition)
     if known is not None:
         return graphs[0 if known.item() else 1].inline(inputs, node.name)
-    scopes = [ModelScope(), ModelScope()]
-    variables = [node.variables.in_body(scope) for scope in scopes]
-    results = [
-        graph.translate_into(scope, own, [scope.capture(value, name) for value, name in zip(inputs, graph.input_names)])
-        for graph, scope, own in zip(graphs, scopes, variables)
-    ]
-    assigned = sorted({name for own in variables for name in own.assigned})
-    bodies = []
-    for graph, scope, own, values in zip(graphs, scopes, variables, results):
-        values = [*values, *(own.read(name) for name in assigned)]
-        bodies.append(Body(Model(values, list(scope.captured.values()), graph.name or "body"), list(scope.captured)))
-    return _without_variables(node, make_if(condition, bodies), assigned)
+    branches = [Branch(graph.translate_into, graph.input_names, graph.name) for graph in graphs]
+    return translate_if(condition, branches, inputs, node.variables)
 
 
 @translator("WHILE", "STABLEHLO_WHILE")
@@ -77,49 +64,9 @@ def while_operator(node: TfliteNodeContext) -> Translation:
     inputs = node.get_inputs()
     _check_counts(condition, len(inputs), 1)
     _check_counts(step, len(inputs), node.get_output_size())
-    (enters,) = condition.inline(inputs, f"{node.name}/condition")
     # Resource handles are the same in all iterations.
     carried = [index for index in range(len(inputs)) if node.input_tensor(index).kind != "RESOURCE"]
-    initial = [inputs[index] for index in carried]
-    variables: BodyVariables
-
-    def build(parameters: list[Parameter]) -> Body:
-        nonlocal variables
-        scope = ModelScope()
-        captured: dict[str, Parameter] = {}
-
-        def capture(value: Output, name: str) -> Output:
-            """Make a Parameter for a variable. Iterations may change it, so it has no known contents."""
-            captured[name] = scope.name(Parameter(value.element_type, value.partial_shape), name)
-            return captured[name].output(0)
-
-        variables = node.variables.in_body(scope, capture)
-        values = [value if index in carried else scope.capture(value, "resource") for index, value in enumerate(inputs)]
-        for index, parameter in zip(carried, parameters):
-            values[index] = scope.name(parameter, step.input_names[index]).output(0)
-        values = step.translate_into(scope, variables, values)
-        (continues,) = condition.translate_into(scope, variables, values, "condition/")
-        assigned = variables.assigned
-        results = [continues, *(values[index] for index in carried), *(variables.read(name) for name in assigned)]
-        for name in assigned:
-            variables.capture(name)
-        read = [name for name in captured if name not in assigned]
-        parameters = [*parameters, *(captured[name] for name in (*assigned, *read))]
-        return Body(Model(results, parameters, step.name or "body"), [variables.capture(name)[0] for name in read])
-
-    body = build_loop_body(build, initial, 1)
-    initial += [variables.capture(name)[0] for name in variables.assigned]
-    values = _without_variables(node, make_while(body, enters, initial), variables.assigned)
-    return [values[carried.index(index)] if index in carried else value for index, value in enumerate(inputs)]
-
-
-def _without_variables(node: TfliteNodeContext, operation: Node, assigned: Collection[str]) -> list[Output]:
-    """Assign the last outputs of an operation to the named variables; return the other outputs."""
-    outputs = operation.outputs()
-    count = len(outputs) - len(assigned)
-    for name, value in zip(assigned, outputs[count:]):
-        node.variables.assign(name, value)
-    return outputs[:count]
+    return translate_while(condition, step, inputs, carried, node.variables, node.name)
 
 
 def _check_counts(graph: Subgraph, inputs: int, outputs: int) -> None:

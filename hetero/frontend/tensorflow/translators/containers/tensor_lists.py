@@ -33,7 +33,6 @@ class PendingList(Handle):
     element_type: Type
 
     def captured(self, scope: ModelScope) -> PendingList:
-        """Return the list as a body sees it."""
         return PendingList(scope.capture(self.length, "length"), self.element_type)
 
 
