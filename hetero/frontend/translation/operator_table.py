@@ -96,17 +96,20 @@ class OperatorTable:
 
     def register_rows(
         self,
-        rows: Mapping[str, Row | Sequence[Row]],
+        rows: Mapping[str, Row | Translator | Sequence[Row]],
         convention: Callable[[Row], Translator] = lambda operator: operator,
     ) -> None:
-        """Register rows by operator type; several if an operator changed between versions.
+        """Register rows by operator type; several if an operator changed between versions, or any translator.
 
         ``convention``: returns the translator of a row, if the inputs of all these operators are read in another way,
         for example converted to one element type.
         """
         for op_type, versions in rows.items():
-            for operator in [versions] if isinstance(versions, Row) else versions:
-                self.register(op_type, since=operator.since, domain=operator.domain)(convention(operator))
+            for operator in versions if isinstance(versions, Sequence) else [versions]:
+                if isinstance(operator, Row):
+                    self.register(op_type, since=operator.since, domain=operator.domain)(convention(operator))
+                else:
+                    self.register(op_type)(operator)
 
     def find(self, op_type: str, version: int = 1, domain: str = "") -> Translator | None:
         """Return the operator's newest translator that is not newer than ``version``, or None."""

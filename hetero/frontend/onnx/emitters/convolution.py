@@ -10,7 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.onnx.emitters.integer_range import exact_filters
-from hetero.frontend.onnx.emitters.registry import emitter
+from hetero.frontend.onnx.emitters.registry import emit, emitter
 from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx
 from hetero.ops.windows import resolve_pads
 
@@ -46,14 +46,14 @@ def _grouped(node: NodeWriter) -> tuple[Argument, int]:
     return node.reshaped(1, [channels, *(length for length in others[1:] if length is not None)]), groups
 
 
-@emitter(ops.Convolution)
-def convolution(node: NodeWriter) -> str:
-    return _convolution(node, node.input(1), None)
-
-
-@emitter(ops.GroupConvolution)
-def group_convolution(node: NodeWriter) -> str:
-    return _convolution(node, *_grouped(node))
+emit(
+    {
+        ops.Convolution: lambda node: _convolution(node, node.input(1), None),
+        ops.GroupConvolution: lambda node: _convolution(node, *_grouped(node)),
+        ops.ConvolutionBackpropData: lambda node: _transposed(node, node.input(1), None),
+        ops.GroupConvolutionBackpropData: lambda node: _transposed(node, *_grouped(node)),
+    }
+)
 
 
 def _convolution(node: NodeWriter, filters: Argument, groups: int | None) -> str:
@@ -75,16 +75,6 @@ def fused_convolution(node: NodeWriter) -> str:
     filters, groups = _grouped(node) if node.op.grouped else (node.input(1), None)
     result = node.add("Conv", node.input(0), filters, node.optional("bias"), group=groups, **_windows(node))
     return node.add("Clip", result, node.number(node.op.minimum), node.number(node.op.maximum))
-
-
-@emitter(ops.ConvolutionBackpropData)
-def transposed_convolution(node: NodeWriter) -> str:
-    return _transposed(node, node.input(1), None)
-
-
-@emitter(ops.GroupConvolutionBackpropData)
-def transposed_group_convolution(node: NodeWriter) -> str:
-    return _transposed(node, *_grouped(node))
 
 
 def _transposed(node: NodeWriter, filters: Argument, groups: int | None) -> str:

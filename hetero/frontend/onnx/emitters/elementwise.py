@@ -8,7 +8,7 @@ import ml_dtypes
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.emitters.registry import emit_rows, emitter, op_type_of, write_row
+from hetero.frontend.onnx.emitters.registry import emit, emit_rows, emitter, op_type_of, write_row
 from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx, onnx_type
 from hetero.frontend.translation.operator_table import Row
 
@@ -43,9 +43,19 @@ def round_to_integer(node: NodeWriter) -> str:
     return node.add(op_type_of(type(node.op)), node.input(0))
 
 
-@emitter(ops.NotEqual)
-def not_equal(node: NodeWriter) -> str:
-    return node.add("Not", node.add("Equal", *node.inputs))
+emit(
+    {
+        ops.NotEqual: lambda node: node.add("Not", node.add("Equal", *node.inputs)),
+        ops.Mod: lambda node: node.add("Mod", *node.inputs, fmod=1),
+        ops.Convert: lambda node: node.cast(node.input(0), node.op.destination_type),
+        ops.ConvertPromoteTypes: lambda node: [
+            node.cast(node.input(index), node.op.get_output_element_type(index)) for index in (0, 1)
+        ],
+        ops.IsFinite: lambda node: node.add(
+            "Not", node.add("Or", node.add("IsInf", node.input(0)), node.add("IsNaN", node.input(0)))
+        ),
+    }
+)
 
 
 @emitter(ops.BitwiseAnd, ops.BitwiseOr, ops.BitwiseXor, ops.BitwiseNot)
@@ -75,11 +85,6 @@ def divide(node: NodeWriter) -> str:
     return node.add("Sub", quotient, node.cast(is_lower, node.kind(0)))
 
 
-@emitter(ops.Mod)
-def mod(node: NodeWriter) -> str:
-    return node.add("Mod", *node.inputs, fmod=1)
-
-
 @emitter(ops.FloorMod)
 def floor_mod(node: NodeWriter) -> str:
     if node.kind(0).is_integer():
@@ -104,16 +109,6 @@ def clamp(node: NodeWriter) -> str:
         low = limits.min if low <= limits.min else math.ceil(low)
         high = limits.max if high >= limits.max else math.floor(high)
     return node.add("Clip", node.input(0), node.number(low), node.number(high))
-
-
-@emitter(ops.Convert)
-def convert(node: NodeWriter) -> str:
-    return node.cast(node.input(0), node.op.destination_type)
-
-
-@emitter(ops.ConvertPromoteTypes)
-def convert_promote_types(node: NodeWriter) -> list[str]:
-    return [node.cast(node.input(index), node.op.get_output_element_type(index)) for index in (0, 1)]
 
 
 @emitter(ops.Cast)
@@ -159,11 +154,6 @@ def prelu(node: NodeWriter) -> str:
     if len(slope) == 1 and len(data) > 2 and slope[0] is not None and slope[0] in (1, data[1]):
         return node.add("PRelu", node.input(0), node.reshaped(1, [slope[0], *[1] * (len(data) - 2)]))
     return node.add("PRelu", *node.inputs)
-
-
-@emitter(ops.IsFinite)
-def is_finite(node: NodeWriter) -> str:
-    return node.add("Not", node.add("Or", node.add("IsInf", node.input(0)), node.add("IsNaN", node.input(0))))
 
 
 @emitter(ops.Round)

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.emitters.registry import emitter, write_row
+from hetero.frontend.onnx.emitters.registry import emit, emitter, write_row
 from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx
 from hetero.ops.values import exact_value
 
@@ -34,9 +34,12 @@ def squeeze(node: NodeWriter) -> str:
     return node.add("Squeeze", node.input(0), axes) if axes or not node.numbers(1) else node.input(0)
 
 
-@emitter(ops.Unsqueeze)
-def unsqueeze(node: NodeWriter) -> str:
-    return node.add("Unsqueeze", node.input(0), node.vector(1))
+emit(
+    {
+        ops.Unsqueeze: lambda node: node.add("Unsqueeze", node.input(0), node.vector(1)),
+        ops.ShapeOf: lambda node: node.cast(node.add("Shape", node.input(0)), node.op.output_type, Type.i64),
+    }
+)
 
 
 @emitter(ops.Transpose)
@@ -69,11 +72,6 @@ def variadic_split(node: NodeWriter) -> Sequence[str]:
         rest = node.add("Sub", node.lengths(node.input(0), [axis]), others)
         lengths = node.add("Where", node.add("Less", lengths, [0]), rest, lengths)
     return node.add_outputs(node.op.get_output_size(), "Split", node.input(0), lengths, axis=axis)
-
-
-@emitter(ops.ShapeOf)
-def shape_of(node: NodeWriter) -> str:
-    return node.cast(node.add("Shape", node.input(0)), node.op.output_type, Type.i64)
 
 
 @emitter(ops.Broadcast)

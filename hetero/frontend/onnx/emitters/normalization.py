@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.onnx.emitters.registry import emitter
+from hetero.frontend.onnx.emitters.registry import emit, emitter
 from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx
 
-
-@emitter(ops.BatchNormInference)
-def batch_norm(node: NodeWriter) -> str:
-    return node.add("BatchNormalization", *node.inputs, epsilon=node.op.epsilon)
+emit({ops.BatchNormInference: lambda node: node.add("BatchNormalization", *node.inputs, epsilon=node.op.epsilon)})
 
 
 @emitter(ops.LRN)

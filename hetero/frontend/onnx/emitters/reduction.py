@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.emitters.registry import emitter
+from hetero.frontend.onnx.emitters.registry import emit, emitter
 from hetero.frontend.onnx.node_writer import NodeWriter
 
 
@@ -46,9 +46,7 @@ def top_k(node: NodeWriter) -> Sequence[str]:
     return [values, node.cast(indices, op.index_element_type, Type.i64)]
 
 
-@emitter(ops.NonZero)
-def non_zero(node: NodeWriter) -> str:
-    return node.cast(node.add("NonZero", node.input(0)), node.op.output_type, Type.i64)
+emit({ops.NonZero: lambda node: node.cast(node.add("NonZero", node.input(0)), node.op.output_type, Type.i64)})
 
 
 @emitter(ops.Unique)

@@ -36,6 +36,11 @@ def emitter(*operations: type[Node]) -> Callable[[Emitter], Emitter]:
     return decorate
 
 
+def emit(emitters: Mapping[type[Node], Emitter]) -> None:
+    """Register emitters of one expression, by operation."""
+    _EMITTERS.update(emitters)
+
+
 def emit_rows(rows: Mapping[str, Row]) -> None:
     """Register rows of operators whose operations they write."""
     for op_type, row in rows.items():

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.emitters.registry import emitter, write_row
+from hetero.frontend.onnx.emitters.registry import emit, emitter, write_row
 from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx
 from hetero.ops.movement.slicing import TO_THE_END
 
@@ -41,14 +41,14 @@ def _indices(node: NodeWriter, index: int) -> str:
     return node.input(index) if kind in (Type.i32, Type.i64) else node.cast(node.input(index), Type.i64)
 
 
-@emitter(ops.GatherElements)
-def gather_elements(node: NodeWriter) -> str:
-    return node.add("GatherElements", node.input(0), _indices(node, 1), axis=node.op.axis)
-
-
-@emitter(ops.GatherND)
-def gather_nd(node: NodeWriter) -> list[str]:
-    return write_row(node, node.input(0), node.converted(1, Type.i64))
+emit(
+    {
+        ops.GatherElements: lambda node: node.add(
+            "GatherElements", node.input(0), _indices(node, 1), axis=node.op.axis
+        ),
+        ops.GatherND: lambda node: write_row(node, node.input(0), node.converted(1, Type.i64)),
+    }
+)
 
 
 @emitter(ops.GatherNDV5)

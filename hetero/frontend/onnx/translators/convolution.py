@@ -10,7 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.numerics.convolution import split_groups
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.registry import rows, translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import (
     axis_length,
@@ -176,9 +176,7 @@ def max_pool_of(node: OnnxNodeContext, value: Output) -> ops.MaxPool:
     )
 
 
-@translator("AveragePool")
-def average_pool(node: OnnxNodeContext) -> Translation:
-    return average_pool_of(node, node.get_input(0))
+rows({"AveragePool": lambda node: average_pool_of(node, node.get_input(0))})
 
 
 def average_pool_of(node: OnnxNodeContext, value: Output) -> Output:

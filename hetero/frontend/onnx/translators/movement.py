@@ -54,14 +54,12 @@ def transpose(node: OnnxNodeContext) -> Translation:
     return ops.Transpose(value, int64(order))
 
 
-@translator("Squeeze")
-def squeeze(node: OnnxNodeContext) -> Translation:
-    return ops.Squeeze(node.get_input(0), node.get_optional_input_or_attribute(1, "axes"))
-
-
-@translator("Unsqueeze")
-def unsqueeze(node: OnnxNodeContext) -> Translation:
-    return ops.Unsqueeze(node.get_input(0), node.get_input_or_attribute(1, "axes"))
+rows(
+    {
+        "Squeeze": lambda node: ops.Squeeze(node.get_input(0), node.get_optional_input_or_attribute(1, "axes")),
+        "Unsqueeze": lambda node: ops.Unsqueeze(node.get_input(0), node.get_input_or_attribute(1, "axes")),
+    }
+)
 
 
 @translator("Tile")

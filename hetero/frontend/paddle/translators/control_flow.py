@@ -87,9 +87,14 @@ def _as_boolean(value: Output) -> Output:
     return value if value.partial_shape == [] else ops.Reshape(value, int64([]), False).output(0)
 
 
-@translator("create_array")
-def create(node: PaddleNodeContext) -> ConversionResult:
-    return Constant(node.output_variable().empty_array())
+rows(
+    {
+        "create_array": lambda node: Constant(node.output_variable().empty_array()),
+        "read_from_array": lambda node: ops.Gather(
+            node.get_input("X"), ops.Reshape(_index(node), int64([]), False), int64(0)
+        ),
+    }
+)
 
 
 @translator("write_to_array")
@@ -112,11 +117,6 @@ def _elements(array: Output, begin: Output | Node, end: Output | Node, count: Ou
     """Return elements of an array, of which an empty one has no shape before the first element."""
     cut = ops.Slice(array, begin, end, int64([1]), int64([0]))
     return ops.Reshape(cut, ops.Concat([count, ops.ShapeOf(like)], 0), False)
-
-
-@translator("read_from_array")
-def read(node: PaddleNodeContext) -> ConversionResult:
-    return ops.Gather(node.get_input("X"), ops.Reshape(_index(node), int64([]), False), int64(0))
 
 
 @translator("tensor_array_to_tensor")

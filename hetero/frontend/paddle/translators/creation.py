@@ -10,7 +10,7 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.registry import rows, translator
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import axis_length, int64, rank_of, scalar_like
 from hetero.graph import Constant, Output
@@ -69,9 +69,7 @@ def fill_like_batch(node: PaddleNodeContext) -> ConversionResult:
     return filled(_number(node, kind), ops.Concat(parts, 0).output(0))
 
 
-@translator("assign_value")
-def assign_value(node: PaddleNodeContext) -> ConversionResult:
-    return values_of(node, "shape")
+rows({"assign_value": lambda node: values_of(node, "shape")})
 
 
 def values_of(node: PaddleNodeContext, shape: str) -> Output:

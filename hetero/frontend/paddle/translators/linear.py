@@ -48,9 +48,7 @@ def add_product(node: PaddleNodeContext) -> ConversionResult:
     return ops.Add(multiply_by(node.get_input("Input"), beta), multiply_by(product, alpha))
 
 
-@translator("einsum")
-def einsum(node: PaddleNodeContext) -> ConversionResult:
-    return ops.Einsum(node.tensors("Operands"), node.get_attribute("equation").replace(" ", ""))
+rows({"einsum": lambda node: ops.Einsum(node.tensors("Operands"), node.get_attribute("equation").replace(" ", ""))})
 
 
 @translator("kron")

@@ -92,9 +92,17 @@ def unsqueeze(node: PaddleNodeContext) -> ConversionResult:
     return value
 
 
-@translator("concat")
-def concat(node: PaddleNodeContext) -> ConversionResult:
-    return ops.Concat(node.tensors("X"), node.known_integer("axis", "AxisTensor", default=0))
+rows(
+    {
+        "concat": lambda node: ops.Concat(node.tensors("X"), node.known_integer("axis", "AxisTensor", default=0)),
+        "tile": lambda node: ops.Tile(
+            node.get_input("X"), node.integers("repeat_times", "RepeatTimes", "repeat_times_tensor")
+        ),
+        "expand": lambda node: ops.Tile(
+            node.get_input("X"), node.integers("expand_times", "ExpandTimes", "expand_times_tensor")
+        ),
+    }
+)
 
 
 @translator("stack")
@@ -135,16 +143,6 @@ def expand(node: PaddleNodeContext) -> ConversionResult:
         shape = node.integers("target_shape")
     kept = ops.Select(ops.Equal(shape, int64([-1])), int64([1]), shape)
     return ops.Broadcast(value, kept, broadcast_spec="BIDIRECTIONAL")
-
-
-@translator("tile")
-def tile(node: PaddleNodeContext) -> ConversionResult:
-    return ops.Tile(node.get_input("X"), node.integers("repeat_times", "RepeatTimes", "repeat_times_tensor"))
-
-
-@translator("expand")
-def expand_times(node: PaddleNodeContext) -> ConversionResult:
-    return ops.Tile(node.get_input("X"), node.integers("expand_times", "ExpandTimes", "expand_times_tensor"))
 
 
 @translator("flip", "reverse")

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.registry import rows, translator
 from hetero.frontend.paddle.translators.convolution import is_channels_last
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import (
@@ -72,9 +72,7 @@ def _over_axes(parameter: Output, value: Output, first: int) -> Output:
     return ops.Reshape(parameter, axis_length(value, range(first, rank_of(value))), False).output(0)
 
 
-@translator("skip_layernorm")
-def skip_layer_norm(node: PaddleNodeContext) -> ConversionResult:
-    return _layer_norm(node, ops.Add(node.get_input("X"), node.get_input("Y")).output(0))
+rows({"skip_layernorm": lambda node: _layer_norm(node, ops.Add(node.get_input("X"), node.get_input("Y")).output(0))})
 
 
 @translator("rms_norm")

@@ -167,9 +167,7 @@ def top_k(node: PaddleNodeContext) -> ConversionResult:
     return _sorted(node, mode, node.scalar("k", "K", Type.i64, 1), False)
 
 
-@translator("argsort")
-def argsort(node: PaddleNodeContext) -> ConversionResult:
-    return _sorted(node, "max" if node.get_attribute("descending", False) else "min", None, True)
+rows({"argsort": lambda node: _sorted(node, "max" if node.get_attribute("descending", False) else "min", None, True)})
 
 
 def _sorted(node: PaddleNodeContext, mode: str, count: Output | None, stable: bool) -> ConversionResult:

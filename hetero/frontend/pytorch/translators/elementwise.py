@@ -230,14 +230,16 @@ def clamp(node: TorchNodeContext) -> Translation:
     return value
 
 
-@translator("aten::where")
-def where(node: TorchNodeContext) -> Translation:
-    return ops.Select(node.converted("condition", Type.boolean), *node.operands("self", "other"))
-
-
-@translator("aten::masked_fill")
-def masked_fill(node: TorchNodeContext) -> Translation:
-    return ops.Select(node.converted("mask", Type.boolean), *node.operands("value", "self"))
+rows(
+    {
+        "aten::where": lambda node: ops.Select(
+            node.converted("condition", Type.boolean), *node.operands("self", "other")
+        ),
+        "aten::masked_fill": lambda node: ops.Select(
+            node.converted("mask", Type.boolean), *node.operands("value", "self")
+        ),
+    }
+)
 
 
 @translator("aten::_assert_scalar", "aten::_assert_async", "aten::_assert_tensor_metadata", "aten::sym_constrain_range",

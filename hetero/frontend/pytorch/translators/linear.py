@@ -79,9 +79,9 @@ rows({
 })  # fmt: skip
 
 
-@translator("aten::einsum")
-def einsum(node: TorchNodeContext) -> Translation:
-    return ops.Einsum(node.tensors("tensors"), node.get_attribute("equation").replace(" ", ""))
+rows(
+    {"aten::einsum": lambda node: ops.Einsum(node.tensors("tensors"), node.get_attribute("equation").replace(" ", ""))}
+)
 
 
 @translator("aten::linear")

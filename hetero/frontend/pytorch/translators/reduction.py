@@ -207,9 +207,7 @@ def sort(node: TorchNodeContext) -> Translation:
     return [convert_to(values, value.element_type), indices][-count:]
 
 
-@translator("aten::msort")
-def sort_rows(node: TorchNodeContext) -> Translation:
-    return convert_to(_sorted(_as_numbers(node.get_input("self")), 0)[0], node.output_type())
+rows({"aten::msort": lambda node: convert_to(_sorted(_as_numbers(node.get_input("self")), 0)[0], node.output_type())})
 
 
 @translator("aten::topk")

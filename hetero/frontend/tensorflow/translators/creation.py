@@ -48,9 +48,15 @@ def identity(node: TensorflowNodeContext) -> Values:
     return node.get_values()[:1]
 
 
-@translator("IdentityN")
-def identities(node: TensorflowNodeContext) -> Values:
-    return node.get_values()
+rows(
+    {
+        "IdentityN": lambda node: node.get_values(),
+        "Size": lambda node: ops.ReduceProd(_shape_of(node, node.get_input(0)), int64([0]), False),
+        "Rank": lambda node: Constant(np.array(rank_of(node.get_input(0)) - node.is_complex(), np.int32)),
+        "Fill": lambda node: ops.Broadcast(node.get_input(1), own_shape(node, node.get_input(0))),
+        "BroadcastTo": lambda node: ops.Broadcast(node.get_input(0), own_shape(node, node.get_input(1))),
+    }
+)
 
 
 @translator("Placeholder", "PlaceholderV2")
@@ -75,26 +81,6 @@ def _shape_of(node: TensorflowNodeContext, value: Output) -> Output:
     if not node.is_complex():
         return lengths
     return ops.Slice(lengths, int64([0]), int64([-1]), int64([1])).output(0)
-
-
-@translator("Size")
-def size(node: TensorflowNodeContext) -> Translation:
-    return ops.ReduceProd(_shape_of(node, node.get_input(0)), int64([0]), False)
-
-
-@translator("Rank")
-def rank(node: TensorflowNodeContext) -> Translation:
-    return Constant(np.array(rank_of(node.get_input(0)) - node.is_complex(), np.int32))
-
-
-@translator("Fill")
-def fill(node: TensorflowNodeContext) -> Translation:
-    return ops.Broadcast(node.get_input(1), own_shape(node, node.get_input(0)))
-
-
-@translator("BroadcastTo")
-def broadcast_to(node: TensorflowNodeContext) -> Translation:
-    return ops.Broadcast(node.get_input(0), own_shape(node, node.get_input(1)))
 
 
 @translator("ZerosLike", "OnesLike")

@@ -128,9 +128,7 @@ def select(node: TensorflowNodeContext) -> Translation:
     return _select(node, condition, then, otherwise)
 
 
-@translator("SelectV2")
-def select_broadcasting(node: TensorflowNodeContext) -> Translation:
-    return _select(node, *node.get_inputs())
+rows({"SelectV2": lambda node: _select(node, *node.get_inputs())})
 
 
 def _select(node: TensorflowNodeContext, condition: Output, then: Output, otherwise: Output) -> Node:

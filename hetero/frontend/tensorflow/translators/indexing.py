@@ -28,9 +28,7 @@ from hetero.ops.movement.slicing import TO_THE_END
 _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
 
 
-@translator("StridedSlice")
-def strided_slice(node: TensorflowNodeContext) -> Translation:
-    return slice_of(node, node.get_input(0))
+rows({"StridedSlice": lambda node: slice_of(node, node.get_input(0))})
 
 
 def slice_of(node: TensorflowNodeContext, data: Output) -> Node:

@@ -90,15 +90,13 @@ def unpack(node: TensorflowNodeContext) -> Translation:
     return [ops.Squeeze(part, axis) for part in ops.Split(node.get_input(0), axis, count).outputs()] if count else []
 
 
-@translator("Split")
-def split(node: TensorflowNodeContext) -> Translation:
-    """The axis is input 0."""
-    return ops.Split(node.get_input(1), _axis(node, 0), node.get_attribute("num_split"))
-
-
-@translator("SplitV")
-def split_by_lengths(node: TensorflowNodeContext) -> Translation:
-    return ops.VariadicSplit(node.get_input(0), _axis(node, 2), node.get_input(1))
+rows(
+    {
+        # The axis is input 0.
+        "Split": lambda node: ops.Split(node.get_input(1), _axis(node, 0), node.get_attribute("num_split")),
+        "SplitV": lambda node: ops.VariadicSplit(node.get_input(0), _axis(node, 2), node.get_input(1)),
+    }
+)
 
 
 def _axis(node: TensorflowNodeContext, index: int) -> Output:

@@ -83,9 +83,7 @@ def matmul_complex(left: Output, right: Output, swap_left: bool, swap_right: boo
     return complex_from_parts(ops.Subtract(product(a, c), product(b, d)), ops.Add(product(a, d), product(b, c)))
 
 
-@translator("Conj")
-def conjugate_operator(node: TensorflowNodeContext) -> Translation:
-    return conjugate(node.get_input(0)) if node.is_complex() else node.get_input(0)
+rows({"Conj": lambda node: conjugate(node.get_input(0)) if node.is_complex() else node.get_input(0)})
 
 
 @translator("ConjugateTranspose")

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.registry import rows, translator
 from hetero.frontend.translation.control_flow import Branch, translate_if, translate_while
 from hetero.frontend.translation.subgraph import Subgraph
 from hetero.frontend.translation.translators import Translation
@@ -82,20 +82,18 @@ def variable_handle(node: TfliteNodeContext) -> Translation:
     return Constant(np.array(f"{container}/{name}" if container else name))
 
 
-@translator("READ_VARIABLE")
-def read_variable(node: TfliteNodeContext) -> Translation:
-    return node.variables.read(_name(node))
+rows(
+    {
+        "READ_VARIABLE": lambda node: node.variables.read(_name(node)),
+        "HASHTABLE": lambda node: Constant(np.array(str(node.get_attribute("table_id")))),
+    }
+)
 
 
 @translator("ASSIGN_VARIABLE")
 def assign_variable(node: TfliteNodeContext) -> Translation:
     node.variables.assign(_name(node), node.get_input(1))
     return []
-
-
-@translator("HASHTABLE")
-def hash_table(node: TfliteNodeContext) -> Translation:
-    return Constant(np.array(str(node.get_attribute("table_id"))))
 
 
 @translator("HASHTABLE_IMPORT")

@@ -127,9 +127,13 @@ rows(
 _multiply_real = activated(Row(ops.Multiply))
 
 
-@translator("MUL")
-def multiply(node: TfliteNodeContext) -> Translation:
-    return multiply_complex(*node.get_inputs()) if node.output_tensor(0).is_complex else _multiply_real(node)
+rows(
+    {
+        "MUL": lambda node: (
+            multiply_complex(*node.get_inputs()) if node.output_tensor(0).is_complex else _multiply_real(node)
+        )
+    }
+)
 
 
 @translator("LOG")

@@ -143,10 +143,13 @@ def _requantize(value: Output, old: Quantization, target: TfliteTensor) -> Outpu
     return ops.Convert(ops.Clamp(shifted, float(limits.min), float(limits.max)), target.element_type).output(0)
 
 
-@translator("SPLIT")
-def split(node: TfliteNodeContext) -> Translation:
-    """Input 0 is the axis, input 1 the data."""
-    return ops.Split(node.get_input(1), reshape(node.get_input(0), ()), node.get_output_size())
+rows(
+    {
+        # Input 0 is the axis, input 1 the data.
+        "SPLIT": lambda node: ops.Split(node.get_input(1), reshape(node.get_input(0), ()), node.get_output_size()),
+        "BATCH_TO_SPACE_ND": lambda node: ops.BatchToSpace(node.get_input(0), *_block_shape_and_pads(node)),
+    }
+)
 
 
 @translator("SPLIT_V")
@@ -197,11 +200,6 @@ def space_to_batch(node: TfliteNodeContext) -> Translation:
         data = ops.Pad(data, begin, end, "constant", scalar_like(data, params.zero_point)).output(0)
         begin = end = int64([0] * rank_of(data)).output(0)
     return ops.SpaceToBatch(data, blocks, begin, end)
-
-
-@translator("BATCH_TO_SPACE_ND")
-def batch_to_space(node: TfliteNodeContext) -> Translation:
-    return ops.BatchToSpace(node.get_input(0), *_block_shape_and_pads(node))
 
 
 def _block_shape_and_pads(node: TfliteNodeContext) -> tuple[Output, Output, Output]:

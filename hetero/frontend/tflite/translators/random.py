@@ -9,7 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.registry import rows, translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import axis_length, int64, reshape, scalar_like
 from hetero.graph import Node, Output
@@ -23,9 +23,7 @@ def _uniform(node: TfliteNodeContext, shape: Node | Output, kind: Type) -> Outpu
     ).output(0)
 
 
-@translator("RANDOM_UNIFORM")
-def random_uniform(node: TfliteNodeContext) -> Translation:
-    return _uniform(node, node.get_input(0), Type.f32)
+rows({"RANDOM_UNIFORM": lambda node: _uniform(node, node.get_input(0), Type.f32)})
 
 
 @translator("RANDOM_STANDARD_NORMAL")

@@ -117,14 +117,19 @@ def _element_shape(node: TensorflowNodeContext, index: int) -> PartialShape:
     return PartialShape([Dimension() if length < 0 else Dimension(int(length)) for length in shape])
 
 
-@translator("TensorListReserve")
-def reserve(node: TensorflowNodeContext) -> Values:
-    return new_list(node.get_input(1), node.get_attribute("element_dtype"), _element_shape(node, 0))
-
-
-@translator("EmptyTensorList")
-def empty_list(node: TensorflowNodeContext) -> Values:
-    return new_list(int64(0).output(0), node.get_attribute("element_dtype"), _element_shape(node, 0))
+rows(
+    {
+        "TensorListReserve": lambda node: new_list(
+            node.get_input(1), node.get_attribute("element_dtype"), _element_shape(node, 0)
+        ),
+        "EmptyTensorList": lambda node: new_list(
+            int64(0).output(0), node.get_attribute("element_dtype"), _element_shape(node, 0)
+        ),
+        # Elements from rows of a tensor; all have the same number of rows, that of input 2.
+        "TensorListSplit": lambda node: _split(node.get_input(0), constant_input(node, 2, "lengths")),
+        "TensorArraySplitV3": lambda node: _split(node.get_input(1), constant_input(node, 2, "lengths")),
+    }
+)
 
 
 @translator("TensorListScatterV2", "TensorListScatter")
@@ -141,17 +146,6 @@ def _scattered(tensor: Output, indices: Output, count: Output) -> Output:
     lengths = ops.Slice(ops.ShapeOf(tensor), int64([1]), int64([np.iinfo(np.int64).max]), int64([1]))
     shape = ops.Concat([ops.Reshape(count, int64([1]), False), lengths], 0)
     return ops.ScatterUpdate(ops.Broadcast(scalar_like(tensor, 0), shape), indices, tensor, int64(0)).output(0)
-
-
-@translator("TensorListSplit")
-def split_list(node: TensorflowNodeContext) -> Translation:
-    """Elements from rows of a tensor; all have the same number of rows, that of input 2."""
-    return _split(node.get_input(0), constant_input(node, 2, "lengths"))
-
-
-@translator("TensorArraySplitV3")
-def split_array(node: TensorflowNodeContext) -> Translation:
-    return _split(node.get_input(1), constant_input(node, 2, "lengths"))
 
 
 def _split(tensor: Output, lengths: np.ndarray) -> Output:

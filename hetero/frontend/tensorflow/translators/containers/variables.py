@@ -21,9 +21,7 @@ def variable(node: TensorflowNodeContext) -> Values:
     return VariableHandle(node.resource_name, is_reference=node.get_op_type() != "VarHandleOp")
 
 
-@translator("ReadVariableOp")
-def read_variable(node: TensorflowNodeContext) -> Translation:
-    return node.variables.read(node.variable_name(0))
+rows({"ReadVariableOp": lambda node: node.variables.read(node.variable_name(0))})
 
 
 @translator("AssignVariableOp", "Assign")
