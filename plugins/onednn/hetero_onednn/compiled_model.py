@@ -10,10 +10,10 @@ from hetero.core.types import Type
 from hetero.graph import Model, is_terminal
 from hetero.passes import fold_weights
 from hetero.plugin import CompiledModel, ExecutedStep, PreparedModel, Section, make_runtime_model, model_sections
-from hetero_onednn.constants import Constants
 from hetero_onednn.infer_request import OneDnnInferRequest
 from hetero_onednn.library.api import DataType
 from hetero_onednn.lower_model import lower_model
+from hetero_onednn.program import Constants
 from hetero_onednn.shape_arithmetic import shape_parameters
 
 

@@ -1,19 +1,69 @@
-"""Lower a model of static shapes to a program."""
+"""Lower a model of static shapes to a program, with the rules for the pass ``fuse_elementwise``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.graph import Model, Node, is_terminal
-from hetero.passes import align_prelu_slopes, fuse_elementwise, sink_channel_shuffles
-from hetero_onednn.constants import Constants
-from hetero_onednn.fusion import FUSION_RULES
+from hetero import ops
+from hetero.core.types import Type
+from hetero.graph import Model, Node, Output, is_terminal
+from hetero.passes import FusionRules, align_prelu_slopes, fuse_elementwise, sink_channel_shuffles
 from hetero_onednn.library.api import Argument, DataType, OneDnnError
 from hetero_onednn.library.threads import needs_one_thread, one_thread
-from hetero_onednn.lowering import Lowering, unsupported
-from hetero_onednn.operation import PrimitiveOperation
+from hetero_onednn.lowering import Lowering, PrimitiveOperation, unsupported
 from hetero_onednn.primitives import implementation_of
-from hetero_onednn.program import CopiedOutput, PrimitiveProgram, PrimitiveStep, Value
+from hetero_onednn.primitives.post_ops import ELEMENTWISE, post_ops_of
+from hetero_onednn.program import Constants, CopiedOutput, PrimitiveProgram, PrimitiveStep, Value
+from hetero_onednn.quantization import feeds_product, is_dequantizing, is_quantizing
+
+_CONVOLUTIONS = (
+    ops.Convolution, ops.GroupConvolution, ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData,
+)  # fmt: skip
+_ANCHORS = (*_CONVOLUTIONS, ops.MatMul)
+
+
+def _is_elementwise(node: Node) -> bool:
+    if feeds_product(node):
+        return False
+    if is_quantizing(node) or is_dequantizing(node):
+        return True
+    values = [*node.input_values(), node.output(0)]
+    return type(node) in ELEMENTWISE and all(value.element_type is Type.f32 for value in values)
+
+
+def _joins(node: Node, group: Sequence[Node]) -> bool:
+    """Return whether the nodes of a group are post-ops of a node: its first node reads it, and nothing else does."""
+    return all(target.node is group[0] for target in node.output(0).get_target_inputs()) and _follows(
+        group[0], node.output(0)
+    )
+
+
+def _follows(node: Node, running: Output) -> bool:
+    """Return whether a node can run as post-ops on a value, which must have the shape of its output."""
+    positions = [index for index, value in enumerate(node.input_values()) if value == running]
+    if len(positions) != 1 or post_ops_of(node, positions[0]) is None:
+        return False
+    shape = node.output(0).shape
+    others = [value for index, value in enumerate(node.input_values()) if index != positions[0]]
+    return running.shape == shape and all(is_broadcast(value.shape, shape) for value in others)
+
+
+def is_broadcast(shape: Sequence[int], target: Sequence[int]) -> bool:
+    """Return whether primitives read an operand of a shape: all elements, a single one, or one per channel."""
+    padded = (1,) * (len(target) - len(shape)) + tuple(shape)
+    wide = [axis for axis, length in enumerate(padded) if length > 1]
+    return padded == tuple(target) or not wide or wide in ([1], [len(target) - 1])
+
+
+def _takes_epilogue(anchor: Node, group: Sequence[Node]) -> bool:
+    if type(anchor) not in _ANCHORS or anchor.get_element_type() is not Type.f32:
+        return False
+    if isinstance(anchor, ops.MatMul) and len(anchor.output(0).shape) < 2:
+        return False
+    return _joins(anchor, group)
+
+
+FUSION_RULES = FusionRules(_is_elementwise, _takes_epilogue, joins=_joins)
 
 
 def lower_model(model: Model, constants: Constants, precision: DataType) -> PrimitiveProgram:

@@ -4,19 +4,61 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output, Parameter, Result
 from hetero.system.errors import UnsupportedOperationError
-from hetero_onednn.constants import Constants
 from hetero_onednn.library.api import Argument, DataType, Query
-from hetero_onednn.library.attributes import Attributes, BinaryOp, EltwiseOp, PostOp, operand_argument
-from hetero_onednn.library.descriptors import DATA_TYPES, Descriptor, any_layout, extended, plain
-from hetero_onednn.library.primitive import Primitive, PrimitiveDescriptor, describe_reorder
-from hetero_onednn.operation import PrimitiveOperation
-from hetero_onednn.program import Buffer, CopiedOutput, PrimitiveStep, Value
+from hetero_onednn.library.primitive import (
+    DATA_TYPES,
+    Attributes,
+    BinaryOp,
+    Descriptor,
+    EltwiseOp,
+    PostOp,
+    Primitive,
+    PrimitiveDescriptor,
+    any_layout,
+    describe_reorder,
+    extended,
+    operand_argument,
+    plain,
+)
+from hetero_onednn.program import Buffer, Constants, CopiedOutput, PrimitiveStep, Value
+
+
+class PrimitiveOperation:
+    """A node, or a Fused node: ``main`` and the chain of element-wise nodes after it."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        nodes = node.operations if isinstance(node, ops.Fused) else [node]
+        #: Of any class: each family knows the attributes of its own.
+        self.main: Any = nodes[0]
+        self.epilogue = nodes[1:]
+        # Values outside a Fused node by the Parameters of its body.
+        self._outside: dict[Output, Output] = {}
+        if isinstance(node, ops.Fused):
+            ports = (parameter.output(0) for parameter in node.body.parameters)
+            self._outside = dict(zip(ports, node.input_values()))
+
+    @property
+    def result(self) -> Output:
+        return self.node.output(0)
+
+    @cached_property
+    def inputs(self) -> list[Output]:
+        """The inputs of the main node, as values of the model."""
+        return [self.outside(value) for value in self.main.input_values()]
+
+    def outside(self, value: Output) -> Output:
+        """Return the value of the model that a value of a Fused node's body stands for."""
+        return self._outside.get(value, value)
 
 
 class Lowering:

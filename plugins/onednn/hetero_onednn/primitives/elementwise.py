@@ -11,11 +11,22 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node, Output, constant_array, is_constant
 from hetero_onednn.library.api import FORWARD_INFERENCE, Argument, Binary, DataType
-from hetero_onednn.library.attributes import Attributes, BinaryOp, EltwiseOp, PostOp, PReluOp, operand_argument
-from hetero_onednn.library.descriptors import Descriptor, any_layout, channels_last, extended, plain
-from hetero_onednn.library.primitive import PrimitiveDescriptor, describe
-from hetero_onednn.lowering import Lowering, padded_shape
-from hetero_onednn.operation import PrimitiveOperation
+from hetero_onednn.library.primitive import (
+    Attributes,
+    BinaryOp,
+    Descriptor,
+    EltwiseOp,
+    PostOp,
+    PReluOp,
+    PrimitiveDescriptor,
+    any_layout,
+    channels_last,
+    describe,
+    extended,
+    operand_argument,
+    plain,
+)
+from hetero_onednn.lowering import Lowering, PrimitiveOperation, padded_shape
 from hetero_onednn.primitives.post_ops import ELEMENTWISE, chain_of, post_ops_of
 from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason
 from hetero_onednn.program import Value

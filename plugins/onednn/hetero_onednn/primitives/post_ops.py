@@ -10,8 +10,8 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node, Output, constant_array
 from hetero_onednn.library.api import Binary, Eltwise
-from hetero_onednn.library.attributes import BinaryOp, EltwiseOp, PostOp, PReluOp
-from hetero_onednn.operation import PrimitiveOperation
+from hetero_onednn.library.primitive import BinaryOp, EltwiseOp, PostOp, PReluOp
+from hetero_onednn.lowering import PrimitiveOperation
 
 # The functions of one operand without parameters. SoftPlus is not one: oneDNN's is wrong by percents for x < -8.
 _UNARY: dict[type[Node], PostOp] = {

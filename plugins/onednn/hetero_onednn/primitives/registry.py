@@ -10,8 +10,7 @@ from hetero.graph import Node
 from hetero_onednn.library.api import MAX_RANK
 
 if TYPE_CHECKING:
-    from hetero_onednn.lowering import Lowering
-    from hetero_onednn.operation import PrimitiveOperation
+    from hetero_onednn.lowering import Lowering, PrimitiveOperation
 
 REALS = (Type.f32,)
 

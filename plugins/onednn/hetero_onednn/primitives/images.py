@@ -1,4 +1,4 @@
-"""Interpolation: as resampling where oneDNN's coordinates are those of the operation, else as matrix products."""
+"""Pooling and interpolation: resampling if oneDNN's coordinates are those of the operation, else matrix products."""
 
 from __future__ import annotations
 
@@ -10,12 +10,9 @@ import numpy as np
 from hetero import ops
 from hetero.graph import constant_array
 from hetero.reference.images.interpolation import Taps, resampled_axes
-from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, DataType
-from hetero_onednn.library.attributes import Attributes
-from hetero_onednn.library.descriptors import plain
-from hetero_onednn.library.primitive import describe
-from hetero_onednn.lowering import Lowering, unsupported
-from hetero_onednn.operation import PrimitiveOperation
+from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, dims
+from hetero_onednn.library.primitive import Attributes, describe, plain
+from hetero_onednn.lowering import Lowering, PrimitiveOperation, unsupported
 from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason
 from hetero_onednn.program import Value
 
@@ -23,13 +20,13 @@ from hetero_onednn.program import Value
 _TOLERANCE = 1e-5
 
 
-def _unsupported_reason(node: Any) -> str | None:
+def _unsupported_interpolation(node: Any) -> str | None:
     if any((*(node.pads_begin or ()), *(node.pads_end or ()))):
         return "oneDNN does not pad before it resamples"
     return type_reason(node, inputs=1) or rank_reason(node, 1)
 
 
-@lowers(ops.Interpolate, ops.InterpolateV4, ops.InterpolateV1, unless=_unsupported_reason)
+@lowers(ops.Interpolate, ops.InterpolateV4, ops.InterpolateV1, unless=_unsupported_interpolation)
 def interpolation(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node, data, result = operation.main, operation.inputs[0], operation.result
     rank = len(data.shape)
@@ -109,3 +106,57 @@ def _product(lowering: Lowering, operation: PrimitiveOperation, weights: dict[in
         result = lowering.execute(node, descriptor, arguments, target)
         value = Value(result.buffer, plain(shape, kind))
     return value
+
+
+def _unsupported_max(node: ops.MaxPool) -> str | None:
+    if node.get_output_size() > 1 and node.output(1).get_target_inputs():
+        return "oneDNN does not return the indices of maxima"
+    return _unsupported_pooling(node)
+
+
+def _unsupported_pooling(node: ops.MaxPool | ops.AvgPool) -> str | None:
+    if any(pad >= size for pad, size in zip((*node.pads_begin, *node.pads_end), node.kernel_shape * 2)):
+        return "a window could lie in the padding"
+    if isinstance(node, ops.AvgPoolV1) and not node.exclude_pad and node.rounding_type != "floor":
+        return "oneDNN counts padding that only the rounding adds"
+    return type_reason(node, inputs=1) or rank_reason(node, 3, 5)
+
+
+@lowers(ops.MaxPool, ops.MaxPoolV8, ops.MaxPoolV1, unless=_unsupported_max)
+def max_pool(lowering: Lowering, operation: PrimitiveOperation) -> None:
+    _lower(lowering, operation, Algorithm.pooling_max)
+
+
+@lowers(ops.AvgPool, ops.AvgPoolV14, ops.AvgPoolV1, unless=_unsupported_pooling)
+def avg_pool(lowering: Lowering, operation: PrimitiveOperation) -> None:
+    is_excluded = operation.main.exclude_pad
+    kinds = Algorithm.pooling_avg_include_padding, Algorithm.pooling_avg_exclude_padding
+    _lower(lowering, operation, kinds[is_excluded])
+
+
+def _lower(lowering: Lowering, operation: PrimitiveOperation, algorithm: Algorithm) -> None:
+    node, result = operation.main, operation.result
+    lengths, kernel = operation.inputs[0].shape[2:], node.kernel_shape
+    begin, _ = node.resolve_pads(lengths)
+    # The padding at the end follows from the number of windows, which the rounding decides.
+    end = [
+        (count - 1) * stride + (size - 1) * dilation + 1 - length - before
+        for count, stride, size, dilation, length, before in zip(
+            result.shape[2:], node.strides, kernel, node.dilations, lengths, begin
+        )
+    ]
+    source = lowering.dense(operation.inputs[0], node)
+    descriptor = describe(
+        "pooling_forward",
+        FORWARD_INFERENCE,
+        algorithm,
+        source.descriptor,
+        lowering.any_layout(result),
+        dims(node.strides),
+        dims(kernel),
+        dims([dilation - 1 for dilation in node.dilations]),
+        dims(begin),
+        dims(end),
+        Attributes(),
+    )
+    lowering.define(result, lowering.execute(node, descriptor, {Argument.src: source}))
