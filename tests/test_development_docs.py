@@ -98,9 +98,9 @@ def test_rows_of_the_recipe_are_those_of_the_formats():
 
 
 def test_kernel_program(monkeypatch):
-    from hetero_opencl.kernels.common import registry
+    from hetero_opencl.kernels.common import definition
 
-    monkeypatch.setattr(registry, "_implementations", {**registry._implementations})
+    monkeypatch.setattr(definition, "_implementations", {**definition._implementations})
     names = {}
     for program in blocks("python", "docs/development/kernels.md"):
         exec(compile(program, "docs/development/kernels.md", "exec"), names)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from hetero_opencl.lowering.operation import KernelOperation
+from hetero_opencl.lowering.implementation import KernelOperation
 from hetero_opencl.lowering.program import KernelProgram
 from hetero_opencl.plugin import OpenCLPlugin
 from rich.box import SIMPLE_HEAD

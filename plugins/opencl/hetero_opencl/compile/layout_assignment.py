@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from hetero.graph import Node, Output
-from hetero_opencl.lowering.implementation import Choice
-from hetero_opencl.lowering.layouts import ROWS, Layout
+from hetero_opencl.lowering.implementation import ROWS, Choice, Layout
 
 # Returns the seconds for converting a value from one layout to another.
 ConversionCost = Callable[[Output, Layout, Layout], float]

@@ -19,9 +19,8 @@ from hetero_opencl.kernels import implementations_of
 from hetero_opencl.kernels.common.layout_conversion import conversion_seconds, convert
 from hetero_opencl.lowering.concat_parts import find_concat_parts
 from hetero_opencl.lowering.constants import Constants
-from hetero_opencl.lowering.implementation import choices_of
+from hetero_opencl.lowering.implementation import KernelOperation, choices_of
 from hetero_opencl.lowering.lowering import Lowering, LoweringReport
-from hetero_opencl.lowering.operation import KernelOperation
 from hetero_opencl.lowering.program import KernelProgram
 from hetero_opencl.lowering.tuning import Tuning
 

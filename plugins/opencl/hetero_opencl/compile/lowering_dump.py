@@ -9,10 +9,8 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Constant, Output, Result, is_constant
 from hetero_opencl.device.launch import Buffer
-from hetero_opencl.lowering.implementation import Choice
-from hetero_opencl.lowering.layouts import ROWS
+from hetero_opencl.lowering.implementation import ROWS, Choice, KernelOperation
 from hetero_opencl.lowering.memory_plan import MemoryPlan
-from hetero_opencl.lowering.operation import KernelOperation
 from hetero_opencl.lowering.program import KernelProgram, memory_of
 
 # The size of the drawing of an arena in characters; the height is approximate.

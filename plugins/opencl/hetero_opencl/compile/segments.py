@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hetero.core.containers import ContainerType
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
 from hetero.system.errors import GraphError
-from hetero_opencl.kernels.common.registry import is_host_step
+from hetero_opencl.kernels.common.definition import is_host_step
 
 
 @dataclass

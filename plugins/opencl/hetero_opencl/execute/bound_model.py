@@ -19,7 +19,7 @@ from hetero_opencl.compile.segments import is_container
 from hetero_opencl.execute.bound_program import BoundProgram
 from hetero_opencl.execute.host_steps import HostStep
 from hetero_opencl.execute.workspace import Workspace
-from hetero_opencl.kernels.common.registry import host_step_of
+from hetero_opencl.kernels.common.definition import host_step_of
 
 Check = Callable[[], None]
 

@@ -11,9 +11,8 @@ from hetero_opencl.execute.workspace import Workspace
 from hetero_opencl.kernels import implementations_of
 from hetero_opencl.kernels.common.layout_conversion import convert
 from hetero_opencl.lowering.constants import Constants
-from hetero_opencl.lowering.implementation import Choice, candidates_of
+from hetero_opencl.lowering.implementation import Choice, KernelOperation, candidates_of
 from hetero_opencl.lowering.lowering import Lowering, LoweringReport
-from hetero_opencl.lowering.operation import KernelOperation
 from hetero_opencl.lowering.program import KernelProgram
 from hetero_opencl.lowering.tuning import Measurement, Tuning, operation_key
 

@@ -3,7 +3,7 @@
 import importlib
 import pkgutil
 
-from hetero_opencl.kernels.common.registry import implementations_of, unsupported_reason
+from hetero_opencl.kernels.common.definition import implementations_of, unsupported_reason
 
 __all__ = ["implementations_of", "unsupported_reason"]
 

@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 from hetero import ops
 from hetero.graph import Node, Output, Result
-from hetero_opencl.lowering.implementation import Choice
-from hetero_opencl.lowering.layouts import ROWS, Blocks, Layout
-from hetero_opencl.lowering.operation import KernelOperation
+from hetero_opencl.lowering.implementation import ROWS, Blocks, Choice, KernelOperation, Layout
 
 
 class ConcatPart(NamedTuple):

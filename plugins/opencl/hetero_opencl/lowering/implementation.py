@@ -1,20 +1,177 @@
-"""Implementations: the ways in which a device can run an operation, and the choice between them."""
+"""Operations to lower, memory layouts of values, the ways in which a device can run an operation, and their choice."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node, Output
 from hetero_opencl.device.device_profile import DeviceProfile
-from hetero_opencl.lowering.layouts import ROWS, Layout
-from hetero_opencl.lowering.operation import KernelOperation
+from hetero_opencl.device.transfers import contiguous
 from hetero_opencl.lowering.tuning import Tuning, operation_key
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering.lowering import Lowering
+
+
+class Layout(ABC):
+    """An arrangement of the elements of a value in a buffer."""
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+    @abstractmethod
+    def storage_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape of the stored elements, the last axis contiguous."""
+
+    @abstractmethod
+    def arrange(self, array: np.ndarray) -> np.ndarray:
+        """Return the elements of a constant in this layout."""
+
+    @abstractmethod
+    def is_row_major(self, shape: Sequence[int]) -> bool:
+        """Return whether a value of this shape has its elements in row-major order; padding may follow."""
+
+
+@dataclass(frozen=True)
+class Rows(Layout):
+    """Row-major order without padding."""
+
+    def __str__(self) -> str:
+        return "rows"
+
+    def storage_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        return tuple(shape)
+
+    def arrange(self, array: np.ndarray) -> np.ndarray:
+        return contiguous(array)
+
+    def is_row_major(self, shape: Sequence[int]) -> bool:
+        return True
+
+
+ROWS = Rows()
+
+
+@dataclass(frozen=True)
+class Blocks(Layout):
+    """Blocks of channels: ``[N, C, spatial…]`` is stored as ``[C / size, N, spatial…, size]``, C rounded up to blocks.
+
+    The elements of the padding are arbitrary numbers. One channel is stored without padding. Concatenation along the
+    channels is contiguous, for batches too.
+    """
+
+    size: int
+
+    def __str__(self) -> str:
+        return f"blocks of {self.size} channels"
+
+    def storage_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        batch, channels, *spatial = shape
+        size = 1 if channels == 1 else self.size
+        return -(-channels // size), batch, *spatial, size
+
+    def arrange(self, array: np.ndarray) -> np.ndarray:
+        blocks, batch, *spatial, size = self.storage_shape(array.shape)
+        padding = blocks * size - array.shape[1]
+        padded = np.pad(array, [(0, 0), (0, padding), *[(0, 0)] * len(spatial)])
+        split = padded.reshape(batch, blocks, size, *spatial)
+        return contiguous(np.moveaxis(np.moveaxis(split, 2, -1), 1, 0))
+
+    def is_row_major(self, shape: Sequence[int]) -> bool:
+        batch, channels, *spatial = shape
+        return channels == 1 or batch * math.prod(spatial) == 1
+
+
+@dataclass(frozen=True)
+class Permuted(Layout):
+    """The axes in another order; the last one is contiguous."""
+
+    order: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"axes {','.join(map(str, self.order))}"
+
+    def storage_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        return tuple(shape[axis] for axis in self.order)
+
+    def arrange(self, array: np.ndarray) -> np.ndarray:
+        return contiguous(array.transpose(self.order))
+
+    def is_row_major(self, shape: Sequence[int]) -> bool:
+        long = [axis for axis in self.order if shape[axis] > 1]
+        return long == sorted(long)
+
+
+def column_major(rank: int) -> Permuted:
+    """Return the layout of matrices with the last two axes exchanged (column-major)."""
+    return Permuted((*range(rank - 2), rank - 1, rank - 2))
+
+
+class KernelOperation:
+    """A node of the graph, seen as an anchor with a prologue and an epilogue.
+
+    ``anchor`` is the node itself unless that is Fused; then it may be None. Values inside of a Fused node are those of
+    its body; ``outer`` maps those that cross its border to values of the graph.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.anchor: Node | None = node
+        self.nodes: Sequence[Node] = [node]
+        self.prologue: Sequence[Node] = []
+        self.epilogue: Sequence[Node] = []
+        if isinstance(node, ops.Fused):
+            self.anchor, self.nodes = node.anchor, node.operations
+            self.prologue, self.epilogue = node.prologue, node.epilogue
+
+    @cached_property
+    def _outer(self) -> dict[Output, Output]:
+        if not isinstance(self.node, ops.Fused):
+            return {}
+        ports = zip(self.node.body.parameters, self.node.input_values())
+        result = self.node.body.results[0].input_value(0)
+        return {**{parameter.output(0): value for parameter, value in ports}, result: self.node.output(0)}
+
+    def outer(self, value: Output) -> Output:
+        """Return the value of the graph that a value of the body stands for, or the value itself if there is none."""
+        return self._outer.get(value, value)
+
+    @property
+    def name(self) -> str:
+        return self.node.friendly_name
+
+    @property
+    def main(self) -> Any:
+        """The anchor, or the last element-wise node if there is no anchor. Kernels know the attributes of its class."""
+        return self.anchor or self.nodes[-1]
+
+    @property
+    def type_name(self) -> str:
+        return self.main.type_info.name
+
+    @property
+    def result(self) -> Output:
+        """The only output."""
+        return self.node.output(0)
+
+    def source(self, index: int) -> Output:
+        """Return an input of the anchor as it is before the prologue."""
+        value = self.main.input_value(index)
+        while value.node in self.prologue:
+            value = value.node.input_value(0)
+        return value
+
+    def __contains__(self, node: Node) -> bool:
+        return node in self.nodes
+
 
 # Sizes and variants that an implementation can choose, such as those of a tile, by name.
 Configuration = Mapping[str, int]
@@ -30,8 +187,8 @@ class Signature(NamedTuple):
 class Implementation(ABC):
     """One way to run operations of some types: a class in a file of its own, with its .cl file.
 
-    ``implements`` of kernels/common/registry.py registers it. The fastest of all that match is selected, together with
-    the layouts of the values between operations.
+    ``implements`` of kernels/common/definition.py registers it. The fastest of all that match is selected, together
+    with the layouts of the values between operations.
     """
 
     @property

@@ -20,8 +20,7 @@ from hetero_opencl.device.transfers import contiguous
 from hetero_opencl.lowering.concat_parts import ConcatPart
 from hetero_opencl.lowering.constants import Constants
 from hetero_opencl.lowering.custom import has_custom_expression, has_custom_kernels
-from hetero_opencl.lowering.layouts import ROWS, Layout
-from hetero_opencl.lowering.operation import KernelOperation
+from hetero_opencl.lowering.implementation import ROWS, KernelOperation, Layout
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering.implementation import Choice

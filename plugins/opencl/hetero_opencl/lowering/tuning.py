@@ -16,10 +16,10 @@ import platformdirs
 
 from hetero.graph import Output, is_constant
 from hetero.plugin import atomic_write, get_logger
-from hetero_opencl.lowering.operation import KernelOperation
 
 if TYPE_CHECKING:
     from hetero_opencl.device.device import OpenCLDevice
+    from hetero_opencl.lowering.implementation import KernelOperation
 
 log = get_logger("hetero.opencl")
 

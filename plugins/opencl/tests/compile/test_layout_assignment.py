@@ -6,8 +6,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from hetero_opencl.compile.layout_assignment import assign_layouts
-from hetero_opencl.lowering.implementation import Choice, Implementation, Signature
-from hetero_opencl.lowering.layouts import ROWS, Blocks, Permuted
+from hetero_opencl.lowering.implementation import ROWS, Blocks, Choice, Implementation, Permuted, Signature
 
 from hetero import Model, Parameter, Type, ops
 

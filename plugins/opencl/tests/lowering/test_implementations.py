@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hetero_opencl.kernels.common import registry
+from hetero_opencl.kernels.common import definition
 from hetero_opencl.lowering.implementation import Implementation
 
 from hetero import Core, Model, Parameter, Type, ops
@@ -25,8 +25,8 @@ MAX_ERROR = 1e-4
 
 def own_implementations() -> dict[str, type[Implementation]]:
     """Return the classes of all implementations by name."""
-    registered = (one for several in registry._implementations.values() for one in several)
-    return {type(one).__name__: type(one) for one in registered} | {"LoweringFunction": registry.LoweringFunction}
+    registered = (one for several in definition._implementations.values() for one in several)
+    return {type(one).__name__: type(one) for one in registered} | {"LoweringFunction": definition.LoweringFunction}
 
 
 CASES = [(name, model) for name in own_implementations() for model in zoo.ONNX] if IS_FULL else list(SAMPLE.items())
@@ -48,9 +48,9 @@ def test_forced_on_a_model(force, name, model):
 
 
 def test_from_outside_of_the_package(monkeypatch):
-    monkeypatch.setattr(registry, "_implementations", {**registry._implementations})
+    monkeypatch.setattr(definition, "_implementations", {**definition._implementations})
 
-    @registry.implements(ops.SoftPlus)
+    @definition.implements(ops.SoftPlus)
     class TableSoftplus(Implementation):
         """Stands for a user's own kernel, which is said to be the fastest."""
 

@@ -19,7 +19,7 @@ from hetero.ops.control_flow.control_flow import SubGraphOp, part_count
 from hetero.plugin import RemoteTensor
 from hetero_opencl.device.transfers import on_host
 from hetero_opencl.execute.host_steps.step import HostStep
-from hetero_opencl.kernels.common.registry import runs_on_host
+from hetero_opencl.kernels.common.definition import runs_on_host
 
 
 @runs_on_host(ops.Loop)

@@ -17,7 +17,7 @@ from hetero.core.containers import ContainerType, OptionalType
 from hetero.core.tensor import Tensor
 from hetero_opencl.device.transfers import on_host
 from hetero_opencl.execute.host_steps.step import HostStep
-from hetero_opencl.kernels.common.registry import runs_on_host
+from hetero_opencl.kernels.common.definition import runs_on_host
 
 
 def content(tensor: Tensor) -> Any:

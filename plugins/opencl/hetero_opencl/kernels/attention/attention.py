@@ -16,9 +16,14 @@ from hetero.core.types import Type
 from hetero.graph import Output
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.copies import WORDS, unsupported_movement, widest_word
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import source, template, unsupported_non_float
-from hetero_opencl.kernels.common.sums import ProductTypes, wide_type
+from hetero_opencl.kernels.common.definition import (
+    ProductTypes,
+    lowers,
+    source,
+    template,
+    unsupported_non_float,
+    wide_type,
+)
 from hetero_opencl.kernels.linear.gemm import (
     Factors,
     RowRange,

@@ -1,1 +1,1 @@
-"""Parts that kernels of several families use: the registry, sources, element types, copies, windows, sorting."""
+"""Parts that kernels of several families use: how a kernel is defined, copies, windows, prefix sums and sorting."""

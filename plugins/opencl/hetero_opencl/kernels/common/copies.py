@@ -15,7 +15,7 @@ import numpy as np
 from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output
 from hetero_opencl.device.launch import Buffer
-from hetero_opencl.kernels.common.sources import source
+from hetero_opencl.kernels.common.definition import source
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 # C type that moves this number of bytes at once.

@@ -13,7 +13,7 @@ import numpy as np
 
 from hetero.core.packing import as_numbers
 from hetero.core.types import Type
-from hetero_opencl.kernels.common.sources import ELEMENTS, Element
+from hetero_opencl.kernels.common.definition import ELEMENTS, Element
 
 _INTEGERS = (Type.i2, Type.i4, Type.u1, Type.u2, Type.u3, Type.u4, Type.u6)
 _FLOATS = (

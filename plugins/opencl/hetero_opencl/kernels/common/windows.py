@@ -12,8 +12,7 @@ from hetero.core.types import Type
 from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.copies import WORDS
-from hetero_opencl.kernels.common.sources import source
-from hetero_opencl.kernels.common.sums import ProductTypes, source_of_sums
+from hetero_opencl.kernels.common.definition import ProductTypes, source, source_of_sums
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 DIMENSIONS = 3

@@ -19,15 +19,21 @@ from hetero_opencl.kernels.common.blocked_windows import (
     blocked_source,
     blocked_window,
 )
-from hetero_opencl.kernels.common.registry import implements
+from hetero_opencl.kernels.common.definition import implements
 from hetero_opencl.kernels.convolution import blocked_tiles
 from hetero_opencl.kernels.convolution.blocked_tiles import ConvolutionTile, Layer, pack_filters
 from hetero_opencl.kernels.convolution.convolution import grouped_filters
 from hetero_opencl.kernels.elementwise.epilogue import make_epilogue
-from hetero_opencl.lowering.implementation import Configuration, Signature, traffic
-from hetero_opencl.lowering.layouts import ROWS, Blocks, Layout
+from hetero_opencl.lowering.implementation import (
+    ROWS,
+    Blocks,
+    Configuration,
+    KernelOperation,
+    Layout,
+    Signature,
+    traffic,
+)
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.lowering.operation import KernelOperation
 
 # Images of at most this many channels may be read from rows.
 _FEW_CHANNELS = 8

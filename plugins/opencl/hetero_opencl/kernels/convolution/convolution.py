@@ -17,8 +17,7 @@ from hetero.core.types import Type
 from hetero.graph import Node, Output, constant_array
 from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.kernels.common.copies import shape_input
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sums import SUMS, ProductTypes, source_of_sums
+from hetero_opencl.kernels.common.definition import SUMS, ProductTypes, lowers, source_of_sums
 from hetero_opencl.kernels.common.windows import (
     Window,
     check_dimensions,
@@ -31,9 +30,8 @@ from hetero_opencl.kernels.common.windows import (
 )
 from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue
 from hetero_opencl.kernels.linear.gemm import Factors, gemm, narrow_type
-from hetero_opencl.lowering.implementation import traffic
+from hetero_opencl.lowering.implementation import KernelOperation, traffic
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.lowering.operation import KernelOperation
 
 Convolution = ops.Convolution | ops.GroupConvolution
 TransposedConvolution = ops.ConvolutionBackpropData | ops.GroupConvolutionBackpropData

@@ -7,9 +7,7 @@ import math
 from hetero import ops
 from hetero.ops.windows import resolve_pads
 from hetero_opencl.kernels.common.copies import shape_input
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import unsupported_types, unsupported_unless
-from hetero_opencl.kernels.common.sums import SUMS
+from hetero_opencl.kernels.common.definition import SUMS, lowers, unsupported_types, unsupported_unless
 from hetero_opencl.kernels.common.windows import check_dimensions, col2im, im2col, in_three, make_window
 from hetero_opencl.lowering.lowering import Lowering
 

@@ -13,12 +13,11 @@ from hetero.core.types import Type
 from hetero.graph import Node, constant_array
 from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.kernels.common.blocked_windows import OnBlocks, blocked_source
-from hetero_opencl.kernels.common.registry import implements
+from hetero_opencl.kernels.common.definition import implements
 from hetero_opencl.kernels.convolution.convolution import grouped_filters
 from hetero_opencl.kernels.elementwise.epilogue import make_epilogue
-from hetero_opencl.lowering.implementation import Configuration, Signature, traffic
+from hetero_opencl.lowering.implementation import Configuration, KernelOperation, Signature, traffic
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.lowering.operation import KernelOperation
 
 # More channels than this share of all are not worth a list.
 _LARGEST_SHARE = 0.6

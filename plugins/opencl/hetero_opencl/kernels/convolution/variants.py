@@ -9,9 +9,15 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import ELEMENTS, float_type, source, unsupported_non_float
-from hetero_opencl.kernels.common.sums import SUMS, ProductTypes
+from hetero_opencl.kernels.common.definition import (
+    ELEMENTS,
+    SUMS,
+    ProductTypes,
+    float_type,
+    lowers,
+    source,
+    unsupported_non_float,
+)
 from hetero_opencl.kernels.convolution.convolution import factors
 from hetero_opencl.kernels.linear.gemm import gemm
 from hetero_opencl.lowering.lowering import Lowering

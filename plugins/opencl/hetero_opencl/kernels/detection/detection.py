@@ -12,11 +12,9 @@ from hetero.graph import Node, Output
 from hetero.ops.detection.detection import CORNER
 from hetero.reference.registry import evaluate
 from hetero_opencl.device.launch import Buffer
+from hetero_opencl.kernels.common.algorithms import SortKeys, argsort, exclusive_scan, valid_flags
 from hetero_opencl.kernels.common.copies import copy_whole, shape_input
-from hetero_opencl.kernels.common.merge_sort import SortKeys, argsort
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.scan import exclusive_scan, valid_flags
-from hetero_opencl.kernels.common.sources import ELEMENTS, float_type, source, template, unsupported_types
+from hetero_opencl.kernels.common.definition import ELEMENTS, float_type, lowers, source, template, unsupported_types
 from hetero_opencl.kernels.detection.suppression import (
     PIXELS,
     Boxes,

@@ -10,11 +10,16 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node, constant_array
 from hetero_opencl.device.launch import Buffer
+from hetero_opencl.kernels.common.algorithms import (
+    SortKeys,
+    argsort,
+    count_valid,
+    exclusive_scan,
+    make_dynamic_output,
+    valid_flags,
+)
 from hetero_opencl.kernels.common.copies import shape_input
-from hetero_opencl.kernels.common.merge_sort import SortKeys, argsort
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.scan import count_valid, exclusive_scan, make_dynamic_output, valid_flags
-from hetero_opencl.kernels.common.sources import ELEMENTS, source, template, unsupported_types
+from hetero_opencl.kernels.common.definition import ELEMENTS, lowers, source, template, unsupported_types
 from hetero_opencl.kernels.detection.suppression import (
     CORNERS,
     PIXELS,

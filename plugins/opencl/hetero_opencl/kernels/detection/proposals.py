@@ -13,9 +13,8 @@ from hetero.graph import Node, Output
 from hetero.ops.detection.proposals import LARGEST_GROWTH, anchors_of_cells
 from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.device.launch import Buffer
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.scan import count_valid, exclusive_scan, make_dynamic_output, valid_flags
-from hetero_opencl.kernels.common.sources import ELEMENTS, float_type, source, template, unsupported_types
+from hetero_opencl.kernels.common.algorithms import count_valid, exclusive_scan, make_dynamic_output, valid_flags
+from hetero_opencl.kernels.common.definition import ELEMENTS, float_type, lowers, source, template, unsupported_types
 from hetero_opencl.kernels.detection.suppression import CORNERS, PIXELS, Boxes, Scores, Suppression, constant_limits
 from hetero_opencl.lowering.lowering import Argument, Lowering
 

@@ -11,8 +11,7 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.kernels.common.copies import copy_whole
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import float_type, source, template, unsupported_types
+from hetero_opencl.kernels.common.definition import float_type, lowers, source, template, unsupported_types
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 _CORNERS, _ROTATED, _IN_PYRAMID = range(3)

@@ -9,8 +9,8 @@ import numpy as np
 
 from hetero.core.types import Type
 from hetero_opencl.device.launch import Buffer
-from hetero_opencl.kernels.common.merge_sort import SortKeys, argsort
-from hetero_opencl.kernels.common.sources import element_macros, float_type, source, template
+from hetero_opencl.kernels.common.algorithms import SortKeys, argsort
+from hetero_opencl.kernels.common.definition import element_macros, float_type, source, template
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 # Work-items that check together what one box suppresses. On a CPU it is one, as a barrier costs more than they save.

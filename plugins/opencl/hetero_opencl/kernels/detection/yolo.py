@@ -7,8 +7,7 @@ import math
 from hetero import ops
 from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.kernels.common.copies import copy_or_share, unsupported_movement, view_of
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import source, unsupported_types
+from hetero_opencl.kernels.common.definition import lowers, source, unsupported_types
 from hetero_opencl.lowering.lowering import Lowering
 
 

@@ -11,9 +11,14 @@ from hetero.core.types import Type
 from hetero.graph import Input, Op, Output, describe_failure
 from hetero.system.errors import DeviceError
 from hetero_opencl.device.launch import Buffer
+from hetero_opencl.kernels.common.definition import (
+    custom_unsupported_reason,
+    element_macros,
+    first_reason,
+    lowers_if,
+    unsupported_types,
+)
 from hetero_opencl.kernels.common.literals import FLOATS, literal
-from hetero_opencl.kernels.common.registry import custom_unsupported_reason, lowers_if
-from hetero_opencl.kernels.common.sources import element_macros, first_reason, unsupported_types
 from hetero_opencl.lowering.custom import Scratch, has_custom_kernels
 from hetero_opencl.lowering.lowering import Argument, Lowering
 

@@ -17,8 +17,7 @@ from hetero.core.types import Type
 from hetero.graph import Node, Output, constant_array, is_constant
 from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.device.launch import Buffer
-from hetero_opencl.kernels.common.registry import implements, lowers, lowers_if
-from hetero_opencl.kernels.common.sources import element_macros, source
+from hetero_opencl.kernels.common.definition import element_macros, implements, lowers, lowers_if, source
 from hetero_opencl.kernels.common.sub_byte_types import element_of, elements_of, rounded
 from hetero_opencl.kernels.elementwise.epilogue import Index, has_vector_form, is_f32, make_epilogue
 from hetero_opencl.kernels.elementwise.expressions import (
@@ -30,10 +29,17 @@ from hetero_opencl.kernels.elementwise.expressions import (
 )
 from hetero_opencl.kernels.elementwise.functions import functions_called
 from hetero_opencl.lowering.custom import has_custom_expression
-from hetero_opencl.lowering.implementation import Configuration, Implementation, Signature, traffic
-from hetero_opencl.lowering.layouts import ROWS, Blocks, Layout
+from hetero_opencl.lowering.implementation import (
+    ROWS,
+    Blocks,
+    Configuration,
+    Implementation,
+    KernelOperation,
+    Layout,
+    Signature,
+    traffic,
+)
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.lowering.operation import KernelOperation
 
 # Shorter rows do not get work-groups of their own.
 SHORTEST_ROW = 16

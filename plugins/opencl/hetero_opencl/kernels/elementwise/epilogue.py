@@ -17,16 +17,15 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node, Output, constant_array
-from hetero_opencl.kernels.common.sources import FLOATS, NO_EPILOGUE
-from hetero_opencl.kernels.common.sums import SUMS
+from hetero_opencl.kernels.common.definition import FLOATS, NO_EPILOGUE, SUMS
 from hetero_opencl.kernels.elementwise.expressions import constant_number, expression, is_elementwise
 from hetero_opencl.kernels.elementwise.functions import functions_called, vector_form, vector_functions_called
 from hetero_opencl.lowering.custom import has_custom_expression
-from hetero_opencl.lowering.layouts import ROWS, Layout
+from hetero_opencl.lowering.implementation import ROWS, Layout
 
 if TYPE_CHECKING:
+    from hetero_opencl.lowering.implementation import KernelOperation
     from hetero_opencl.lowering.lowering import Argument, Lowering
-    from hetero_opencl.lowering.operation import KernelOperation
 
 _ANCHORS = (ops.Convolution, ops.GroupConvolution, ops.MatMul)
 

@@ -6,8 +6,7 @@ import math
 
 from hetero import ops
 from hetero.graph import Node
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import source, unsupported_types
+from hetero_opencl.kernels.common.definition import lowers, source, unsupported_types
 from hetero_opencl.lowering.lowering import Lowering
 
 

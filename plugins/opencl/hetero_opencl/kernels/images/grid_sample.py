@@ -9,8 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero_opencl.kernels.common.copies import WORD_TYPES, fill, view_of
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import ELEMENTS, source, unsupported_unless
+from hetero_opencl.kernels.common.definition import ELEMENTS, lowers, source, unsupported_unless
 from hetero_opencl.lowering.lowering import Lowering
 
 _TAPS = {"nearest": 1, "bilinear": 2, "bicubic": 4}

@@ -17,12 +17,9 @@ from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.blocked_windows import OnBlockedImages, blocked_source, row_parts
 from hetero_opencl.kernels.common.copies import WORD_TYPES, View, fill, pad_by_number, shape_input, view_of
-from hetero_opencl.kernels.common.registry import implements, lowers
-from hetero_opencl.kernels.common.sources import ELEMENTS, source, unsupported_unless
-from hetero_opencl.lowering.implementation import Configuration, Signature
-from hetero_opencl.lowering.layouts import Blocks
+from hetero_opencl.kernels.common.definition import ELEMENTS, implements, lowers, source, unsupported_unless
+from hetero_opencl.lowering.implementation import Blocks, Configuration, KernelOperation, Signature
 from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.lowering.operation import KernelOperation
 
 _unsupported = unsupported_unless(ELEMENTS)
 

@@ -18,14 +18,18 @@ from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.device.transfers import contiguous
 from hetero_opencl.kernels.common.copies import Axis, merge_axes
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import unsupported_unless
-from hetero_opencl.kernels.common.sums import OF_8_BYTES, SINGLE, SUMS, ProductTypes, source_of_sums
+from hetero_opencl.kernels.common.definition import (
+    OF_8_BYTES,
+    SINGLE,
+    SUMS,
+    ProductTypes,
+    lowers,
+    source_of_sums,
+    unsupported_unless,
+)
 from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue, no_epilogue
-from hetero_opencl.lowering.implementation import traffic
-from hetero_opencl.lowering.layouts import column_major
+from hetero_opencl.lowering.implementation import KernelOperation, column_major, traffic
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.lowering.operation import KernelOperation
 
 # Tiles (rows, vectors of 16 columns) that fit the registers, with their speed relative to the fastest one. Keys: the
 # number of floats in a register: 16 (12 x 2 vectors take 24 of 32 registers; measured with PoCL on AVX-512, where 1 is

@@ -6,9 +6,7 @@ import math
 
 from hetero import ops
 from hetero.graph import Node
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import source, unsupported_non_float, unsupported_types
-from hetero_opencl.kernels.common.sums import wide_type
+from hetero_opencl.kernels.common.definition import lowers, source, unsupported_non_float, unsupported_types, wide_type
 from hetero_opencl.lowering.lowering import Lowering
 
 # Work-items per matrix on a GPU; on a CPU it is one.

@@ -12,13 +12,17 @@ from hetero.graph import Output, constant_array
 from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.kernels.common.blocked_windows import OnBlockedImages, blocked_source, row_parts
 from hetero_opencl.kernels.common.copies import WORDS, shape_input
+from hetero_opencl.kernels.common.definition import ELEMENTS, implements, source
 from hetero_opencl.kernels.common.literals import literal
-from hetero_opencl.kernels.common.registry import implements
-from hetero_opencl.kernels.common.sources import ELEMENTS, source
-from hetero_opencl.lowering.implementation import Configuration, Implementation, Signature
-from hetero_opencl.lowering.layouts import ROWS, Blocks
+from hetero_opencl.lowering.implementation import (
+    ROWS,
+    Blocks,
+    Configuration,
+    Implementation,
+    KernelOperation,
+    Signature,
+)
 from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.lowering.operation import KernelOperation
 
 # Positions that a work-item copies.
 _PART = 64

@@ -12,13 +12,19 @@ from hetero.graph import Output
 from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.copies import WORDS, Axis, View, copy_axes, unsupported_movement, widest_word
-from hetero_opencl.kernels.common.registry import implements, lowers
-from hetero_opencl.kernels.common.sources import source
+from hetero_opencl.kernels.common.definition import implements, lowers, source
 from hetero_opencl.kernels.movement.movement import is_left_to_concats, rows_in, sliced_view
-from hetero_opencl.lowering.implementation import Configuration, Implementation, Signature, uniform
-from hetero_opencl.lowering.layouts import ROWS, Blocks, Layout
+from hetero_opencl.lowering.implementation import (
+    ROWS,
+    Blocks,
+    Configuration,
+    Implementation,
+    KernelOperation,
+    Layout,
+    Signature,
+    uniform,
+)
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.lowering.operation import KernelOperation
 
 # Inputs that one launch copies.
 _MOST_SOURCES = 8

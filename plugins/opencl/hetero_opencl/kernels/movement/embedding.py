@@ -10,11 +10,15 @@ from hetero import ops
 from hetero.core.types import Type, lowest
 from hetero.graph import Node, Output, is_constant
 from hetero_opencl.device.launch import Buffer
+from hetero_opencl.kernels.common.algorithms import (
+    SortKeys,
+    argsort,
+    exclusive_scan,
+    filled_buffer,
+    make_dynamic_output,
+)
 from hetero_opencl.kernels.common.copies import WORDS, shape_input
-from hetero_opencl.kernels.common.merge_sort import SortKeys, argsort
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.scan import exclusive_scan, filled_buffer, make_dynamic_output
-from hetero_opencl.kernels.common.sources import source, template, unsupported_types
+from hetero_opencl.kernels.common.definition import lowers, source, template, unsupported_types
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 BagOffsets = ops.EmbeddingBagOffsets | ops.EmbeddingBagOffsetsSum

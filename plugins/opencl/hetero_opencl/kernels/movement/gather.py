@@ -9,10 +9,16 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node, Output
+from hetero_opencl.kernels.common.algorithms import exclusive_scan, make_dynamic_output
 from hetero_opencl.kernels.common.copies import WORDS, shape_input, unsupported_movement, widest_word
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.scan import exclusive_scan, make_dynamic_output
-from hetero_opencl.kernels.common.sources import first_reason, source, template, unsupported_inputs, unsupported_types
+from hetero_opencl.kernels.common.definition import (
+    first_reason,
+    lowers,
+    source,
+    template,
+    unsupported_inputs,
+    unsupported_types,
+)
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 # Rejects data without a fixed element size, and indices that kernels cannot compute with.

@@ -20,8 +20,8 @@ from hetero_opencl.kernels.common.copies import (
     unsupported_movement,
     view_of,
 )
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.lowering.layouts import ROWS
+from hetero_opencl.kernels.common.definition import lowers
+from hetero_opencl.lowering.implementation import ROWS
 from hetero_opencl.lowering.lowering import Lowering
 
 

@@ -19,8 +19,7 @@ from hetero_opencl.kernels.common.copies import (
     view_of,
     widest_word,
 )
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import first_reason, source, unsupported_inputs, unsupported_types
+from hetero_opencl.kernels.common.definition import first_reason, lowers, source, unsupported_inputs, unsupported_types
 from hetero_opencl.kernels.movement.gather import gather_per_axis
 from hetero_opencl.lowering.lowering import Lowering
 

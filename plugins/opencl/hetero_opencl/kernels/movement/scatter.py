@@ -10,6 +10,7 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node
 from hetero_opencl.device.launch import Buffer
+from hetero_opencl.kernels.common.algorithms import SortKeys, argsort, filled_buffer
 from hetero_opencl.kernels.common.copies import (
     WORDS,
     copy_whole,
@@ -19,10 +20,7 @@ from hetero_opencl.kernels.common.copies import (
     view_of,
     widest_word,
 )
-from hetero_opencl.kernels.common.merge_sort import SortKeys, argsort
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.scan import filled_buffer
-from hetero_opencl.kernels.common.sources import source, template, unsupported_types
+from hetero_opencl.kernels.common.definition import lowers, source, template, unsupported_types
 from hetero_opencl.kernels.movement.gather import unsupported_gather
 from hetero_opencl.lowering.lowering import Lowering
 

@@ -15,8 +15,14 @@ from hetero.core.types import Type
 from hetero.graph import Node, Output
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.copies import shape_input
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import ELEMENTS, first_reason, source, template, unsupported_non_float
+from hetero_opencl.kernels.common.definition import (
+    ELEMENTS,
+    first_reason,
+    lowers,
+    source,
+    template,
+    unsupported_non_float,
+)
 from hetero_opencl.kernels.reduction.reduction import group_size, kept_and_reduced, unsupported_rank
 from hetero_opencl.lowering.lowering import Argument, Lowering
 

@@ -11,13 +11,10 @@ from hetero.graph import Node, constant_array
 from hetero.ops.windows import overlapping_elements
 from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.kernels.common.blocked_windows import OnBlocks, blocked_source, blocked_window
-from hetero_opencl.kernels.common.registry import implements, lowers
-from hetero_opencl.kernels.common.sources import ELEMENTS, source, unsupported_types
+from hetero_opencl.kernels.common.definition import ELEMENTS, implements, lowers, source, unsupported_types
 from hetero_opencl.kernels.common.windows import check_dimensions, in_three, make_window, unsupported_dimensions
-from hetero_opencl.lowering.implementation import Configuration, Signature
-from hetero_opencl.lowering.layouts import Blocks
+from hetero_opencl.lowering.implementation import Blocks, Configuration, KernelOperation, Signature
 from hetero_opencl.lowering.lowering import LARGEST_COUNT, Lowering
-from hetero_opencl.lowering.operation import KernelOperation
 
 Pooling = ops.MaxPoolV1 | ops.MaxPoolV8 | ops.AvgPoolV1
 

@@ -11,8 +11,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import source, unsupported_types
+from hetero_opencl.kernels.common.definition import lowers, source, unsupported_types
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 Random = ops.RandomUniform | ops.Multinomial

@@ -14,9 +14,7 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Output
 from hetero_opencl.device.launch import Buffer
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import source, unsupported_non_float
-from hetero_opencl.kernels.common.sums import ProductTypes, wide_type
+from hetero_opencl.kernels.common.definition import ProductTypes, lowers, source, unsupported_non_float, wide_type
 from hetero_opencl.kernels.linear.gemm import Batch, Factors, right_matrices, strided_batched_gemm
 from hetero_opencl.lowering.lowering import Argument, Lowering
 

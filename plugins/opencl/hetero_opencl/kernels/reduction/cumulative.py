@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 from hetero import ops
+from hetero_opencl.kernels.common.algorithms import cumulative_source
 from hetero_opencl.kernels.common.copies import shape_input
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.scan import cumulative_source
-from hetero_opencl.kernels.common.sources import ELEMENTS, unsupported_inputs
+from hetero_opencl.kernels.common.definition import ELEMENTS, lowers, unsupported_inputs
 from hetero_opencl.lowering.lowering import Lowering
 
 # Rows are split into chunks if there are fewer rows than this, the number of work-items that keeps a device busy.

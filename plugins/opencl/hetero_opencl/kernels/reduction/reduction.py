@@ -13,8 +13,7 @@ from hetero.graph import Node
 from hetero.ops.reduction import Reduction
 from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.device.device import OpenCLDevice
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import ELEMENTS, first_reason, source, unsupported_inputs
+from hetero_opencl.kernels.common.definition import ELEMENTS, first_reason, lowers, source, unsupported_inputs
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 # The kernel loops over this many kept and this many reduced axes, enough for tensors of twice the rank.

@@ -8,12 +8,17 @@ from collections.abc import Sequence
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node, Output
-from hetero_opencl.kernels.common.comparison import comparison_source, is_comparable
+from hetero_opencl.kernels.common.algorithms import (
+    SortKeys,
+    argsort,
+    argsort_slices,
+    exclusive_scan,
+    filled_buffer,
+    make_dynamic_output,
+    sort_source,
+)
 from hetero_opencl.kernels.common.copies import shape_input
-from hetero_opencl.kernels.common.merge_sort import SortKeys, argsort, argsort_slices, sort_source
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.scan import exclusive_scan, filled_buffer, make_dynamic_output
-from hetero_opencl.kernels.common.sources import source, unsupported_types
+from hetero_opencl.kernels.common.definition import comparison_source, is_comparable, lowers, source, unsupported_types
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 # Work-items that share the search in a row, if rows are long and few.

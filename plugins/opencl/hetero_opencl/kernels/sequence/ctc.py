@@ -5,8 +5,7 @@ from __future__ import annotations
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node, Output
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import source, template, unsupported_types
+from hetero_opencl.kernels.common.definition import lowers, source, template, unsupported_types
 from hetero_opencl.kernels.reduction.sorting import find_best
 from hetero_opencl.lowering.lowering import Argument, Lowering
 

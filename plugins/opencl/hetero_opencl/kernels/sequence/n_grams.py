@@ -9,8 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.ops.sequence.strings import pool_grams
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import source, unsupported_types
+from hetero_opencl.kernels.common.definition import lowers, source, unsupported_types
 from hetero_opencl.lowering.lowering import Lowering
 
 

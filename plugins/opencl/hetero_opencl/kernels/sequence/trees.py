@@ -9,11 +9,9 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node, is_constant
 from hetero.ops.sequence.trees import MODES
-from hetero_opencl.kernels.common.comparison import comparison_source
+from hetero_opencl.kernels.common.algorithms import SortKeys, argsort
 from hetero_opencl.kernels.common.copies import WORDS, shape_input, unsupported_movement
-from hetero_opencl.kernels.common.merge_sort import SortKeys, argsort
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import unsupported_types
+from hetero_opencl.kernels.common.definition import comparison_source, lowers, unsupported_types
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 _AGGREGATE = {"sum": "((a) + (b))", "average": "((a) + (b))", "min": "fmin(a, b)", "max": "fmax(a, b)"}

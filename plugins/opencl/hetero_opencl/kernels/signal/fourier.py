@@ -13,8 +13,7 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.copies import shape_input
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import float_type, source, unsupported_non_float
+from hetero_opencl.kernels.common.definition import float_type, lowers, source, unsupported_non_float
 from hetero_opencl.lowering.lowering import Lowering
 
 Fourier = ops.DFT | ops.IDFT | ops.RDFT | ops.IRDFT

@@ -8,8 +8,7 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.kernels.common.copies import shape_input
-from hetero_opencl.kernels.common.registry import lowers
-from hetero_opencl.kernels.common.sources import ELEMENTS, source, unsupported_non_float, unsupported_types
+from hetero_opencl.kernels.common.definition import ELEMENTS, lowers, source, unsupported_non_float, unsupported_types
 from hetero_opencl.kernels.signal.fourier import HALF, REAL, Lines, Signal, scratch_signal, transform
 from hetero_opencl.lowering.lowering import Lowering
 

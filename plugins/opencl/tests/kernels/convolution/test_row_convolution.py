@@ -10,8 +10,7 @@ from hetero_opencl.device.device import present_devices
 from hetero_opencl.kernels import implementations_of
 from hetero_opencl.kernels.convolution import row_convolution
 from hetero_opencl.kernels.convolution.row_convolution import RowConvolution
-from hetero_opencl.lowering.implementation import candidates_of
-from hetero_opencl.lowering.operation import KernelOperation
+from hetero_opencl.lowering.implementation import KernelOperation, candidates_of
 
 from hetero import Constant, Parameter, Type, ops
 from tests.ops.oracle import Data

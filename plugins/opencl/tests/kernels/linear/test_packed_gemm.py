@@ -7,7 +7,7 @@ import pyopencl as cl
 import pytest
 from hetero_opencl.device.caches import build_uncached
 from hetero_opencl.device.device import OpenCLDevice, present_devices
-from hetero_opencl.kernels.common.sources import source
+from hetero_opencl.kernels.common.definition import source
 from hetero_opencl.kernels.linear import packed_gemm
 from hetero_opencl.kernels.linear.packed_gemm import Gemm, GemmTile
 from hetero_opencl.lowering.constants import Constants
