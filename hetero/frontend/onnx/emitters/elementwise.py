@@ -54,6 +54,12 @@ emit(
         ops.IsFinite: lambda node: node.add(
             "Not", node.add("Or", node.add("IsInf", node.input(0)), node.add("IsNaN", node.input(0)))
         ),
+        ops.HardSigmoid: lambda node: node.add(
+            "HardSigmoid", node.input(0), alpha=float(node.numbers(1)[0]), beta=float(node.numbers(2)[0])
+        ),
+        ops.Selu: lambda node: node.add(
+            "Selu", node.input(0), alpha=float(node.numbers(1)[0]), gamma=float(node.numbers(2)[0])
+        ),
     }
 )
 
@@ -124,18 +130,6 @@ def cast(node: NodeWriter) -> str:
 def h_sigmoid(node: NodeWriter) -> str:
     node.check_real()
     return node.add("HardSigmoid", node.input(0), alpha=1 / 6, beta=0.5)
-
-
-@emitter(ops.HardSigmoid)
-def hard_sigmoid(node: NodeWriter) -> str:
-    (alpha,), (beta,) = node.numbers(1), node.numbers(2)
-    return node.add("HardSigmoid", node.input(0), alpha=float(alpha), beta=float(beta))
-
-
-@emitter(ops.Selu)
-def selu(node: NodeWriter) -> str:
-    (alpha,), (scale,) = node.numbers(1), node.numbers(2)
-    return node.add("Selu", node.input(0), alpha=float(alpha), gamma=float(scale))
 
 
 @emitter(ops.Swish)

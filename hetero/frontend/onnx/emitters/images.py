@@ -8,28 +8,25 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.emitters.registry import emitter
+from hetero.frontend.onnx.emitters.registry import emit, emitter
 from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx
 
 _MODES = {"nearest": "nearest", "linear": "linear", "linear_onnx": "linear", "cubic": "cubic"}
 
 
-@emitter(ops.Interpolate)
-def interpolate(node: NodeWriter) -> str:
-    op = node.op
-    return _resize(node, op, 1, node.axes(2, node.rank(0)) if op.has_input("axes") else None)
-
-
-@emitter(ops.InterpolateV4)
-def interpolate_4(node: NodeWriter) -> str:
-    op = node.op
-    return _resize(node, op, op.target_index, node.axes(3, node.rank(0)) if op.has_input("axes") else None)
-
-
-@emitter(ops.InterpolateV1)
-def interpolate_1(node: NodeWriter) -> str:
-    op = node.op.to_interpolate_11(node.rank(0))
-    return _resize(node, op, 1, [int(axis) for axis in node.op.axes])
+emit(
+    {
+        ops.Interpolate: lambda node: _resize(
+            node, node.op, 1, node.axes(2, node.rank(0)) if node.op.has_input("axes") else None
+        ),
+        ops.InterpolateV4: lambda node: _resize(
+            node, node.op, node.op.target_index, node.axes(3, node.rank(0)) if node.op.has_input("axes") else None
+        ),
+        ops.InterpolateV1: lambda node: _resize(
+            node, node.op.to_interpolate_11(node.rank(0)), 1, [int(axis) for axis in node.op.axes]
+        ),
+    }
+)
 
 
 def _resize(

@@ -38,21 +38,12 @@ emit(
     {
         ops.Unsqueeze: lambda node: node.add("Unsqueeze", node.input(0), node.vector(1)),
         ops.ShapeOf: lambda node: node.cast(node.add("Shape", node.input(0)), node.op.output_type, Type.i64),
+        ops.Transpose: lambda node: node.transpose(node.input(0), node.numbers(1) or range(node.rank(0))[::-1]),
+        ops.Split: lambda node: node.add_outputs(
+            node.op.num_splits, "Split", node.input(0), axis=node.numbers(1)[0], num_outputs=node.op.num_splits
+        ),
     }
 )
-
-
-@emitter(ops.Transpose)
-def transpose(node: NodeWriter) -> str:
-    order = node.numbers(1)
-    return node.transpose(node.input(0), order or range(node.rank(0))[::-1])
-
-
-@emitter(ops.Split)
-def split(node: NodeWriter) -> Sequence[str]:
-    (axis,) = node.numbers(1)
-    count = node.op.num_splits
-    return node.add_outputs(count, "Split", node.input(0), axis=axis, num_outputs=count)
 
 
 @emitter(ops.VariadicSplit)

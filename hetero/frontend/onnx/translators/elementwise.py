@@ -117,11 +117,8 @@ rows({
 })  # fmt: skip
 
 
-@translator("Mod", since=10)
-def mod(node: OnnxNodeContext) -> Translation:
-    # With fmod the result has the sign of the dividend, else of the divisor.
-    operation = ops.Mod if node.get_attribute("fmod", 0) else ops.FloorMod
-    return operation(node.get_input(0), node.get_input(1))
+# With fmod the result has the sign of the dividend, else of the divisor.
+rows({"Mod": Row(lambda x, y, fmod: (ops.Mod if fmod else ops.FloorMod)(x, y), 0, 1, fmod=Attr("fmod", 0), since=10)})
 
 
 @translator("BitShift", since=11)

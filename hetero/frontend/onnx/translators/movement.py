@@ -39,10 +39,15 @@ rows({
 })  # fmt: skip
 
 
-@translator("Reshape")
-def reshape(node: OnnxNodeContext) -> Translation:
-    shape = node.get_input_or_attribute(1, "shape")
-    return ops.Reshape(node.get_input(0), shape, not node.get_attribute("allowzero", 0))
+rows(
+    {
+        "Reshape": lambda node: ops.Reshape(
+            node.get_input(0), node.get_input_or_attribute(1, "shape"), not node.get_attribute("allowzero", 0)
+        ),
+        "Squeeze": lambda node: ops.Squeeze(node.get_input(0), node.get_optional_input_or_attribute(1, "axes")),
+        "Unsqueeze": lambda node: ops.Unsqueeze(node.get_input(0), node.get_input_or_attribute(1, "axes")),
+    }
+)
 
 
 @translator("Transpose")
@@ -52,14 +57,6 @@ def transpose(node: OnnxNodeContext) -> Translation:
     if order is None:
         order = range(rank_of(value))[::-1]
     return ops.Transpose(value, int64(order))
-
-
-rows(
-    {
-        "Squeeze": lambda node: ops.Squeeze(node.get_input(0), node.get_optional_input_or_attribute(1, "axes")),
-        "Unsqueeze": lambda node: ops.Unsqueeze(node.get_input(0), node.get_input_or_attribute(1, "axes")),
-    }
-)
 
 
 @translator("Tile")

@@ -93,10 +93,13 @@ def instance_normalization(node: OnnxNodeContext) -> Translation:
 
 
 # In ONNX since operator set 17, but ONNX Runtime's optimizer writes it into older models too.
-@translator("LayerNormalization")
-def layer_normalization(node: OnnxNodeContext) -> Translation:
-    bias = node.get_optional_input(2)
-    return layer_norm(node.get_input(0), _axes_from(node), _epsilon(node), node.get_input(1), bias)
+rows(
+    {
+        "LayerNormalization": lambda node: layer_norm(
+            node.get_input(0), _axes_from(node), _epsilon(node), node.get_input(1), node.get_optional_input(2)
+        ),
+    }
+)
 
 
 # ONNX Runtime writes SimplifiedLayerNormalization into ONNX's own domain.

@@ -69,7 +69,14 @@ def fill_like_batch(node: PaddleNodeContext) -> ConversionResult:
     return filled(_number(node, kind), ops.Concat(parts, 0).output(0))
 
 
-rows({"assign_value": lambda node: values_of(node, "shape")})
+rows(
+    {
+        "assign_value": lambda node: values_of(node, "shape"),
+        "full_int_array": lambda node: Constant(
+            np.array(node.get_attribute("value"), (node.type_attribute("dtype") or Type.i64).to_dtype())
+        ),
+    }
+)
 
 
 def values_of(node: PaddleNodeContext, shape: str) -> Output:
@@ -83,12 +90,6 @@ def values_of(node: PaddleNodeContext, shape: str) -> Output:
     if array.size == 1 and math.prod(lengths) != 1:
         lengths = [1]
     return Constant(array.reshape(lengths)).output(0)
-
-
-@translator("full_int_array")
-def integers(node: PaddleNodeContext) -> ConversionResult:
-    kind = node.type_attribute("dtype") or Type.i64
-    return Constant(np.array(node.get_attribute("value"), kind.to_dtype()))
 
 
 @translator("range")

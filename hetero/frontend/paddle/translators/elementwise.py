@@ -238,10 +238,16 @@ def scale(node: PaddleNodeContext) -> ConversionResult:
     return ops.Add(scaled, shift)
 
 
-@translator("pow")
-def power(node: PaddleNodeContext) -> ConversionResult:
-    value = node.get_input("X")
-    return ops.Power(value, node.scalar("factor", "FactorTensor", value.element_type, 1.0))
+rows(
+    {
+        "pow": lambda node: ops.Power(
+            node.get_input("X"), node.scalar("factor", "FactorTensor", node.get_input("X").element_type, 1.0)
+        ),
+        "cast": lambda node: ops.Convert(
+            node.get_input("X"), node.type_attribute("out_dtype") or node.output_variable().element_type
+        ),
+    }
+)
 
 
 @translator("clip")
@@ -251,12 +257,6 @@ def clip(node: PaddleNodeContext) -> ConversionResult:
     if isinstance(low.node, Constant) and isinstance(high.node, Constant) and value.element_type.is_real():
         return ops.Clamp(value, low.node.data.item(), high.node.data.item())
     return ops.Minimum(ops.Maximum(value, low), high)
-
-
-@translator("cast")
-def cast(node: PaddleNodeContext) -> ConversionResult:
-    kind = node.type_attribute("out_dtype") or node.output_variable().element_type
-    return ops.Convert(node.get_input("X"), kind)
 
 
 @translator("rrelu")

@@ -36,11 +36,22 @@ def assign(node: PaddleNodeContext) -> ConversionResult:
     return node.get_input("X" if node.has_input("X") else "In")
 
 
-@translator("reshape", "reshape2")
-def reshape(node: PaddleNodeContext) -> ConversionResult:
-    """Reshape; 0 keeps a length, and one length may be -1."""
-    shape = node.integers("shape", "ShapeTensor", "Shape")
-    return ops.Reshape(node.get_input("X"), shape, True)
+rows(
+    {
+        # 0 keeps a length, and one length may be -1.
+        **dict.fromkeys(
+            ("reshape", "reshape2"),
+            lambda node: ops.Reshape(node.get_input("X"), node.integers("shape", "ShapeTensor", "Shape"), True),
+        ),
+        "concat": lambda node: ops.Concat(node.tensors("X"), node.known_integer("axis", "AxisTensor", default=0)),
+        "tile": lambda node: ops.Tile(
+            node.get_input("X"), node.integers("repeat_times", "RepeatTimes", "repeat_times_tensor")
+        ),
+        "expand": lambda node: ops.Tile(
+            node.get_input("X"), node.integers("expand_times", "ExpandTimes", "expand_times_tensor")
+        ),
+    }
+)
 
 
 @translator("flatten_contiguous_range")
@@ -90,19 +101,6 @@ def unsqueeze(node: PaddleNodeContext) -> ConversionResult:
     for axis in node.known_integers("axes", "AxesTensorList", "AxesTensor"):
         value = ops.Unsqueeze(value, int64([normalize_axis(axis, rank_of(value) + 1)])).output(0)
     return value
-
-
-rows(
-    {
-        "concat": lambda node: ops.Concat(node.tensors("X"), node.known_integer("axis", "AxisTensor", default=0)),
-        "tile": lambda node: ops.Tile(
-            node.get_input("X"), node.integers("repeat_times", "RepeatTimes", "repeat_times_tensor")
-        ),
-        "expand": lambda node: ops.Tile(
-            node.get_input("X"), node.integers("expand_times", "ExpandTimes", "expand_times_tensor")
-        ),
-    }
-)
 
 
 @translator("stack")

@@ -45,11 +45,13 @@ def _filled(like: Output, number: float) -> Output:
     return Constant(np.full(like.partial_shape.to_shape(), number, like.element_type.to_dtype())).output(0)
 
 
-@translator("layer_norm")
-def layer_norm(node: PaddleNodeContext) -> ConversionResult:
-    """Normalize the axes from ``begin_norm_axis`` on. Scale and bias are vectors of all their elements."""
-    value = node.get_input("X")
-    return {"Y": _layer_norm(node, value)}
+rows(
+    {
+        # The axes from ``begin_norm_axis`` on are normalized. Scale and bias are vectors of all their elements.
+        "layer_norm": lambda node: {"Y": _layer_norm(node, node.get_input("X"))},
+        "skip_layernorm": lambda node: _layer_norm(node, ops.Add(node.get_input("X"), node.get_input("Y")).output(0)),
+    }
+)
 
 
 def _layer_norm(node: PaddleNodeContext, value: Output) -> Output:
@@ -70,9 +72,6 @@ def _over_axes(parameter: Output, value: Output, first: int) -> Output:
     if rank_of(value) - first == 1:
         return parameter
     return ops.Reshape(parameter, axis_length(value, range(first, rank_of(value))), False).output(0)
-
-
-rows({"skip_layernorm": lambda node: _layer_norm(node, ops.Add(node.get_input("X"), node.get_input("Y")).output(0))})
 
 
 @translator("rms_norm")

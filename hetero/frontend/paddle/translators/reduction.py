@@ -108,10 +108,23 @@ def p_norm(node: PaddleNodeContext) -> ConversionResult:
     return norm(value, axes, order, keep)
 
 
-@translator("frobenius_norm")
-def frobenius_norm(node: PaddleNodeContext) -> ConversionResult:
-    value = node.get_input("X")
-    return ops.ReduceL2(value, axes_of(node, value), node.get_attribute("keep_dim", False))
+rows(
+    {
+        "frobenius_norm": lambda node: ops.ReduceL2(
+            node.get_input("X"), axes_of(node, node.get_input("X")), node.get_attribute("keep_dim", False)
+        ),
+        "size": Row(
+            lambda value: ops.ReduceProd(ops.ShapeOf(value), int64([0]), False) if rank_of(value) else int64(1), "Input"
+        ),
+        **dict.fromkeys(
+            ("top_k_v2", "top_k"),
+            lambda node: _sorted(
+                node, "max" if node.get_attribute("largest", True) else "min", node.scalar("k", "K", Type.i64, 1), False
+            ),
+        ),
+        "argsort": lambda node: _sorted(node, "max" if node.get_attribute("descending", False) else "min", None, True),
+    }
+)
 
 
 @translator("norm")
@@ -138,12 +151,6 @@ def cumulative(node: PaddleNodeContext) -> ConversionResult:
     return (ops.CumSum if is_sum else ops.CumProd)(value, int64(axis), *options)
 
 
-@translator("size")
-def element_count(node: PaddleNodeContext) -> ConversionResult:
-    shape = ops.ShapeOf(node.get_input("Input"))
-    return ops.ReduceProd(shape, int64([0]), False) if rank_of(node.get_input("Input")) else int64(1)
-
-
 @translator("diagonal", "trace")
 def diagonal(node: PaddleNodeContext) -> ConversionResult:
     """Elements whose places on two axes differ by ``offset``, along a new last axis; for a trace their sum."""
@@ -159,15 +166,6 @@ def diagonal(node: PaddleNodeContext) -> ConversionResult:
     picked = ops.GatherND(ops.Transpose(value, int64(order)), index).output(0)
     moved = ops.Transpose(picked, int64([*range(1, rank - 1), 0]))
     return ops.ReduceSum(moved, int64([-1]), False) if node.get_op_type() == "trace" else moved
-
-
-@translator("top_k_v2", "top_k")
-def top_k(node: PaddleNodeContext) -> ConversionResult:
-    mode = "max" if node.get_attribute("largest", True) else "min"
-    return _sorted(node, mode, node.scalar("k", "K", Type.i64, 1), False)
-
-
-rows({"argsort": lambda node: _sorted(node, "max" if node.get_attribute("descending", False) else "min", None, True)})
 
 
 def _sorted(node: PaddleNodeContext, mode: str, count: Output | None, stable: bool) -> ConversionResult:

@@ -55,6 +55,8 @@ rows(
         "Rank": lambda node: Constant(np.array(rank_of(node.get_input(0)) - node.is_complex(), np.int32)),
         "Fill": lambda node: ops.Broadcast(node.get_input(1), own_shape(node, node.get_input(0))),
         "BroadcastTo": lambda node: ops.Broadcast(node.get_input(0), own_shape(node, node.get_input(1))),
+        **dict.fromkeys(("NoOp", "Assert", "DisableCopyOnRead"), lambda node: []),
+        **dict.fromkeys(("Shape", "ShapeN"), lambda node: [_shape_of(node, value) for value in node.get_inputs()]),
     }
 )
 
@@ -63,16 +65,6 @@ rows(
 def unexpected_input(node: TensorflowNodeContext) -> Translation:
     """The inputs of the model are Parameters already."""
     raise FrontendError("it is not an input of the signature, or its element type is not supported")
-
-
-@translator("NoOp", "Assert", "DisableCopyOnRead")
-def nothing(node: TensorflowNodeContext) -> Translation:
-    return []
-
-
-@translator("Shape", "ShapeN")
-def shapes(node: TensorflowNodeContext) -> Translation:
-    return [_shape_of(node, value) for value in node.get_inputs()]
 
 
 def _shape_of(node: TensorflowNodeContext, value: Output) -> Output:

@@ -28,7 +28,12 @@ from hetero.ops.movement.slicing import TO_THE_END
 _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
 
 
-rows({"StridedSlice": lambda node: slice_of(node, node.get_input(0))})
+rows(
+    {
+        "StridedSlice": lambda node: slice_of(node, node.get_input(0)),
+        **dict.fromkeys(("GatherNd", "ResourceGatherNd"), lambda node: ops.GatherND(_data(node), node.get_input(1))),
+    }
+)
 
 
 def slice_of(node: TensorflowNodeContext, data: Output) -> Node:
@@ -106,11 +111,6 @@ def gather(node: TensorflowNodeContext) -> Translation:
     if node.is_complex("Tparams") and axis < 0:
         axis += rank_of(data) - 1
     return ops.Gather(data, node.get_input(1), int64(axis), node.get_attribute("batch_dims", 0))
-
-
-@translator("GatherNd", "ResourceGatherNd")
-def gather_nd(node: TensorflowNodeContext) -> Translation:
-    return ops.GatherND(_data(node), node.get_input(1))
 
 
 def _data(node: TensorflowNodeContext) -> Output:

@@ -9,6 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.complex_numbers import complex_from_parts, real_and_imaginary
+from hetero.frontend.numerics.movement import stack
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.layout import ImageLayout
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
@@ -78,25 +79,20 @@ def concatenation(node: TensorflowNodeContext) -> Translation:
     return ops.Concat(parts, own_axis(node, axis[0] if isinstance(axis, list) else axis))
 
 
-@translator("Pack")
-def pack(node: TensorflowNodeContext) -> Translation:
-    axis = own_axis(node, node.get_attribute("axis", 0))
-    return ops.Concat([ops.Unsqueeze(value, int64([axis])) for value in node.get_inputs()], axis)
+rows(
+    {
+        "Pack": lambda node: stack(node.get_inputs(), own_axis(node, node.get_attribute("axis", 0))),
+        # The axis is input 0.
+        "Split": lambda node: ops.Split(node.get_input(1), _axis(node, 0), node.get_attribute("num_split")),
+        "SplitV": lambda node: ops.VariadicSplit(node.get_input(0), _axis(node, 2), node.get_input(1)),
+    }
+)
 
 
 @translator("Unpack")
 def unpack(node: TensorflowNodeContext) -> Translation:
     axis, count = int64(own_axis(node, node.get_attribute("axis", 0))), node.get_attribute("num")
     return [ops.Squeeze(part, axis) for part in ops.Split(node.get_input(0), axis, count).outputs()] if count else []
-
-
-rows(
-    {
-        # The axis is input 0.
-        "Split": lambda node: ops.Split(node.get_input(1), _axis(node, 0), node.get_attribute("num_split")),
-        "SplitV": lambda node: ops.VariadicSplit(node.get_input(0), _axis(node, 2), node.get_input(1)),
-    }
-)
 
 
 def _axis(node: TensorflowNodeContext, index: int) -> Output:

@@ -18,11 +18,17 @@ from hetero.graph import Constant, Output, constant_array
 from hetero.ops.values import exact_value
 from hetero.system.errors import FrontendError
 
-
-@translator("CALL", "STABLEHLO_COMPOSITE")
-def call(node: TfliteNodeContext) -> Translation:
-    """Inline the called graph; for a composite, its decomposition."""
-    return node.get_subgraph(0).inline(node.get_inputs(), node.name)
+rows(
+    {
+        # The called graph, for a composite its decomposition, is inlined.
+        **dict.fromkeys(
+            ("CALL", "STABLEHLO_COMPOSITE"), lambda node: node.get_subgraph(0).inline(node.get_inputs(), node.name)
+        ),
+        "READ_VARIABLE": lambda node: node.variables.read(_name(node)),
+        "HASHTABLE": lambda node: Constant(np.array(str(node.get_attribute("table_id")))),
+        "HASHTABLE_SIZE": lambda node: ops.Unsqueeze(axis_length(_table(node)[0], 0), np.int64(0)),
+    }
+)
 
 
 @translator("STABLEHLO_CUSTOM_CALL")
@@ -82,14 +88,6 @@ def variable_handle(node: TfliteNodeContext) -> Translation:
     return Constant(np.array(f"{container}/{name}" if container else name))
 
 
-rows(
-    {
-        "READ_VARIABLE": lambda node: node.variables.read(_name(node)),
-        "HASHTABLE": lambda node: Constant(np.array(str(node.get_attribute("table_id")))),
-    }
-)
-
-
 @translator("ASSIGN_VARIABLE")
 def assign_variable(node: TfliteNodeContext) -> Translation:
     node.variables.assign(_name(node), node.get_input(1))
@@ -107,12 +105,6 @@ def find_in_hash_table(node: TfliteNodeContext) -> Translation:
     keys, values = _table(node)
     default = ops.Reshape(node.get_input(2), np.zeros(0, np.int64), False)
     return ops.LabelEncoder(node.get_input(1), keys, values, default)
-
-
-@translator("HASHTABLE_SIZE")
-def hash_table_size(node: TfliteNodeContext) -> Translation:
-    keys, _ = _table(node)
-    return ops.Unsqueeze(axis_length(keys, 0), np.int64(0))
 
 
 def _name(node: TfliteNodeContext) -> str:

@@ -131,24 +131,17 @@ rows(
     {
         "MUL": lambda node: (
             multiply_complex(*node.get_inputs()) if node.output_tensor(0).is_complex else _multiply_real(node)
-        )
+        ),
+        # Quantized NaN and -infinity are both the least integer, so take log(0) = -infinity for negative inputs.
+        "LOG": computes_in_float(
+            lambda node: ops.Log(ops.Relu(node.get_input(0)) if node.is_quantized else node.get_input(0))
+        ),
+        # The shift is clamped to 0 … the bit width minus 1.
+        "RIGHT_SHIFT": Row(
+            lambda value, shift: ops.BitwiseRightShift(value, ops.Clamp(shift, 0, value.element_type.bitwidth - 1))
+        ),
     }
 )
-
-
-@translator("LOG")
-@computes_in_float
-def log(node: TfliteNodeContext) -> Translation:
-    value = node.get_input(0)
-    # Quantized NaN and -infinity are both the least integer, so take log(0) = -infinity for negative inputs.
-    return ops.Log(ops.Relu(value) if node.is_quantized else value)
-
-
-@translator("RIGHT_SHIFT")
-def right_shift(node: TfliteNodeContext) -> Translation:
-    """The shift is clamped to 0 … the bit width minus 1."""
-    value, shift = node.get_input(0), node.get_input(1)
-    return ops.BitwiseRightShift(value, ops.Clamp(shift, 0, value.element_type.bitwidth - 1))
 
 
 @translator("SELECT")

@@ -148,14 +148,16 @@ rows(
         # Input 0 is the axis, input 1 the data.
         "SPLIT": lambda node: ops.Split(node.get_input(1), reshape(node.get_input(0), ()), node.get_output_size()),
         "BATCH_TO_SPACE_ND": lambda node: ops.BatchToSpace(node.get_input(0), *_block_shape_and_pads(node)),
+        "SPLIT_V": lambda node: ops.VariadicSplit(
+            node.get_input(0), reshape(node.get_input(2), ()), reshape(node.get_input(1), (node.get_output_size(),))
+        ),
+        "RANK": lambda node: ops.Convert(int64(rank_of(node.get_input(0))), node.output_type(0)),
+        "ONE_HOT": Row(
+            lambda indices, *scalars, axis: ops.OneHot(indices, *(reshape(number, ()) for number in scalars), axis),
+            axis=Attr("axis", -1),
+        ),
     }
 )
-
-
-@translator("SPLIT_V")
-def split_by_lengths(node: TfliteNodeContext) -> Translation:
-    data, lengths, axis = (node.get_input(index) for index in range(3))
-    return ops.VariadicSplit(data, reshape(axis, ()), reshape(lengths, (node.get_output_size(),)))
 
 
 _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
@@ -246,11 +248,6 @@ def shape(node: TfliteNodeContext) -> Translation:
     return ops.Slice(lengths, int64([0]), int64([-1]), int64([1])) if node.input_tensor(0).is_complex else lengths
 
 
-@translator("RANK")
-def rank(node: TfliteNodeContext) -> Translation:
-    return ops.Convert(int64(rank_of(node.get_input(0))), node.output_type(0))
-
-
 @translator("BROADCAST_ARGS")
 def broadcast_args(node: TfliteNodeContext) -> Translation:
     """Return the shape that two shapes broadcast to."""
@@ -272,13 +269,6 @@ def broadcast_args(node: TfliteNodeContext) -> Translation:
 def _prepend_ones(shape: Output, count: int) -> Output:
     ones = Constant(np.ones(count, shape.element_type.to_dtype()))
     return ops.Concat([ones, shape], 0).output(0) if count else shape
-
-
-@translator("ONE_HOT")
-def one_hot(node: TfliteNodeContext) -> Translation:
-    indices, depth, on, off = (node.get_input(index) for index in range(4))
-    depth, on, off = (reshape(number, ()) for number in (depth, on, off))
-    return ops.OneHot(indices, depth, on, off, node.get_attribute("axis", -1))
 
 
 @translator("MATRIX_DIAG")

@@ -15,7 +15,7 @@ from hetero import ops
 from hetero.core.shape import concatenate
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float
-from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.registry import rows, translator
 from hetero.frontend.tflite.translators.common import apply_activation, fake_quantize, update_state
 from hetero.frontend.translation.control_flow import connect
 from hetero.frontend.translation.subgraph import Body, ModelScope
@@ -142,11 +142,19 @@ def rnn(node: TfliteNodeContext) -> Translation:
     return result
 
 
-@translator("UNIDIRECTIONAL_SEQUENCE_RNN")
-@computes_in_float
-def sequence_rnn(node: TfliteNodeContext) -> Translation:
-    """The inputs are those of RNN, with data for all time steps."""
-    return _rnn_sequence(node, node.get_input(0), [node.get_input(index) for index in (1, 2, 3)], 4, False)
+rows(
+    {
+        # The inputs are those of RNN, with data for all time steps.
+        "UNIDIRECTIONAL_SEQUENCE_RNN": computes_in_float(
+            lambda node: _rnn_sequence(
+                node, node.get_input(0), [node.get_input(index) for index in (1, 2, 3)], 4, False
+            )
+        ),
+        "UNIDIRECTIONAL_SEQUENCE_LSTM": computes_in_float(
+            lambda node: _run(_read_network(node, 1, (18, 19), 20), node.get_input(0), _time_axis(node), False)
+        ),
+    }
+)
 
 
 @translator("BIDIRECTIONAL_SEQUENCE_RNN")
@@ -223,12 +231,6 @@ def lstm(node: TfliteNodeContext) -> Translation:
     network = _read_network(node, 1, (18, 19), 20)
     data = ops.Unsqueeze(node.get_input(0), int64([1])).output(0)
     return ops.Squeeze(_run(network, data, 1, False), int64([1]))
-
-
-@translator("UNIDIRECTIONAL_SEQUENCE_LSTM")
-@computes_in_float
-def sequence_lstm(node: TfliteNodeContext) -> Translation:
-    return _run(_read_network(node, 1, (18, 19), 20), node.get_input(0), _time_axis(node), False)
 
 
 @translator("BIDIRECTIONAL_SEQUENCE_LSTM")

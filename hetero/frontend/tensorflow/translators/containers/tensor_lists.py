@@ -128,6 +128,14 @@ rows(
         # Elements from rows of a tensor; all have the same number of rows, that of input 2.
         "TensorListSplit": lambda node: _split(node.get_input(0), constant_input(node, 2, "lengths")),
         "TensorArraySplitV3": lambda node: _split(node.get_input(1), constant_input(node, 2, "lengths")),
+        "TensorArrayV3": lambda node: [
+            TensorArrayHandle(),
+            new_list(
+                node.get_input(0),
+                node.get_attribute("dtype"),
+                node.get_attribute("element_shape", PartialShape.dynamic()),
+            ),
+        ],
     }
 )
 
@@ -157,12 +165,6 @@ def _split(tensor: Output, lengths: np.ndarray) -> Output:
 
 class TensorArrayHandle(Handle):
     """The first value of a TensorArray. Its contents are in the second one, the flow."""
-
-
-@translator("TensorArrayV3")
-def tensor_array(node: TensorflowNodeContext) -> Values:
-    shape = node.get_attribute("element_shape", PartialShape.dynamic())
-    return [TensorArrayHandle(), new_list(node.get_input(0), node.get_attribute("dtype"), shape)]
 
 
 @translator("TensorArrayCloseV3")

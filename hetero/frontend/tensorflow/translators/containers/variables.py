@@ -10,23 +10,23 @@ from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
 from hetero.frontend.tensorflow.registry import rows, translator
 from hetero.frontend.tensorflow.translators.indexing import slice_of
 from hetero.frontend.translation.operator_table import Row
-from hetero.frontend.translation.translators import Translation, Translator, as_outputs
+from hetero.frontend.translation.translators import Translator, as_outputs
 from hetero.frontend.translation.values import arange, int64, rank_of, reshape
 from hetero.graph import Constant, Op, Output
 from hetero.ops.movement.slicing import TO_THE_END
 
-
-@translator("VarHandleOp", "Variable", "VariableV2")
-def variable(node: TensorflowNodeContext) -> Values:
-    return VariableHandle(node.resource_name, is_reference=node.get_op_type() != "VarHandleOp")
-
-
-rows({"ReadVariableOp": lambda node: node.variables.read(node.variable_name(0))})
-
-
-@translator("AssignVariableOp", "Assign")
-def assign(node: TensorflowNodeContext) -> Values:
-    return _assign(node, node.get_input(1))
+rows(
+    {
+        **dict.fromkeys(
+            ("VarHandleOp", "Variable", "VariableV2"),
+            lambda node: VariableHandle(node.resource_name, is_reference=node.get_op_type() != "VarHandleOp"),
+        ),
+        "ReadVariableOp": lambda node: node.variables.read(node.variable_name(0)),
+        **dict.fromkeys(("AssignVariableOp", "Assign"), lambda node: _assign(node, node.get_input(1))),
+        # All variables have the contents of the checkpoint.
+        **dict.fromkeys(("VarIsInitializedOp", "IsVariableInitialized"), lambda node: Constant(np.array(True))),
+    }
+)
 
 
 def _assign(node: TensorflowNodeContext, value: Output) -> Values:
@@ -87,9 +87,3 @@ def assign_slice(node: TensorflowNodeContext) -> Values:
         reshape(contents, (-1,)), reshape(replaced.output(0), (-1,)), reshape(rows, (-1,)), int64(0)
     )
     return _assign(node, ops.Reshape(flat, shape, False).output(0))
-
-
-@translator("VarIsInitializedOp", "IsVariableInitialized")
-def is_initialized(node: TensorflowNodeContext) -> Translation:
-    """All variables have the contents of the checkpoint."""
-    return Constant(np.array(True))

@@ -70,11 +70,17 @@ rows(
 rows({"STABLEHLO_SHIFT_LEFT": Row(ops.BitwiseLeftShift)})
 
 
-@translator("STABLEHLO_CONVERT")
-@computes_in_float
-def convert(node: TfliteNodeContext) -> Translation:
-    value, kind = node.get_input(0), node.output_type(0)
-    return value if node.output_tensor(0).quantization else convert_to(value, kind)
+rows(
+    {
+        "STABLEHLO_CONVERT": computes_in_float(
+            lambda node: (
+                node.get_input(0)
+                if node.output_tensor(0).quantization
+                else convert_to(node.get_input(0), node.output_type(0))
+            )
+        ),
+    }
+)
 
 
 @translator("STABLEHLO_COMPARE")

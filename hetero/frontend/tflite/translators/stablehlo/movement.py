@@ -38,10 +38,11 @@ rows(
 )
 
 
-@translator("STABLEHLO_RESHAPE")
-@preserves_quantization
-def stablehlo_reshape(node: TfliteNodeContext) -> Translation:
-    return _reshape(node.get_input(0), _declared_shape(node))
+rows(
+    {
+        "STABLEHLO_RESHAPE": preserves_quantization(lambda node: _reshape(node.get_input(0), _declared_shape(node))),
+    }
+)
 
 
 def _reshape(value: Output, shape: Sequence[int]) -> Output:
