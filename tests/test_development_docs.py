@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hetero import ops
-from hetero.frontend.translation.operator_table import Attr, Row
+from hetero.frontend.translation.translators import Attr, Row
 from tests.test_readme import PAGES as ALL_PAGES
 from tests.test_readme import ROOT, blocks
 
@@ -83,11 +83,11 @@ def test_decisions_have_their_parts():
 def test_rows_of_the_recipe_are_those_of_the_formats():
     """The rows that the recipe shows are registered, with the same operation."""
     from hetero.frontend.onnx import translators as of_onnx  # noqa: F401 (fills the table)
-    from hetero.frontend.onnx.registry import translators as onnx
+    from hetero.frontend.onnx.node_context import translators as onnx
     from hetero.frontend.pytorch import translators as of_torch  # noqa: F401
-    from hetero.frontend.pytorch.registry import translators as torch
+    from hetero.frontend.pytorch.node_context import translators as torch
     from hetero.frontend.tensorflow import translators as of_tensorflow  # noqa: F401
-    from hetero.frontend.tensorflow.registry import translators as tensorflow
+    from hetero.frontend.tensorflow.node_context import translators as tensorflow
 
     diffs = blocks("diff", "docs/development/recipes.md")
     for table, diff in zip((onnx, tensorflow, torch), diffs, strict=True):

@@ -1,7 +1,7 @@
 """OperatorTable: translators by domain, operator type and version, as functions and as rows."""
 
 from hetero import Parameter, Type, ops
-from hetero.frontend.translation.operator_table import Attr, OperatorTable, OptionalInput, Row
+from hetero.frontend.translation.translators import Attr, OperatorTable, OptionalInput, Row
 from tests.frontend.toy import ToyNode
 
 

@@ -18,8 +18,8 @@ from hetero.frontend.translation.control_flow import make_if
 from hetero.frontend.translation.decoded import DecodedGraph, DecodedModel, DecodedNode
 from hetero.frontend.translation.graph_builder import GraphBuilder
 from hetero.frontend.translation.model_context import ModelContext
-from hetero.frontend.translation.operator_table import OperatorTable
 from hetero.frontend.translation.subgraph import ModelScope
+from hetero.frontend.translation.translators import OperatorTable
 from hetero.frontend.translation.variables import Variables
 from hetero.graph import Constant, Model
 from hetero.ops import Relu

@@ -13,8 +13,7 @@ from hetero.frontend.extension import Extension
 from hetero.frontend.onnx import translators as _  # noqa: F401 (fills the registry)
 from hetero.frontend.onnx.decoded import OnnxGraph, OnnxModel, OnnxNode, decode_model
 from hetero.frontend.onnx.functions import StandardFunction, with_attributes
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translators
+from hetero.frontend.onnx.node_context import OnnxNodeContext, translators
 from hetero.frontend.onnx.tensors import TensorReader
 from hetero.frontend.onnx.value_types import narrow_shape, value_type
 from hetero.frontend.translation.decoded import DecodedGraph, DecodedNode

@@ -1,4 +1,7 @@
-"""OnnxNodeContext, an ONNX node as its translator sees it."""
+"""OnnxNodeContext, an ONNX node as its translator sees it, and the table of translators.
+
+Domains are named as in ONNX files, for example "com.microsoft"; ONNX's own domain is "".
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from hetero.frontend.onnx.tensors import TensorReader, element_type
 from hetero.frontend.onnx.value_types import value_type
 from hetero.frontend.translation.node_context import NodeContext
 from hetero.frontend.translation.subgraph import Subgraph
+from hetero.frontend.translation.translators import OperatorTable
 from hetero.frontend.translation.values import int64
 from hetero.graph import Output
 from hetero.system.allocation import check_strings
@@ -130,3 +134,7 @@ def _indices(formal: Sequence[tuple[str, bool]], name: str, count: int) -> Seque
 # The fields of AttributeProto that hold numbers and lists of numbers.
 _NUMBER_FIELDS = {AttributeProto.INT: "i", AttributeProto.FLOAT: "f"}
 _LIST_FIELDS = {AttributeProto.INTS: "ints", AttributeProto.FLOATS: "floats"}
+
+
+translators = OperatorTable()
+translator, rows = translators.register, translators.register_rows

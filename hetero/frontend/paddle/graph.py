@@ -10,8 +10,7 @@ from typing import Any
 from hetero import ops
 from hetero.frontend.extension import Extension
 from hetero.frontend.paddle.decoded import TENSOR_ARRAY, PaddleBlock, PaddleNode, PaddleProgram
-from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import find_translator
+from hetero.frontend.paddle.node_context import PaddleNodeContext, find_translator
 from hetero.frontend.translation.decoded import DecodedNode
 from hetero.frontend.translation.graph_builder import GraphBuilder
 from hetero.frontend.translation.model_context import ModelContext

@@ -1,8 +1,8 @@
-"""PaddleNodeContext: the view of a PaddlePaddle operator that its translator gets."""
+"""PaddleNodeContext: the view of a PaddlePaddle operator that its translator gets; the table of translators."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from hetero.frontend.paddle.decoded import PaddleNode, PaddleVariable
 from hetero.frontend.paddle.element_types import is_undefined, type_of
 from hetero.frontend.translation.node_context import REQUIRED, NodeContext
 from hetero.frontend.translation.subgraph import Subgraph
+from hetero.frontend.translation.translators import ConversionResult, OperatorTable
 from hetero.frontend.translation.values import int64
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
@@ -169,3 +170,20 @@ def _numbered(values: Mapping[str, Sequence[Any]]) -> tuple[dict[str, list[int]]
         indices[port] = list(range(len(flat), len(flat) + len(items)))
         flat += items
     return indices, flat
+
+
+# Values in the order of the outputs that something reads, or by port; None for a variable that stays without a value.
+PaddleTranslation = ConversionResult | Mapping[str, Sequence[Output | None]]
+# A function of a PaddleNodeContext.
+PaddleTranslator = Callable[[Any], PaddleTranslation]
+
+translators = OperatorTable()
+# Decorator that registers a translator for operators by their types in ProgramDesc, and rows of operators.
+translator, rows = translators.register, translators.register_rows
+
+
+def find_translator(op_type: str) -> PaddleTranslator | None:
+    """Return the translator of an operator, or None."""
+    from hetero.frontend.paddle import translators as registered  # noqa: F401 (fills the registry)
+
+    return translators.find(op_type)

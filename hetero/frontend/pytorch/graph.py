@@ -10,8 +10,7 @@ from hetero.core.shape import PartialShape
 from hetero.core.types import Type
 from hetero.frontend.extension import Extension
 from hetero.frontend.pytorch.decoded import Argument, TorchGraph, TorchNode, TorchProgram, ValueRef
-from hetero.frontend.pytorch.node_context import TorchNodeContext
-from hetero.frontend.pytorch.registry import find_translator
+from hetero.frontend.pytorch.node_context import TorchNodeContext, find_translator
 from hetero.frontend.pytorch.views import Tensors
 from hetero.frontend.translation.decoded import DecodedGraph, DecodedNode
 from hetero.frontend.translation.graph_builder import GraphBuilder

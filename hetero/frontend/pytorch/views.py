@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.pytorch.decoded import TorchNode, ValueRef
-from hetero.frontend.pytorch.registry import canonical_name
+from hetero.frontend.pytorch.node_context import canonical_name
 from hetero.frontend.translation.values import int64, normalize_axis, rank_of
 from hetero.graph import Node, Output, as_output
 from hetero.system.errors import FrontendError

@@ -18,9 +18,7 @@ from hetero.frontend.tensorflow.decoded import (
     TensorflowNode,
     execution_order,
 )
-from hetero.frontend.tensorflow.handles import Handle, Values
-from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import translators
+from hetero.frontend.tensorflow.node_context import Handle, TensorflowNodeContext, Values, translators
 from hetero.frontend.tensorflow.translators.containers.tables import Tables
 from hetero.frontend.tensorflow.translators.signal import COMPLEX_OPERATORS
 from hetero.frontend.translation.decoded import DecodedGraph, DecodedNode

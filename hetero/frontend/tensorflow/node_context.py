@@ -1,10 +1,14 @@
-"""TensorflowNodeContext: the view of a TensorFlow operator that its translator gets."""
+"""TensorflowNodeContext: the view of a TensorFlow operator that its translator gets; handles; the table of translators.
+
+A Handle is a value that is not a tensor: a resource, which operators pass on and use by reference.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -13,9 +17,9 @@ from hetero.frontend.tensorflow.decoded import TensorflowGraph, TensorflowNode
 from hetero.frontend.tensorflow.decoding.attributes import Attributes
 from hetero.frontend.tensorflow.decoding.element_types import complex_dtype
 from hetero.frontend.tensorflow.decoding.output_names import output_ranges
-from hetero.frontend.tensorflow.handles import Handle, Value, VariableHandle
 from hetero.frontend.translation.node_context import NodeContext
-from hetero.frontend.translation.subgraph import Subgraph
+from hetero.frontend.translation.subgraph import ModelScope, Subgraph
+from hetero.frontend.translation.translators import OperatorTable
 from hetero.graph import Output
 from hetero.ops.values import exact_value
 from hetero.system.errors import FrontendError
@@ -24,6 +28,27 @@ if TYPE_CHECKING:
     from hetero.frontend.tensorflow.graph import TensorflowBuilder
     from hetero.frontend.tensorflow.translators.containers.tables import Tables
     from hetero.frontend.translation.variables import Variables
+
+
+class Handle:
+    """A resource. Two handles are equal if they stand for the same resource."""
+
+    def captured(self, scope: ModelScope) -> Self:
+        """Return the handle as a body sees it."""
+        return self
+
+
+@dataclass(frozen=True)
+class VariableHandle(Handle):
+    """A variable, by its name. ``is_reference``: in TensorFlow 1, operators read it as if it were its contents."""
+
+    name: str
+    is_reference: bool = False
+
+
+Value = Output | Handle
+# The result of a translator that may return Handles: a Translation, a Handle or a list of values.
+Values = Any
 
 
 class TensorflowNodeContext(NodeContext):
@@ -146,3 +171,8 @@ class TensorflowNodeContext(NodeContext):
     def function(self, name: str) -> Subgraph:
         """Return a function of the model by its name. Raises FrontendError if there is none."""
         return self._builder.function(name)
+
+
+translators = OperatorTable()
+# Decorator that registers a translator for operators by name: ``@translator("Relu")``.
+translator, rows = translators.register, translators.register_rows

@@ -9,8 +9,7 @@ import numpy as np
 from hetero.frontend.extension import Extension
 from hetero.frontend.tflite import translators as _  # noqa: F401 (fills the registry)
 from hetero.frontend.tflite.decoded import TfliteGraph, TfliteModel, TfliteNode, TfliteTensor
-from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.registry import translators
+from hetero.frontend.tflite.node_context import TfliteNodeContext, translators
 from hetero.frontend.translation.decoded import DecodedNode
 from hetero.frontend.translation.graph_builder import GraphBuilder
 from hetero.frontend.translation.model_context import ModelContext

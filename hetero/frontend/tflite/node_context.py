@@ -1,4 +1,4 @@
-"""TfliteNodeContext: the view of a TensorFlow Lite operator that its translator gets."""
+"""TfliteNodeContext: the view of a TensorFlow Lite operator that its translator gets; the table of translators."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hetero.core.types import Type
 from hetero.frontend.tflite.decoded import TfliteNode, TfliteTensor
 from hetero.frontend.translation.node_context import NodeContext
+from hetero.frontend.translation.translators import OperatorTable
 from hetero.graph import Output
 from hetero.system.errors import FrontendError
 
@@ -70,3 +71,8 @@ class TfliteNodeContext(NodeContext):
     def set_variable_input(self, index: int, value: Output) -> None:
         """Assign a value to an input that is a variable tensor. It persists to later inferences."""
         self._builder.set_variable(self._operator.inputs[index], value)
+
+
+translators = OperatorTable()
+# Decorator that registers a translator for operator types, by their names in the schema's BuiltinOperator.
+translator, rows = translators.register, translators.register_rows

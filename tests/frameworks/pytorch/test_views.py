@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import hetero
-from hetero.frontend.pytorch.registry import find_translator
+from hetero.frontend.pytorch.node_context import find_translator
 from hetero.frontend.pytorch.views import ALIASING
 from hetero.system.errors import FrontendError
 

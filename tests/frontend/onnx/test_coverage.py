@@ -14,7 +14,7 @@ import onnx
 import pytest
 
 from hetero.frontend.onnx.functions import StandardFunction
-from hetero.frontend.onnx.registry import translators
+from hetero.frontend.onnx.node_context import translators
 from tests.frontend.onnx.backend import cases, run_case
 
 # Versions without a case that means the same by the same node, by the file of the tests that try them instead.

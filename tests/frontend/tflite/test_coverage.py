@@ -4,7 +4,7 @@ import tflite
 
 import hetero.frontend.tflite.translators  # noqa: F401 (fills the registry)
 from hetero.frontend.tflite.decoder import names_of
-from hetero.frontend.tflite.registry import translators
+from hetero.frontend.tflite.node_context import translators
 
 REFUSED = {
     "CUSTOM": "a custom operator is found by its own name, and needs an extension",

@@ -10,7 +10,7 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.onnx.emitters.registry import emit, emit_rows, emitter, op_type_of, write_row
 from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx, onnx_type
-from hetero.frontend.translation.operator_table import Row
+from hetero.frontend.translation.translators import Row
 
 # Operators that functions read, because they take more than the operations.
 emit_rows({

@@ -10,9 +10,9 @@ from typing import Any
 
 from hetero.core.types import Type
 from hetero.frontend.onnx import translators as _  # noqa: F401 (fills the table)
+from hetero.frontend.onnx.node_context import translators
 from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx, onnx_type
-from hetero.frontend.onnx.registry import translators
-from hetero.frontend.translation.operator_table import Attr, Row
+from hetero.frontend.translation.translators import Attr, Row
 from hetero.graph import Node
 
 # The newest versions that ONNX Runtime 1.32 runs.

@@ -9,8 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.numerics.convolution import split_groups
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import rows, translator
+from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import (
     axis_length,

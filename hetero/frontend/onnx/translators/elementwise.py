@@ -14,11 +14,9 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.activation import celu, hard_sigmoid, leaky_relu, selu, swish
 from hetero.frontend.numerics.elementwise import reciprocal
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import rows, translator
+from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.onnx.tensors import element_type
-from hetero.frontend.translation.operator_table import Attr, OptionalInput, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.translators import Attr, OptionalInput, Row, Translation
 from hetero.frontend.translation.values import (
     axis_length,
     flatten,

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import rows, translator
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import (
     arange,
     int64,

@@ -8,10 +8,8 @@ from hetero import ops
 from hetero.core.shape import Dimension
 from hetero.core.types import Type
 from hetero.frontend.numerics.movement import pad_wrap
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import rows, translator
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import (
     axis_length,
     constant_input,

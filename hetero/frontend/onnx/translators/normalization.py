@@ -8,10 +8,8 @@ from typing import Any
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import rows, translator
-from hetero.frontend.translation.operator_table import Attr, OptionalInput, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
+from hetero.frontend.translation.translators import Attr, OptionalInput, Row, Translation
 from hetero.frontend.translation.values import (
     axis_length,
     int64,

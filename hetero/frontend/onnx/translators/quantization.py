@@ -14,11 +14,9 @@ from hetero.frontend.numerics.quantization import (
     quantize_scaled,
     subtract_zero_point,
 )
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import rows, translator
+from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.onnx.translators.convolution import convolve
-from hetero.frontend.translation.operator_table import OptionalInput, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.translators import OptionalInput, Row, Translation
 from hetero.frontend.translation.values import int64, per_channel, rank_of, scalar_like
 from hetero.graph import Output
 from hetero.system.errors import FrontendError

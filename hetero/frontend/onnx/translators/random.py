@@ -9,10 +9,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import rows, translator
-from hetero.frontend.translation.operator_table import Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
+from hetero.frontend.translation.translators import Row, Translation
 from hetero.frontend.translation.values import int64, scalar_like
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value

@@ -10,8 +10,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.node_context import OnnxNodeContext, translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import axis_length, int64, known_length, scalar_like
 from hetero.graph import Constant, Op, Output

@@ -9,10 +9,8 @@ from functools import partial
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.reduction import log_sum_exp
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import rows, translator
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import axis_length, int64, rank_of, reshape, scalar_like
 from hetero.graph import Op, Output
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import rows, translator
+from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.onnx.tensors import element_type
-from hetero.frontend.translation.operator_table import Attr, OptionalInput, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.translators import Attr, OptionalInput, Row, Translation
 from hetero.system.errors import FrontendError
 
 _CASES = {"NONE": "none", "LOWER": "lower", "UPPER": "upper"}

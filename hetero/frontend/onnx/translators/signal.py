@@ -8,11 +8,9 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import rows, translator
+from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.onnx.tensors import element_type
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import arange, axis_length, int64, rank_of, scalar_like
 from hetero.graph import Constant, Op, Output
 from hetero.ops.values import exact_value

@@ -8,8 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.numerics.convolution import split_groups
-from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.node_context import PaddleNodeContext, translator
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import channels_last, channels_second, per_channel, rank_of, reshape
 from hetero.graph import Op, Output

@@ -9,8 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.movement import stack
-from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.node_context import PaddleNodeContext, translator
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import (
     arange,

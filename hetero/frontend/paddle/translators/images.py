@@ -7,11 +7,9 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.movement import stack
-from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import rows, translator
+from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, translator
 from hetero.frontend.paddle.translators.convolution import is_channels_last
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.translation.translators import Attr, ConversionResult, Row
 from hetero.frontend.translation.values import arange, channels_last, channels_second, int64, rank_of, scalar_like
 from hetero.graph import Constant, Output, as_output
 from hetero.ops.values import exact_value

@@ -8,10 +8,8 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.movement import stack
 from hetero.frontend.numerics.quantization import convert_to
-from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import rows, translator
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, translator
+from hetero.frontend.translation.translators import Attr, ConversionResult, Row
 from hetero.frontend.translation.values import axis_length, int64, normalize_axis, rank_of, reshape, scalar_like
 from hetero.graph import Output
 from hetero.system.errors import FrontendError

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import rows, translator
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, translator
+from hetero.frontend.translation.translators import Attr, ConversionResult, Row
 from hetero.frontend.translation.values import axis_length, flatten, int64, multiply_by, rank_of, scalar_like
 from hetero.graph import Output
 from hetero.system.errors import FrontendError

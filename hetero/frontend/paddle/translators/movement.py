@@ -12,11 +12,9 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.movement import pad_wrap, stack
 from hetero.frontend.numerics.quantization import convert_to
-from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import PaddleTranslator, rows, translator
+from hetero.frontend.paddle.node_context import PaddleNodeContext, PaddleTranslator, rows, translator
 from hetero.frontend.paddle.translators.creation import MAX_COMPUTED, values_of
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import ConversionResult, as_outputs
+from hetero.frontend.translation.translators import Attr, ConversionResult, Row, as_outputs
 from hetero.frontend.translation.values import (
     axis_length,
     channels_last,

@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import rows, translator
+from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, translator
 from hetero.frontend.paddle.translators.convolution import is_channels_last
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hetero import ops
-from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.node_context import PaddleNodeContext, translator
 from hetero.frontend.paddle.translators.convolution import is_channels_last, pads_of, same_pads
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import channels_last, channels_second, int64, rank_of, scalar_like

@@ -9,10 +9,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.numerics.quantization import convert_to
-from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import rows, translator
-from hetero.frontend.translation.operator_table import Row
-from hetero.frontend.translation.translators import ConversionResult
+from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, translator
+from hetero.frontend.translation.translators import ConversionResult, Row
 from hetero.frontend.translation.values import int64, multiply_by, rank_of, reshape, scalar_like
 from hetero.graph import Output
 from hetero.system.errors import FrontendError

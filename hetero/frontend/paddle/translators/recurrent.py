@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.numerics.recurrent import RECURRENT_KINDS, recurrent_layer, recurrent_weights, with_swapped_axes
-from hetero.frontend.paddle.node_context import PaddleNodeContext
-from hetero.frontend.paddle.registry import translator
+from hetero.frontend.paddle.node_context import PaddleNodeContext, translator
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import int64, scalar_like
 from hetero.graph import Output

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.numerics import activation
-from hetero.frontend.pytorch.node_context import TorchNodeContext
-from hetero.frontend.pytorch.registry import promoted, rows, translator
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.pytorch.node_context import TorchNodeContext, promoted, rows, translator
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import multiply_by, per_channel, rank_of, scalar_like
 from hetero.graph import Node, Output
 from hetero.system.errors import FrontendError

@@ -6,8 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.pytorch.node_context import TorchNodeContext
-from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.pytorch.node_context import TorchNodeContext, translator
 from hetero.frontend.translation.control_flow import build_loop_body, make_if, make_scan, make_while
 from hetero.frontend.translation.subgraph import Body, Subgraph
 from hetero.frontend.translation.translators import Translation

@@ -8,10 +8,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.numerics.convolution import split_groups
-from hetero.frontend.pytorch.node_context import TorchNodeContext
-from hetero.frontend.pytorch.registry import rows, translator
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.pytorch.node_context import TorchNodeContext, rows, translator
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import (
     int64,
     known_length,

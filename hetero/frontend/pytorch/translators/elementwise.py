@@ -9,11 +9,9 @@ from ml_dtypes import finfo
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics import elementwise
-from hetero.frontend.pytorch.node_context import TorchNodeContext
+from hetero.frontend.pytorch.node_context import TorchNodeContext, converted_to, promoted, rows, translator
 from hetero.frontend.pytorch.promotion import promoted_type
-from hetero.frontend.pytorch.registry import converted_to, promoted, rows, translator
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation, Translator
+from hetero.frontend.translation.translators import Attr, Row, Translation, Translator
 from hetero.frontend.translation.values import multiply_by, scalar_like
 from hetero.graph import Node, Output
 

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.pytorch.node_context import TorchNodeContext
-from hetero.frontend.pytorch.registry import rows, translator
+from hetero.frontend.pytorch.node_context import TorchNodeContext, rows, translator
 from hetero.frontend.pytorch.translators.convolution import batched
 from hetero.frontend.pytorch.translators.movement import pad_lengths
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import int64, rank_of
 from hetero.graph import Node, Op, Output
 from hetero.system.errors import FrontendError

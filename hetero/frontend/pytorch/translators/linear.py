@@ -8,10 +8,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.pytorch.node_context import TorchNodeContext
-from hetero.frontend.pytorch.registry import converted_to, promoted, rows, translator
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.pytorch.node_context import TorchNodeContext, converted_to, promoted, rows, translator
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import axis_length, int64, known_length, multiply_by, rank_of
 from hetero.graph import Node, Output
 from hetero.system.errors import FrontendError

@@ -6,11 +6,9 @@ import math
 from collections.abc import Sequence
 
 from hetero import ops
-from hetero.frontend.pytorch.node_context import TorchNodeContext
-from hetero.frontend.pytorch.registry import rows, translator
+from hetero.frontend.pytorch.node_context import TorchNodeContext, rows, translator
 from hetero.frontend.pytorch.translators.convolution import batched, lengths
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import int64, known_length, multiply_by, scalar_like
 from hetero.graph import Output
 from hetero.system.errors import FrontendError

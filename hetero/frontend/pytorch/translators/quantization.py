@@ -12,8 +12,7 @@ from ml_dtypes import finfo
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import broadcast_along_axis, convert_to, dequantize, quantize_scaled
-from hetero.frontend.pytorch.node_context import TorchNodeContext
-from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.pytorch.node_context import TorchNodeContext, translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, reshape, scalar_like
 from hetero.graph import Constant, Node, Output, as_output

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.numerics.recurrent import RECURRENT_KINDS, recurrent_layer, recurrent_weights, with_swapped_axes
-from hetero.frontend.pytorch.node_context import TorchNodeContext
-from hetero.frontend.pytorch.registry import translator
+from hetero.frontend.pytorch.node_context import TorchNodeContext, translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, known_length, rank_of
 from hetero.graph import Output

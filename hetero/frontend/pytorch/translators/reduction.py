@@ -10,12 +10,10 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.reduction import log_sum_exp, norm
-from hetero.frontend.pytorch.node_context import TorchNodeContext
+from hetero.frontend.pytorch.node_context import TorchNodeContext, promoted, rows, translator
 from hetero.frontend.pytorch.promotion import promoted_type
-from hetero.frontend.pytorch.registry import promoted, rows, translator
 from hetero.frontend.pytorch.translators.elementwise import log_sum
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation, Translator, as_outputs
+from hetero.frontend.translation.translators import Attr, Row, Translation, Translator, as_outputs
 from hetero.frontend.translation.values import (
     axis_length,
     int64,

@@ -9,9 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.tensorflow.decoded import Reference, TensorflowGraph, TensorflowNode, pass_through
-from hetero.frontend.tensorflow.handles import Value, Values
-from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, Value, Values, translator
 from hetero.frontend.tensorflow.translators.containers.tensor_lists import PendingList, with_element_shape
 from hetero.frontend.translation.control_flow import Branch, Translate, translate_if, translate_while
 from hetero.frontend.translation.subgraph import ModelScope, Subgraph

@@ -10,10 +10,8 @@ from hetero.frontend.numerics import elementwise
 from hetero.frontend.numerics.activation import leaky_relu, selu
 from hetero.frontend.numerics.complex_numbers import divide_complex, exp_complex, multiply_complex
 from hetero.frontend.tensorflow.layout import ImageLayout
-from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import rows, translator
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation, Translator
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
+from hetero.frontend.translation.translators import Attr, Row, Translation, Translator
 from hetero.frontend.translation.values import int64, per_channel, rank_of, reshape, scalar_like
 from hetero.graph import Node, Op, Output
 

@@ -17,10 +17,8 @@ from hetero.frontend.numerics.segments import (
     rows_of_segments,
     scatter_rows,
 )
-from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import rows, translator
-from hetero.frontend.translation.operator_table import Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
+from hetero.frontend.translation.translators import Row, Translation
 from hetero.frontend.translation.values import constant_input, dimension_count, int64, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Node, Op, Output, constant_array, is_constant
 from hetero.ops.movement.slicing import TO_THE_END

@@ -18,11 +18,9 @@ from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.xla import ConvolutionSpec, DotDimensions, convolution, dot_general
 from hetero.frontend.protobuf import Message, Schema, decode
 from hetero.frontend.tensorflow.decoding.messages import CONVOLUTION_DIMENSIONS, DOT_DIMENSIONS
-from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import rows, translator
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
 from hetero.frontend.tensorflow.translators.signal import matmul_complex
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import (
     arange,
     axis_length,

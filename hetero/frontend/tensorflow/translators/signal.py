@@ -13,10 +13,8 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.numerics.complex_numbers import complex_from_parts, conjugate, real_and_imaginary
 from hetero.frontend.numerics.elementwise import atan2
-from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import rows, translator
-from hetero.frontend.translation.operator_table import Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
+from hetero.frontend.translation.translators import Row, Translation
 from hetero.frontend.translation.values import int64, rank_of, scalar_like
 from hetero.graph import Node, Op, Output
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.registry import rows, translator
+from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.translation.control_flow import Branch, translate_if, translate_while
 from hetero.frontend.translation.subgraph import Subgraph
 from hetero.frontend.translation.translators import Translation

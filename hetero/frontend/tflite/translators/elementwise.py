@@ -14,7 +14,7 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.numerics import activation, elementwise
 from hetero.frontend.numerics.complex_numbers import multiply_complex, real_and_imaginary
-from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import (
     Quantization,
     Translator,
@@ -22,10 +22,8 @@ from hetero.frontend.tflite.quantization import (
     dequantize,
     preserves_quantization,
 )
-from hetero.frontend.tflite.registry import rows, translator
 from hetero.frontend.tflite.translators.common import activated
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import int64, prelu_broadcasting, rank_of, scalar_like
 from hetero.graph import Output
 

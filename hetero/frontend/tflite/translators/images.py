@@ -8,8 +8,7 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.resize import resize_bilinear, resize_nearest
-from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.node_context import TfliteNodeContext, translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, reshape, scalar_like
 from hetero.graph import Constant, Output, constant_array

@@ -9,11 +9,9 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics import segments
 from hetero.frontend.numerics.quantization import convert_to
-from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import Quantization, dequantize, hybrid_weights
-from hetero.frontend.tflite.registry import rows, translator
-from hetero.frontend.translation.operator_table import Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.translators import Row, Translation
 from hetero.frontend.translation.values import (
     arange,
     axis_length,

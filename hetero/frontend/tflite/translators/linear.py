@@ -11,9 +11,8 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.convolution import split_groups_of_channels
 from hetero.frontend.numerics.quantization import convert_to, quantize_scaled, subtract_zero_point
-from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.node_context import TfliteNodeContext, translator
 from hetero.frontend.tflite.quantization import dequantize, hybrid_weights
-from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import apply_activation, auto_pad, quantized_range
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import channels_last, channels_second, int64, rank_of, reshape, transpose

@@ -13,12 +13,10 @@ from hetero.core.types import Type
 from hetero.frontend.numerics.movement import end_of_slice, stack
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tflite.decoded import TfliteTensor
-from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import Quantization, Translator, preserves_quantization
-from hetero.frontend.tflite.registry import rows, translator
 from hetero.frontend.tflite.translators.common import apply_activation, clamp_to_activation
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation, as_outputs
+from hetero.frontend.translation.translators import Attr, Row, Translation, as_outputs
 from hetero.frontend.translation.values import (
     arange,
     axis_length,

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import computes_in_float
-from hetero.frontend.tflite.registry import rows, translator
 from hetero.frontend.tflite.translators.common import activated
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import int64, multiply_by
 
 # A lower bound of a vector's L2 norm, against division by zero.

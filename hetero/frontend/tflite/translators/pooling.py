@@ -5,9 +5,8 @@ from __future__ import annotations
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
-from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.node_context import TfliteNodeContext, translator
 from hetero.frontend.tflite.quantization import computes_in_float
-from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import apply_activation, auto_pad, clamp_to_activation
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import channels_last, channels_second

@@ -8,8 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.registry import rows, translator
+from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import axis_length, int64, reshape, scalar_like
 from hetero.graph import Node, Output

@@ -13,9 +13,8 @@ import tflite
 
 from hetero import ops
 from hetero.core.shape import concatenate
-from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import computes_in_float
-from hetero.frontend.tflite.registry import rows, translator
 from hetero.frontend.tflite.translators.common import apply_activation, fake_quantize, update_state
 from hetero.frontend.translation.control_flow import connect
 from hetero.frontend.translation.subgraph import Body, ModelScope

@@ -5,10 +5,8 @@ from __future__ import annotations
 import tflite
 
 from hetero import ops
-from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.registry import rows, translator
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.system.errors import FrontendError
 
 _PROJECTIONS = tflite.LSHProjectionType

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hetero import ops
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.node_context import OnnxNodeContext, translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import multiply_by, scalar_like
 from hetero.graph import Op, Output, as_output

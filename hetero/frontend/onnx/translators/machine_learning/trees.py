@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.node_context import OnnxNodeContext, translator
 from hetero.frontend.onnx.translators.machine_learning.scores import (
     POST_TRANSFORMS,
     best_labels,

@@ -12,8 +12,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.node_context import OnnxNodeContext, translator
 from hetero.frontend.onnx.translators.linear import attend, join_heads, rotate, split_heads
 from hetero.frontend.onnx.translators.microsoft.fused import DOMAIN, add_optional
 from hetero.frontend.onnx.translators.normalization import rms_norm

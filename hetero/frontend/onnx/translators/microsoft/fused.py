@@ -9,13 +9,11 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.activation import hard_sigmoid, leaky_relu, swish
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import rows, translator
+from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.onnx.translators.convolution import convolution
 from hetero.frontend.onnx.translators.linear import gemm
 from hetero.frontend.onnx.translators.normalization import layer_norm, rms_norm
-from hetero.frontend.translation.operator_table import Attr, OptionalInput, Row
-from hetero.frontend.translation.translators import Translation, as_outputs
+from hetero.frontend.translation.translators import Attr, OptionalInput, Row, Translation, as_outputs
 from hetero.frontend.translation.values import (
     arange,
     axis_length,

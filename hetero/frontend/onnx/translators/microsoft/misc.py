@@ -10,15 +10,13 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import rows, translator
+from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.onnx.translators.convolution import max_pool_of
 from hetero.frontend.onnx.translators.images import GRID_SAMPLE
 from hetero.frontend.onnx.translators.linear import trilu
 from hetero.frontend.onnx.translators.microsoft.fused import DOMAIN
 from hetero.frontend.onnx.translators.movement import pad
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import (
     arange,
     channels_last,

@@ -14,8 +14,7 @@ from hetero.frontend.numerics.quantization import (
     quantize,
     quantize_scaled,
 )
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.node_context import OnnxNodeContext, translator
 from hetero.frontend.onnx.translators.convolution import average_pool_of
 from hetero.frontend.onnx.translators.elementwise import along_axis_and_later
 from hetero.frontend.onnx.translators.microsoft.fused import DOMAIN, add_optional

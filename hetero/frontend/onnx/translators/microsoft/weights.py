@@ -11,8 +11,7 @@ from hetero import ops
 from hetero.core.packing import unpack
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import broadcast_along_axis, dequantize
-from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.node_context import OnnxNodeContext, translator
 from hetero.frontend.onnx.translators.microsoft.fused import DOMAIN, add_optional
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import constant_input, int64, normalize_axis, rank_of, reshape

@@ -12,11 +12,9 @@ from hetero.frontend.numerics.segments import (
     scatter_rows,
     sparse_to_dense,
 )
-from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import rows, translator
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
 from hetero.frontend.tensorflow.translators.indexing import strides_of
-from hetero.frontend.translation.operator_table import Attr, Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import arange, axis_length, int64, reshape, scalar_like
 from hetero.graph import Op, Output
 

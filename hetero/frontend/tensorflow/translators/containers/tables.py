@@ -14,9 +14,7 @@ from hetero.core.shape import PartialShape
 from hetero.core.types import Type
 from hetero.frontend.source import map_companion
 from hetero.frontend.tensorflow.decoding.tensors import decode_text
-from hetero.frontend.tensorflow.handles import Handle, Values
-from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import translator
+from hetero.frontend.tensorflow.node_context import Handle, TensorflowNodeContext, Values, translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import constant_input, int64
 from hetero.frontend.translation.variables import BodyVariables

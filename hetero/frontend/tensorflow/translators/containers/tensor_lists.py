@@ -14,12 +14,9 @@ from hetero import ops
 from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
-from hetero.frontend.tensorflow.handles import Handle, Value, Values
-from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import rows, translator
-from hetero.frontend.translation.operator_table import Attr, Row
+from hetero.frontend.tensorflow.node_context import Handle, TensorflowNodeContext, Value, Values, rows, translator
 from hetero.frontend.translation.subgraph import ModelScope
-from hetero.frontend.translation.translators import Translation, Translator
+from hetero.frontend.translation.translators import Attr, Row, Translation, Translator
 from hetero.frontend.translation.values import axis_length, constant_input, int64, scalar_like
 from hetero.graph import Constant, Op, Output, constant_array
 from hetero.system.errors import FrontendError

@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.tensorflow.handles import Values, VariableHandle
-from hetero.frontend.tensorflow.node_context import TensorflowNodeContext
-from hetero.frontend.tensorflow.registry import rows, translator
+from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, Values, VariableHandle, rows, translator
 from hetero.frontend.tensorflow.translators.indexing import slice_of
-from hetero.frontend.translation.operator_table import Row
-from hetero.frontend.translation.translators import Translator, as_outputs
+from hetero.frontend.translation.translators import Row, Translator, as_outputs
 from hetero.frontend.translation.values import arange, int64, rank_of, reshape
 from hetero.graph import Constant, Op, Output
 from hetero.ops.movement.slicing import TO_THE_END

@@ -10,11 +10,9 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics import elementwise
 from hetero.frontend.numerics.quantization import convert_to
-from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import computes_in_float, preserves_quantization
-from hetero.frontend.tflite.registry import rows, translator
-from hetero.frontend.translation.operator_table import Row
-from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.translators import Row, Translation
 from hetero.frontend.translation.values import scalar_like
 from hetero.graph import Constant, Op, Output
 from hetero.system.errors import FrontendError

@@ -11,9 +11,8 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.xla import permute
-from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.node_context import TfliteNodeContext, translator
 from hetero.frontend.tflite.quantization import preserves_quantization
-from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarBody
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, normalize_axis, rank_of, reshape, scalar_like

@@ -15,8 +15,7 @@ from tflite import RngAlgorithm
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.movement import stack
-from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.node_context import TfliteNodeContext, translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64
 from hetero.graph import Constant, Node

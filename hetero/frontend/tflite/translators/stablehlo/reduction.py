@@ -13,8 +13,7 @@ from hetero.core.shape import Dimension
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import convert_to, is_zero
 from hetero.frontend.numerics.xla import pad_with_interior
-from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.node_context import TfliteNodeContext, translator
 from hetero.frontend.tflite.translators.stablehlo.bodies import (
     ReductionBody,
     ScalarBody,
