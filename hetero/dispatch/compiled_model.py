@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from hetero import properties as props
-from hetero.dispatch.cutting.boundaries import shared_context
+from hetero.dispatch.cutting.plan import shared_context
 from hetero.dispatch.cutting.plan_sections import plan_sections
-from hetero.dispatch.execution.deployed_model import DeployedModel, placement_report
-from hetero.dispatch.execution.infer_request import HeteroAsyncInferRequest, HeteroInferRequest
+from hetero.dispatch.execution.infer_request import (
+    DeployedModel,
+    HeteroAsyncInferRequest,
+    HeteroInferRequest,
+    placement_report,
+)
 from hetero.dispatch.runtime_model import join_runtime_models
 from hetero.graph import Model
 from hetero.plugin import AsyncInferRequest, RemoteContext, Section

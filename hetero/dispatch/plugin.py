@@ -10,17 +10,16 @@ from hetero import plugin
 from hetero import properties as props
 from hetero.dispatch.compiled_model import HeteroCompiledModel
 from hetero.dispatch.cost.database import CostDatabase
-from hetero.dispatch.cutting.boundaries import shared_context
 from hetero.dispatch.cutting.deployment import Deployer
 from hetero.dispatch.cutting.failover import device_timeout, runtime_fallback, variable_snapshots
+from hetero.dispatch.cutting.plan import shared_context
 from hetero.dispatch.cutting.plan_sections import devices_of_plan, plan_in
 from hetero.dispatch.devices import ListedDevice, named_devices, own_options, unavailable_reasons, with_processors
 from hetero.dispatch.drawing import visualize
-from hetero.dispatch.execution.deployed_model import placement_report
+from hetero.dispatch.execution.infer_request import placement_report
 from hetero.dispatch.placement.affinity import Strategy, pin
-from hetero.dispatch.placement.greedy import greedy
 from hetero.dispatch.placement.strategy import ByCost, PlacementStrategy
-from hetero.dispatch.placement.support import Support
+from hetero.dispatch.placement.support import Support, greedy
 from hetero.dispatch.report import log
 from hetero.graph import Model
 from hetero.graph.unique_names import make_names_unique

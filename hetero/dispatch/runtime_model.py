@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.dispatch.cutting.execution_step import ExecutionStep
-from hetero.dispatch.cutting.plan import Plan
+from hetero.dispatch.cutting.plan import ExecutionStep, Plan
 from hetero.dispatch.report import SubgraphReport
 from hetero.graph import Model, Node, Output, Parameter, Result
 from hetero.graph.execution import EXECUTION_ORDER

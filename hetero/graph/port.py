@@ -89,7 +89,7 @@ class Output(Port):
         self._partial_shape = PartialShape.dynamic()
         self.own_names: set[str] = set()  # without the friendly name of a Parameter or Result
         # The contents as far as they are known: None, or an array in which a Dimension stands for each unknown element
-        # of an integer tensor (see ops/values.py).
+        # of an integer tensor (see ops/checks.py).
         self.value: np.ndarray | None = None
         self._targets: dict[Input, None] = {}
 

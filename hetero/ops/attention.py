@@ -9,9 +9,15 @@ import numpy as np
 from hetero.core.shape import Dimension, PartialShape, concatenate
 from hetero.core.types import Type
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_scalar_or_one, check_type, common_type, merge_dimensions, shape_of_rank
+from hetero.ops.checks import (
+    check_scalar_or_one,
+    check_type,
+    common_type,
+    exact_number,
+    merge_dimensions,
+    shape_of_rank,
+)
 from hetero.ops.elementwise.conversion import ConvertLike
-from hetero.ops.values import exact_number
 from hetero.system.errors import GraphError
 
 

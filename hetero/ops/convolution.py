@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from hetero.core.shape import Dimension, PartialShape, concatenate
 from hetero.core.types import Type
 from hetero.graph import Attribute, choice, integers
-from hetero.ops.checks import check_type, common_type, is_number, merge_dimensions, shape_of_rank
-from hetero.ops.values import shape_of_value
+from hetero.ops.checks import check_type, common_type, is_number, merge_dimensions, shape_of_rank, shape_of_value
 from hetero.ops.windows import (
     WindowOp,
     auto_pad_choice,

@@ -7,8 +7,16 @@ from dataclasses import dataclass
 from hetero.core.shape import Dimension, PartialShape, concatenate
 from hetero.core.types import Type
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_scalar_or_one, check_type, common_type, is_number, shape_of_rank
-from hetero.ops.values import exact_length, exact_number, shape_of_value
+from hetero.ops.checks import (
+    check_scalar_or_one,
+    check_type,
+    common_type,
+    exact_length,
+    exact_number,
+    is_number,
+    shape_of_rank,
+    shape_of_value,
+)
 from hetero.system.errors import GraphError
 
 

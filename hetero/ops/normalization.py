@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
 from hetero.graph import Attribute, Op, choice, integers
-from hetero.ops.checks import check_type, common_type, merge_dimensions, normalize_axis
-from hetero.ops.values import exact_value
+from hetero.ops.checks import check_type, common_type, exact_value, merge_dimensions, normalize_axis
 
 
 class _AlongAxis(Op):

@@ -8,8 +8,7 @@ from typing import Any
 from hetero.core.shape import PartialShape, concatenate
 from hetero.core.types import Type
 from hetero.graph import Attribute, Op, integers
-from hetero.ops.checks import check_type, is_index, normalize_axis, shape_of_rank
-from hetero.ops.values import shape_of_value
+from hetero.ops.checks import check_type, is_index, normalize_axis, shape_of_rank, shape_of_value
 from hetero.ops.windows import (
     WindowOp,
     auto_pad_choice,

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from hetero.core.types import Type
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_index_type, check_type, is_number, shape_of_rank
-from hetero.ops.values import exact_length, exact_value, shape_of_value
+from hetero.ops.checks import (
+    check_index_type,
+    check_type,
+    exact_length,
+    exact_value,
+    is_number,
+    shape_of_rank,
+    shape_of_value,
+)
 
 
 class RandomUniform(Op, opset=8):

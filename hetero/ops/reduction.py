@@ -11,19 +11,23 @@ from hetero.core.types import Type
 from hetero.graph import Attribute, Op, choice
 from hetero.ops.checks import (
     AcceptedTypes,
+    all_fit,
     check_index_type,
     check_scalar,
     check_scalar_or_one,
     check_type,
     common_type,
+    exact_value,
     is_boolean,
+    is_exact,
     is_number,
     known_axis,
+    known_values,
     non_scalar_shape,
     normalize_axis,
     shape_of_rank,
+    tidy,
 )
-from hetero.ops.values import all_fit, exact_value, is_exact, known_values, tidy
 
 
 class Reduction(Op):

@@ -9,8 +9,16 @@ import numpy as np
 from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_type, common_type, input_name, non_scalar_shape, normalize_axes, shape_of_rank
-from hetero.ops.values import exact_value, is_minus_one
+from hetero.ops.checks import (
+    check_type,
+    common_type,
+    exact_value,
+    input_name,
+    is_minus_one,
+    non_scalar_shape,
+    normalize_axes,
+    shape_of_rank,
+)
 
 
 class _Fourier(Op):

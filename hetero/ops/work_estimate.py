@@ -13,13 +13,13 @@ from typing import Any
 from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
 from hetero.graph import Model, Node, Output
+from hetero.ops.checks import is_exact
 from hetero.ops.control_flow.bodies import MultiSubGraphOp
 from hetero.ops.control_flow.control_flow import SubGraphOp
 from hetero.ops.convolution import AnyConvolution, BackwardConvolution
 from hetero.ops.linear import Einsum, MatMul, parse_equation
 from hetero.ops.pooling import WindowPooling
 from hetero.ops.recurrent import Recurrent
-from hetero.ops.values import is_exact
 from hetero.system.errors import GraphError
 
 # Assumed length of dynamic dimensions: the first dimension of a value, usually the batch, and all others.

@@ -9,7 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result
 from hetero.graph.rt_info import copy_rt_info
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 
 
 def eliminate_dead_code(model: Model) -> bool:

@@ -11,10 +11,10 @@ from hetero import ops
 from hetero.core.containers import ContainerType
 from hetero.graph import Constant, Input, Model, Node, Output, Parameter, Result, is_constant
 from hetero.graph.rt_info import copy_rt_info
+from hetero.ops.checks import exact_value
 from hetero.ops.control_flow.bodies import MISSING_BODY
 from hetero.ops.control_flow.control_flow import SubGraphOp
 from hetero.ops.convolution import CONVOLUTIONS
-from hetero.ops.values import exact_value
 from hetero.ops.work_estimate import assumed_shape, bytes_of, work_of
 from hetero.reference import evaluate, has_evaluate
 from hetero.system.errors import HeteroError

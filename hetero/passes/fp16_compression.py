@@ -8,7 +8,7 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Constant, Model
 from hetero.graph.rt_info import RuntimeAttribute
-from hetero.ops.values import MAX_VALUE_SIZE
+from hetero.ops.checks import MAX_VALUE_SIZE
 from hetero.passes.specialization import shape_deciding_nodes
 
 # The rt_info key by which OpenVINO recognizes such a Convert, so that a device may keep the constant compressed.

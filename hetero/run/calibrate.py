@@ -21,8 +21,7 @@ import numpy as np
 
 from hetero import properties as props
 from hetero.core.types import Type
-from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key
-from hetero.dispatch.cost.model import MARGIN, CostModel
+from hetero.dispatch.cost.database import MARGIN, CostDatabase, CostModel, OperationTimes, model_key
 from hetero.dispatch.devices import ListedDevice, with_processors
 from hetero.dispatch.report import PlacementReport
 from hetero.graph import ExecutionNode, Model, Node, execution, is_constant, is_terminal, port_name

@@ -35,10 +35,16 @@ from hetero.plugin.loading.package_code import package_code
 from hetero.plugin.loading.registry import Registry, check_device_name
 from hetero.properties import PropertyTable
 from hetero.runtime.compiled_model import CompiledModel
-from hetero.runtime.core_properties import CoreProperties, Properties, as_mapping, with_lists
+from hetero.runtime.core_properties import (
+    CoreProperties,
+    Properties,
+    as_mapping,
+    plugin_of_module,
+    read_plugin_list,
+    with_lists,
+)
 from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.model_cache import ModelCache
-from hetero.runtime.plugin_list import plugin_of_module, read_plugin_list
 from hetero.runtime.version import Version
 from hetero.system.cache_folder import cache_folder
 from hetero.system.errors import ArgumentTypeError, DeviceError, device_errors, reason_of

@@ -14,11 +14,9 @@ from hetero.plugin.prepared_model import Ports
 from hetero.properties import Property, PropertyTable, intel_auto
 from hetero.properties.hint import PerformanceMode, Priority
 from hetero.properties.values import member_of
-from hetero.virtual.candidates import Candidates
-from hetero.virtual.compiled_model import AutoCompiledModel
+from hetero.virtual.compiled_model import AutoCompiledModel, Startup
 from hetero.virtual.plugin import VirtualPlugin, virtual_properties
-from hetero.virtual.pool import Pool
-from hetero.virtual.startup import Startup
+from hetero.virtual.pool import Candidates, Pool
 
 _COMMON = (
     props.hint.num_requests,

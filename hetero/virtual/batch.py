@@ -16,9 +16,8 @@ from hetero.properties import PropertyTable
 from hetero.system.errors import DeviceError, NotSupportedError
 from hetero.virtual.batch_request import BatchInferRequest, Gathering
 from hetero.virtual.batching import Batching, NotBatchable
-from hetero.virtual.candidates import Candidates
 from hetero.virtual.plugin import VirtualPlugin, virtual_properties
-from hetero.virtual.pool import Pool
+from hetero.virtual.pool import Candidates, Pool
 
 # The batch size for a device that does not know its own.
 DEFAULT_SIZE = 8

@@ -14,12 +14,12 @@ from typing import Any, cast
 import numpy as np
 
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal, port_name
+from hetero.ops.checks import exact_value
 from hetero.ops.convolution import AnyConvolution
 from hetero.ops.elementwise.activation import PRelu
 from hetero.ops.elementwise.arithmetic import BroadcastOp
 from hetero.ops.elementwise.elementwise import Unary
 from hetero.ops.recurrent import Recurrent
-from hetero.ops.values import exact_value
 from hetero.system.errors import GraphError
 
 

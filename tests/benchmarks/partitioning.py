@@ -18,7 +18,7 @@ import numpy as np
 from hetero_template.plugin import TemplatePlugin
 
 import hetero
-from hetero.dispatch.cost.model import estimated_seconds
+from hetero.dispatch.cost.database import estimated_seconds
 from hetero.dispatch.cutting.partition import partition
 from hetero.graph import is_terminal
 from hetero.graph.rt_info import AFFINITY

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Dimension, Model, Parameter, Type, ops
-from hetero.ops.values import tidy
+from hetero.ops.checks import tidy
 from hetero.system.errors import GraphError
 
 

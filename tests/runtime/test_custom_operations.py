@@ -11,7 +11,7 @@ import pytest
 import hetero
 from hetero import Core, Model, Op, Parameter, ops
 from hetero.core.types import Type
-from hetero.runtime.model_hash import model_hash
+from hetero.runtime.model_cache import model_hash
 from hetero.system.errors import BlobError
 from tests.custom_operations import Power, X, classes
 

@@ -13,7 +13,7 @@ import pytest
 from hetero import Constant, Core, Model, Op, Parameter, Type, ops, serialize
 from hetero.graph import Attribute
 from hetero.plugin import Device
-from hetero.runtime.model_hash import model_hash
+from hetero.runtime.model_cache import model_hash
 from hetero.system.errors import FrontendError, PropertyError
 from tests import zoo
 from tests.devices import PickyPlugin, core_with
@@ -302,7 +302,7 @@ def test_concurrent_processes(device, tmp_path):
 
 NAMELESS = """
 from hetero import Model, Parameter, Type, ops
-from hetero.runtime.model_hash import model_hash
+from hetero.runtime.model_cache import model_hash
 for _ in range(2):
     x = Parameter(Type.f32, [2], name="x")
     last = ops.Relu(ops.Exp(x), name="last")

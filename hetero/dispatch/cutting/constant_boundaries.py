@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Constant, Model, Node
-from hetero.ops.values import is_exact
+from hetero.ops.checks import is_exact
 from hetero.passes.constant_folding import FoldingBudget, constant_nodes, fold_node
 
 # Factor by which folding may enlarge weights that are stored in a smaller type than they are computed in.

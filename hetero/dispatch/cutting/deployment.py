@@ -13,21 +13,81 @@ from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from hetero.dispatch.cost.model import estimated_seconds
-from hetero.dispatch.cutting.boundaries import context_of
+from hetero.dispatch.cost.database import estimated_seconds
 from hetero.dispatch.cutting.constant_boundaries import fold_across_cut
-from hetero.dispatch.cutting.deployment_report import make_report
 from hetero.dispatch.cutting.partition import DeviceSubgraph, extract, partition
-from hetero.dispatch.cutting.plan import Plan, plan_of_subgraphs
+from hetero.dispatch.cutting.plan import Boundaries, Plan, byte_size, context_of, plan_of_subgraphs
 from hetero.dispatch.devices import Failure, ListedDevice, named, names_of
 from hetero.dispatch.placement.affinity import Placed, Placement, Strategy
 from hetero.dispatch.placement.support import Support
-from hetero.dispatch.report import PlacementReport
+from hetero.dispatch.report import BoundaryReport, FailureReport, OperationReport, PlacementReport, SubgraphReport
 from hetero.graph import Model, Node, Output, port_name, walk_nested
 from hetero.graph.rt_info import AFFINITY
+from hetero.ops.work_estimate import assumed_shapes, work_of
 from hetero.plugin import CompiledModel, PreparedModel
 from hetero.plugin.blobs.model_sections import port_fits
 from hetero.system.errors import DeviceError, PropertyError, device_errors
+
+FOLDED = "known when compiled"
+
+
+def make_report(
+    model: Model,
+    devices: Sequence[str],
+    placed: Mapping[Node, Placed],
+    subgraphs: Sequence[DeviceSubgraph],
+    folded: set[Node],
+    failures: Sequence[Failure],
+    boundaries: Boundaries,
+) -> PlacementReport:
+    """Return the report of a placement; ``folded`` are operations that were folded at compile time."""
+    shapes = assumed_shapes(model)
+    subgraph_of = {node: index for index, subgraph in enumerate(subgraphs) for node in subgraph.nodes}
+    operations = tuple(
+        OperationReport(
+            node.friendly_name,
+            node.type_info.name,
+            where.device.name,
+            FOLDED if node in folded else where.reason,
+            subgraph_of.get(node),
+            work_of(node, shapes).operations if node in subgraph_of else 0.0,
+        )
+        for node, where in placed.items()
+    )
+    return PlacementReport(
+        model.friendly_name,
+        tuple(devices),
+        operations,
+        tuple(
+            SubgraphReport(i, s.device.name, tuple(n.friendly_name for n in s.nodes), len(s.inputs), len(s.outputs))
+            for i, s in enumerate(subgraphs)
+        ),
+        _boundaries(subgraphs, subgraph_of, boundaries),
+        tuple(FailureReport(f.device, f.operations, str(f.error)) for f in failures),
+    )
+
+
+def _boundaries(
+    subgraphs: Sequence[DeviceSubgraph], subgraph_of: Mapping[Node, int], boundaries: Boundaries
+) -> tuple[BoundaryReport, ...]:
+    readers: dict[Output, list[int]] = {}
+    for index, subgraph in enumerate(subgraphs):
+        for value in subgraph.inputs:
+            if value.node in subgraph_of:
+                readers.setdefault(value, []).append(index)
+    return tuple(
+        BoundaryReport(
+            port_name(value),
+            value.element_type.to_string(),
+            str(value.partial_shape),
+            byte_size(value),
+            subgraph_of[value.node],
+            tuple(targets),
+            str(boundaries.by_value[value]),
+        )
+        for value, targets in readers.items()
+    )
+
 
 _Key = tuple[ListedDevice, tuple[Node, ...], tuple[Output, ...], tuple[Output, ...]]
 

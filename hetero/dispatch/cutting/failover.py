@@ -22,8 +22,7 @@ from collections.abc import Callable, Mapping
 
 from hetero import properties as props
 from hetero.dispatch.cutting.deployment import Deployer, Deployment
-from hetero.dispatch.cutting.execution_step import StepError
-from hetero.dispatch.cutting.plan import Plan
+from hetero.dispatch.cutting.plan import Plan, StepError
 from hetero.properties import Property
 from hetero.system.errors import CancelledError, DeviceError, TensorError
 from hetero.system.fork import renew_after_fork

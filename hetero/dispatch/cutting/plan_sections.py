@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hetero.dispatch.cutting.execution_step import ExecutionStep, StepPort
-from hetero.dispatch.cutting.plan import Plan, build_plan
+from hetero.dispatch.cutting.plan import ExecutionStep, Plan, StepPort, build_plan
 from hetero.dispatch.report import PlacementReport
 from hetero.graph import Constant, Model, Output
 from hetero.plugin import CompiledModel, Section

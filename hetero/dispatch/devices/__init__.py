@@ -3,16 +3,18 @@
 The dispatcher, the virtual devices and Core use what is exported here.
 """
 
-from hetero.dispatch.devices.failures import EstimateError, Failure, named, names_of
-from hetero.dispatch.devices.listed_device import ListedDevice, checked
-from hetero.dispatch.devices.names import DeviceName, kind_of, parse_device_name, split_number
-from hetero.dispatch.devices.processors import (
+from hetero.dispatch.devices.listed_device import EstimateError, Failure, ListedDevice, checked, named, names_of
+from hetero.dispatch.devices.names import (
     CPU,
     DISPATCHER,
+    DeviceName,
+    kind_of,
     means_processors,
+    parse_device_name,
     preferred_devices,
     processor_keys,
     processor_with,
+    split_number,
     with_processors,
 )
 from hetero.dispatch.devices.resolution import named_devices, own_options, unavailable_reasons

@@ -9,14 +9,19 @@ from dataclasses import replace
 
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
-from hetero.dispatch.cutting.boundaries import HOST, Boundary, context_of, is_plain, smallest_shape
-from hetero.dispatch.cutting.execution_step import StepPort, step_errors
-from hetero.dispatch.cutting.plan import Plan
+from hetero.dispatch.cutting.plan import (
+    HOST,
+    Boundary,
+    Plan,
+    StepPort,
+    context_of,
+    is_plain,
+    smallest_shape,
+    step_errors,
+)
 from hetero.dispatch.execution.bound_step import BoundStep
-from hetero.dispatch.execution.boundary_tensor import BoundaryTensor
-from hetero.dispatch.execution.read_only_tensor import ReadOnlyTensor
+from hetero.dispatch.execution.boundary_tensor import BoundaryTensor, MarkedOutput, ReadOnlyTensor, UnmarkedOutput
 from hetero.dispatch.execution.shared_variable import SharedVariable, states_by_name
-from hetero.dispatch.execution.unwritten import MarkedOutput, UnmarkedOutput
 from hetero.graph import Output, port_name
 from hetero.plugin import ProfilingInfo, RemoteTensor, SharedTensor, SyncInferRequest, overlap
 from hetero.plugin.requests.profiling import COPY, STAGE, SUBGRAPH

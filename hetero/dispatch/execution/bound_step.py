@@ -6,10 +6,9 @@ import contextlib
 from collections.abc import Mapping
 
 from hetero.core.tensor import Tensor
-from hetero.dispatch.cutting.execution_step import ExecutionStep, StepError, step_errors
-from hetero.dispatch.execution.boundary_tensor import BoundaryTensor
+from hetero.dispatch.cutting.plan import ExecutionStep, StepError, step_errors
+from hetero.dispatch.execution.boundary_tensor import PATTERNS, BoundaryTensor, MarkedOutput, UnmarkedOutput
 from hetero.dispatch.execution.shared_variable import SharedVariable
-from hetero.dispatch.execution.unwritten import PATTERNS, MarkedOutput, UnmarkedOutput
 from hetero.graph import Output, port_name
 from hetero.plugin import SyncInferRequest, Timer
 from hetero.system.errors import DeviceError, TensorError, device_errors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hetero.core.tensor import Tensor
-from hetero.dispatch.cutting.execution_step import ExecutionStep, step_errors
+from hetero.dispatch.cutting.plan import ExecutionStep, step_errors
 from hetero.graph import VariableInfo
 from hetero.plugin import SyncInferRequest, VariableState
 from hetero.system.errors import device_errors

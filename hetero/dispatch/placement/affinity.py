@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Model, Node, is_terminal, walk_nested
 from hetero.graph.rt_info import AFFINITY
-from hetero.ops.values import is_exact
+from hetero.ops.checks import is_exact
 from hetero.plugin import QueryResult
 from hetero.system.errors import DeviceError
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from hetero import properties as props
-from hetero.dispatch.cost.database import CostDatabase, model_key
-from hetero.dispatch.cost.model import CostModel
+from hetero.dispatch.cost.database import CostDatabase, CostModel, model_key
 from hetero.dispatch.devices import EstimateError, ListedDevice
 from hetero.dispatch.placement.affinity import Assignment, Candidates
 from hetero.dispatch.placement.min_cut import min_cut

@@ -11,7 +11,7 @@ from onnx import NodeProto, helper
 from hetero.core.types import Type
 from hetero.frontend.onnx.tensors import data_type
 from hetero.graph import is_constant
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import HeteroError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from hetero.frontend.translation.subgraph import Subgraph
 from hetero.frontend.translation.translators import ConversionResult, OperatorTable
 from hetero.frontend.translation.values import int64
 from hetero.graph import Constant, Output
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 if TYPE_CHECKING:

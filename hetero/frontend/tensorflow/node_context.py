@@ -21,7 +21,7 @@ from hetero.frontend.translation.node_context import NodeContext
 from hetero.frontend.translation.subgraph import ModelScope, Subgraph
 from hetero.frontend.translation.translators import OperatorTable
 from hetero.graph import Output
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 if TYPE_CHECKING:

@@ -140,7 +140,7 @@ class NodeContext(ABC):
         ``default_value`` replaces an omitted input. Raises FrontendError if the input is omitted and has no default, is
         not constant, or cannot be converted to ``dtype``.
         """
-        from hetero.ops.values import exact_value
+        from hetero.ops.checks import exact_value
 
         if default_value is not REQUIRED and not self.has_input(idx):
             return default_value

@@ -11,7 +11,7 @@ from hetero import ops
 from hetero.core.shape import Dimension
 from hetero.frontend.translation.node_context import NodeContext
 from hetero.graph import Constant, Node, Output, as_output, constant_array
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 # The maximum rank of numpy arrays.

@@ -13,7 +13,7 @@ from hetero.core.shape import Dimension, PartialShape, concatenate
 from hetero.core.types import Type
 from hetero.graph import Model, Node, Output, Parameter, Result
 from hetero.graph.model import checked_model
-from hetero.ops.checks import check_scalar_or_one, normalize_axis
+from hetero.ops.checks import MAX_VALUE_SIZE, check_scalar_or_one, exact_number, exact_value, normalize_axis
 from hetero.ops.control_flow.bodies import (
     BodyOutputDescription,
     ConcatOutputDescription,
@@ -26,7 +26,6 @@ from hetero.ops.control_flow.bodies import (
     widen,
     widen_type,
 )
-from hetero.ops.values import MAX_VALUE_SIZE, exact_number, exact_value
 
 
 class If(MultiSubGraphOp, opset=8):

@@ -15,12 +15,12 @@ from hetero.ops.checks import (
     check_scalar_or_one,
     check_type,
     common_type,
+    exact_number,
     is_computed_real,
     is_index,
     merge_dimensions,
     shape_of_rank,
 )
-from hetero.ops.values import exact_number
 
 
 def minimum_length(a: Dimension, b: Dimension) -> Dimension:

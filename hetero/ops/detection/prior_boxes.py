@@ -9,8 +9,7 @@ import numpy as np
 from hetero.core.shape import Dimension
 from hetero.core.types import Type
 from hetero.graph import Attribute, Op, floats
-from hetero.ops.checks import check_type, common_type
-from hetero.ops.values import shape_of_value
+from hetero.ops.checks import check_type, common_type, shape_of_value
 
 
 class _PriorBoxes(Op):

@@ -10,9 +10,21 @@ import numpy as np
 from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import AcceptedTypes, check_type, common_type, is_boolean, is_number, numpy_or_none
+from hetero.ops.checks import (
+    AcceptedTypes,
+    all_fit,
+    as_objects,
+    check_type,
+    common_type,
+    is_boolean,
+    is_exact,
+    is_number,
+    is_short,
+    known_values,
+    numpy_or_none,
+    tidy,
+)
 from hetero.ops.elementwise.elementwise import Unary
-from hetero.ops.values import all_fit, as_objects, is_exact, is_short, known_values, tidy
 from hetero.system.errors import GraphError
 
 

@@ -8,9 +8,17 @@ import numpy as np
 
 from hetero.core.types import Type
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_type, common_type, input_name, is_computed_real, numpy_or_none
+from hetero.ops.checks import (
+    all_fit,
+    check_type,
+    common_type,
+    input_name,
+    is_computed_real,
+    is_exact,
+    known_values,
+    numpy_or_none,
+)
 from hetero.ops.elementwise.arithmetic import BroadcastOp
-from hetero.ops.values import all_fit, is_exact, known_values
 from hetero.system.errors import GraphError
 
 

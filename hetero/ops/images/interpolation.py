@@ -10,9 +10,8 @@ import numpy as np
 from hetero.core.shape import Dimension, PartialShape, concatenate
 from hetero.core.types import Type
 from hetero.graph import Attribute, Op, Parameter, choice, integers
-from hetero.ops.checks import check_type, input_name, merge_dimensions, normalize_axes
+from hetero.ops.checks import check_type, exact_value, input_name, merge_dimensions, normalize_axes, shape_of_value
 from hetero.ops.movement.slicing import bounds_of
-from hetero.ops.values import exact_value, shape_of_value
 
 _SETTINGS = (
     "mode", "shape_calculation_mode", "pads_begin", "pads_end", "coordinate_transformation_mode", "nearest_mode",

@@ -14,12 +14,14 @@ from hetero.ops.checks import (
     check_scalar_or_one,
     check_type,
     common_type,
+    exact_length,
+    exact_number,
+    exact_value,
     is_number,
     merge_dimensions,
     non_scalar_shape,
     shape_of_rank,
 )
-from hetero.ops.values import exact_length, exact_number, exact_value
 
 
 class _Embedding(Op):

@@ -12,16 +12,19 @@ from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
 from hetero.graph import Attribute, Op, choice
 from hetero.ops.checks import (
+    MAX_VALUE_SIZE,
     check_scalar,
     check_type,
     common_type,
+    exact_value,
+    is_exact,
     merge_dimensions,
     normalize_axes,
     normalize_axis,
     numpy_or_none,
+    shape_of_value,
 )
 from hetero.ops.movement.movement import move_known_value
-from hetero.ops.values import MAX_VALUE_SIZE, exact_value, is_exact, shape_of_value
 
 
 class _Broadcast(Op):

@@ -13,15 +13,19 @@ from hetero.ops.checks import (
     check_scalar_or_one,
     check_type,
     common_type,
+    exact_number,
+    exact_value,
     is_number,
+    is_short,
     known_axis,
+    known_values,
     merge_dimensions,
     non_scalar_shape,
     normalize_axis,
     shape_of_rank,
+    tidy,
 )
 from hetero.ops.movement.slicing import Sliced
-from hetero.ops.values import exact_number, exact_value, is_short, known_values, tidy
 
 
 class GatherV1(Op, type_name="Gather", opset=1):

@@ -1,6 +1,6 @@
 """Operations that rearrange elements or read a shape: Reshape, Transpose, Concat, ShapeOf, DepthToSpace …
 
-Most of them propagate known values (ops/values.py), so that shapes computed in the graph are known.
+Most of them propagate known values (ops/checks.py), so that shapes computed in the graph are known.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ import numpy as np
 from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_index_type, common_type, merge_dimensions, normalize_axis
-from hetero.ops.values import (
+from hetero.ops.checks import (
     MAX_VALUE_SIZE,
+    check_index_type,
+    common_type,
     exact_value,
     is_minus_one,
     is_short,
     known_values,
+    merge_dimensions,
+    normalize_axis,
     shape_of_value,
     tidy,
     value_of_shape,

@@ -10,6 +10,7 @@ from hetero.core.types import Type
 from hetero.graph import Attribute, Op, choice, integers
 from hetero.ops.checks import (
     check_type,
+    exact_value,
     is_boolean,
     is_number,
     merge_dimensions,
@@ -20,7 +21,6 @@ from hetero.ops.checks import (
 )
 from hetero.ops.movement.movement import divide_evenly, divide_exactly
 from hetero.ops.movement.slicing import bounds_of
-from hetero.ops.values import exact_value
 from hetero.ops.windows import WindowOp, complete_window_attributes, extent, window_positions
 
 

@@ -10,9 +10,18 @@ import numpy as np
 from hetero.core.shape import Dimension, PartialShape, concatenate
 from hetero.graph import Attribute, Op, Output, integers
 from hetero.graph.node import MAX_OUTPUTS
-from hetero.ops.checks import known_axis, merge_dimensions, non_scalar_shape, normalize_axes
+from hetero.ops.checks import (
+    exact_value,
+    is_exact,
+    is_minus_one,
+    known_axis,
+    known_values,
+    merge_dimensions,
+    non_scalar_shape,
+    normalize_axes,
+    tidy,
+)
 from hetero.ops.movement.movement import divide_exactly
-from hetero.ops.values import exact_value, is_exact, is_minus_one, known_values, tidy
 
 # Bounds of at least this size mean "to the end" for any length.
 TO_THE_END = 2**31 - 1

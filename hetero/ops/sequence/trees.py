@@ -5,8 +5,7 @@ from __future__ import annotations
 from hetero.core.shape import Dimension
 from hetero.core.types import Type
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_type, common_type, is_number, merge_dimensions, shape_of_rank
-from hetero.ops.values import exact_value
+from hetero.ops.checks import check_type, common_type, exact_value, is_number, merge_dimensions, shape_of_rank
 
 # The comparisons of tree nodes; "member" tests membership in a set.
 MODES = ("<=", "<", ">=", ">", "==", "!=", "member")

@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Model, Node, Output
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.passes.manager import changes_numerics
 from hetero.passes.matching.pattern import (
     AnyConstant,

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from hetero import ops
 from hetero.graph import Model, Node, Output, is_constant
+from hetero.ops.checks import exact_value
 from hetero.ops.convolution import CONVOLUTIONS
-from hetero.ops.values import exact_value
 from hetero.ops.work_estimate import assumed_shape
 from hetero.passes.constant_folding import constant_nodes
 from hetero.passes.transposes.transpose_rules import AxisRule, Order, axis_rule, identity, rank_of, restrict

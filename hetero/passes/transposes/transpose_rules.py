@@ -14,11 +14,10 @@ import numpy as np
 from hetero import ops
 from hetero.core.shape import PartialShape
 from hetero.graph import Constant, Node, Op, Output
-from hetero.ops.checks import normalize_axis
+from hetero.ops.checks import exact_value, normalize_axis
 from hetero.ops.elementwise.arithmetic import Broadcasting
 from hetero.ops.elementwise.elementwise import Unary
 from hetero.ops.reduction import Reduction
-from hetero.ops.values import exact_value
 
 Order = tuple[int, ...]
 

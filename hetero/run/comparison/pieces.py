@@ -15,7 +15,7 @@ from hetero.core.containers import ContainerType
 from hetero.dispatch.cutting.partition import DeviceSubgraph, extract
 from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal
-from hetero.ops.values import is_exact
+from hetero.ops.checks import is_exact
 from hetero.passes import fold_constant_if
 
 Values = Mapping[Output, np.ndarray]

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from hetero import properties as props
-from hetero.dispatch.cutting.boundaries import byte_size
+from hetero.dispatch.cutting.plan import byte_size
 from hetero.dispatch.devices import parse_device_name
 from hetero.dispatch.drawing.picture import COLORS
-from hetero.dispatch.execution.deployed_model import placement_report
+from hetero.dispatch.execution.infer_request import placement_report
 from hetero.dispatch.report import BoundaryReport, FailureReport, PlacementReport
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, execution, is_terminal, port_name
 from hetero.graph.rt_info import AFFINITY

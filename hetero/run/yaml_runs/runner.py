@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hetero import properties as props
-from hetero.dispatch.execution.deployed_model import placement_report
+from hetero.dispatch.execution.infer_request import placement_report
 from hetero.dispatch.plugin import affinities
 from hetero.dispatch.report import PlacementReport
 from hetero.frontend.source import record_files

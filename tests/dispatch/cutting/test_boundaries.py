@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hetero import Core, Model, Parameter, PartialShape, RemoteTensor, Tensor, Type, ops
-from hetero.dispatch.cutting.execution_step import ExecutionStep, StepPort
-from hetero.dispatch.cutting.plan import Plan, build_plan
+from hetero.dispatch.cutting.plan import ExecutionStep, Plan, StepPort, build_plan
 from hetero.graph.rt_info import AFFINITY
 from hetero.plugin import SharedTensor
 from tests.devices import PickyPlugin, core_with

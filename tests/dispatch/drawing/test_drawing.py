@@ -7,8 +7,7 @@ import numpy as np
 
 from hetero import Model, Parameter, Type, ops
 from hetero.dispatch.drawing import PlacedOn, picture_of_affinities
-from hetero.dispatch.drawing.files import to_dot
-from hetero.dispatch.drawing.picture import COLORS
+from hetero.dispatch.drawing.picture import COLORS, to_dot
 from tests.devices import PickyPlugin, core_with
 
 STRANGE = 'a "b" \\n \\ <&> \N{SNOWMAN}\x07\ud800 \n]]>'

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Model, Parameter, Tensor, Type, ops
-from hetero.dispatch.execution.read_only_tensor import ReadOnlyTensor
+from hetero.dispatch.execution.boundary_tensor import ReadOnlyTensor
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import Faulty, X, Y, chain, devices_of, warnings_in
 

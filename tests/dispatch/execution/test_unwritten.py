@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Model, Parameter, Tensor, Type, ops
-from hetero.dispatch.execution.unwritten import PATTERNS
+from hetero.dispatch.execution.boundary_tensor import PATTERNS
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import Faulty, chain, no_exp, warnings_in
 

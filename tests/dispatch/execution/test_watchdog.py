@@ -3,7 +3,7 @@
 import gc
 import threading
 
-from hetero.dispatch.execution.watchdog import Watchdog
+from hetero.dispatch.execution.scheduler import Watchdog
 
 
 def threads_of(name: str) -> list[threading.Thread]:

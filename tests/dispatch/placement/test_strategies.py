@@ -5,8 +5,7 @@ import pytest
 
 from hetero import Core, Model, Parameter, Type, ops
 from hetero.dispatch.cost.benchmark import DeviceBenchmark
-from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key
-from hetero.dispatch.cost.model import CostModel
+from hetero.dispatch.cost.database import CostDatabase, CostModel, OperationTimes, model_key
 from hetero.dispatch.devices import ListedDevice
 from hetero.properties import Property
 from hetero.system.errors import DeviceError, PropertyError

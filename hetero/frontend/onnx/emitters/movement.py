@@ -10,7 +10,7 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.onnx.emitters.registry import emit, emitter, write_row
 from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 
 
 @emitter(ops.Reshape)

@@ -19,13 +19,13 @@ from hetero.frontend.translation.subgraph import Body, ModelScope, Subgraph
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import axis_length, int64
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_constant
+from hetero.ops.checks import exact_value
 from hetero.ops.control_flow.bodies import (
     BodyOutputDescription,
     ConcatOutputDescription,
     MergedInputDescription,
     SliceInputDescription,
 )
-from hetero.ops.values import exact_value
 from hetero.system.errors import FrontendError
 
 

@@ -28,7 +28,7 @@ from hetero.frontend.translation.values import (
     scalar_like,
 )
 from hetero.graph import Op, Output
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 

@@ -19,7 +19,7 @@ from hetero.frontend.translation.values import (
     scalar_like,
 )
 from hetero.graph import Constant, Op, Output
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 _MODES = {"nearest": "nearest", "linear": "linear_onnx", "bilinear": "linear_onnx", "cubic": "cubic"}

@@ -21,7 +21,7 @@ from hetero.frontend.translation.values import (
 )
 from hetero.frontend.translation.values import reshape as reshape_to
 from hetero.graph import Constant, Output
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 _BLOCKS = Attr("mode", "DCR", values={"DCR": "blocks_first", "CRD": "depth_first"})

@@ -13,7 +13,7 @@ from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.translation.translators import Row, Translation
 from hetero.frontend.translation.values import int64, scalar_like
 from hetero.graph import Constant, Output
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 
 
 def _shape_and_type(node: OnnxNodeContext) -> tuple[Output, Type]:

@@ -13,7 +13,7 @@ from hetero.frontend.onnx.tensors import element_type
 from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import arange, axis_length, int64, rank_of, scalar_like
 from hetero.graph import Constant, Op, Output
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 

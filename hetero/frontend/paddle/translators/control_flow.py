@@ -15,8 +15,8 @@ from hetero.frontend.translation.subgraph import Body
 from hetero.frontend.translation.translators import ConversionResult, Row
 from hetero.frontend.translation.values import axis_length, int64, normalize_axis, rank_of, transpose
 from hetero.graph import Constant, Node, Output, Parameter
+from hetero.ops.checks import exact_value
 from hetero.ops.control_flow.bodies import BodyOutputDescription, MergedInputDescription
-from hetero.ops.values import exact_value
 from hetero.system.errors import FrontendError
 
 

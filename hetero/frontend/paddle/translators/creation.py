@@ -13,7 +13,7 @@ from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, transla
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import axis_length, int64, rank_of, scalar_like
 from hetero.graph import Constant, Output
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 # Maximum number of elements of a tensor that the program fills.

@@ -12,7 +12,7 @@ from hetero.frontend.paddle.translators.convolution import is_channels_last
 from hetero.frontend.translation.translators import Attr, ConversionResult, Row
 from hetero.frontend.translation.values import arange, channels_last, channels_second, int64, rank_of, scalar_like
 from hetero.graph import Constant, Output, as_output
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 _MODES = {"nearest": "nearest", "linear": "linear_onnx", "bilinear": "linear_onnx", "trilinear": "linear_onnx",

@@ -25,7 +25,7 @@ from hetero.frontend.translation.values import (
     rank_of,
 )
 from hetero.graph import Constant, Node, Output
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 

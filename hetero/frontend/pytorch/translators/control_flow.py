@@ -11,7 +11,7 @@ from hetero.frontend.translation.control_flow import build_loop_body, make_if, m
 from hetero.frontend.translation.subgraph import Body, Subgraph
 from hetero.frontend.translation.translators import Translation
 from hetero.graph import Constant, Model, Output, Parameter
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 

@@ -14,7 +14,7 @@ from hetero.frontend.translation.subgraph import Subgraph
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import axis_length
 from hetero.graph import Constant, Output, constant_array
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 rows(

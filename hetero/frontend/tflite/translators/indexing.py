@@ -22,7 +22,7 @@ from hetero.frontend.translation.values import (
     scalar_like,
 )
 from hetero.graph import Constant, Output
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 

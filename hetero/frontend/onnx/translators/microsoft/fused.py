@@ -26,7 +26,7 @@ from hetero.frontend.translation.values import (
     rank_of,
 )
 from hetero.graph import Op, Output, as_output
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 DOMAIN = "com.microsoft"

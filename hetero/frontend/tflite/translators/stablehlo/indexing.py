@@ -17,7 +17,7 @@ from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarBody
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, normalize_axis, rank_of, reshape, scalar_like
 from hetero.graph import Op, Output, as_output
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 

@@ -16,7 +16,7 @@ from hetero.frontend.tflite.translators.indexing import clamp_starts, slice_indi
 from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import constant_input, int64, rank_of, reshape, transpose
 from hetero.graph import Output
-from hetero.ops.values import exact_value
+from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
 
 rows(
