@@ -7,7 +7,7 @@ from onnx import helper
 from hetero.frontend.onnx import OnnxFrontEnd
 from tests.frontend.onnx.compare import run_onnxruntime, run_reference
 from tests.frontend.onnx.test_operators import Known, model_of, normal
-from tests.frontend.onnx.test_quantization import A8, B8, I8, IMAGE, U8, X, case, codes, single
+from tests.frontend.onnx.test_quantization import A8, B8, I8, IMAGE, U8, X, case, codes, single, weights
 
 A, B = codes(U8, 3, 4, 5), codes(U8, 4, 1)
 SIGNED, OTHER = codes(I8, 3, 4, 5), codes(I8, 5)
@@ -55,7 +55,7 @@ CASES = [
     (0, case("MatMulIntegerToFloat", codes(U8, 2, 3, 70), B8, single(0.1), single(0.2))),
     (0, case("DynamicQuantizeMatMul", normal(5, 70), B8, single(0.1))),
     (0, case("DynamicQuantizeMatMul", normal(2, 5, 70), B8, COLUMNS, codes(I8, 6), normal(6))),
-    (0, case("QLinearConv", *x(np.moveaxis(IMAGE, 1, 3).copy()), Known(codes(I8, 3, 4, 3, 3)), Known(single(0.01)),
+    (0, case("QLinearConv", *x(np.moveaxis(IMAGE, 1, 3).copy()), Known(weights(I8, 3, 4, 3, 3)), Known(single(0.01)),
              Known(np.array(0, I8)), *y(), channels_last=1, pads=[1, 1, 1, 1])),
 ]  # fmt: skip
 

@@ -27,6 +27,15 @@ def codes(dtype, *shape):
     return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
 
 
+def weights(dtype, *shape):
+    """Return codes for the second factor of products.
+
+    ONNX Runtime adds pairs of products of u8 and i8 in 16 bits on processors without VNNI, which is exact for the 7
+    bits that i8 has here.
+    """
+    return codes(dtype, *shape) // 2 if dtype is np.int8 else codes(dtype, *shape)
+
+
 def single(*values):
     return np.float32(values if len(values) != 1 else values[0])
 
@@ -35,14 +44,14 @@ X = normal(2, 3, 4) * 5
 TIES = np.arange(-6, 6, dtype=np.float32) / 2  # of a scale of 1 every second is half way between two codes
 HUGE = single(-np.inf, -1e30, 1e30, np.inf, 3e9, -3e9)
 U8, I8, U16, I16 = np.uint8, np.int8, np.uint16, np.int16
-A8, B8 = codes(U8, 5, 70), codes(I8, 70, 6)
+A8, B8 = codes(U8, 5, 70), weights(I8, 70, 6)
 PAIRS = [(a, b) for a in (U8, I8) for b in (U8, I8) if (a, b) != (I8, U8)]
 IMAGE = codes(U8, 2, 4, 7, 6)
 
 
 def qlinear_matmul(a, b, y=U8, a_shape=(4, 30), b_shape=(30, 5), a_scale=0.02, b_scale=0.01):
     zero = np.array(3, a), np.array(100, b), np.array(4, y)
-    return case("QLinearMatMul", codes(a, *a_shape), np.float32(a_scale), zero[0], codes(b, *b_shape),
+    return case("QLinearMatMul", codes(a, *a_shape), np.float32(a_scale), zero[0], weights(b, *b_shape),
                 single(b_scale), zero[1], single(1.3), zero[2])  # fmt: skip
 
 
@@ -71,7 +80,7 @@ CASES = [
     case("DequantizeLinear", codes(U8, 2, 4, 6), normal(2, 4, 2), codes(U8, 2, 4, 2), opset=21, axis=-1, block_size=3),
     *[case("DynamicQuantizeLinear", data, opset=11, outputs=3)
       for data in (X, np.abs(X), -np.abs(X), np.zeros((2, 2), np.float32), TIES)],
-    *[case("MatMulInteger", codes(a, 4, 300), codes(b, 300, 5), a(9), b(100), opset=10) for a, b in PAIRS],
+    *[case("MatMulInteger", codes(a, 4, 300), weights(b, 300, 5), a(9), b(100), opset=10) for a, b in PAIRS],
     case("MatMulInteger", A8, B8, opset=10),
     case("MatMulInteger", codes(U8, 2, 3, 8), codes(U8, 2, 8, 5), opset=10),
     case("MatMulInteger", A8, B8, U8(3), codes(I8, 6), opset=10),
@@ -82,10 +91,10 @@ CASES = [
     case("ConvInteger", IMAGE, codes(U8, 3, 4, 2, 3), opset=10),
     case("ConvInteger", IMAGE, codes(U8, 3, 4, 2, 3), U8(100), U8(4), opset=10, pads=[1, 0, 2, 1], strides=[2, 1]),
     qlinear_conv(IMAGE, codes(U8, 3, 4, 3, 3), pads=[1, 1, 1, 1]),
-    qlinear_conv(IMAGE, codes(I8, 4, 2, 3, 2), codes(np.int32, 4) // 10**5, group=2, strides=[2, 2], w_zero=0),
-    qlinear_conv(IMAGE, codes(I8, 4, 1, 3, 3), group=4, auto_pad="SAME_UPPER", w_zero=0),
-    qlinear_conv(IMAGE, codes(I8, 3, 4, 1, 1), w_scale=[0.1, 0.02, 0.003], w_zero=[0, 0, 0]),
-    qlinear_conv(codes(I8, 1, 3, 9), codes(I8, 2, 3, 4), y=I8, w_zero=0, dilations=[2]),
+    qlinear_conv(IMAGE, weights(I8, 4, 2, 3, 2), codes(np.int32, 4) // 10**5, group=2, strides=[2, 2], w_zero=0),
+    qlinear_conv(IMAGE, weights(I8, 4, 1, 3, 3), group=4, auto_pad="SAME_UPPER", w_zero=0),
+    qlinear_conv(IMAGE, weights(I8, 3, 4, 1, 1), w_scale=[0.1, 0.02, 0.003], w_zero=[0, 0, 0]),
+    qlinear_conv(codes(I8, 1, 3, 9), weights(I8, 2, 3, 4), y=I8, w_zero=0, dilations=[2]),
 ]  # fmt: skip
 
 
