@@ -11,7 +11,7 @@ from hetero.graph import Model, is_terminal
 from hetero.passes import fold_weights
 from hetero.plugin import CompiledModel, ExecutedStep, PreparedModel, Section, make_runtime_model, model_sections
 from hetero_onednn.infer_request import OneDnnInferRequest
-from hetero_onednn.library.api import DataType
+from hetero_onednn.library.api import DataType, computes_in_bf16
 from hetero_onednn.lower_model import lower_model
 from hetero_onednn.program import Constants
 from hetero_onednn.shape_arithmetic import shape_parameters
@@ -26,7 +26,8 @@ class OneDnnCompiledModel(CompiledModel):
         # Only the copy gets decompressed weights, so the exported model stays small.
         decompressed = prepared.model.clone()
         fold_weights(decompressed)
-        is_bf16 = self.properties.get(props.hint.inference_precision) is Type.bf16
+        # A processor without bf16 computes in f32, as the property is a hint.
+        is_bf16 = self.properties.get(props.hint.inference_precision) is Type.bf16 and computes_in_bf16()
         precision = DataType.bf16 if is_bf16 else DataType.f32
         lower = partial(lower_model, constants=Constants(), precision=precision)
         self.programs = ProgramCache(decompressed, lower, shape_parameters(decompressed))

@@ -11,6 +11,7 @@ from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Output, constant_array, copy_rt_info
 from hetero.passes import changes_numerics
 from hetero.passes.matching.rewriting import only_reader
+from hetero_onednn.library.api import multiplies_int8_exactly
 
 _RANGES = {Type.i8: (-128, 127), Type.u8: (0, 255)}
 _MOVES = (ops.Reshape, ops.Transpose, ops.Squeeze, ops.Unsqueeze)
@@ -30,7 +31,12 @@ class Quantized(NamedTuple):
 
 
 def quantized(value: Output) -> Quantized | None:
-    """Return the 8-bit integers that a value of f32 is computed from by one zero point and one scale, if it is."""
+    """Return the 8-bit integers that a value of f32 is computed from by one zero point and one scale, if it is.
+
+    Returns None for all values on processors whose products of such integers are not exact.
+    """
+    if not multiplies_int8_exactly():
+        return None
     zero_point, scale, node = 0.0, 1.0, value.node
     if type(node) is ops.Multiply:
         number = _number(node.input_value(1))

@@ -4,6 +4,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from hetero_onednn.library.api import multiplies_int8_exactly
 from onnx import TensorProto, helper, numpy_helper
 
 from hetero import Core, Model, Parameter, Type, ops
@@ -67,7 +68,7 @@ def test_convolution(kind, zero_point, grouped):
         product = ops.Convolution(real, weights(16, 16, 3, 3), *window)
     result = quantized(ops.Relu(ops.Add(product, bias)), 0.5, 3, Type.u8)
     compiled = check(result, x, integers(kind, 1, 16, 9, 9))
-    assert len(implementations(compiled)) == 1
+    assert len(implementations(compiled)) == 1 or not multiplies_int8_exactly()
 
 
 @pytest.mark.parametrize("shape", [(5, 64), (2, 5, 64)], ids=str)
@@ -76,7 +77,7 @@ def test_matmul(transposed, shape):
     x, matrix = Parameter(Type.u8, shape), weights(32, 64)
     product = ops.MatMul(dequantized(x, 100, 0.02), matrix if transposed else matrix.T.copy(), False, transposed)
     compiled = check(quantized(product, 0.3, 0, Type.i8), x, integers(Type.u8, *shape))
-    assert len(implementations(compiled)) == 1
+    assert len(implementations(compiled)) == 1 or not multiplies_int8_exactly()
 
 
 def test_sums_of_integers():
@@ -89,7 +90,8 @@ def test_sums_of_integers():
     scales = rng.uniform(0.0005, 0.002, (16, 1, 1)).astype(np.float32)
     scaled = ops.Round(ops.Multiply(ops.Convert(total, Type.f32), scales), "half_to_even")
     result = ops.Convert(ops.Clamp(ops.Add(scaled, np.float32(4)), -128, 127), Type.i8)
-    assert len(implementations(check(result, x, integers(Type.i8, 1, 8, 6, 6)))) == 1
+    compiled = check(result, x, integers(Type.i8, 1, 8, 6, 6))
+    assert len(implementations(compiled)) == 1 or not multiplies_int8_exactly()
 
 
 @pytest.mark.parametrize("change", ["weights", "zero point per channel", "fractions"])
@@ -111,7 +113,10 @@ def test_what_is_not_quantized(change):
 
 
 def test_model_in_qdq_format(tmp_path):
-    """Two convolutions and a product with QuantizeLinear and DequantizeLinear; all of it runs on ONEDNN."""
+    """Two convolutions and a product with QuantizeLinear and DequantizeLinear; all of it runs on ONEDNN.
+
+    Weights have 7 bits, for which ONNX Runtime is exact on processors without VNNI too.
+    """
     nodes, constants = [], {}
 
     def constant(name, array):
@@ -126,7 +131,7 @@ def test_model_in_qdq_format(tmp_path):
 
     def filters(name, *shape):
         scales = rng.uniform(0.002, 0.01, shape[0]).astype(np.float32)
-        kind = [constant(f"{name}_i", integers(Type.i8, *shape)), constant(f"{name}_s", scales)]
+        kind = [constant(f"{name}_i", integers(Type.i8, *shape) // 2), constant(f"{name}_s", scales)]
         zeros = constant(f"{name}_z", np.zeros(shape[0], np.int8))
         nodes.append(helper.make_node("DequantizeLinear", [*kind, zeros], [name], axis=0))
         return name

@@ -241,6 +241,20 @@ def effective_isa() -> int:
     return function("get_effective_cpu_isa")()
 
 
+def computes_in_bf16() -> bool:
+    """Return whether primitives take bf16: those for avx2_vnni_2 and avx512_core do."""
+    return effective_isa() & 0x30 != 0
+
+
+def multiplies_int8_exactly() -> bool:
+    """Return whether sums of products of 8-bit integers are exact.
+
+    Without VNNI (avx2_vnni or avx512_core_vnni), pairs of products are added in 16 bits, which saturate: "Nuances of
+    int8 computations" in oneDNN's documentation.
+    """
+    return effective_isa() & 0x48 != 0
+
+
 @functools.cache
 def engine() -> int:
     """Return the handle of the engine for the processor, which lives as long as the process."""
