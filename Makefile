@@ -50,6 +50,8 @@ lint: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
+	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin
 	$(BIN)/python -m tests.structure
 	! LC_ALL=C.UTF-8 grep -rnE '.{121}' --include=*.cl plugins
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class ProgramCache(Generic[Program]):
             if parameter in contents and not isinstance(kind, ContainerType)
         ]
         self.untyped = [index for index, kind in enumerate(types) if kind.is_dynamic()]
-        self._programs: OrderedDict[tuple, Program] = OrderedDict()
+        self._programs: OrderedDict[tuple[Any, ...], Program] = OrderedDict()
         self._lock = threading.Lock()
 
     def make_if_static(self) -> None:

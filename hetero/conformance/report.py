@@ -6,6 +6,7 @@ import textwrap
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 # Keys of the properties that tests record for the summary: a case of an operation; whether the device has a feature.
 PROPERTY, FEATURE = "hetero.conformance.case", "hetero.conformance.feature"
@@ -19,7 +20,7 @@ def record_case(record_property: Record, operation: str, works: Iterable[str], s
     record_property(PROPERTY, [operation, sorted(works), supported])
 
 
-def features(reports: Iterable) -> list[str]:
+def features(reports: Iterable[Any]) -> list[str]:
     """Return the lines that list the device's features, from the reports of tests."""
     recorded = [value for report in reports for key, value in report.user_properties if key == FEATURE]
     lines = []
@@ -40,7 +41,7 @@ class ConformanceRow:
     works: set[str] = field(default_factory=set)
 
 
-def table(reports: Iterable) -> list[str]:
+def table(reports: Iterable[Any]) -> list[str]:
     """Return the lines of the table, from the reports of tests; [] if no test was a case of an operation."""
     rows: dict[str, ConformanceRow] = defaultdict(ConformanceRow)
     for report in reports:

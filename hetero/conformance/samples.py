@@ -114,7 +114,7 @@ def on_threads(work: Callable[[int], None], count: int = 4) -> None:
     list(ThreadPoolExecutor(count).map(work, range(count), timeout=60))
 
 
-def describe_ports(ports: Sequence[Output]) -> list[tuple]:
+def describe_ports(ports: Sequence[Output]) -> list[tuple[Any, ...]]:
     """Return the names, the element type and the shape of each port."""
     return [(port.names, port.element_type, port.partial_shape) for port in ports]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from typing import Union
+from typing import Any, Union
 
 from hetero.system.errors import ArgumentTypeError, GraphError
 
-DimensionLike = Union["Dimension", int, str, tuple, list]
+DimensionLike = Union["Dimension", int, str, tuple[Any, ...], list[Any]]
 
 _TEXT = str  # a parameter of Dimension has the name of the type
 

@@ -48,7 +48,7 @@ class OVAny:
                 pass
         raise PropertyError(f"{value!r} cannot be converted to {getattr(dtype, '__name__', dtype)}")
 
-    def aslist(self, dtype: type | None = None) -> list:
+    def aslist(self, dtype: type | None = None) -> list[Any]:
         """Return the elements of a list, or of a string separated by spaces; no elements without ``dtype``."""
         if dtype is None:
             return []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Union, overload
+from typing import Any, Union, overload
 
 from hetero.core.dimension import MAX_LENGTH, Dimension, DimensionLike, Symbol
 from hetero.core.static_shape import Shape
 from hetero.system.errors import ArgumentTypeError, GraphError
+
+__all__ = ["MAX_RANK", "Dimension", "PartialShape", "PartialShapeLike", "concatenate"]
 
 PartialShapeLike = Union["PartialShape", str, Sequence[DimensionLike]]
 
@@ -213,7 +215,7 @@ class PartialShape:
 
     __copy__ = copy
 
-    def __deepcopy__(self, memo: dict) -> PartialShape:
+    def __deepcopy__(self, memo: dict[int, Any]) -> PartialShape:
         return self.copy()
 
     def __eq__(self, other: object) -> bool:

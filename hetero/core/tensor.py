@@ -58,7 +58,7 @@ class Tensor:
     _padding = 0  # the bits after the last element, if elements share bytes
 
     @overload
-    def __init__(self, array: np.ndarray | Sequence | SupportsDLPack, shared_memory: bool = False) -> None: ...
+    def __init__(self, array: np.ndarray | Sequence[Any] | SupportsDLPack, shared_memory: bool = False) -> None: ...
     @overload
     def __init__(self, type: ElementType, shape: Sequence[int] | None = None) -> None: ...
     @overload
@@ -66,7 +66,7 @@ class Tensor:
     @overload
     def __init__(self, port: HasPartialShape, array: np.ndarray | None = None) -> None: ...
     @overload
-    def __init__(self, *, list: Sequence) -> None: ...
+    def __init__(self, *, list: Sequence[Any]) -> None: ...
     @overload
     def __init__(self, *, image: Any) -> None: ...
 
@@ -312,7 +312,7 @@ class Tensor:
         self.read(target_tensor)
 
     def copy_from(
-        self, source: Tensor | np.ndarray | list | None = None, *, source_tensor: Tensor | None = None
+        self, source: Tensor | np.ndarray | list[Any] | None = None, *, source_tensor: Tensor | None = None
     ) -> None:
         """Copy the elements of a tensor or an array into this one, which takes on its shape.
 
@@ -380,7 +380,7 @@ class Tensor:
         """Return a tensor that shares the memory."""
         return Tensor(self.array, shared_memory=True)
 
-    def __deepcopy__(self, memo: dict) -> Tensor:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         return Tensor(self.array)
 
 

@@ -152,7 +152,7 @@ class HeteroPlugin(Plugin):
             prepared, plan, report, make_deployer=lambda model: self._deployer(model, table, list(devices.values()))
         )
 
-    def cache_key(self, options: Mapping[str, Any]) -> tuple:
+    def cache_key(self, options: Mapping[str, Any]) -> tuple[Any, ...]:
         table, devices = self._devices(options)
         keys = [(device.plugin.cache_key(device.options), self.host.get_versions(device.name)) for device in devices]
         return (super().cache_key(table.explicit()), *keys)

@@ -16,7 +16,7 @@ from hetero.graph import Model
 from hetero.system.errors import FrontendError
 
 # The path of a file, its bytes, an open binary file, or an object of the format's own library.
-ModelSource = str | os.PathLike | bytes | BinaryIO | Any
+ModelSource = str | os.PathLike[str] | bytes | BinaryIO | Any
 
 
 class FrontEnd(ABC):

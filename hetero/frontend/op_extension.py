@@ -202,7 +202,7 @@ class OperationMapping(NamedTuple):
         )
 
 
-class _Attributes(Mapping):
+class _Attributes(Mapping[str, Any]):
     """The values of an operation's attributes, as far as a node or the maps of an extension define them.
 
     ``requested``: the names that were looked up.

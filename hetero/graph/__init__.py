@@ -6,10 +6,10 @@ from hetero.graph.documentation import class_file, describe_failure, method_loca
 from hetero.graph.execution import ExecutionNode, is_execution_step
 from hetero.graph.layouts import get_batch, get_layout, set_batch, set_layout
 from hetero.graph.model import Model
-from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
+from hetero.graph.node import DiscreteTypeInfo, Node, as_output
 from hetero.graph.operation import Op, defined_operations
 from hetero.graph.order import topological_order, walk_nested
-from hetero.graph.port import ConstOutput, find_port, port_name
+from hetero.graph.port import ConstOutput, Input, Output, find_port, port_name
 from hetero.graph.rt_info import AFFINITY, copy_rt_info
 from hetero.graph.terminals import Constant, Parameter, Result, constant_array, is_constant, is_terminal
 from hetero.graph.unique_names import UniqueNames

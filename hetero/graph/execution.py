@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from hetero.core.containers import ElementType
 from hetero.core.shape import PartialShape
-from hetero.graph.node import DiscreteTypeInfo, Node, Output
+from hetero.graph.node import DiscreteTypeInfo, Node
+from hetero.graph.port import Output
 
 # OpenVINO's keys. All values are strings; several names, types or layouts are separated by commas.
 EXECUTION_ORDER = "execOrder"

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 from hetero.core.dimension import Dimension
 from hetero.core.layout import Layout
 from hetero.core.shape import PartialShape, PartialShapeLike
-from hetero.graph.node import Node, Output
+from hetero.graph.node import Node
+from hetero.graph.port import Output
 from hetero.graph.rt_info import RuntimeAttribute
 from hetero.system.errors import ArgumentTypeError, GraphError
 
 if TYPE_CHECKING:
-    from hetero.graph.model import Model, PortKey
+    from hetero.graph.model import Model
+    from hetero.graph.port import PortKey
     from hetero.graph.terminals import Parameter
 if TYPE_CHECKING:
     from hetero.graph.model import Model

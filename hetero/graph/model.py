@@ -303,7 +303,7 @@ class Model(Named):
     def __copy__(self) -> Model:
         raise ArgumentTypeError("a Model cannot be copied without its nodes; use copy.deepcopy or clone")
 
-    def __deepcopy__(self, memo: dict) -> Model:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
         return self.clone()
 
     def __enter__(self) -> Self:

@@ -178,11 +178,11 @@ class Node(Named, Arithmetic):
         """Return the same operation on other inputs (required)."""
         raise NotImplementedError(f"{type(self).__name__} does not define clone_with_new_inputs")
 
-    def attribute_values(self) -> dict:
+    def attribute_values(self) -> dict[str, Any]:
         """Return the values of the attributes by their names in the constructor."""
         return {}
 
-    def get_attributes(self) -> dict:
+    def get_attributes(self) -> dict[str, Any]:
         """Return the attributes by OpenVINO's names."""
         return {}
 

@@ -44,7 +44,8 @@ from hetero.graph.attributes import (
     as_plain,
 )
 from hetero.graph.documentation import Documentation
-from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
+from hetero.graph.node import DiscreteTypeInfo, Node, as_output
+from hetero.graph.port import Input, Output
 from hetero.graph.upper_layers import need
 from hetero.system.errors import ArgumentListError, GraphError
 

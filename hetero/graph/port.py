@@ -183,7 +183,7 @@ class Output(Port):
     def __copy__(self) -> Output:
         return self  # a value of a graph has no copies
 
-    def __deepcopy__(self, memo: dict) -> Output:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Output:
         raise ArgumentTypeError("an Output cannot be copied without its node; copy the model")
 
     def __repr__(self) -> str:

@@ -19,7 +19,7 @@ InfoPath = str | Sequence[str]
 _MISSING = object()
 
 
-class RuntimeAttribute(dict):
+class RuntimeAttribute(dict[str, Any]):
     """An rt_info value of a kind that OpenVINO defines: its fields by name. Its key ends in a version: ``layout_0``."""
 
 

@@ -17,8 +17,9 @@ from hetero.core.type_conversion import converted
 from hetero.core.types import Type
 from hetero.graph.attributes import Attribute
 from hetero.graph.layouts import HasLayout
-from hetero.graph.node import Node, Output
+from hetero.graph.node import Node
 from hetero.graph.operation import Op
+from hetero.graph.port import Output
 from hetero.system.errors import GraphError
 
 

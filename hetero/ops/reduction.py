@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Reduction(Op):
     shape_inputs = (1,)
     keep_dims = Attribute(bool, False)
     #: The numpy reduction for value propagation, None if values are not propagated.
-    combine: Callable | None = None
+    combine: Callable[..., Any] | None = None
     #: Whether ``combine`` also works on Dimensions.
     combines_dimensions = False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -71,11 +72,13 @@ class _Fourier(Op):
         value = exact_value(self.input_value(2))
         return [Dimension()] * count if value is None else value.reshape(-1).tolist()
 
-    def transformed(self, padded: Sequence, sizes: Sequence) -> Sequence:
+    def transformed(self, padded: Sequence[Any], sizes: Sequence[Any]) -> Sequence[Any]:
         """Return the output lengths on the axes; ``padded`` has the input lengths after cropping or padding."""
         return padded
 
-    def resolve(self, shape: Sequence[int], axes: np.ndarray, signal_size: np.ndarray | None) -> tuple[list, list]:
+    def resolve(
+        self, shape: Sequence[int], axes: np.ndarray, signal_size: np.ndarray | None
+    ) -> tuple[list[Any], list[Any]]:
         """Return the non-negative axes, and the lengths of the transform on them."""
         normalized = normalize_axes(self, axes.reshape(-1).tolist(), len(shape))
         sizes = [-1] * len(normalized) if signal_size is None else signal_size.reshape(-1).tolist()
@@ -97,7 +100,7 @@ class RDFT(_Fourier, opset=9):
     keeps_lengths = False
     min_axes = 1
 
-    def transformed(self, padded: Sequence, sizes: Sequence) -> Sequence:
+    def transformed(self, padded: Sequence[Any], sizes: Sequence[Any]) -> Sequence[Any]:
         return [*padded[:-1], Dimension.of(padded[-1]) // 2 + 1]
 
 
@@ -108,10 +111,12 @@ class IRDFT(_Fourier, opset=9):
     keeps_lengths = False
     min_axes = 1
 
-    def transformed(self, padded: Sequence, sizes: Sequence) -> Sequence:
+    def transformed(self, padded: Sequence[Any], sizes: Sequence[Any]) -> Sequence[Any]:
         return [*padded[:-1], (padded[-1] - 1) * 2 if is_minus_one(sizes[-1]) else padded[-1]]
 
-    def resolve(self, shape: Sequence[int], axes: np.ndarray, signal_size: np.ndarray | None) -> tuple[list, list]:
+    def resolve(
+        self, shape: Sequence[int], axes: np.ndarray, signal_size: np.ndarray | None
+    ) -> tuple[list[Any], list[Any]]:
         normalized, lengths = super().resolve(shape, axes, signal_size)
         if signal_size is None or signal_size.reshape(-1)[-1] == -1:
             lengths[-1] = 2 * (lengths[-1] - 1)

@@ -197,7 +197,7 @@ class Plugin:
             self.log.debug("'%s' was changed by %s", model.friendly_name, ", ".join(changed) or "no pass")
         return model
 
-    def cache_key(self, options: Mapping[str, Any]) -> tuple:
+    def cache_key(self, options: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return everything that a compilation depends on besides the model and the software (optional).
 
         It is part of the key of the model cache: by default CACHING_PROPERTIES, which include the device's name and

@@ -30,7 +30,7 @@ def on_one_plane(function: _OnePlane[Arguments]) -> _Planes[Arguments]:
 
     @functools.wraps(function)
     def on_planes(
-        values: list[Output], context: Context, *arguments: Arguments.args, **keywords: Arguments.kwargs
+        values: list[Output], context: Context, /, *arguments: Arguments.args, **keywords: Arguments.kwargs
     ) -> list[Output]:
         if len(values) != 1:
             raise GraphError(

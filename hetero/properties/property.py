@@ -84,7 +84,7 @@ class Property(str):
             raise PropertyError(f"property {self} is read-only")
         return str(self), OVAny(self.checked(values[0] if len(values) == 1 else values))
 
-    def __reduce__(self) -> tuple[type, tuple]:
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         return Property, (str(self), self.convert, self.default, self.mutability, self.accepts, self.ignored)
 
     def read_only(self) -> Property:

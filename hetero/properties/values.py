@@ -102,7 +102,7 @@ def names(value: Any) -> tuple[str, ...]:
 
 
 @accepting("a mapping")
-def mapping(value: Any) -> dict:
+def mapping(value: Any) -> dict[Any, Any]:
     """Convert a mapping to a dictionary."""
     if not isinstance(value, Mapping):
         raise ValueError

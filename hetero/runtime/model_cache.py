@@ -70,7 +70,7 @@ def _content_digest(content: memoryview) -> bytes:
     return hashlib.sha256(content).digest()
 
 
-def _lines(model: Model, contents: list[memoryview]) -> Iterable[tuple]:
+def _lines(model: Model, contents: list[memoryview]) -> Iterable[tuple[Any, ...]]:
     """Yield a tuple for each node, also in bodies, and append the bytes of constants to ``contents``."""
     order = model.get_ordered_ops()
     numbers = {node: number for number, node in enumerate(order)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import sys
 from typing import BinaryIO
 
 import numpy as np
@@ -27,7 +28,7 @@ def release_pages(array: np.ndarray) -> None:
     while isinstance(owner, np.ndarray):
         owner = owner.base
     mapping = owner.obj if isinstance(owner, memoryview) else None
-    if isinstance(mapping, _MappedFile) and hasattr(mmap, "MADV_DONTNEED"):
+    if sys.platform != "win32" and isinstance(mapping, _MappedFile):
         first = np.frombuffer(mapping, np.uint8).ctypes.data
         begin, end = (address - first for address in byte_bounds(array))
         begin, end = -(-begin // mmap.PAGESIZE) * mmap.PAGESIZE, end // mmap.PAGESIZE * mmap.PAGESIZE

@@ -13,10 +13,12 @@ def get_cmake_path() -> str:
     return ""
 
 
-def deprecated(name: str | None = None, version: str = "", message: str = "", stacklevel: int = 2) -> Callable:
+def deprecated(
+    name: str | None = None, version: str = "", message: str = "", stacklevel: int = 2
+) -> Callable[..., Any]:
     """Return a decorator that warns at each call that a function will be removed in a version."""
 
-    def decorate(function: Callable) -> Callable:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def call(*arguments: Any, **keywords: Any) -> Any:
             removal = f" and will be removed in version {version}" if version else ""
@@ -41,10 +43,10 @@ class classproperty:
 
 def deprecatedclassproperty(
     name: str | None = None, version: str = "", message: str = "", stacklevel: int = 2
-) -> Callable[[Callable], classproperty]:
+) -> Callable[[Callable[..., Any]], classproperty]:
     """Return a decorator to a classproperty that warns when it is read, see ``deprecated``."""
 
-    def decorate(function: Callable) -> classproperty:
+    def decorate(function: Callable[..., Any]) -> classproperty:
         plain = function.__func__ if isinstance(function, (classmethod, staticmethod)) else function
         return classproperty(deprecated(name, version, message, stacklevel + 1)(plain))
 

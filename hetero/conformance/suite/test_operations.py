@@ -1,6 +1,7 @@
 """Common operations with every element type, dynamic shapes and empty tensors, against numpy formulas."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ def core() -> Core:
     return Core()
 
 
-def cases() -> Iterator:
+def cases() -> Iterator[Any]:
     """Yield each operation with each element type that it is defined for."""
     for index, operation in enumerate(OPERATIONS):
         for kind in operation.kinds:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 
@@ -151,7 +152,7 @@ class _MemoryChoice:
                 if isinstance(shared.create(Type.f32, [1]), SharedTensor):
                     self.memories.append(shared)
         self._held = {memory: _held_by(memory, contexts) for memory in self.memories}
-        self._chosen: dict[tuple, Boundary] = {}
+        self._chosen: dict[tuple[Any, ...], Boundary] = {}
 
     def best(self, memories: Sequence[Memory], steps: Sequence[int]) -> Boundary:
         """Return the boundary with the fewest copies for a value that these steps use."""

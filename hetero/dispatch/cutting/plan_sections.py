@@ -94,13 +94,13 @@ def _fields(sections: Mapping[str, memoryview]) -> dict[str, Any]:
     return json.loads(section_of(sections, "plan").tobytes())
 
 
-def _step_port_fields(port: StepPort, steps: Sequence[ExecutionStep]) -> list:
+def _step_port_fields(port: StepPort, steps: Sequence[ExecutionStep]) -> list[Any]:
     compiled = steps[port.step].compiled
     is_output = port.port in compiled.outputs
     return [port.step, is_output, (compiled.outputs if is_output else compiled.inputs).index(port.port)]
 
 
-def _step_port(fields: Sequence, steps: Sequence[ExecutionStep]) -> StepPort:
+def _step_port(fields: Sequence[Any], steps: Sequence[ExecutionStep]) -> StepPort:
     step, is_output, index = fields
     compiled = steps[_index(step, len(steps))].compiled
     return StepPort(step, _item(compiled.outputs if is_output else compiled.inputs, index))
@@ -141,7 +141,7 @@ def _index(index: Any, count: int) -> int:
     return index
 
 
-def _item(items: Sequence, index: Any) -> Any:
+def _item(items: Sequence[Any], index: Any) -> Any:
     return items[_index(index, len(items))]
 
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 from hetero.graph import Model, Node, Output
@@ -16,10 +17,11 @@ from hetero.ops.control_flow.bodies import (
     InputDescription,
     InvariantInputDescription,
     MergedInputDescription,
+    MultiSubGraphOp,
     OutputDescription,
     SliceInputDescription,
 )
-from hetero.ops.control_flow.control_flow import If, Loop, MultiSubGraphOp
+from hetero.ops.control_flow.control_flow import If, Loop
 from hetero.system.errors import FrontendError
 
 # Adds a body to an element and returns the layer number of each node.
@@ -174,7 +176,7 @@ class _PortReader:
     def _result(self, layer: str) -> int:
         return self._index(self._body.results, layer, "Result")
 
-    def _index(self, nodes: list, layer: str, kind: str) -> int:
+    def _index(self, nodes: list[Any], layer: str, kind: str) -> int:
         node = self._node_of(layer)
         if node not in nodes:
             raise FrontendError(f"layer {layer} of its body is not a {kind}")

@@ -15,7 +15,7 @@ from hetero.frontend.ir.runtime_info import read_model_info, read_rt_info
 from hetero.frontend.ir.spelling import operation_name, split_names
 from hetero.frontend.ir.weights import decode
 from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result, get_layout
-from hetero.ops.control_flow.control_flow import MultiSubGraphOp
+from hetero.ops.control_flow.bodies import MultiSubGraphOp
 from hetero.ops.control_flow.variables import AssignV3
 from hetero.ops.movement.slicing import Split, VariadicSplit
 from hetero.ops.opsets import OPSETS, classes_in, extension_classes
@@ -50,7 +50,7 @@ def _name_by_nodes(model: Model) -> None:
             output.add_names({f"{source.node.friendly_name}{number}"})
 
 
-class Operations(dict):
+class Operations(dict[str, dict[str, type[Op]]]):
     """Operation classes by opset version and then by name; a version is filled in on first access.
 
     As in OpenVINO, an opset contains the operations of earlier opsets too. User-defined operations (``custom``) win

@@ -17,7 +17,7 @@ from hetero.frontend.ir.weights import WeightsWriter
 from hetero.graph import Constant, Model, Node, Op, Output, Result, is_execution_step
 from hetero.graph.execution import LAYER_TYPE
 from hetero.graph.model import checked_model
-from hetero.ops.control_flow.control_flow import MultiSubGraphOp
+from hetero.ops.control_flow.bodies import MultiSubGraphOp
 from hetero.passes.fp16_compression import compress_to_f16
 from hetero.system.errors import ArgumentTypeError, FrontendError
 from hetero.system.files import atomic_write
@@ -27,7 +27,7 @@ VERSION = "11"
 _NOT_IN_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
-def save_model(model: Model, output_model: str | os.PathLike, compress_to_fp16: bool = True) -> None:
+def save_model(model: Model, output_model: str | os.PathLike[str], compress_to_fp16: bool = True) -> None:
     """Write a model to ``output_model``, an .xml file, and its weights to a .bin file beside it.
 
     With ``compress_to_fp16``, f32 and f64 constants are stored as f16 if they fit; see ``compress_to_f16``.
@@ -37,7 +37,7 @@ def save_model(model: Model, output_model: str | os.PathLike, compress_to_fp16: 
 
 
 def serialize(
-    model: Model, xml_path: str | os.PathLike, bin_path: str | os.PathLike = "", version: str = "UNSPECIFIED"
+    model: Model, xml_path: str | os.PathLike[str], bin_path: str | os.PathLike[str] = "", version: str = "UNSPECIFIED"
 ) -> None:
     """Write a model without compression: the graph to ``xml_path``, the weights to ``bin_path``.
 

@@ -6,7 +6,8 @@ import sys
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from hetero.frontend.frontend import FrontEnd, ModelSource
-from hetero.frontend.onnx.wire import WireError, detach_tensors, looks_like_model
+from hetero.frontend.onnx.wire import detach_tensors, looks_like_model
+from hetero.frontend.protobuf import WireError
 from hetero.frontend.reading_extensions import DecoderTransformationExtension
 from hetero.frontend.source import read_source
 from hetero.graph import Model

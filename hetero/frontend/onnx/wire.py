@@ -7,19 +7,21 @@ https://protobuf.dev/programming-guides/encoding, field numbers: onnx.proto.
 
 from __future__ import annotations
 
+from typing import Any
+
 from hetero.frontend.protobuf import LENGTH, MAX_NESTING, VARINT, TruncatedField, WireError, fields
 
 # Minimum size in bytes of a payload that is detached.
 MIN_DETACHED_SIZE = 1024
 
 # The fields on the path to tensor bytes: a dict from field number to the fields of its message, or None for the bytes.
-_TENSOR: dict = {9: None}
-_ATTRIBUTE: dict = {5: _TENSOR, 10: _TENSOR}
-_NODE: dict = {5: _ATTRIBUTE}
-_GRAPH: dict = {1: _NODE, 5: _TENSOR}
+_TENSOR: dict[int, Any] = {9: None}
+_ATTRIBUTE: dict[int, Any] = {5: _TENSOR, 10: _TENSOR}
+_NODE: dict[int, Any] = {5: _ATTRIBUTE}
+_GRAPH: dict[int, Any] = {1: _NODE, 5: _TENSOR}
 _ATTRIBUTE |= {6: _GRAPH, 11: _GRAPH}
-_FUNCTION: dict = {7: _NODE, 11: _ATTRIBUTE}
-_MODEL: dict = {7: _GRAPH, 25: _FUNCTION}
+_FUNCTION: dict[int, Any] = {7: _NODE, 11: _ATTRIBUTE}
+_MODEL: dict[int, Any] = {7: _GRAPH, 25: _FUNCTION}
 
 _GRAPH_OF_MODEL = 7
 # The wire type of each field of ModelProto.
@@ -48,7 +50,7 @@ def detach_tensors(data: memoryview) -> bytes:
     return b"".join(_rewrite(data, 0, len(data), _MODEL, 0))
 
 
-def _rewrite(data: memoryview, begin: int, end: int, message: dict, depth: int) -> list[bytes | memoryview]:
+def _rewrite(data: memoryview, begin: int, end: int, message: dict[int, Any], depth: int) -> list[bytes | memoryview]:
     """Return the message between two offsets in pieces, with its large tensors replaced by references."""
     if depth > MAX_NESTING:
         raise WireError(f"graphs are nested more than {MAX_NESTING} deep")

@@ -25,7 +25,7 @@ _MAX_BYTES = 2**31 - 2**26
 _MAX_NAMES = 3
 
 
-def save_onnx(model: Model, output_model: str | os.PathLike, compress_to_fp16: bool = False) -> None:
+def save_onnx(model: Model, output_model: str | os.PathLike[str], compress_to_fp16: bool = False) -> None:
     """Write a model to an .onnx file.
 
     With ``compress_to_fp16``, f32 and f64 constants are stored as f16 if they fit; see ``compress_to_f16``. Raises

@@ -15,7 +15,8 @@ from typing import Any, Self, TypeVar
 from hetero.core.containers import ContainerType, ElementType, OptionalType, SequenceType, enclosing_type
 from hetero.core.shape import Dimension, PartialShape
 from hetero.graph import Model, Node, Op, Output, Parameter, Result, as_output
-from hetero.graph.node import DiscreteTypeInfo, Input
+from hetero.graph.node import DiscreteTypeInfo
+from hetero.graph.port import Input
 
 # Maximum nesting of bodies. Inference, cloning and evaluation are recursive, and Python's stack is limited.
 MAX_NESTING = 100
@@ -122,7 +123,7 @@ class MultiSubGraphOp(Op):
             self.fail(f"the body has no {what} {index}: it has {len(ports)}")
         return ports[index]
 
-    def _set_outputs(self, outputs: dict[int, tuple]) -> None:
+    def _set_outputs(self, outputs: dict[int, tuple[Any, ...]]) -> None:
         """Set the element type and shape of each output by index. Raises GraphError if an output is missing."""
         missing = set(range(self.get_output_size())) - outputs.keys()
         if missing:

@@ -120,11 +120,11 @@ class If(MultiSubGraphOp, opset=8):
             self._results_of(self.constant_body) if self.constant_body is not None else self._results_of_both()
         )
 
-    def _results_of(self, body: int) -> dict[int, tuple]:
+    def _results_of(self, body: int) -> dict[int, tuple[Any, ...]]:
         results = {d.output_index: self._result(body, d.body_value_index) for d in self.output_descriptions[body]}
         return {index: (result.element_type, result.partial_shape) for index, result in results.items()}
 
-    def _results_of_both(self) -> dict[int, tuple]:
+    def _results_of_both(self) -> dict[int, tuple[Any, ...]]:
         then_results, else_results = self._results_of(0), self._results_of(1)
         both = {}
         for index in then_results.keys() & else_results.keys():
@@ -142,7 +142,7 @@ class SubGraphOp(MultiSubGraphOp):
     # The inputs of the last shape inference, and the types and shapes that it gave the body's Parameters. If the inputs
     # have not changed, inference starts from these. Otherwise each level of nested bodies would infer the next one
     # twice, and the innermost of n levels would be inferred 2**n times.
-    _last_inference: tuple[list, list] = ([], [])
+    _last_inference: tuple[list[Any], list[Any]] = ([], [])
 
     def set_function(self, func: Model) -> None:
         self.bodies[0] = checked_model(func)
@@ -262,7 +262,7 @@ class SubGraphOp(MultiSubGraphOp):
                 changed = True
         return changed
 
-    def _output_type(self, description: OutputDescription) -> tuple:
+    def _output_type(self, description: OutputDescription) -> tuple[Any, ...]:
         """Return the element type and shape of an output."""
         result = self._result(0, description.body_value_index)
         shape = result.partial_shape
@@ -398,7 +398,7 @@ def part_count(description: SliceInputDescription, length: int) -> int:
     return (abs(last - first) + 1 - description.part_size) // max(1, abs(description.stride)) + 1
 
 
-def _value_key(value: Output) -> tuple | int:
+def _value_key(value: Output) -> tuple[Any, ...] | int:
     """Return a key for comparing the known contents of a value: its elements, or the id of a long array."""
     known = value.value
     return id(known) if known is None or known.size > MAX_VALUE_SIZE else tuple(known.reshape(-1).tolist())

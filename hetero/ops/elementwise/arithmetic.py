@@ -60,7 +60,7 @@ class Broadcasting(BroadcastOp):
     #: The accepted element types: a predicate and its description for messages.
     accepted_types: AcceptedTypes = (is_number, "a number")
     #: Function for value propagation, on arrays of numbers or of Dimensions. None if values are not propagated.
-    combine: Callable | None = None
+    combine: Callable[..., Any] | None = None
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0, 1), *self.accepted_types)
@@ -195,7 +195,7 @@ def _may_be_less(a: np.ndarray, b: np.ndarray) -> bool:
 class Comparison(Broadcasting):
     """Base of element-wise comparisons of two inputs of one element type."""
 
-    combine: Callable
+    combine: Callable[..., Any]
 
     def validate_and_infer_types(self) -> None:
         common_type(self, (0, 1))

@@ -155,7 +155,7 @@ class StridedSlice(Op, opset=1):
         indexed = sum(kind in ("part", "shrink") for kind in kinds)
         if indexed > rank or kinds.count("ellipsis") > 1:
             self.fail(f"it addresses {indexed} of {rank} dimensions and has {kinds.count('ellipsis')} ellipses")
-        items: list = []
+        items: list[Any] = []
         for position, kind in enumerate(kinds):
             if kind == "ellipsis":
                 items += [Part(0, TO_THE_END, 1)] * (rank - indexed)

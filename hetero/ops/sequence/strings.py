@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from hetero.core.shape import Dimension, PartialShape, concatenate
 from hetero.core.types import Type
@@ -188,7 +189,7 @@ class TfIdfVectorizer(Op):
         self.set_output_type(0, Type.f32, output_shape)
 
 
-def pool_grams(node: TfIdfVectorizer, pool: Sequence) -> Iterator[tuple]:
+def pool_grams(node: TfIdfVectorizer, pool: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     """Yield the n-grams of the pool in order: first those of one item, then those of two, and so on."""
     ends = [*node.ngram_counts[1:], len(pool)]
     for length, (start, end) in enumerate(zip(node.ngram_counts, ends), 1):

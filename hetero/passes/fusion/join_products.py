@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def join_products(model: Model) -> bool:
     Requires: constants are folded. Applies to MatMuls, each alone or followed by an Add of a constant row, whose
     results only move. With several rows, parts of the result would not be contiguous.
     """
-    groups: defaultdict[tuple, list[list[Node]]] = defaultdict(list)
+    groups: defaultdict[tuple[Any, ...], list[list[Node]]] = defaultdict(list)
     for node in model.get_ordered_ops():
         if type(node) is ops.MatMul and (chain := _chain(node)):
             matrix = node.input_value(1)

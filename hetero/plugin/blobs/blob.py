@@ -26,7 +26,7 @@ from hetero.system.mapped_file import map_read_only
 
 # Bytes, or a sequence of pieces to be concatenated.
 Section = bytes | memoryview | Sequence[bytes | memoryview]
-BlobSource = bytes | bytearray | memoryview | str | os.PathLike | BinaryIO
+BlobSource = bytes | bytearray | memoryview | str | os.PathLike[str] | BinaryIO
 
 MAGIC = b"\x89HETERO\n"
 FORMAT = 2

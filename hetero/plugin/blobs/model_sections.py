@@ -101,7 +101,7 @@ def _check_operations(nodes: Iterable[Node]) -> list[type[Op]]:
     from hetero.frontend.ir.reader import Operations
 
     known = Operations()
-    own: dict[tuple, type[Op]] = {}
+    own: dict[tuple[Any, ...], type[Op]] = {}
     for node in (node for node in nodes if isinstance(node, Op)):
         cls, info = type(node), node.type_info
         if known[info.version_id].get(info.name) is not cls and own.setdefault(info, cls) is not cls:

@@ -41,7 +41,9 @@ class Executor:
 
     def _set_up(self) -> None:
         self._lock = threading.Lock()
-        self._tasks: queue.PriorityQueue[tuple[float, int, Callable[..., None] | None, tuple]] = queue.PriorityQueue()
+        self._tasks: queue.PriorityQueue[tuple[float, int, Callable[..., None] | None, tuple[Any, ...]]] = (
+            queue.PriorityQueue()
+        )
         self._threads: list[threading.Thread] = []
         self._end = weakref.finalize(self, _send_end, self._tasks, self._threads)
         self._end.atexit = False
@@ -112,7 +114,7 @@ class Executors:
         return executor
 
 
-def _work(tasks: queue.PriorityQueue, threads: list[threading.Thread]) -> None:
+def _work(tasks: queue.PriorityQueue[Any], threads: list[threading.Thread]) -> None:
     # A reference to the executor would keep it alive.
     np.seterr(all="ignore")  # infinities and NaN are valid results of inferences
     while threading.current_thread() in threads:
@@ -129,7 +131,7 @@ def _work(tasks: queue.PriorityQueue, threads: list[threading.Thread]) -> None:
         del task, arguments  # not kept alive while the thread waits
 
 
-def _send_end(tasks: queue.PriorityQueue, threads: list[threading.Thread]) -> None:
+def _send_end(tasks: queue.PriorityQueue[Any], threads: list[threading.Thread]) -> None:
     for index, _ in enumerate(threads):
         tasks.put((float("inf"), index, None, ()))
 

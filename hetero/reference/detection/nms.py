@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -24,12 +25,12 @@ _Fixed = ops.NonMaxSuppressionV4 | ops.NonMaxSuppressionV1
 
 
 @evaluates(ops.NonMaxSuppression, ops.NonMaxSuppressionV5, in_f32=True)
-def non_max_suppression(node: ops.NonMaxSuppression, boxes: Array, scores: Array, *numbers: Array) -> tuple:
+def non_max_suppression(node: ops.NonMaxSuppression, boxes: Array, scores: Array, *numbers: Array) -> tuple[Array, ...]:
     return _outputs(*_select(node, boxes, scores, *numbers))
 
 
 @evaluates(ops.NMSRotated, in_f32=True)
-def nms_rotated(node: ops.NMSRotated, boxes: Array, scores: Array, *numbers: Array) -> tuple:
+def nms_rotated(node: ops.NMSRotated, boxes: Array, scores: Array, *numbers: Array) -> tuple[Array, ...]:
     limit, iou_threshold, score_threshold = (value.reshape(-1)[0] for value in numbers)
     if not node.clockwise:
         boxes = boxes * np.array([1, 1, 1, 1, -1], boxes.dtype)
@@ -73,7 +74,7 @@ def _select(node: ops.NonMaxSuppression | _Fixed, boxes: Array, scores: Array, *
 
 
 def _for_all_classes(
-    node: ops.NonMaxSuppression | ops.NMSRotated | _Fixed, scores: Array, select: Callable
+    node: ops.NonMaxSuppression | ops.NMSRotated | _Fixed, scores: Array, select: Callable[..., Any]
 ) -> tuple[Array, Array]:
     """Apply ``select`` to each batch and class; return batch, class and index of selected boxes, and their scores."""
     all_indices, all_values = [np.zeros((0, 3), np.int64)], [np.zeros(0, np.float32)]
@@ -134,7 +135,9 @@ def matrix_nms(node: ops.MatrixNms, boxes: Array, scores: Array) -> tuple[Array,
 
 
 @evaluates(ops.MulticlassNms, ops.MulticlassNmsV8, in_f32=True)
-def multiclass_nms(node: ops.MulticlassNms, boxes: Array, scores: Array, counts: Array | None = None) -> tuple:
+def multiclass_nms(
+    node: ops.MulticlassNms, boxes: Array, scores: Array, counts: Array | None = None
+) -> tuple[Array, ...]:
     if counts is None:
         return _select_by_batch(node, boxes, scores, _suppressed)
     count = len(scores)
@@ -151,7 +154,7 @@ def multiclass_nms(node: ops.MulticlassNms, boxes: Array, scores: Array, counts:
     return _class_outputs(node, boxes.reshape(-1, 4), selected, numbers, rows)
 
 
-def _select_by_batch(node: _ClassNms, boxes: Array, scores: Array, select: Callable) -> tuple[Array, ...]:
+def _select_by_batch(node: _ClassNms, boxes: Array, scores: Array, select: Callable[..., Any]) -> tuple[Array, ...]:
     """Return the outputs of a node whose boxes are common to all classes, given ``select(node, boxes, scores)``."""
     classes = _classes(node, scores.shape[1])
     selected = [
@@ -202,7 +205,9 @@ def _merge_classes(node: _ClassNms, by_class: list[tuple[int, Array, Array]]) ->
     return labels[order], indices[order], values[order]
 
 
-def _class_outputs(node: _ClassNms, boxes: Array, selected: list, numbers: list, rows: list) -> tuple[Array, ...]:
+def _class_outputs(
+    node: _ClassNms, boxes: Array, selected: list[Any], numbers: list[Any], rows: list[Any]
+) -> tuple[Array, ...]:
     """Return the outputs of the node.
 
     ``selected``: class, index and score of the boxes selected in each batch; ``numbers``: their output indices;

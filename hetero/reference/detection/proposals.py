@@ -78,7 +78,7 @@ def proposal(node: ops.Proposal, scores: Array, offsets: Array, image: Array) ->
 @evaluates(ops.GenerateProposals, in_f32=True)
 def generate_proposals(
     node: ops.GenerateProposals, image: Array, anchors: Array, offsets: Array, scores: Array
-) -> tuple:
+) -> tuple[Array, ...]:
     border = 0 if node.normalized else 1
     all_boxes, all_values = [np.zeros((0, 4), scores.dtype)], [np.zeros(0, scores.dtype)]
     for info, offset, score in zip(image, offsets, scores):

@@ -228,7 +228,7 @@ def _shifts(node: ops.DeformablePSROIPooling, offsets: Array) -> Array:
     return by_channel.swapaxes(1, 2)[..., part[:, None], part] * offsets.dtype.type(node.trans_std)
 
 
-def _regions_in(data: Array, regions: Array, *others: Array) -> Iterator[tuple]:
+def _regions_in(data: Array, regions: Array, *others: Array) -> Iterator[tuple[Array, ...]]:
     """Yield for each region a row of the first of ``others``, its image, its box, and the rows of the other ``others``.
 
     Regions with a negative image index are skipped. Raises ValueError if the index is too large.

@@ -18,7 +18,7 @@ def ctc_greedy_decoder(node: ops.CTCGreedyDecoder, scores: Array, mask: Array) -
 @evaluates(ops.CTCGreedyDecoderSeqLen, in_f32=True)
 def ctc_greedy_decoder_seq_len(
     node: ops.CTCGreedyDecoderSeqLen, scores: Array, lengths: Array, blank: Array | None = None
-) -> tuple:
+) -> tuple[Array, ...]:
     active = np.arange(scores.shape[1]) < lengths[:, None]
     return _decode(scores, active, _blank(blank, scores), node.merge_repeated)
 

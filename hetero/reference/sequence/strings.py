@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -105,7 +106,7 @@ def tf_idf_vectorizer(node: ops.TfIdfVectorizer, data: Array) -> Array:
     return result.reshape(*data.shape[:-1], result.shape[1])
 
 
-def _grams(node: ops.TfIdfVectorizer, items: list) -> Iterator[tuple]:
+def _grams(node: ops.TfIdfVectorizer, items: list[Any]) -> Iterator[tuple[Any, ...]]:
     """Yield every n-gram in the items, for each number of skipped items; n-grams of one item only once."""
     for length in range(node.min_gram_length, node.max_gram_length + 1):
         for step in range(1, 2 if length == 1 else node.max_skip_count + 2):

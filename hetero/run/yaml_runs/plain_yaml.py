@@ -74,7 +74,7 @@ class _Loader(yaml.SafeLoader):
         if "${" in node.value:
             node.value = _VARIABLE.sub(lambda match: _variable(match, node.start_mark), node.value)
             if node.style is None:  # not quoted: a number may take the place of the variable
-                node.tag = self.resolve(yaml.ScalarNode, node.value, (True, False))
+                node.tag = self.resolve(yaml.ScalarNode, node.value, (True, False))  # type: ignore[no-untyped-call]  # untyped in the stub
         return node
 
 

@@ -107,7 +107,7 @@ class Constants:
     def __init__(self) -> None:
         # The array is kept, so that its id stays its own.
         self._values: dict[int, tuple[np.ndarray, list[Value]]] = {}
-        self._derived: dict[tuple[int, Callable], tuple[np.ndarray, Any]] = {}
+        self._derived: dict[tuple[int, Callable[..., Any]], tuple[np.ndarray, Any]] = {}
         self._lock = threading.Lock()
 
     def derived(self, array: np.ndarray, function: Callable[[np.ndarray], Any]) -> Any:

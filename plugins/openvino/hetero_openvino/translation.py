@@ -17,7 +17,8 @@ from hetero.core.shape import PartialShape
 from hetero.core.types import Type
 from hetero.graph import Attribute, AttributeVisitor, Constant, Model, Node, Op, Output, Parameter, Result
 from hetero.ops import Divide, PRelu
-from hetero.ops.control_flow.control_flow import If, Loop, MultiSubGraphOp, TensorIterator
+from hetero.ops.control_flow.bodies import MultiSubGraphOp
+from hetero.ops.control_flow.control_flow import If, Loop, TensorIterator
 from hetero.ops.control_flow.variables import AssignV3, ReadValue, ReadValueV3
 from hetero_openvino.corrections import corrected, factory
 from hetero_openvino.errors import message_of

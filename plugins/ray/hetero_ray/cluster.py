@@ -146,7 +146,7 @@ def _bundles(name: str, nodes: dict[str, dict[str, Any]]) -> list[Placement]:
     ]
 
 
-def _order(node: dict[str, Any]) -> tuple:
+def _order(node: dict[str, Any]) -> tuple[Any, ...]:
     """Return the sort key of a node: it is the same in each process that connects."""
     return (_HEAD not in node["Resources"], node["NodeManagerAddress"], node["NodeManagerPort"])
 

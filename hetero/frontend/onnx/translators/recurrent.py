@@ -39,12 +39,12 @@ class _Recurrence:
     bias: tuple[Output, Output]
     peepholes: Output | None
     direction: str
-    attributes: list[dict]
+    attributes: list[dict[str, Any]]
 
 
 @translator("RNN")
 def rnn(node: OnnxNodeContext) -> Translation:
-    def make(network: _Recurrence, attributes: dict) -> ops.RNNSequence:
+    def make(network: _Recurrence, attributes: dict[str, Any]) -> ops.RNNSequence:
         return ops.RNNSequence(
             network.x, *network.states, network.lengths, network.w, network.r, ops.Add(*network.bias), **attributes
         )
@@ -56,7 +56,7 @@ def rnn(node: OnnxNodeContext) -> Translation:
 def gru(node: OnnxNodeContext) -> Translation:
     linear = bool(node.get_attribute("linear_before_reset", 0))
 
-    def make(network: _Recurrence, attributes: dict) -> ops.GRUSequence:
+    def make(network: _Recurrence, attributes: dict[str, Any]) -> ops.GRUSequence:
         bias: Op = ops.Add(*network.bias)
         if linear:
             # GRUSequence then needs the input and the recurrent bias of the hidden gate separately.
@@ -75,7 +75,7 @@ def gru(node: OnnxNodeContext) -> Translation:
 def lstm(node: OnnxNodeContext) -> Translation:
     forget = bool(node.get_attribute("input_forget", 0))
 
-    def make(network: _Recurrence, attributes: dict) -> ops.LSTMSequence | ops.PeepholeLSTMSequence:
+    def make(network: _Recurrence, attributes: dict[str, Any]) -> ops.LSTMSequence | ops.PeepholeLSTMSequence:
         size = attributes["hidden_size"]
         w, r, bias = (_reorder_gates(part, size) for part in (network.w, network.r, ops.Add(*network.bias).output(0)))
         inputs = (network.x, *network.states, network.lengths, w, r, bias)
@@ -147,7 +147,7 @@ def _read(node: OnnxNodeContext, gates: int, states: Sequence[int], functions: S
     return _Recurrence(x, initial, lengths, w, r, (input_bias, recurrent_bias), peepholes, direction, attributes)
 
 
-def _activations(node: OnnxNodeContext, functions: Sequence[str], directions: int) -> list[dict]:
+def _activations(node: OnnxNodeContext, functions: Sequence[str], directions: int) -> list[dict[str, Any]]:
     """Return the activation attributes of each direction, with an alpha and a beta for each activation."""
     names = [name.lower() for name in node.get_attribute("activations", None) or [*functions] * directions]
     count = len(functions)

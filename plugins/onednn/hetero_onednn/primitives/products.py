@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,7 @@ class Int8Operands:
 
 
 def int8_operands(
-    lowering: Lowering, data: Output, weights: Output, quantize: Callable[[np.ndarray], tuple | None]
+    lowering: Lowering, data: Output, weights: Output, quantize: Callable[[np.ndarray], tuple[Any, ...] | None]
 ) -> Int8Operands | None:
     """Return the integers behind two operands, None if they are no products of integers with scales.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -107,7 +108,7 @@ def _merged(
 def _text(launches: Sequence[Launch], buffers: Sequence[Buffer], offsets: Sequence[int]) -> str:
     """Return the text of the kernel ``merged``; a launch's numbers begin at its offset."""
     names = {buffer: f"b{index}" for index, buffer in enumerate(buffers)}
-    functions: dict[tuple, str] = {}
+    functions: dict[tuple[Any, ...], str] = {}
     texts: list[str] = []
     calls: list[str] = []
     for launch, offset in zip(launches, offsets):

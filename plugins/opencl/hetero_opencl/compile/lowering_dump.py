@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -167,7 +168,7 @@ def _buffer_names(program: KernelProgram) -> dict[Buffer, str]:
     return names
 
 
-def _drawing(plan: MemoryPlan, arena: int, program: KernelProgram) -> str:
+def _drawing(plan: MemoryPlan[Any], arena: int, program: KernelProgram) -> str:
     """Draw an arena: a line per launch, or per few launches, and in it a letter per live buffer."""
     scale = plan.arenas[arena] / WIDTH
     here = [buffer for buffer, slot in plan.slots.items() if slot.arena == arena]

@@ -10,7 +10,7 @@ import functools
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pyopencl as cl
@@ -22,7 +22,7 @@ from hetero_opencl.device.platforms import find_device
 ALIGNMENT = 128
 
 
-def build(device_identity: list[str | int], source: str, launches: list[tuple]) -> dict[str, str]:
+def build(device_identity: list[str | int], source: str, launches: list[tuple[Any, ...]]) -> dict[str, str]:
     """Return the ``binary`` of a source text, in hexadecimal, or the compiler's ``error``.
 
     The binary includes the code that the driver generates at the launches, see compiler.BuildRequest.

@@ -85,7 +85,7 @@ class ChildProcess:
         status = self.process.wait()
         if is_late:
             raise ProcessFailure(f"took more than {seconds:g} s", is_final=True)
-        raise ProcessFailure(self._describe_end(status), is_final=status not in (1, -signal.SIGKILL))
+        raise ProcessFailure(self._describe_end(status), is_final=status not in (1, -9))  # 9 is SIGKILL
 
     def is_alive(self) -> bool:
         """Return whether the process answers an empty request."""

@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import pyopencl as cl
 
@@ -39,7 +40,7 @@ class Compiler:
         self._identity = identity(device)
         self.idle: list[ChildProcess] = []
         self._busy: set[ChildProcess] = set()
-        self._pending: weakref.WeakSet[Future] = weakref.WeakSet()
+        self._pending: weakref.WeakSet[Future[Any]] = weakref.WeakSet()
         _compilers.add(self)
 
     def build_all(self, requests: Iterable[BuildRequest]) -> list[bytes | Exception]:
@@ -60,7 +61,7 @@ class Compiler:
             self.abandon(builds)
             raise
 
-    def abandon(self, builds: Iterable[Future] = ()) -> None:
+    def abandon(self, builds: Iterable[Future[Any]] = ()) -> None:
         """Cancel these builds, by default all, and end the processes that are busy."""
         for build in list(builds or self._pending):
             build.cancel()

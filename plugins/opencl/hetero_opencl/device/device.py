@@ -171,9 +171,9 @@ class OpenCLDevice(Device):
             names[source] = hashlib.sha256(text.encode()).hexdigest() + ".bin"
         return [names[launch.source] for launch in launches]
 
-    def _variants(self, launches: Sequence[Launch]) -> dict[str, dict[tuple, Launch]]:
+    def _variants(self, launches: Sequence[Launch]) -> dict[str, dict[tuple[Any, ...], Launch]]:
         """Return for each source text the launches for which the driver generates different code, by what differs."""
-        variants: dict[str, dict[tuple, Launch]] = {launch.source: {} for launch in launches}
+        variants: dict[str, dict[tuple[Any, ...], Launch]] = {launch.source: {} for launch in launches}
         if self._compiler and pocl.is_pocl(self.handle):
             for launch in launches:
                 if launch.local_size:

@@ -96,7 +96,7 @@ def _names_runtime(file: Path) -> bool:
 def _unused_reason(library: Path) -> str | None:
     """Return why the loader did not load a library, or None if it did."""
     with contextlib.suppress(OSError):
-        ctypes.CDLL(str(library), mode=os.RTLD_NOLOAD)  # succeeds only if the library is loaded already
+        ctypes.CDLL(str(library), mode=getattr(os, "RTLD_NOLOAD", 0))  # succeeds only if loaded already
         return None
     try:
         ctypes.CDLL(str(library))

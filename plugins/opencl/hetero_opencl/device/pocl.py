@@ -14,11 +14,10 @@ for a processor with all features of the function's. LLVM 14 calls Emerald Rapid
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pyopencl as cl
 
@@ -36,7 +35,7 @@ _PROCESSORS = (
 # PoCL generates different code for a grid with a dimension of this many work-items or more.
 _WIDE_GRID = 65535
 _SEARCHED_WORDS = 160  # the device object of PoCL 3.0 is longer than that; llvm_cpu is word 80 of it
-_names: list[ctypes.Array] = []  # keeps the strings alive that devices point to
+_names: list[ctypes.Array[Any]] = []  # keeps the strings alive that devices point to
 
 _checked: set[int] = set()  # the handles of devices that were checked and, if needed, repaired
 
@@ -59,7 +58,7 @@ def repair(device: cl.Device) -> None:
     substitute = next((processor for processor, required in _PROCESSORS if required <= flags), None)
     if substitute is not None and substitute.decode() == name:
         return
-    field = processor_field(device, name)
+    field = processor_field(device, name) if substitute else None  # other systems have no /proc
     if substitute is None or field is None:
         log.warning("PoCL takes this processor for %s: its kernels do not build, or are slow", name)
         return
@@ -98,7 +97,7 @@ def processor_flags() -> set[str]:
 def processor_field(device: cl.Device, name: str) -> ctypes.c_void_p | None:
     """Return the word of the device object that points to the processor's name, or None if there is none."""
     text = name.encode() + b"\0"
-    with open("/proc/self/mem", "rb") as memory:
+    with open("/proc/self/mem", "rb", buffering=0) as memory:
         for address in range(device.int_ptr, device.int_ptr + 8 * _SEARCHED_WORDS, 8):
             pointer = int.from_bytes(_read(memory, address, 8), sys.byteorder)
             if _read(memory, pointer, len(text)) == text:
@@ -109,6 +108,7 @@ def processor_field(device: cl.Device, name: str) -> ctypes.c_void_p | None:
 def _read(memory: IO[bytes], address: int, size: int) -> bytes:
     """Return the bytes at an address of this process, or none if the address is not mapped."""
     try:
-        return os.pread(memory.fileno(), size, address)
+        memory.seek(address)
+        return memory.read(size)
     except (OSError, OverflowError):
         return b""

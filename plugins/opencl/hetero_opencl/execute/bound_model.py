@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from hetero.compiler import MAX_PROGRAMS
 from hetero.core.tensor import Tensor
@@ -17,7 +18,7 @@ from hetero.plugin import ProfilingInfo, RemoteTensor, Timer
 from hetero_opencl.compile.program_cache import Segment, SegmentCache
 from hetero_opencl.compile.segments import is_container
 from hetero_opencl.execute.bound_program import BoundProgram
-from hetero_opencl.execute.host_steps import HostStep
+from hetero_opencl.execute.host_steps.step import HostStep
 from hetero_opencl.execute.workspace import Workspace
 from hetero_opencl.kernels.common.definition import host_step_of
 
@@ -130,7 +131,7 @@ class _BoundSegment:
         self._outputs: Sequence[Tensor] = ()
         self._carried: list[RemoteTensor] | None = None  # None while it has no memory
 
-    def _host_step(self, node: Node) -> HostStep:
+    def _host_step(self, node: Node) -> HostStep[Any]:
         bodies = [BoundModel(body, self._workspace, is_body=True) for body in self.segment.bodies.get(node, ())]
         return HostStep(node, bodies, self._workspace.context)
 

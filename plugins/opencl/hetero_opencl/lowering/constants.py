@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyopencl as cl
@@ -25,13 +26,13 @@ class Constants:
     def __init__(self, device: OpenCLDevice) -> None:
         self._device = device
         self._queue = device.make_queue(profiled=False)
-        self._buffers: weakref.WeakValueDictionary[tuple, Buffer] = weakref.WeakValueDictionary()
+        self._buffers: weakref.WeakValueDictionary[tuple[Any, ...], Buffer] = weakref.WeakValueDictionary()
         self._kept: dict[str, Buffer] = {}
 
     def buffer(
         self,
         array: np.ndarray,
-        layout: tuple = (),
+        layout: tuple[Any, ...] = (),
         arrange: Arrange = contiguous,
         executor: Executor | None = None,
         user: str = "",

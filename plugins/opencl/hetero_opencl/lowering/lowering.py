@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -155,7 +155,7 @@ class Lowering:
         self._report.reasons.setdefault(self.operation.node, []).append(reason)
 
     def constant(
-        self, array: np.ndarray, layout: tuple = (), arrange: Callable[[np.ndarray], np.ndarray] = contiguous
+        self, array: np.ndarray, layout: tuple[Any, ...] = (), arrange: Callable[[np.ndarray], np.ndarray] = contiguous
     ) -> Buffer:
         """Return a buffer that holds ``arrange(array)``; ``layout`` identifies the arrangement."""
         if layout:

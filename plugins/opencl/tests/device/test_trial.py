@@ -101,9 +101,8 @@ def test_pocl_builds_for_processors_that_its_compiler_does_not_know(name, tmp_pa
         pytest.skip("PoCL is not installed")
     code = f"""
 import ctypes, json, pyopencl as cl
-from hetero_opencl.device.device import pocl
-from hetero_opencl.device.device import platforms
-from hetero_opencl.device.device import trial_process
+from hetero_opencl import trial_process
+from hetero_opencl.device import platforms, pocl
 repair, pocl.repair = pocl.repair, lambda device: None
 (device,) = filter(pocl.is_pocl, platforms.all_devices())
 name = ctypes.create_string_buffer(b"{name}")

@@ -7,6 +7,7 @@ dimensions: these are 1, and the first element that is set broadcasts the others
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def new_list(length: Output, element_type: Type, element_shape: PartialShape) ->
     return with_element_shape(pending, [None, *element_shape]) if element_shape.has_rank else pending
 
 
-def with_element_shape(pending: PendingList, shape: PartialShape | list) -> Output:
+def with_element_shape(pending: PendingList, shape: PartialShape | list[Any]) -> Output:
     """Return the list as a tensor. ``shape``: that of the tensor, of which the first dimension does not matter."""
     lengths = [length.get_length() if length.is_static else 1 for length in list(shape)[1:]]
     # Zeros that are broadcast from one: they take no memory before the model runs.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def _largest(dtype: np.dtype) -> float | int:
 
 
 # The neutral elements of operations, as functions of the element type.
-_NEUTRAL = {
+_NEUTRAL: dict[type[Op], Callable[[np.dtype], float]] = {
     ops.Add: lambda dtype: 0, ops.Multiply: lambda dtype: 1, ops.Maximum: _least, ops.Minimum: _largest,
     ops.LogicalAnd: lambda dtype: True, ops.LogicalOr: lambda dtype: False,
 }  # fmt: skip

@@ -25,7 +25,7 @@ def content(tensor: Tensor) -> Any:
     return tensor.array[()]
 
 
-def _wrap(step: HostStep, content: Any) -> list[Tensor]:
+def _wrap(step: HostStep[Any], content: Any) -> list[Tensor]:
     tensor = Tensor(step.node.get_output_element_type(0), [])
     tensor.array[()] = content
     return [tensor]
@@ -121,7 +121,7 @@ def optional_get_element(step: HostStep[ops.OptionalGetElement], tensors: Sequen
     return _wrap(step, element) if isinstance(element, list) else [step.as_tensor(element)]
 
 
-def _position(step: HostStep, tensor: Tensor, count: int, end: int) -> int:
+def _position(step: HostStep[Any], tensor: Tensor, count: int, end: int) -> int:
     """Return the position in a one-element tensor, counted from the front. Fails unless it is below ``end``."""
     position = on_host(tensor).item()
     from_front = position + count if position < 0 else position
