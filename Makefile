@@ -23,15 +23,15 @@ demo: .venv/demo
 models: .venv/test
 	$(BIN)/python -m tests.zoo
 
-# Before each commit: one case of each operation, translator and kernel, and the API; under three minutes.
-quick: .venv/test
+# Before each commit: a case of each test of the API, operations, translators and kernels; some three minutes.
+quick: models
 	HETERO_QUICK=1 $(BIN)/pytest $(PYTEST) $(QUICK)
 
 test: models lint
 	$(BIN)/pytest $(PYTEST)
 
 # All models in 20 random cuts for each way to divide them, all backend cases on each OpenCL device, and every test of GPU
-# on each with the kernels for processors and those for GPUs, of all of which `test` runs a sample; an hour more.
+# on each with the kernels for processors and those for GPUs. `test` runs a sample of these. An hour more.
 test-full: models lint
 	HETERO_SEEDS=20 $(BIN)/pytest $(PYTEST)
 

@@ -27,7 +27,9 @@ def pytest_collection_modifyitems(config, items):
         cases = {}
         for item in selected:
             if not item.get_closest_marker("subprocess"):
-                cases.setdefault((item.parent.nodeid, item.originalname), item)
+                is_own = item.get_closest_marker("every_case") and item.callspec.params["device"] == "TEMPLATE"
+                case = item.name if is_own else item.originalname
+                cases.setdefault((item.parent.nodeid, case), item)
         selected = list(cases.values())
     config.hook.pytest_deselected(items=list(set(items).difference(selected)))
     items[:] = selected

@@ -19,6 +19,7 @@ RUNS = [(name, "TEMPLATE") for name in NAMES] + [
 ]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(("name", "device"), RUNS)
 def test_agrees_with_paddle(name, device):
     request = Core().compile_model(CASES / name, device).create_infer_request()

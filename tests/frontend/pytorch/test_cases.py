@@ -14,6 +14,7 @@ CASES = Path(__file__).parent / "cases"
 NAMES = sorted(path.name for path in CASES.glob("*.pt2"))
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("device", ["TEMPLATE", *GPUS[:1]])
 @pytest.mark.parametrize("name", NAMES)
 def test_agrees_with_torch(name, device):

@@ -35,6 +35,7 @@ def calls(name):
     return [found[at] for at in sorted(found)]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("name", "device"),
     [(name, device) for name in MODELS for device in ("TEMPLATE", *GPUS[: name not in ON_TEMPLATE_ONLY])],
