@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.translation.values import arange, axis_length, int64, normalize_axis, rank_of, reshape
+from hetero.frontend.translation.values import arange, axis_length, convert_to, int64, normalize_axis, rank_of, reshape
 from hetero.graph import Output, constant_array
 from hetero.system.errors import FrontendError
 
@@ -78,11 +78,6 @@ def subtract_zero_point(value: Output, zero_point: Output | None, kind: Type) ->
     if zero_point is None or is_zero(zero_point):
         return number
     return ops.Subtract(number, convert_to(zero_point, kind)).output(0)
-
-
-def convert_to(value: Output, kind: Type) -> Output:
-    """Return the value with this element type, without an operation if it has the type already."""
-    return value if value.element_type is kind else ops.Convert(value, kind).output(0)
 
 
 def is_zero(zero_point: Output) -> bool:

@@ -9,8 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
-from hetero.frontend.translation.values import axis_length, int64, known_length, scalar_like
+from hetero.frontend.translation.values import axis_length, convert_to, int64, known_length, scalar_like
 from hetero.graph import Op, Output
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.translation.node_context import NodeContext
-from hetero.frontend.translation.values import channels_last, channels_second, int64
+from hetero.frontend.translation.values import channels_last, channels_second, convert_to, int64
 from hetero.graph import Output
 
 

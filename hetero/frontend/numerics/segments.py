@@ -6,8 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
-from hetero.frontend.translation.values import axis_length, int64, rank_of, reshape, scalar_like
+from hetero.frontend.translation.values import axis_length, convert_to, int64, rank_of, reshape, scalar_like
 from hetero.graph import Op, Output, constant_array
 
 

@@ -11,8 +11,7 @@ from onnx import GraphProto
 from hetero.core.dimension import Symbol
 from hetero.core.types import Type
 from hetero.frontend.onnx import emitters as _  # noqa: F401 (fills the registry)
-from hetero.frontend.onnx.emitters.registry import find_emitter
-from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx, onnx_type
+from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx, find_emitter, onnx_type
 from hetero.frontend.onnx.tensors import data_type, tensor_proto
 from hetero.frontend.onnx.value_types import type_proto
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, UniqueNames, is_constant, is_terminal

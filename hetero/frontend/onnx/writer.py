@@ -8,8 +8,8 @@ from pathlib import Path
 
 from onnx import ModelProto
 
-from hetero.frontend.onnx.emitters.registry import OPSETS
 from hetero.frontend.onnx.graph_writer import GraphWriter, SharedState
+from hetero.frontend.onnx.node_writer import OPSETS
 from hetero.graph import Model, walk_nested
 from hetero.graph.model import checked_model
 from hetero.passes.fp16_compression import compress_to_f16

@@ -1,4 +1,4 @@
-"""Small building blocks for the translators of all formats: constants, shapes, axes, reshapes."""
+"""Small building blocks for the translators of all formats: constants, conversions, shapes, axes, reshapes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from hetero import ops
 from hetero.core.shape import Dimension
+from hetero.core.types import Type
 from hetero.frontend.translation.node_context import NodeContext
 from hetero.graph import Constant, Node, Output, as_output, constant_array
 from hetero.ops.checks import exact_value
@@ -56,6 +57,11 @@ def multiply_by(value: Output | Node, factor: float) -> Output:
     """Multiply a value by a number; without an operation if the number is 1."""
     value = as_output(value)
     return value if factor == 1 else ops.Multiply(value, scalar_like(value, factor)).output(0)
+
+
+def convert_to(value: Output, kind: Type) -> Output:
+    """Return the value with this element type, without an operation if it has the type already."""
+    return value if value.element_type is kind else ops.Convert(value, kind).output(0)
 
 
 def int64(numbers: ArrayLike) -> Constant:

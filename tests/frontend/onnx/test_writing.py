@@ -15,7 +15,7 @@ from hetero.conformance import onnx_cases
 from hetero.conformance.operation_table import OPERATIONS
 from hetero.conformance.samples import assert_close
 from hetero.frontend.onnx import writer
-from hetero.frontend.onnx.emitters.registry import find_emitter
+from hetero.frontend.onnx.node_writer import find_emitter
 from hetero.frontend.onnx.writer import model_proto, save_onnx
 from hetero.graph import Constant, Result
 from hetero.ops.opsets import extension_classes, operation_classes

@@ -10,8 +10,7 @@ from onnx import GraphProto
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.emitters.registry import emitter
-from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx
+from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx, emitter
 from hetero.graph import Parameter, Result
 from hetero.ops.control_flow.bodies import (
     ConcatOutputDescription,

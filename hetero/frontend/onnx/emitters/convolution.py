@@ -10,8 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.onnx.emitters.integer_range import exact_filters
-from hetero.frontend.onnx.emitters.registry import emit, emitter
-from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx
+from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx, emit, emitter
 from hetero.ops.windows import resolve_pads
 
 

@@ -8,8 +8,16 @@ import ml_dtypes
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.emitters.registry import emit, emit_rows, emitter, op_type_of, write_row
-from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx, onnx_type
+from hetero.frontend.onnx.node_writer import (
+    NodeWriter,
+    NotInOnnx,
+    emit,
+    emit_rows,
+    emitter,
+    onnx_type,
+    op_type_of,
+    write_row,
+)
 from hetero.frontend.translation.translators import Row
 
 # Operators that functions read, because they take more than the operations.

@@ -8,8 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.emitters.registry import emit, emitter
-from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx
+from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx, emit, emitter
 
 _MODES = {"nearest": "nearest", "linear": "linear", "linear_onnx": "linear", "cubic": "cubic"}
 

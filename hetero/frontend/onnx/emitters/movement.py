@@ -8,8 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.emitters.registry import emit, emitter, write_row
-from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx
+from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx, emit, emitter, write_row
 from hetero.ops.checks import exact_value
 
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.onnx.emitters.registry import emitter
-from hetero.frontend.onnx.node_writer import Argument, NodeWriter
+from hetero.frontend.onnx.node_writer import Argument, NodeWriter, emitter
 from hetero.graph import is_constant
 
 _NAMES = {

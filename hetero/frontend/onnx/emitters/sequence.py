@@ -6,8 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.containers import ContainerType
-from hetero.frontend.onnx.emitters.registry import emitter
-from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx
+from hetero.frontend.onnx.node_writer import NodeWriter, NotInOnnx, emitter
 from hetero.frontend.onnx.tensors import tensor_proto
 from hetero.frontend.onnx.value_types import proto_of_type
 

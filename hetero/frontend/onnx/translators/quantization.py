@@ -8,7 +8,6 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.quantization import (
     broadcast_along_axis,
-    convert_to,
     dequantize,
     quantize,
     quantize_scaled,
@@ -17,7 +16,7 @@ from hetero.frontend.numerics.quantization import (
 from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.onnx.translators.convolution import convolve
 from hetero.frontend.translation.translators import OptionalInput, Row, Translation
-from hetero.frontend.translation.values import int64, per_channel, rank_of, scalar_like
+from hetero.frontend.translation.values import convert_to, int64, per_channel, rank_of, scalar_like
 from hetero.graph import Output
 from hetero.system.errors import FrontendError
 

@@ -6,10 +6,18 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.translation.translators import Attr, OptionalInput, Row, Translation
-from hetero.frontend.translation.values import arange, axis_length, int64, normalize_axis, rank_of, reshape, scalar_like
+from hetero.frontend.translation.values import (
+    arange,
+    axis_length,
+    convert_to,
+    int64,
+    normalize_axis,
+    rank_of,
+    reshape,
+    scalar_like,
+)
 from hetero.graph import Constant, Node, Op, Output
 from hetero.system.errors import FrontendError
 

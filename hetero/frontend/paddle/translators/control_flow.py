@@ -8,12 +8,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext, PaddleTranslation, rows, translator
 from hetero.frontend.translation.control_flow import build_loop_body, connect, make_if
 from hetero.frontend.translation.subgraph import Body
 from hetero.frontend.translation.translators import ConversionResult, Row
-from hetero.frontend.translation.values import axis_length, int64, normalize_axis, rank_of, transpose
+from hetero.frontend.translation.values import axis_length, convert_to, int64, normalize_axis, rank_of, transpose
 from hetero.graph import Constant, Node, Output, Parameter
 from hetero.ops.checks import exact_value
 from hetero.ops.control_flow.bodies import BodyOutputDescription, MergedInputDescription

@@ -8,10 +8,9 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, translator
 from hetero.frontend.translation.translators import ConversionResult
-from hetero.frontend.translation.values import axis_length, int64, rank_of, scalar_like
+from hetero.frontend.translation.values import axis_length, convert_to, int64, rank_of, scalar_like
 from hetero.graph import Constant, Output
 from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError

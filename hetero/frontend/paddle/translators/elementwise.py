@@ -10,10 +10,17 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics import activation, elementwise
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext, PaddleTranslator, rows, translator
 from hetero.frontend.translation.translators import Attr, ConversionResult, OptionalInput, Row
-from hetero.frontend.translation.values import int64, multiply_by, prelu_broadcasting, rank_of, reshape, scalar_like
+from hetero.frontend.translation.values import (
+    convert_to,
+    int64,
+    multiply_by,
+    prelu_broadcasting,
+    rank_of,
+    reshape,
+    scalar_like,
+)
 from hetero.graph import Constant, Op, Output
 from hetero.system.errors import FrontendError
 

@@ -7,10 +7,17 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.movement import stack
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, translator
 from hetero.frontend.translation.translators import Attr, ConversionResult, Row
-from hetero.frontend.translation.values import axis_length, int64, normalize_axis, rank_of, reshape, scalar_like
+from hetero.frontend.translation.values import (
+    axis_length,
+    convert_to,
+    int64,
+    normalize_axis,
+    rank_of,
+    reshape,
+    scalar_like,
+)
 from hetero.graph import Output
 from hetero.system.errors import FrontendError
 

@@ -11,7 +11,6 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.movement import pad_wrap, stack
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext, PaddleTranslator, rows, translator
 from hetero.frontend.paddle.translators.creation import MAX_COMPUTED, values_of
 from hetero.frontend.translation.translators import Attr, ConversionResult, Row, as_outputs
@@ -19,6 +18,7 @@ from hetero.frontend.translation.values import (
     axis_length,
     channels_last,
     channels_second,
+    convert_to,
     flatten,
     int64,
     normalize_axis,

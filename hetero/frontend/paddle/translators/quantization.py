@@ -8,10 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, translator
 from hetero.frontend.translation.translators import ConversionResult, Row
-from hetero.frontend.translation.values import int64, multiply_by, rank_of, reshape, scalar_like
+from hetero.frontend.translation.values import convert_to, int64, multiply_by, rank_of, reshape, scalar_like
 from hetero.graph import Output
 from hetero.system.errors import FrontendError
 

@@ -8,12 +8,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.reduction import log_sum_exp, norm
 from hetero.frontend.paddle.node_context import PaddleNodeContext, PaddleTranslator, rows, translator
 from hetero.frontend.paddle.translators.creation import MAX_COMPUTED
 from hetero.frontend.translation.translators import Attr, ConversionResult, Row
-from hetero.frontend.translation.values import axis_length, int64, known_length, rank_of, scalar_like
+from hetero.frontend.translation.values import axis_length, convert_to, int64, known_length, rank_of, scalar_like
 from hetero.graph import Constant, Op, Output, as_output
 from hetero.system.errors import FrontendError
 

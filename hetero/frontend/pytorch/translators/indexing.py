@@ -9,13 +9,13 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.pytorch.node_context import TorchNodeContext, rows, translator
 from hetero.frontend.pytorch.translators.movement import NO_END
 from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import (
     arange,
     axis_length,
+    convert_to,
     int64,
     multiply_by,
     normalize_axis,

@@ -11,10 +11,17 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.movement import pad_wrap, stack
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.pytorch.node_context import TorchNodeContext, integer_vector, rows, translator, with_integers
 from hetero.frontend.translation.translators import Attr, Row, Translation, Translator
-from hetero.frontend.translation.values import axis_length, int64, normalize_axis, rank_of, reshape, scalar_like
+from hetero.frontend.translation.values import (
+    axis_length,
+    convert_to,
+    int64,
+    normalize_axis,
+    rank_of,
+    reshape,
+    scalar_like,
+)
 from hetero.graph import Node, Output
 from hetero.system.errors import FrontendError
 

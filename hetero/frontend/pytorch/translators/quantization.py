@@ -11,10 +11,10 @@ from ml_dtypes import finfo
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import broadcast_along_axis, convert_to, dequantize, quantize_scaled
+from hetero.frontend.numerics.quantization import broadcast_along_axis, dequantize, quantize_scaled
 from hetero.frontend.pytorch.node_context import TorchNodeContext, translator
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import int64, reshape, scalar_like
+from hetero.frontend.translation.values import convert_to, int64, reshape, scalar_like
 from hetero.graph import Constant, Node, Output, as_output
 from hetero.system.errors import FrontendError
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.reduction import log_sum_exp, norm
 from hetero.frontend.pytorch.node_context import TorchNodeContext, promoted, rows, translator
 from hetero.frontend.pytorch.promotion import promoted_type
@@ -16,6 +15,7 @@ from hetero.frontend.pytorch.translators.elementwise import log_sum
 from hetero.frontend.translation.translators import Attr, Row, Translation, Translator, as_outputs
 from hetero.frontend.translation.values import (
     axis_length,
+    convert_to,
     int64,
     known_length,
     normalize_axis,

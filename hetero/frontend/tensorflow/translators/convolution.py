@@ -5,11 +5,10 @@ from __future__ import annotations
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.convolution import split_groups_of_channels
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.layout import ImageLayout, Padding
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, translator
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import arange, axis_length, int64, reshape, transpose
+from hetero.frontend.translation.values import arange, axis_length, convert_to, int64, reshape, transpose
 from hetero.graph import Output
 from hetero.system.errors import FrontendError
 

@@ -12,11 +12,10 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, Values, rows, translator
 from hetero.frontend.tensorflow.translators.signal import own_shape
 from hetero.frontend.translation.translators import Attr, Row, Translation
-from hetero.frontend.translation.values import arange, dimension_count, int64, rank_of, reshape, scalar_like
+from hetero.frontend.translation.values import arange, convert_to, dimension_count, int64, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Node, Op, Output
 from hetero.system.errors import FrontendError
 

@@ -6,10 +6,9 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, translator
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import arange, axis_length, int64, reshape, scalar_like
+from hetero.frontend.translation.values import arange, axis_length, convert_to, int64, reshape, scalar_like
 from hetero.graph import Constant, Node, Output, constant_array
 
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.resize import coordinate_mode, resize_bilinear, resize_nearest
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
 from hetero.frontend.translation.translators import Row, Translation
@@ -19,6 +18,7 @@ from hetero.frontend.translation.values import (
     channels_last,
     channels_second,
     constant_input,
+    convert_to,
     int64,
     known_length,
     scalar_like,

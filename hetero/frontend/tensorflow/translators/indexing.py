@@ -8,7 +8,6 @@ from hetero import ops
 from hetero.core.shape import Dimension
 from hetero.core.types import Type
 from hetero.frontend.numerics.movement import end_of_slice
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.segments import (
     count_of_sorted,
     mean_of_segments,
@@ -19,7 +18,15 @@ from hetero.frontend.numerics.segments import (
 )
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
 from hetero.frontend.translation.translators import Row, Translation
-from hetero.frontend.translation.values import constant_input, dimension_count, int64, rank_of, reshape, scalar_like
+from hetero.frontend.translation.values import (
+    constant_input,
+    convert_to,
+    dimension_count,
+    int64,
+    rank_of,
+    reshape,
+    scalar_like,
+)
 from hetero.graph import Constant, Node, Op, Output, constant_array, is_constant
 from hetero.ops.movement.slicing import TO_THE_END
 

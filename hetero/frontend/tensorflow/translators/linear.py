@@ -14,7 +14,6 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.xla import ConvolutionSpec, DotDimensions, convolution, dot_general
 from hetero.frontend.protobuf import Message, Schema, decode
 from hetero.frontend.tensorflow.decoding.messages import CONVOLUTION_DIMENSIONS, DOT_DIMENSIONS
@@ -25,6 +24,7 @@ from hetero.frontend.translation.values import (
     arange,
     axis_length,
     constant_input,
+    convert_to,
     int64,
     known_length,
     rank_of,

@@ -10,13 +10,13 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.complex_numbers import complex_from_parts, real_and_imaginary
 from hetero.frontend.numerics.movement import stack
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.layout import ImageLayout
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
 from hetero.frontend.tensorflow.translators.signal import own_axis, own_shape
 from hetero.frontend.translation import values
 from hetero.frontend.translation.translators import Attr, Row, Translation, Translator, as_outputs
 from hetero.frontend.translation.values import (
+    convert_to,
     dimension_count,
     int64,
     known_length,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.layout import ImageLayout
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
 from hetero.frontend.translation.translators import Row, Translation
-from hetero.frontend.translation.values import axis_length, int64, multiply_by, rank_of, scalar_like
+from hetero.frontend.translation.values import axis_length, convert_to, int64, multiply_by, rank_of, scalar_like
 from hetero.graph import Output
 
 

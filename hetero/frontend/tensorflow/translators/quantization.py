@@ -8,10 +8,9 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
 from hetero.frontend.translation.translators import Attr, Row, Translation
-from hetero.frontend.translation.values import int64, rank_of, reshape, scalar_like
+from hetero.frontend.translation.values import convert_to, int64, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Node, Op, Output
 from hetero.system.errors import FrontendError
 

@@ -12,12 +12,11 @@ import numpy as np
 from hetero import ops
 from hetero.core.shape import concatenate
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
 from hetero.frontend.translation.control_flow import connect
 from hetero.frontend.translation.subgraph import Body, ModelScope
 from hetero.frontend.translation.translators import Attr, Row, Translation
-from hetero.frontend.translation.values import arange, axis_length, int64, reshape, scalar_like
+from hetero.frontend.translation.values import arange, axis_length, convert_to, int64, reshape, scalar_like
 from hetero.graph import Model, Node, Output, Parameter, as_output
 from hetero.ops.control_flow.bodies import ConcatOutputDescription, MergedInputDescription, SliceInputDescription
 

@@ -6,11 +6,10 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.resize import resize_bilinear, resize_nearest
 from hetero.frontend.tflite.node_context import TfliteNodeContext, translator
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import int64, reshape, scalar_like
+from hetero.frontend.translation.values import convert_to, int64, reshape, scalar_like
 from hetero.graph import Constant, Output, constant_array
 
 translator("RESIZE_NEAREST_NEIGHBOR")(resize_nearest)

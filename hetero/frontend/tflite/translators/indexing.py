@@ -8,13 +8,13 @@ import tflite
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics import segments
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import Quantization, dequantize, hybrid_weights
 from hetero.frontend.translation.translators import Row, Translation
 from hetero.frontend.translation.values import (
     arange,
     axis_length,
+    convert_to,
     dimension_count,
     int64,
     rank_of,

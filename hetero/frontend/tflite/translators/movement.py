@@ -11,7 +11,6 @@ import tflite
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.movement import end_of_slice, stack
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tflite.decoded import TfliteTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import Quantization, Translator, preserves_quantization
@@ -23,6 +22,7 @@ from hetero.frontend.translation.values import (
     channels_last,
     channels_second,
     constant_input,
+    convert_to,
     dimension_count,
     int64,
     normalize_axis,

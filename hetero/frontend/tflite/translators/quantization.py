@@ -7,11 +7,11 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.complex_numbers import complex_from_parts, real_and_imaginary
-from hetero.frontend.numerics.quantization import convert_to, quantize_scaled, subtract_zero_point
+from hetero.frontend.numerics.quantization import quantize_scaled, subtract_zero_point
 from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import dequantize, quantize
 from hetero.frontend.translation.translators import Row, Translation
-from hetero.frontend.translation.values import int64, rank_of, scalar_like
+from hetero.frontend.translation.values import convert_to, int64, rank_of, scalar_like
 from hetero.graph import Constant, Output
 from hetero.system.errors import FrontendError
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.onnx.node_context import OnnxNodeContext, translator
 from hetero.frontend.onnx.translators.machine_learning.scores import (
     best_labels,
@@ -18,7 +17,7 @@ from hetero.frontend.onnx.translators.machine_learning.scores import (
 )
 from hetero.frontend.onnx.translators.normalization import divide_by_norm
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import int64, rank_of, reshape, scalar_like
+from hetero.frontend.translation.values import convert_to, int64, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Output
 from hetero.system.errors import FrontendError
 

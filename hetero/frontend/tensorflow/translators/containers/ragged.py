@@ -9,13 +9,13 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
 from hetero.frontend.tensorflow.translators.reduction import weights_of
 from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import (
     arange,
     axis_length,
+    convert_to,
     dimension_count,
     int64,
     rank_of,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.segments import (
     mean_of_segments,
     reduce_segments,
@@ -15,7 +14,7 @@ from hetero.frontend.numerics.segments import (
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
 from hetero.frontend.tensorflow.translators.indexing import strides_of
 from hetero.frontend.translation.translators import Attr, Row, Translation
-from hetero.frontend.translation.values import arange, axis_length, int64, reshape, scalar_like
+from hetero.frontend.translation.values import arange, axis_length, convert_to, int64, reshape, scalar_like
 from hetero.graph import Op, Output
 
 

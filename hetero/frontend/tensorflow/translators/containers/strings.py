@@ -9,13 +9,13 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
 from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import (
     arange,
     axis_length,
     constant_input,
+    convert_to,
     int64,
     normalize_axis,
     rank_of,

@@ -14,11 +14,10 @@ import numpy as np
 from hetero import ops
 from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tensorflow.node_context import Handle, TensorflowNodeContext, Value, Values, rows, translator
 from hetero.frontend.translation.subgraph import ModelScope
 from hetero.frontend.translation.translators import Attr, Row, Translation, Translator
-from hetero.frontend.translation.values import axis_length, constant_input, int64, scalar_like
+from hetero.frontend.translation.values import axis_length, constant_input, convert_to, int64, scalar_like
 from hetero.graph import Constant, Op, Output, constant_array
 from hetero.system.errors import FrontendError
 

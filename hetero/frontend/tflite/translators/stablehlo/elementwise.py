@@ -9,11 +9,10 @@ from tflite import StablehloComparisonType as Comparison
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics import elementwise
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import computes_in_float, preserves_quantization
 from hetero.frontend.translation.translators import Row, Translation
-from hetero.frontend.translation.values import scalar_like
+from hetero.frontend.translation.values import convert_to, scalar_like
 from hetero.graph import Constant, Op, Output
 from hetero.system.errors import FrontendError
 

@@ -9,13 +9,12 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.xla import permute
 from hetero.frontend.tflite.node_context import TfliteNodeContext, translator
 from hetero.frontend.tflite.quantization import preserves_quantization
 from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarBody
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import int64, normalize_axis, rank_of, reshape, scalar_like
+from hetero.frontend.translation.values import convert_to, int64, normalize_axis, rank_of, reshape, scalar_like
 from hetero.graph import Op, Output, as_output
 from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError

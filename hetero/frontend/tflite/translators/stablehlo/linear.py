@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.xla import ConvolutionSpec, DotDimensions, convolution, dot_general
 from hetero.frontend.tflite.node_context import TfliteNodeContext, translator
 from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.translation.translators import Translation
+from hetero.frontend.translation.values import convert_to
 from hetero.graph import Output
 
 

@@ -8,13 +8,12 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to
 from hetero.frontend.numerics.xla import pad_with_interior, permute
 from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import preserves_quantization
 from hetero.frontend.tflite.translators.indexing import clamp_starts, slice_indices, update_slice
 from hetero.frontend.translation.translators import Attr, Row, Translation
-from hetero.frontend.translation.values import constant_input, int64, rank_of, reshape, transpose
+from hetero.frontend.translation.values import constant_input, convert_to, int64, rank_of, reshape, transpose
 from hetero.graph import Output
 from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError

@@ -11,7 +11,7 @@ from tflite import ReduceWindowFunction as Function
 from hetero import ops
 from hetero.core.shape import Dimension
 from hetero.core.types import Type
-from hetero.frontend.numerics.quantization import convert_to, is_zero
+from hetero.frontend.numerics.quantization import is_zero
 from hetero.frontend.numerics.xla import pad_with_interior
 from hetero.frontend.tflite.node_context import TfliteNodeContext, translator
 from hetero.frontend.tflite.translators.stablehlo.bodies import (
@@ -21,7 +21,15 @@ from hetero.frontend.tflite.translators.stablehlo.bodies import (
     same_function,
 )
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import axis_length, constant_input, int64, normalize_axis, rank_of, reshape
+from hetero.frontend.translation.values import (
+    axis_length,
+    constant_input,
+    convert_to,
+    int64,
+    normalize_axis,
+    rank_of,
+    reshape,
+)
 from hetero.graph import Node, Op, Output
 from hetero.system.errors import FrontendError
 
