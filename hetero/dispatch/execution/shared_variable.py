@@ -1,4 +1,4 @@
-"""SharedState: a variable of a request that several steps may read or assign."""
+"""SharedVariable: a variable of a request that several steps may read or assign."""
 
 from __future__ import annotations
 
