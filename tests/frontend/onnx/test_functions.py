@@ -6,7 +6,7 @@ import onnx.parser
 import pytest
 
 import hetero
-from hetero.frontend.onnx import registry
+from hetero.frontend.onnx import node_context
 from hetero.ops import Exp
 from hetero.system.errors import FrontendError
 from tests.frontend.onnx.compare import assert_close, run_onnxruntime
@@ -114,8 +114,8 @@ def test_large_tensors_of_functions_stay_in_the_file():
 
 def leave_out(monkeypatch, *op_types):
     """Remove the translators of these operators."""
-    kept = {key: value for key, value in registry.translators.by_operator.items() if key[1] not in op_types}
-    monkeypatch.setattr(registry.translators, "by_operator", kept)
+    kept = {key: value for key, value in node_context.translators.by_operator.items() if key[1] not in op_types}
+    monkeypatch.setattr(node_context.translators, "by_operator", kept)
 
 
 @pytest.fixture
@@ -144,8 +144,8 @@ def test_operators_that_onnx_defines_as_functions(op_type, opset, attributes):
 
 def test_a_translator_takes_precedence_over_a_function_of_the_model(monkeypatch):
     proto = parse(GRAPH.format("y = me.f (x)"), "f (x) => (y) { y = Neg (x) }")
-    monkeypatch.setattr(registry.translators, "by_operator", dict(registry.translators.by_operator))
-    registry.translator("f", domain="me")(lambda node: Exp(node.get_input(0)))
+    monkeypatch.setattr(node_context.translators, "by_operator", dict(node_context.translators.by_operator))
+    node_context.translator("f", domain="me")(lambda node: Exp(node.get_input(0)))
     np.testing.assert_allclose(run(proto, x=X)["y"], np.exp(X), rtol=1e-6)
 
 
