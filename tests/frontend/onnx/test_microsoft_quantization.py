@@ -103,10 +103,10 @@ def test_lstm(direction, by_column):
     count, hidden = 2 if direction == "bidirectional" else 1, 5
     scale = np.abs(normal(count, 4 * hidden) + 3) / 400 if by_column else np.full(count, 0.01, np.float32)
     zero_point = np.zeros(scale.shape, I8)
-    weights = [Known(codes(I8, count, size, 4 * hidden)) for size in (3, hidden)]
+    matrices = [Known(weights(I8, count, size, 4 * hidden)) for size in (3, hidden)]
     bias = Known(normal(count, 8 * hidden))
     parameters = [Known(scale.astype(np.float32)), Known(zero_point)] * 2
-    item = case("DynamicQuantizeLSTM", normal(6, 2, 3), *weights, bias, None, None, None, None, *parameters,
+    item = case("DynamicQuantizeLSTM", normal(6, 2, 3), *matrices, bias, None, None, None, None, *parameters,
                 outputs=3, hidden_size=hidden, direction=direction)  # fmt: skip
     proto, inputs = microsoft_model(item, dynamic=False)
     found = run_reference(OnnxFrontEnd().convert(proto.SerializeToString()), inputs)

@@ -4,14 +4,25 @@ import numpy as np
 import pytest
 from hetero_opencl.device.device import OpenCLDevice
 
+from hetero import Core
 from tests.ops.detection import test_class_nms
 from tests.ops.detection.test_class_nms import BOXES, MATRIX, MULTI, ROTATED, SCORES, turned
 from tests.ops.oracle import Data
 
+CORE = Core()
+
+
+def _is_intel_without_avx512(name):
+    device = CORE.get_default_context(name).device
+    return "Intel" in device.handle.platform.name and device.profile.vector_width < 16
+
 
 @pytest.mark.parametrize("case", test_class_nms.RESULTS, ids=lambda case: f"{case[0]}-{case[1]}-{case[-1]}")
-def test_results(reference_agrees, case):
+def test_results(reference_agrees, case, request):
     name, opset, *arguments, attributes = case
+    values = request.node.callspec.params
+    if name == "nms_rotated" and values["processor"] is False and _is_intel_without_avx512(values["device"]):
+        pytest.skip("Intel's runtime crashes in this kernel as one for GPUs on processors without AVX-512")
     reference_agrees(name, *arguments, opset=opset, **attributes)
 
 
