@@ -12,17 +12,18 @@ from tests.ops.oracle import Data
 CORE = Core()
 
 
-def _is_intel_without_avx512(name):
-    device = CORE.get_default_context(name).device
-    return "Intel" in device.handle.platform.name and device.profile.vector_width < 16
+def _is_without_avx512(name):
+    return CORE.get_default_context(name).device.profile.vector_width < 16
 
 
 @pytest.mark.parametrize("case", test_class_nms.RESULTS, ids=lambda case: f"{case[0]}-{case[1]}-{case[-1]}")
 def test_results(reference_agrees, case, request):
     name, opset, *arguments, attributes = case
     values = request.node.callspec.params
-    if name == "nms_rotated" and values["processor"] is False and _is_intel_without_avx512(values["device"]):
-        pytest.skip("Intel's runtime crashes in this kernel as one for GPUs on processors without AVX-512")
+    if name == "nms_rotated" and values["processor"] is False and _is_without_avx512(values["device"]):
+        pytest.skip(
+            "the kernel for GPUs crashes in both runtimes on processors without AVX-512; the cause is not known"
+        )
     reference_agrees(name, *arguments, opset=opset, **attributes)
 
 
