@@ -13,6 +13,7 @@ from pathlib import Path
 import onnx
 import pytest
 
+from hetero.frontend.onnx import translators as _  # noqa: F401 (fills the table)
 from hetero.frontend.onnx.functions import StandardFunction
 from hetero.frontend.onnx.node_context import translators
 from tests.frontend.onnx.backend import cases, run_case
