@@ -35,8 +35,8 @@ def extension_classes() -> dict[str, type[Op]]:
 
 
 def _all_classes() -> Iterator[type[Op]]:
-    """Return all operation classes of hetero; those of other packages may have any names."""
-    return (cls for cls in defined_operations() if cls.__module__.startswith("hetero."))
+    """Return all operation classes of hetero's operation sets; those of other packages may have any names."""
+    return (cls for cls in defined_operations() if cls.__module__.startswith(("hetero.ops.", "hetero.graph.")))
 
 
 def opset_of(cls: type[Op]) -> int:

@@ -59,7 +59,8 @@ def test_pipes_are_refused(tmp_path):
     files = [str(tmp_path / name) for name in ("pipe", "external.onnx", "net.xml", "whole.xml")]
     assert run_python(READ, *files)[0].splitlines() == [
         f"the model file {pipe} is not a regular file",
-        f"{tmp_path}/external.onnx: tensor 'w' cannot be read: its data is in the file weights: not a regular file",
+        f"{tmp_path}/external.onnx: Add node 'y': tensor 'w' cannot be read: its data is in the file weights: "
+        "not a regular file",
         f"{tmp_path}/net.xml: the model file {tmp_path}/net.bin cannot be read: not a regular file",
         f"{tmp_path}/whole.xml: the model file {pipe} cannot be read: not a regular file",
         f"the exported model {pipe} cannot be read: not a regular file",

@@ -11,7 +11,7 @@ from tests.interpreter import run_python
 CORE = hetero.Core()
 IMPORT = """
 import sys, numpy as np, hetero
-from hetero_opencl.device.device import device
+from hetero_opencl.device import device
 def refuse(*arguments):
     raise RuntimeError("a kernel is built")
 device.OpenCLDevice.compile = refuse
