@@ -1,6 +1,8 @@
 """The tests of each tier, and the summary at the end of a test run."""
 
 from collections import Counter, defaultdict
+from pathlib import Path
+from typing import NamedTuple
 
 from hypothesis import HealthCheck, settings
 
@@ -13,31 +15,73 @@ settings.load_profile("any machine")
 
 # The number of files in the table of the longest ones.
 LONGEST = 20
-# Of the tests on further OpenCL devices, whose kernels take long to build, one of this number runs.
-FURTHER_DEVICES = 12
+
+
+class Sample(NamedTuple):
+    """Of a test with at least ``many`` cases on one device, one of ``one_in`` cases runs there."""
+
+    many: int
+    one_in: int
+
+
+ROOT = Path(__file__).parents[1]
+# The tests of operations and translators, which have thousands of cases on the reference.
+OF_OPERATIONS = [ROOT / folder for folder in ("tests/ops", "tests/frontend", "plugins/opencl/tests/kernels")]
+ON_REFERENCE, ON_OTHER_DEVICES = Sample(24, 2), Sample(6, 6)
+# OpenCL devices but the first one: kernels take long to build.
+ON_FURTHER_DEVICES = Sample(1, 12)
 
 
 def pytest_collection_modifyitems(config, items):
     """Select the tests of the tier, also those of plugins.
 
-    Tests marked own_sample select a sample of their own.
+    Tests marked own_sample select a sample of their own; those marked every_case have all their cases on TEMPLATE.
     """
-    selected = [item for item in items if item.get_closest_marker("own_sample") or _is_selected(item)]
-    if IS_QUICK:
-        cases = {}
-        for item in selected:
-            if not item.get_closest_marker("subprocess"):
-                is_own = item.get_closest_marker("every_case") and item.callspec.params["device"] == "TEMPLATE"
-                case = item.name if is_own else item.originalname
-                cases.setdefault((item.parent.nodeid, case), item)
-        selected = list(cases.values())
+    selected = _quick_tests(items) if IS_QUICK else _sampled_tests(items)
     config.hook.pytest_deselected(items=list(set(items).difference(selected)))
     items[:] = selected
 
 
-def _is_selected(item):
-    is_further = hasattr(item, "callspec") and item.callspec.params.get("device") in GPUS[1:]
-    return not is_further or (not IS_QUICK and in_sample(item.nodeid, FURTHER_DEVICES))
+def _quick_tests(items):
+    """Return a case of each test, on the first device of a kind, and each case of those marked every_case."""
+    cases = {}
+    for item in items:
+        if _device_of(item) not in GPUS[1:] and not item.get_closest_marker("subprocess"):
+            case = item.name if _is_own_case(item) else item.originalname
+            cases.setdefault((item.parent.nodeid, case), item)
+    return list(cases.values())
+
+
+def _sampled_tests(items):
+    counts = Counter(map(_test_on_device, items))
+    return [item for item in items if _is_sampled(item, counts[_test_on_device(item)])]
+
+
+def _is_sampled(item, cases):
+    """Return whether a test runs, which is one of so many cases on its device."""
+    device = _device_of(item)
+    sample = ON_OTHER_DEVICES
+    if device in GPUS[1:]:
+        sample = ON_FURTHER_DEVICES
+    elif device in (None, "TEMPLATE"):
+        sample = ON_REFERENCE if any(folder in item.path.parents for folder in OF_OPERATIONS) else None
+    if item.get_closest_marker("own_sample") or _is_own_case(item) or not sample or cases < sample.many:
+        return True
+    return in_sample(item.nodeid, sample.one_in)
+
+
+def _is_own_case(item):
+    """Return whether each case is of another operator, on the reference."""
+    return item.get_closest_marker("every_case") and _device_of(item) == "TEMPLATE"
+
+
+def _test_on_device(item):
+    """Return what the cases of a test on one device have in common."""
+    return item.parent.nodeid, item.originalname, _device_of(item)
+
+
+def _device_of(item):
+    return item.callspec.params.get("device") if hasattr(item, "callspec") else None
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -17,13 +17,6 @@ PAGES = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs/developmen
 PATH = re.compile(r"\b(?:hetero|plugins|tests|docs)(?:/[\w.]+)+")
 
 
-@cache
-def sources() -> str:
-    """Return the text of all modules."""
-    files = (path for folder in ("hetero", "plugins", "tests") for path in sorted((ROOT / folder).rglob("*.py")))
-    return "\n".join(path.read_text(encoding="utf-8") for path in files if path != Path(__file__))
-
-
 def text_of(page: str) -> str:
     return (ROOT / page).read_text(encoding="utf-8")
 
@@ -39,7 +32,7 @@ def test_names_are_defined(page):
     """A name in a literal, such as ``Plugin.compile`` or ``choices_of``, is defined in some module."""
     literals = set(re.findall(r"`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)`", text_of(page)))
     names = {name for literal in literals for name in literal.split(".")[-2:] if is_name(name)}
-    assert [name for name in sorted(names) if not is_defined(name)] == []
+    assert [name for name in sorted(names) if name not in defined_names()] == []
 
 
 def is_name(name: str) -> bool:
@@ -51,13 +44,14 @@ def is_name(name: str) -> bool:
 ELSEWHERE = {"Makefile", "MatMulNBits", "enqueue_nd_range_kernel", "evaluationContext", "hetero_opencl"}
 
 
-def is_defined(name: str) -> bool:
-    definition = rf"(?:class|def) {name}\b|^\s*{name}\s*(?::[^=\n]+)?=|\b{name}: |^\s+{name}: |\b{name}=|\"{name}\""
-    return (
-        bool(re.search(definition, sources(), re.MULTILINE))
-        or any((ROOT / "hetero").rglob(f"{name}.py"))
-        or any((ROOT / "plugins").rglob(f"{name}.py"))
-    )
+@cache
+def defined_names() -> set[str]:
+    """Return the names of classes, functions, variables, parameters, attributes, keys and modules."""
+    files = [path for folder in ("hetero", "plugins", "tests") for path in (ROOT / folder).rglob("*.py")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files if path != Path(__file__))
+    definition = r"(?:class|def) (\w+)|^\s*(\w+)\s*(?::[^=\n]+)?=|\b(\w+)(?:: |=)|\"(\w+)\""
+    names = {name for match in re.finditer(definition, text, re.MULTILINE) for name in match.groups() if name}
+    return names | {path.stem for path in files}
 
 
 def test_every_page_is_in_the_index():

@@ -50,11 +50,11 @@ def test_order_puts_sources_first():
 def test_a_long_chain_is_walked_without_recursion():
     parameter = Parameter(Type.f32, [1])
     value = parameter.output(0)
-    for _ in range(100_000):
+    for _ in range(20_000):
         value = ops.Relu(value).output(0)
     model = Model(value, [parameter])
-    assert len(model.get_ordered_ops()) == 100_002
-    assert len(model.clone().get_ordered_ops()) == 100_002
+    assert len(model.get_ordered_ops()) == 20_002
+    assert len(model.clone().get_ordered_ops()) == 20_002
 
 
 def test_a_cycle_is_an_error():

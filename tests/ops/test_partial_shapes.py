@@ -9,6 +9,7 @@ import pytest
 
 from hetero import Parameter, Type, ops
 from tests.ops.oracle import Unknown, in_hetero, in_openvino
+from tests.tiers import in_sample
 
 SHAPES = [
     "[...]", "[]", "[?]", "[1]", "[3]", "[?,3]", "[2..4,1]", "[1,5]", "[?,?]", "[3..8,1..5]", "[0..1,2]", "[2,3,4]",
@@ -52,8 +53,9 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_shapes(name):
-    found = {str(case): inferred(shape_in, in_hetero, name, case) for case in CASES[name]}
-    assert found == {str(case): inferred(shape_in, in_openvino, name, case) for case in CASES[name]}
+    cases = [case for case in CASES[name] if in_sample(f"{name} {case}", 3)]
+    found = {str(case): inferred(shape_in, in_hetero, name, case) for case in cases}
+    assert found == {str(case): inferred(shape_in, in_openvino, name, case) for case in cases}
 
 
 # Letters are unknown dimensions. A pattern consists of numbers and of such dimensions, from ShapeOf of the data.

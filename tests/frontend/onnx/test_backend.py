@@ -45,10 +45,10 @@ pytestmark = pytest.mark.own_sample
 def runs() -> list[tuple[str, str]]:
     """Return cases and devices: all cases on TEMPLATE, and in the full tier on each device.
 
-    Else one of 4 cases runs on an OpenCL device, one of 8 on HETERO and one of 32 on further OpenCL devices: kernels
+    Else one of 10 cases runs on an OpenCL device, one of 20 on HETERO and one of 60 on further OpenCL devices: kernels
     take long to build.
     """
-    fractions = {"TEMPLATE": 1, f"HETERO:{GPUS[0]},TEMPLATE": 8, GPUS[0]: 4} | dict.fromkeys(GPUS[1:], 32)
+    fractions = {"TEMPLATE": 1, f"HETERO:{GPUS[0]},TEMPLATE": 20, GPUS[0]: 10} | dict.fromkeys(GPUS[1:], 60)
     return [
         (name, device)
         for name in cases()

@@ -96,7 +96,7 @@ def graphs(draw):
 
 
 @given(model=graphs())
-@settings(max_examples=8, deadline=None, derandomize=True, database=None)
+@settings(max_examples=8 if IS_FULL else 4, deadline=None, derandomize=True, database=None)
 def test_random_graphs(model):
     data = np.random.default_rng(0).random((ROWS, 64), np.float32)
     expected = CORE.compile_model(model, "TEMPLATE")(data).to_tuple()
