@@ -27,7 +27,7 @@ class Sample(NamedTuple):
 ROOT = Path(__file__).parents[1]
 # The tests of operations and translators, which have thousands of cases on the reference.
 OF_OPERATIONS = [ROOT / folder for folder in ("tests/ops", "tests/frontend", "plugins/opencl/tests/kernels")]
-ON_REFERENCE, ON_OTHER_DEVICES = Sample(24, 2), Sample(6, 6)
+ON_REFERENCE, ON_OTHER_DEVICES = Sample(12, 3), Sample(4, 8)
 # OpenCL devices but the first one: kernels take long to build.
 ON_FURTHER_DEVICES = Sample(1, 12)
 

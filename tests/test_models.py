@@ -16,7 +16,7 @@ MAX_ERROR_OF_DIVISIONS = 1e-3
 # Devices among which operations are divided at random: a GPU and TEMPLATE, four like TEMPLATE, or one of each kind.
 DIVISIONS = [*(f"{gpu},TEMPLATE" for gpu in GPUS), "A,B,C,D", ",".join(ALL_KINDS)]
 # Outside the full tier, further OpenCL devices run a sixth of the models in their usual shape, and not with another
-# device; the other devices a half of the models in all shapes.
+# device; the other devices a third of the models in all shapes.
 FULLY_TESTED, FURTHER = (GPUS, []) if IS_FULL else (GPUS[:1], GPUS[1:])
 DEVICES = [
     "TEMPLATE",
@@ -29,7 +29,7 @@ TEMPLATE_FIRST = f"HETERO:TEMPLATE,{GPUS[0]}"
 NAMES = [*zoo.ONNX, *(zoo.TFLITE if IS_FULL else ("basic_pitch_lite", "face_detection", "hand_recrop"))]
 CASES = [(name, shape, device) for name, model in zoo.ONNX.items() for shape in model.shapes for device in DEVICES]
 CASES += [(name, model.shapes[0], TEMPLATE_FIRST) for name, model in zoo.ONNX.items()]
-CASES = [case for case in CASES if case[2] == "TEMPLATE" or in_sample(f"{case}", 2)]
+CASES = [case for case in CASES if case[2] == "TEMPLATE" or in_sample(f"{case}", 3)]
 CASES += [
     (name, model.shapes[0], device)
     for name, model in zoo.ONNX.items()
@@ -41,13 +41,13 @@ pytestmark = pytest.mark.own_sample
 
 
 def cuts() -> list[tuple[str, str, int]]:
-    """Return models, devices and seeds; outside the full tier, one of four or eight models for each division."""
+    """Return models, devices and seeds; outside the full tier, one of six or twelve models for each division."""
     often = (DIVISIONS[0], DIVISIONS[-2])
     return [
         (name, division, seed)
         for division in DIVISIONS
         for name in NAMES
-        if in_sample(f"{name} on {division}", 4 if division in often else 8)
+        if in_sample(f"{name} on {division}", 6 if division in often else 12)
         for seed in range(SEEDS or 1)
     ]
 

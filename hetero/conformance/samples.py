@@ -178,7 +178,7 @@ def find_sample(core: Core, device: str) -> SampleModel:
 
 def _candidates() -> Iterator[SampleModel]:
     for kind in _TYPES:
-        for apply in (*map(_apply_once, _UNARY), *map(_apply_to_itself, _BINARY), *_ON_ROWS):
+        for apply in (*_UNARY, *map(_apply_to_itself, _BINARY), *_ON_ROWS):
             yield SampleModel(apply, kind, (3,))
         if kind in TOLERANCES:
             yield SampleModel(lambda x: ops.Softmax(x, 1), kind, (3,))
@@ -186,10 +186,6 @@ def _candidates() -> Iterator[SampleModel]:
             yield SampleModel(apply, kind, (1,))
         for apply in _ON_IMAGES:
             yield SampleModel(apply, kind, (3, 4, 4))
-
-
-def _apply_once(kind: type[Op]) -> Callable[[Output], Node]:
-    return lambda x: kind(x)
 
 
 def _apply_to_itself(kind: type[Op]) -> Callable[[Output], Node]:

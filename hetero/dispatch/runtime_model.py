@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hetero.dispatch.cutting.plan import ExecutionStep, Plan
 from hetero.dispatch.report import SubgraphReport
-from hetero.graph import Model, Node, Output, Parameter, Result
+from hetero.graph import Model, Output, Parameter, Result
 from hetero.graph.execution import EXECUTION_ORDER
 from hetero.graph.rt_info import AFFINITY
 from hetero.plugin.runtime_model import UNKNOWN, RuntimeModelBuilder, describe
@@ -45,14 +45,10 @@ def _add_nodes(
     model = step.compiled.get_runtime_model()
     for parameter, value in zip(model.parameters, inputs):
         builder.represent(parameter.output(0), builder.source_of(value))
-    for node in sorted(model.get_ordered_ops(), key=_execution_order):
+    for node in sorted(model.get_ordered_ops(), key=lambda node: int(node.rt_info.get(EXECUTION_ORDER))):
         if not isinstance(node, (Parameter, Result)):
             copy = node.copy_with_new_inputs([builder.source_of(value) for value in node.input_values()])
             copy.rt_info[AFFINITY] = step.device
             builder.add(copy, node.outputs())
     for result, value in zip(model.results, outputs):
         builder.represent(value, builder.source_of(result.input_value(0)))
-
-
-def _execution_order(node: Node) -> int:
-    return int(node.rt_info.get(EXECUTION_ORDER))

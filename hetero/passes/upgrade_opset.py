@@ -37,10 +37,6 @@ def _mvn(node: ops.MVNV2) -> Node | None:
     return ops.MVN(node.input_value(0), axes, node.normalize_variance, node.eps, node.eps_mode)
 
 
-def _range(node: ops.RangeV1) -> Node | None:
-    return ops.Range(*node.input_values(), node.output_type) if node.output_type.is_static() else None
-
-
 def _convert_like(node: ops.ConvertLike) -> Node | None:
     """Convert to the type of the second input, which then need not be computed."""
     target = node.get_output_element_type(0)
@@ -53,7 +49,9 @@ _OTHERS: dict[type[Op], Callable[[Any], Node | None]] = {
     ops.ConvertLike: _convert_like,
     ops.GeluV2: lambda node: ops.Gelu(node.input_value(0), "erf"),
     ops.MVNV2: _mvn,
-    ops.RangeV1: _range,
+    ops.RangeV1: lambda node: (
+        ops.Range(*node.input_values(), node.output_type) if node.output_type.is_static() else None
+    ),
 }
 
 # The operations that are replaced.

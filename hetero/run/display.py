@@ -284,10 +284,6 @@ def _show_top_k(console: Console, output: Mapping[str, Any]) -> None:
     _print_table(console, (*(["item"] if has_items else []), output["output"], "value"), rows)
 
 
-def _show_text(console: Console, output: Mapping[str, Any]) -> None:
-    _line(console, f"text: {output['text']} ({output['confidence']:.1%})")
-
-
 def _show_segments(console: Console, output: Mapping[str, Any]) -> None:
     rows = [(f"{row['start']:.2f}", f"{row['end']:.2f}", f"{row['highest']:.4f}") for row in output["rows"]]
     _print_table(console, ("from (s)", "to (s)", "highest value"), rows)
@@ -302,7 +298,7 @@ def _show_notes(console: Console, output: Mapping[str, Any]) -> None:
 _SHOW_OUTPUT: dict[str, Callable[[Console, Mapping[str, Any]], None]] = {
     "summary": _show_summary,
     "top_k": _show_top_k,
-    "ctc": _show_text,
+    "ctc": lambda console, output: _line(console, f"text: {output['text']} ({output['confidence']:.1%})"),
     "segments": _show_segments,
     "notes": _show_notes,
     "file": lambda console, output: _line(console, f"written: {output['file']}"),

@@ -152,7 +152,7 @@ class Batching:
                 return False
         return True
 
-    def _only_data(self, node: Node) -> bool:
+    def only_data(self, node: Node) -> bool:
         """Return whether only the first input is batched."""
         return all(value not in self._axes for value in node.input_values()[1:])
 
@@ -163,7 +163,7 @@ class Batching:
 
     def excludes(self, node: Node, axes: Any) -> bool:
         """Return whether an operation on these axes of its first input alone leaves out the batch axis."""
-        if axes is None or not self._only_data(node):
+        if axes is None or not self.only_data(node):
             return False
         rank = len(node.get_input_shape(0))
         return self.axis_of(node) not in {int(axis) % rank for axis in np.reshape(axes, -1)}
@@ -182,7 +182,7 @@ class Batching:
         if axis < rank - 2:
             return self._is_aligned(node, (0, 1))
         rows = ranks[0] - 1 if node.transpose_a else ranks[0] - 2
-        return axis == rank - 2 and self.axis_of(node) == rows and self._only_data(node)
+        return axis == rank - 2 and self.axis_of(node) == rows and self.only_data(node)
 
     def gathers_within(self, node: Any) -> bool:
         """Return whether data of one sample are gathered, or each sample of the indices gathers from shared data."""
@@ -198,12 +198,12 @@ class Batching:
     def slices_forward(self, node: Node) -> bool:
         """Return whether a slice has positive steps only; then it takes all samples in their order."""
         steps = exact_value(node.input_value(3))
-        return steps is not None and bool((steps > 0).all()) and self._only_data(node)
+        return steps is not None and bool((steps > 0).all()) and self.only_data(node)
 
     def pads_within(self, node: Node) -> bool:
         """Return whether no padding is added to or removed from the batch axis."""
         pads = [exact_value(node.input_value(index)) for index in (1, 2)]
-        return self._only_data(node) and all(p is not None and p.reshape(-1)[self.axis_of(node)] == 0 for p in pads)
+        return self.only_data(node) and all(p is not None and p.reshape(-1)[self.axis_of(node)] == 0 for p in pads)
 
     def _refuse(self, node: Node) -> None:
         raise NotBatchable(f"{node.type_info.name} '{node.friendly_name}' may mix the samples of a batch")
@@ -217,10 +217,6 @@ def _axis(node: Any) -> Any:
 def _axes_input(node: Node) -> Any:
     """Return the axes in input 1."""
     return exact_value(node.input_value(1))
-
-
-def _always(batching: Batching, node: Node) -> bool:
-    return batching._only_data(node)
 
 
 def _along(axes_of: Callable[[Any], Any]) -> Callable[[Batching, Node], bool]:
@@ -248,7 +244,7 @@ _RULES: dict[str, Callable[[Batching, Any], bool]] = {
     **dict.fromkeys(_ALONG_ATTRIBUTE, _along(_axis)),
     **dict.fromkeys(_ALONG_INPUT, _along(_axes_input)),
     **dict.fromkeys(_FIRST_AXIS, Batching._all_first),
-    **dict.fromkeys((*_ELEMENTWISE, *_BY_SHAPE), _always),
+    **dict.fromkeys((*_ELEMENTWISE, *_BY_SHAPE), Batching.only_data),
     **dict.fromkeys(("Reshape", "Squeeze", "Unsqueeze"), Batching.keeps_rows),
     **dict.fromkeys(("Slice", "StridedSlice"), Batching.slices_forward),
     "BatchNormInference": Batching._all_first,

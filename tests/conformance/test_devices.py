@@ -15,12 +15,15 @@ def kit(*arguments: str, folder) -> subprocess.CompletedProcess:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
-# Devices, the least number of cases of operations that each passes, and options of pytest. The cases of the ONNX
-# project run in tests/frontend/onnx/test_backend.py; in the full tier every device runs them here too.
+# Devices, the least number of cases of operations that each passes, and options of pytest. Outside the full tier the
+# cases of the ONNX project run in tests/frontend/onnx/test_backend.py, and those of GPU's operations with its kernels.
 if IS_FULL:
     TESTED = [("TEMPLATE", 2500, []), *((gpu, 2450, []) for gpu in GPUS)]
 else:
-    TESTED = [(device, 450, ["-k", "not test_onnx_operations"]) for device in ("TEMPLATE", GPUS[0])]
+    TESTED = [
+        ("TEMPLATE", 450, ["-k", "not test_onnx_operations"]),
+        (GPUS[0], 16, ["-k", "not test_onnx_operations and (not test_operations or Relu)"]),
+    ]
 
 
 @pytest.mark.subprocess
@@ -37,7 +40,13 @@ def test_it_passes(device, least, options, tmp_path):
 
 
 @pytest.mark.subprocess
-@pytest.mark.parametrize("device", ["AUTO:TEMPLATE", f"MULTI:{GPUS[0]},TEMPLATE", "BATCH:TEMPLATE"])
+@pytest.mark.parametrize(
+    "device",
+    [
+        f"MULTI:{GPUS[0]},TEMPLATE",
+        *(device for device in ("AUTO:TEMPLATE", "BATCH:TEMPLATE") if IS_FULL),
+    ],
+)
 def test_it_takes_virtual_devices(device, tmp_path):
     options = [] if IS_FULL else ["-k", "not test_onnx_operations and not test_operations"]
     result = kit("--device", device, *options, folder=tmp_path)

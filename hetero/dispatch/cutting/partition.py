@@ -73,7 +73,7 @@ def extract(subgraph: DeviceSubgraph, name: str) -> Model:
     copies: dict[Output, Output] = {}
     parameters, sinks = [], []
     for value in subgraph.inputs:
-        parameter = Parameter(value.element_type, value.partial_shape, name=_parameter_name(value))
+        parameter = Parameter(value.element_type, value.partial_shape, name=value_name(value))
         parameter.known_value = parameter.output(0).value = value.value
         parameter.output(0).names = set(value.own_names)
         parameters.append(parameter)
@@ -112,6 +112,7 @@ def _find_boundaries(model: Model, subgraphs: Sequence[DeviceSubgraph]) -> None:
         subgraph.outputs.sort(key=lambda value: rank.get(value, len(rank)))
 
 
-def _parameter_name(value: Output) -> str:
+def value_name(value: Output) -> str:
+    """Return the name of the Parameter that stands for a value in another subgraph."""
     name = value.node.friendly_name
     return name if value.node.get_output_size() == 1 else f"{name}.{value.index}"

@@ -85,10 +85,6 @@ class PaddleNodeContext(NodeContext):
         """Return all values of a port, None for variables without a value."""
         return [self._inputs[index] for index in self.get_input_indices(name)]
 
-    def tensors(self, name: str) -> list[Output]:
-        """Return all values of a port."""
-        return [self.get_input(name, index) for index in range(self.get_input_size(name))]
-
     def type_attribute(self, *names: str) -> Type | None:
         """Return the first of these attributes that says an element type, or None."""
         for name in names:
@@ -112,7 +108,7 @@ class PaddleNodeContext(NodeContext):
         A port has one vector, or several values with one integer each. A port may also be named as the attribute.
         """
         for port in (*ports, attribute):
-            values = self.tensors(port) if self._operator.has_named_ports and self.has_input(port) else []
+            values = self.get_inputs(port) if self._operator.has_named_ports and self.has_input(port) else []
             if len(values) == 1:
                 return _as_vector(values[0])
             if values:

@@ -90,10 +90,6 @@ class TorchNodeContext(NodeContext):
         value = default if self.arguments.get(name) is None and default is not None else self.arguments[name]
         return integer_vector(value if isinstance(value, list) else [value])
 
-    def tensors(self, name: str) -> list[Output]:
-        """Return a list of tensors."""
-        return [self.get_input(name, index) for index in range(self.get_input_size(name))]
-
 
 def integer_vector(numbers: Sequence[int | Output]) -> Output:
     """Return integers, of which some may be computed at run time, as an i64 vector."""

@@ -80,9 +80,10 @@ class NodeContext(ABC):
         """Return the value of an input, or None if the input is omitted."""
         return self.get_input(index) if self.has_input(index) else None
 
-    def get_inputs(self) -> list[Output]:
-        """Return the values of all inputs. Raises FrontendError if one is omitted."""
-        return [self.get_input(index) for index in range(len(self._inputs))]
+    def get_inputs(self, name: str | None = None) -> list[Output]:
+        """Return the values of all inputs, or of a named input. Raises FrontendError if one is omitted."""
+        indices = range(len(self._inputs)) if name is None else self.get_input_indices(name)
+        return [self.get_input(index) for index in indices]
 
     def get_input_indices(self, name: str) -> Sequence[int]:
         """Return the indices of the values of a named input: several for a variadic input, else at most one.

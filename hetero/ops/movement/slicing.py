@@ -162,26 +162,26 @@ class StridedSlice(Op, opset=1):
             elif kind == "new":
                 items.append(None)
             elif kind == "shrink":
-                items.append((0 if _is_set(self.begin_mask, position) else begin[position],))
+                items.append((0 if is_set(self.begin_mask, position) else begin[position],))
             else:
                 items.append(self._part(position, begin[position], end[position], strides[position]))
         return items
 
     def kind(self, position: int) -> str:
-        if _is_set(self.ellipsis_mask, position):
+        if is_set(self.ellipsis_mask, position):
             return "ellipsis"
-        if _is_set(self.new_axis_mask, position):
+        if is_set(self.new_axis_mask, position):
             return "new"
-        return "shrink" if _is_set(self.shrink_axis_mask, position) else "part"
+        return "shrink" if is_set(self.shrink_axis_mask, position) else "part"
 
     def _part(self, position: int, start: Bound, stop: Bound, step: Bound) -> Part:
         if step == 0:
             self.fail("strides must not be 0")
         if not isinstance(step, int):
             return Part(None, None, None)
-        if _is_set(self.begin_mask, position):
+        if is_set(self.begin_mask, position):
             start = 0 if step > 0 else TO_THE_END
-        if _is_set(self.end_mask, position):
+        if is_set(self.end_mask, position):
             stop = TO_THE_END if step > 0 else -TO_THE_END - 1
         return Part(start, stop, step)
 
@@ -346,7 +346,8 @@ def split_axis(node: Op) -> int | None:
     return known_axis(node, 1, non_scalar_shape(node, 0))
 
 
-def _is_set(mask: Sequence[int], position: int) -> bool:
+def is_set(mask: Sequence[int], position: int) -> bool:
+    """Return whether a mask, which may be shorter than the axes, has a 1 at a position."""
     return position < len(mask) and mask[position] == 1
 
 

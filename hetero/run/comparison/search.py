@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
+from hetero.dispatch.cutting.partition import value_name
 from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Model, Node, Output, port_name
 from hetero.graph.unique_names import make_names_unique
@@ -340,12 +341,7 @@ class Comparer:
 
 
 def _compare(computed: Values, expected: Values) -> list[Difference]:
-    return [difference(_value_name(value), array, expected[value]) for value, array in computed.items()]
-
-
-def _value_name(value: Output) -> str:
-    name = value.node.friendly_name
-    return name if value.node.get_output_size() == 1 else f"{name}.{value.index}"
+    return [difference(value_name(value), array, expected[value]) for value, array in computed.items()]
 
 
 def _named(node: Node) -> str:

@@ -72,7 +72,9 @@ def _make_presenter(spec: Any, model: Model | CompiledModel) -> Present:
     if spec == "summary":
         return lambda arrays: [summarize(name, joined(items)) for name, items in arrays.items()]
     if isinstance(spec, NpzOutput):
-        return lambda arrays: [save(spec.npz, lambda file: np.savez(file, **_joined_all(arrays)))]  # type: ignore[arg-type]  # for allow_pickle
+        return lambda arrays: [
+            save(spec.npz, lambda file: np.savez(file, **{name: joined(items) for name, items in arrays.items()}))  # type: ignore[arg-type]  # for allow_pickle
+        ]
     if isinstance(spec, NotesOutput):
         return _make_notes_presenter(spec.notes, model)
     port = find_output(model.outputs, spec.output)
@@ -125,10 +127,6 @@ def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
 def without_margin(arrays: Sequence[np.ndarray], margin: int) -> np.ndarray:
     """Return [1, steps, …] of overlapping inferences as one array [steps, …], without ``margin`` steps at both ends."""
     return joined([array[0, margin : array.shape[1] - margin] for array in arrays if array.ndim > 1])
-
-
-def _joined_all(arrays: Arrays) -> dict[str, np.ndarray]:
-    return {name: joined(items) for name, items in arrays.items()}
 
 
 def summarize(name: str, array: np.ndarray) -> dict[str, Any]:

@@ -39,12 +39,12 @@ def quantized(value: Output) -> Quantized | None:
         return None
     zero_point, scale, node = 0.0, 1.0, value.node
     if type(node) is ops.Multiply:
-        number = _number(node.input_value(1))
+        number = single_number(node.input_value(1))
         if number is None:
             return None
         scale, node = number, node.input_value(0).node
     if type(node) is ops.Subtract:
-        number = _number(node.input_value(1))
+        number = single_number(node.input_value(1))
         if number is None or not number.is_integer():
             return None
         zero_point, node = number, node.input_value(0).node
@@ -116,7 +116,7 @@ def is_quantizing(node: Node) -> bool:
         return False
     source = clamp.input_value(0).node
     while type(source) in (ops.Add, ops.Subtract):
-        number = _number(source.input_value(1))
+        number = single_number(source.input_value(1))
         if number is None or not number.is_integer():
             return False
         source = source.input_value(0).node
@@ -183,6 +183,7 @@ def _like(made: Node, origin: Node) -> Output:
     return made.output(0)
 
 
-def _number(value: Output) -> float | None:
+def single_number(value: Output) -> float | None:
+    """Return the only element of a constant, or None if it has several or is not known."""
     array = constant_array(value)
     return float(array.reshape(-1)[0]) if array is not None and array.size == 1 else None

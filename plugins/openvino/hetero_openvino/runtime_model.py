@@ -32,12 +32,11 @@ def runtime_model(engine: openvino.CompiledModel, times: ExecutionTimes) -> Mode
 
 
 def _node(theirs: openvino.Node, inputs: list[Output]) -> Node:
-    outputs = [(hetero_type(o.get_element_type()), _shape(o.get_partial_shape())) for o in theirs.outputs()]
+    outputs = [
+        (hetero_type(output.get_element_type()), PartialShape(str(output.get_partial_shape()).strip("{}")))
+        for output in theirs.outputs()
+    ]
     kind = theirs.get_type_name()
     if kind == "Parameter":
         return Parameter(*outputs[0])
     return Result(inputs[0]) if kind == "Result" else ExecutionNode(inputs, outputs)
-
-
-def _shape(shape: openvino.PartialShape) -> PartialShape:
-    return PartialShape(str(shape).replace("{", "").replace("}", ""))

@@ -60,7 +60,9 @@ class ObjectStore:
     def pack(self, sections: Mapping[str, Section]) -> Cargo:
         """Return the sections of an IR as a shipment. Weights that are not in the store yet are put there."""
         weights: list[bytes | int] = []
-        cargo = Cargo(Shipment({name: _joined(s) for name, s in sections.items() if name != "weights"}, weights))
+        cargo = Cargo(
+            Shipment({name: b"".join(_pieces(s)) for name, s in sections.items() if name != "weights"}, weights)
+        )
         small = bytearray()
         for piece in _pieces(sections["weights"]):
             content = memoryview(piece)
@@ -105,7 +107,3 @@ def bytes_of(array: np.ndarray) -> np.ndarray:
 
 def _pieces(section: Section) -> Sequence[bytes | memoryview]:
     return [section] if isinstance(section, (bytes, memoryview)) else section
-
-
-def _joined(section: Section) -> bytes:
-    return b"".join(_pieces(section))

@@ -17,7 +17,7 @@ def matmul(node: NodeWriter) -> str:
     operands = node.inputs
     for index, transposed in enumerate((node.op.transpose_a, node.op.transpose_b)):
         if transposed and (rank := node.rank(index)) > 1:
-            operands[index] = node.transpose(operands[index], [*range(rank - 2), rank - 1, rank - 2])
+            operands[index] = node.transpose(operands[index], _swapped(rank))
     return node.add("MatMul", *operands)
 
 

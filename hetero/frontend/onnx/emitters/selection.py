@@ -9,7 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.onnx.node_writer import Argument, NodeWriter, NotInOnnx, emit, emitter, write_row
-from hetero.ops.movement.slicing import TO_THE_END
+from hetero.ops.movement.slicing import TO_THE_END, is_set
 
 _REDUCTIONS = {"none": "none", "sum": "add", "sub": "add", "prod": "mul", "max": "max", "min": "min"}
 
@@ -148,11 +148,11 @@ def strided_slice(node: NodeWriter) -> str:
     value, steps = node.input(0), [1 if kinds[position] == "shrink" else strides[position] for position in positions]
     if axes:
         first = [
-            (0 if step > 0 else _LIMITS.max) if _is_set(op.begin_mask, p) else None for p, step in zip(positions, steps)
+            (0 if step > 0 else _LIMITS.max) if is_set(op.begin_mask, p) else None for p, step in zip(positions, steps)
         ]
         start = _bounds(node, 1, positions, first)
         last = [
-            (_LIMITS.max if step > 0 else _LIMITS.min) if _is_set(op.end_mask, p) else None
+            (_LIMITS.max if step > 0 else _LIMITS.min) if is_set(op.end_mask, p) else None
             for p, step in zip(positions, steps)
         ]
         stop = _unlimited(_bounds(node, 2, positions, last))
@@ -186,10 +186,6 @@ def _where(node: NodeWriter, condition: np.ndarray, first: Argument, second: Arg
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
         return np.where(condition, first, second)
     return node.add("Where", condition, first, second)
-
-
-def _is_set(mask: Sequence[int], position: int) -> bool:
-    return position < len(mask) and mask[position] == 1
 
 
 @emitter(ops.SliceScatter)

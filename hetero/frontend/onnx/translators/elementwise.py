@@ -138,14 +138,6 @@ def _shrink(value: Output, limit: float, bias: float) -> Op:
     return ops.Select(ops.Greater(value, scalar_like(value, limit)), ops.Subtract(value, offset), below)
 
 
-def _scaled_tanh(value: Output, alpha: float, beta: float) -> Output:
-    return multiply_by(ops.Tanh(multiply_by(value, beta)), alpha)
-
-
-def _parametric_softplus(value: Output, alpha: float, beta: float) -> Output:
-    return multiply_by(ops.SoftPlus(multiply_by(value, beta)), alpha)
-
-
 def along_axis_and_later(operation: Callable[[Output, int], Op], value: Output, axis: int) -> Op:
     """Apply the operation to the rows of the value flattened at the axis, as before operator set 13."""
     axis = normalize_axis(axis, rank_of(value))
@@ -215,6 +207,10 @@ rows({
         alpha=_ALPHA, beta=Attr("beta", 0.0),
     ),
     "Scale": Row(multiply_by, factor=Attr("scale", 1.0)),
-    "ScaledTanh": Row(_scaled_tanh, alpha=_ALPHA, beta=_BETA),
-    "ParametricSoftplus": Row(_parametric_softplus, alpha=_ALPHA, beta=_BETA),
+    "ScaledTanh": Row(
+        lambda value, alpha, beta: multiply_by(ops.Tanh(multiply_by(value, beta)), alpha), alpha=_ALPHA, beta=_BETA
+    ),
+    "ParametricSoftplus": Row(
+        lambda value, alpha, beta: multiply_by(ops.SoftPlus(multiply_by(value, beta)), alpha), alpha=_ALPHA, beta=_BETA
+    ),
 })  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.recurrent import with_swapped_axes
 from hetero.frontend.onnx.node_context import OnnxNodeContext, translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import axis_length, int64, known_length, scalar_like
@@ -117,7 +118,7 @@ def _translate(
         outputs = [ops.Concat(list(pair), 1).output(0) for pair in zip(*parts)]
     batch_first = node.get_attribute("layout", 0)
     hidden = ops.Transpose(outputs[0], int64([0, 2, 1, 3] if batch_first else [2, 1, 0, 3])).output(0)
-    return [hidden, *(state if batch_first else _swap_batch(state) for state in outputs[1:])]
+    return [hidden, *(state if batch_first else with_swapped_axes(state) for state in outputs[1:])]
 
 
 def _read(node: OnnxNodeContext, gates: int, states: Sequence[int], functions: Sequence[str]) -> _Recurrence:
@@ -125,14 +126,14 @@ def _read(node: OnnxNodeContext, gates: int, states: Sequence[int], functions: S
     batch_first, direction = node.get_attribute("layout", 0), node.get_attribute("direction", "forward")
     directions = 2 if direction == "bidirectional" else 1
     size = node.get_attribute("hidden_size", None) or known_length(r, -1, "hidden_size or the shape of R")
-    x = x if batch_first else _swap_batch(x)
+    x = x if batch_first else with_swapped_axes(x)
     batch, time = axis_length(x, [0]), axis_length(x, [1])
     lengths = node.get_input(4) if node.has_input(4) else ops.Broadcast(time, batch).output(0)
     initial = []
     for index in states:
         if node.has_input(index):
             state = node.get_input(index)
-            initial.append(state if batch_first else _swap_batch(state))
+            initial.append(state if batch_first else with_swapped_axes(state))
         else:
             initial.append(_zeros_like(x, ops.Concat([batch, int64([directions, size])], 0).output(0)))
     if node.has_input(3):
@@ -175,11 +176,6 @@ def _split_directions(network: _Recurrence) -> list[_Recurrence]:
         _Recurrence(network.x, states[k], network.lengths, w, r, bias[k], peepholes[k], "", [])
         for k, (w, r) in enumerate(weights)
     ]
-
-
-def _swap_batch(value: Output) -> Output:
-    """Swap the first two axes: the batch and the directions, or the batch and the time."""
-    return ops.Transpose(value, int64([1, 0, 2])).output(0)
 
 
 def _zeros_like(x: Output, shape: Output) -> Output:

@@ -18,14 +18,6 @@ from hetero.graph import Op, Output
 Reduction = Callable[[Output, Output, bool], Op]
 
 
-def _log_sum(value: Output, axes: Output, keep: bool) -> Op:
-    return ops.Log(ops.ReduceSum(value, axes, keep))
-
-
-def _sum_square(value: Output, axes: Output, keep: bool) -> Op:
-    return ops.ReduceSum(ops.Multiply(value, value), axes, keep)
-
-
 def _extreme(numbers: Reduction, booleans: Reduction, limit: float, value: Output, axes: Output, keep: bool) -> Op:
     """Reduce by ``numbers`` or ``booleans``, by element type. ``limit``: the result for an empty value."""
     if value.element_type is Type.boolean:
@@ -37,10 +29,12 @@ def _extreme(numbers: Reduction, booleans: Reduction, limit: float, value: Outpu
 
 
 _REDUCTIONS: dict[str, Reduction] = {
-    "ReduceL1": ops.ReduceL1, "ReduceL2": ops.ReduceL2, "ReduceLogSum": _log_sum, "ReduceLogSumExp": log_sum_exp,
+    "ReduceL1": ops.ReduceL1, "ReduceL2": ops.ReduceL2,
+    "ReduceLogSum": lambda value, axes, keep: ops.Log(ops.ReduceSum(value, axes, keep)), "ReduceLogSumExp": log_sum_exp,
     "ReduceMax": partial(_extreme, ops.ReduceMax, ops.ReduceLogicalOr, -math.inf), "ReduceMean": ops.ReduceMean,
     "ReduceMin": partial(_extreme, ops.ReduceMin, ops.ReduceLogicalAnd, math.inf), "ReduceProd": ops.ReduceProd,
-    "ReduceSum": ops.ReduceSum, "ReduceSumSquare": _sum_square,
+    "ReduceSum": ops.ReduceSum,
+    "ReduceSumSquare": lambda value, axes, keep: ops.ReduceSum(ops.Multiply(value, value), axes, keep),
 }  # fmt: skip
 
 

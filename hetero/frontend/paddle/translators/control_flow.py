@@ -74,7 +74,7 @@ def _at(places: Sequence[int], values: Sequence[Output], count: int) -> list[Out
 def select_input(node: PaddleNodeContext) -> ConversionResult:
     """The first value if the mask is 0, else the second."""
     # JSON programs have no list of the two.
-    first, second = [*node.tensors("X"), *node.tensors("Y")]
+    first, second = [*node.get_inputs("X"), *node.get_inputs("Y")]
     return ops.Select(_as_boolean(node.get_input("Mask")), second, first)
 
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.diagonals import diagonal_of, triangle
 from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, translator
 from hetero.frontend.translation.translators import ConversionResult
-from hetero.frontend.translation.values import axis_length, convert_to, int64, rank_of, scalar_like
+from hetero.frontend.translation.values import axis_length, convert_to, int64, known_length, rank_of
 from hetero.graph import Constant, Output
 from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
@@ -119,16 +120,12 @@ def eye(node: PaddleNodeContext) -> ConversionResult:
 
 
 @translator("tril_triu", "tril", "triu")
-def triangle(node: PaddleNodeContext) -> ConversionResult:
+def triangle_of(node: PaddleNodeContext) -> ConversionResult:
     """Keep the elements on one side of a diagonal of each matrix."""
     value, offset = node.get_input("X"), node.get_attribute("diagonal", 0)
     kind = node.get_op_type()
     is_lower = node.get_attribute("lower", True) if kind == "tril_triu" else kind == "tril"
-    rows, columns = (ops.Range(int64(0), axis_length(value, axis), int64(1), Type.i64) for axis in (-2, -1))
-    shifted = ops.Add(ops.Unsqueeze(rows, int64([1])), int64(offset))
-    compare = ops.LessEqual if is_lower else ops.GreaterEqual
-    is_kept = compare(ops.Unsqueeze(columns, int64([0])), shifted)
-    return ops.Select(is_kept, value, scalar_like(value, 0))
+    return triangle(value, ops.LessEqual if is_lower else ops.GreaterEqual, offset)
 
 
 @translator("tril_indices", "triu_indices")
@@ -146,13 +143,12 @@ def triangle_indices(node: PaddleNodeContext) -> ConversionResult:
 def diagonal_matrix(node: PaddleNodeContext) -> ConversionResult:
     """A matrix with a vector on a diagonal, or a diagonal of a matrix."""
     value, offset = node.get_input("X"), node.get_attribute("offset", 0)
-    shape = value.partial_shape.to_shape()
     if rank_of(value) == 2:
-        places = [(row, row + offset) for row in range(shape[0]) if 0 <= row + offset < shape[1]]
-        return ops.GatherND(value, int64(np.array(places).reshape(-1, 2)))
-    size = shape[0] + abs(offset)
+        return diagonal_of(value, offset)
+    length = known_length(value, 0, "the length of a diagonal")
+    size = length + abs(offset)
     if size * size > MAX_COMPUTED:
         raise FrontendError(f"a matrix of {size} rows is too large")
     empty = np.full((size, size), node.get_attribute("padding_value", 0.0), value.element_type.to_dtype())
-    rows = np.arange(shape[0]) + max(-offset, 0)
+    rows = np.arange(length) + max(-offset, 0)
     return ops.ScatterNDUpdate(Constant(empty), int64(np.stack([rows, rows + offset], 1)), value)

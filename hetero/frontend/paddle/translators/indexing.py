@@ -124,7 +124,7 @@ def one_hot(node: PaddleNodeContext) -> ConversionResult:
 def multiplex(node: PaddleNodeContext) -> ConversionResult:
     """For each row the index of the tensor that it comes from."""
     index = ops.Reshape(node.get_input("Ids"), int64([-1]), False)
-    stacked = stack(node.tensors("X"), 1)
+    stacked = stack(node.get_inputs("X"), 1)
     places = ops.Unsqueeze(ops.Convert(index, Type.i64), int64([1]))
     return ops.GatherND(stacked, places, 1)
 
@@ -134,7 +134,7 @@ def index_put(node: PaddleNodeContext) -> ConversionResult:
     """Replace, or with ``accumulate`` increase, elements at indices that broadcast; a condition is its true places."""
     value, updates = node.get_input("x"), node.get_input("value")
     indices: list[Output] = []
-    for given in node.tensors("indices"):
+    for given in node.get_inputs("indices"):
         if given.element_type is Type.boolean:
             places = ops.NonZero(given, "i64")
             indices += [ops.Gather(places, int64(row), int64(0)).output(0) for row in range(rank_of(given))]

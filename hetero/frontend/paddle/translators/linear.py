@@ -46,7 +46,7 @@ def add_product(node: PaddleNodeContext) -> ConversionResult:
     return ops.Add(multiply_by(node.get_input("Input"), beta), multiply_by(product, alpha))
 
 
-rows({"einsum": lambda node: ops.Einsum(node.tensors("Operands"), node.get_attribute("equation").replace(" ", ""))})
+rows({"einsum": lambda node: ops.Einsum(node.get_inputs("Operands"), node.get_attribute("equation").replace(" ", ""))})
 
 
 @translator("kron")

@@ -41,7 +41,7 @@ rows(
             ("reshape", "reshape2"),
             lambda node: ops.Reshape(node.get_input("X"), node.integers("shape", "ShapeTensor", "Shape"), True),
         ),
-        "concat": lambda node: ops.Concat(node.tensors("X"), node.known_integer("axis", "AxisTensor", default=0)),
+        "concat": lambda node: ops.Concat(node.get_inputs("X"), node.known_integer("axis", "AxisTensor", default=0)),
         "tile": lambda node: ops.Tile(
             node.get_input("X"), node.integers("repeat_times", "RepeatTimes", "repeat_times_tensor")
         ),
@@ -103,7 +103,7 @@ def unsqueeze(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("stack")
 def stack_tensors(node: PaddleNodeContext) -> ConversionResult:
-    axis, parts = node.get_attribute("axis", 0), node.tensors("X")
+    axis, parts = node.get_attribute("axis", 0), node.get_inputs("X")
     axis = normalize_axis(axis, rank_of(parts[0]) + 1)
     return stack(parts, axis)
 
@@ -198,7 +198,7 @@ def shape_of(node: PaddleNodeContext) -> ConversionResult:
 @translator("meshgrid")
 def meshgrid(node: PaddleNodeContext) -> ConversionResult:
     """Each vector along its own axis of a grid of all of them."""
-    vectors = [ops.Reshape(vector, int64([-1]), False) for vector in node.tensors("X")]
+    vectors = [ops.Reshape(vector, int64([-1]), False) for vector in node.get_inputs("X")]
     shape = ops.Concat([ops.ShapeOf(vector) for vector in vectors], 0)
     grids = [
         ops.Broadcast(
@@ -239,7 +239,7 @@ def partial(node: PaddleNodeContext) -> ConversionResult:
     """Join or add the same range of columns of several matrices."""
     start, length = node.get_attribute("start_index", 0), node.get_attribute("length", -1)
     parts = []
-    for value in node.tensors("X"):
+    for value in node.get_inputs("X"):
         first = start if start >= 0 else start + value.partial_shape[1].get_length()
         end = np.iinfo(np.int64).max if length < 0 else first + length
         parts.append(ops.Slice(value, int64([first]), int64([end]), int64([1]), int64([1])).output(0))

@@ -120,7 +120,7 @@ def dequantize_by_scale(node: PaddleNodeContext) -> ConversionResult:
 @translator("fake_channel_wise_dequantize_max_abs")
 def dequantize_channels(node: PaddleNodeContext) -> ConversionResult:
     """Multiply by the scale of each channel, and of a second scale for all, over the ranges of ``quant_bits``."""
-    value, scales = node.get_input("X"), node.tensors("Scales")
+    value, scales = node.get_input("X"), node.get_inputs("Scales")
     value = convert_to(value, scales[0].element_type)
     bits = node.get_attribute("quant_bits", [8])
     axis = node.get_attribute("quant_axis", 0) if len(scales) == 1 else node.get_attribute("x_num_col_dims", 1)

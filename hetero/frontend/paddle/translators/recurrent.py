@@ -20,9 +20,9 @@ def network(node: PaddleNodeContext) -> ConversionResult:
     mode = node.get_attribute("mode", "RNN_TANH").lower()
     if mode not in RECURRENT_KINDS:
         raise FrontendError(f"mode must be one of {', '.join(RECURRENT_KINDS).upper()}, but is {mode.upper()}")
-    kind, value, states = RECURRENT_KINDS[mode], with_swapped_axes(node.get_input("Input")), node.tensors("PreState")
+    kind, value, states = RECURRENT_KINDS[mode], with_swapped_axes(node.get_input("Input")), node.get_inputs("PreState")
     layers, directions = node.get_attribute("num_layers", 1), 2 if node.get_attribute("is_bidirec", False) else 1
-    parameters, count = node.tensors("WeightList"), 2 * layers * directions
+    parameters, count = node.get_inputs("WeightList"), 2 * layers * directions
     if len(parameters) != 2 * count or len(states) != (2 if mode == "lstm" else 1):
         raise FrontendError(f"it has {len(parameters)} weights and {len(states)} states for {layers} layers")
     lengths = node.get_optional_input("SequenceLength")

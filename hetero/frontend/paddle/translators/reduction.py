@@ -8,12 +8,13 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.diagonals import diagonal_of
 from hetero.frontend.numerics.reduction import log_sum_exp, norm
 from hetero.frontend.paddle.node_context import PaddleNodeContext, PaddleTranslator, rows, translator
 from hetero.frontend.paddle.translators.creation import MAX_COMPUTED
 from hetero.frontend.translation.translators import Attr, ConversionResult, Row
 from hetero.frontend.translation.values import axis_length, convert_to, int64, known_length, rank_of, scalar_like
-from hetero.graph import Constant, Op, Output, as_output
+from hetero.graph import Op, Output
 from hetero.system.errors import FrontendError
 
 
@@ -151,18 +152,10 @@ def cumulative(node: PaddleNodeContext) -> ConversionResult:
 @translator("diagonal", "trace")
 def diagonal(node: PaddleNodeContext) -> ConversionResult:
     """Elements whose places on two axes differ by ``offset``, along a new last axis; for a trace their sum."""
-    value = as_output(node.get_input("X" if node.has_input("X") else "Input"))
-    rank = rank_of(value)
-    first, second = (node.get_attribute(name, at) % rank for at, name in enumerate(("axis1", "axis2")))
-    offset = node.get_attribute("offset", 0)
-    shape = value.partial_shape
-    row_count, column_count = (shape[axis].get_length() for axis in (first, second))
-    places = [(row, row + offset) for row in range(row_count) if 0 <= row + offset < column_count]
-    order = [first, second, *(axis for axis in range(rank) if axis not in (first, second))]
-    index = Constant(np.array(places, np.int64).reshape(-1, 2))
-    picked = ops.GatherND(ops.Transpose(value, int64(order)), index).output(0)
-    moved = ops.Transpose(picked, int64([*range(1, rank - 1), 0]))
-    return ops.ReduceSum(moved, int64([-1]), False) if node.get_op_type() == "trace" else moved
+    value = node.get_input("X" if node.has_input("X") else "Input")
+    axes = (node.get_attribute(name, default) for default, name in enumerate(("axis1", "axis2")))
+    elements = diagonal_of(value, node.get_attribute("offset", 0), *axes)
+    return ops.ReduceSum(elements, int64([-1]), False) if node.get_op_type() == "trace" else elements
 
 
 def _sorted(node: PaddleNodeContext, mode: str, count: Output | None, stable: bool) -> ConversionResult:

@@ -8,18 +8,18 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.diagonals import diagonal_numbers, diagonal_of, triangle
 from hetero.frontend.pytorch.node_context import TorchNodeContext, promoted, rows, translator
 from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import (
     arange,
-    axis_length,
     int64,
     known_length,
     normalize_axis,
     rank_of,
     scalar_like,
 )
-from hetero.graph import Constant, Node, Op, Output
+from hetero.graph import Constant, Node, Output
 
 
 @translator("aten::full", "aten::zeros", "aten::ones", "aten::full_like", "aten::zeros_like", "aten::ones_like",
@@ -66,32 +66,19 @@ def spaced(node: TorchNodeContext) -> Translation:
     return ops.Convert(numbers, kind)
 
 
-def _diagonal_offsets(rows: Output | Constant, columns: Output | Constant) -> Node:
-    """Return a matrix with the diagonal of each element: its column minus its row.
-
-    It is computed at run time, so that no large constant is made from two numbers of a file.
-    """
-    return ops.Subtract(ops.Unsqueeze(arange(columns), int64([0])), ops.Unsqueeze(arange(rows), int64([1])))
-
-
 @translator("aten::eye")
 def eye(node: TorchNodeContext) -> Translation:
     height = node.get_attribute("n")
-    offsets = _diagonal_offsets(int64(height), int64(node.get_attribute("m", height)))
-    return ops.Convert(ops.Equal(offsets, 0), node.output_type())
+    numbers = diagonal_numbers(int64(height), int64(node.get_attribute("m", height)))
+    return ops.Convert(ops.Equal(numbers, 0), node.output_type())
 
 
 @translator("aten::tril_indices", "aten::triu_indices")
 def triangle_indices(node: TorchNodeContext) -> Translation:
     """The rows and the columns of the elements of a triangle."""
-    offsets = _diagonal_offsets(int64(node.get_attribute("row")), int64(node.get_attribute("col")))
+    numbers = diagonal_numbers(int64(node.get_attribute("row")), int64(node.get_attribute("col")))
     compare = ops.LessEqual if node.get_op_type() == "aten::tril_indices" else ops.GreaterEqual
-    return ops.Convert(ops.NonZero(compare(offsets, node.get_attribute("offset", 0))), node.output_type())
-
-
-def _triangle(value: Output, compare: type[Op], diagonal: int) -> Node:
-    offsets = _diagonal_offsets(axis_length(value, -2), axis_length(value, -1))
-    return ops.Select(compare(offsets, int64(diagonal)), value, scalar_like(value, 0))
+    return ops.Convert(ops.NonZero(compare(numbers, node.get_attribute("offset", 0))), node.output_type())
 
 
 def _diagonal_matrix(value: Output, offset: int, first: int = -2, second: int = -1) -> Node:
@@ -100,34 +87,22 @@ def _diagonal_matrix(value: Output, offset: int, first: int = -2, second: int = 
     size = int64(known_length(value, -1, "the length of a diagonal") + abs(offset))
     padding = [0] * (rank - 1) + [max(-offset, 0)], [0] * (rank - 1) + [max(offset, 0)]
     padded = ops.Unsqueeze(ops.Pad(value, *padding, "constant", scalar_like(value, 0)), [-1])
-    matrices = ops.Select(ops.Equal(_diagonal_offsets(size, size), int64(offset)), padded, scalar_like(value, 0))
+    matrices = ops.Select(ops.Equal(diagonal_numbers(size, size), int64(offset)), padded, scalar_like(value, 0))
     order = list(range(rank - 1))
     for axis, at in sorted(((normalize_axis(first, rank + 1), rank - 1), (normalize_axis(second, rank + 1), rank))):
         order.insert(axis, at)
     return ops.Transpose(matrices, int64(order))
 
 
-def _diagonal(value: Output, offset: int, first: int = 0, second: int = 1) -> Node:
-    """Return the diagonals of the matrices along two axes, as the last axis."""
-    rank = rank_of(value)
-    axes = [normalize_axis(axis, rank) for axis in (first, second)]
-    height, width = (known_length(value, axis, "the size of a matrix") for axis in axes)
-    indices = [(row, row + offset) for row in range(height) if 0 <= row + offset < width]
-    others = [axis for axis in range(rank) if axis not in axes]
-    matrices = ops.Transpose(value, int64([*axes, *others]))
-    diagonals = ops.GatherND(matrices, int64(np.reshape(indices, (-1, 2))))
-    return ops.Transpose(diagonals, int64([*range(1, len(others) + 1), 0]))
-
-
 _AXES: dict[str, Any] = {"first": Attr("dim1", 0), "second": Attr("dim2", 1)}
 
 rows({
-    "aten::tril": Row(_triangle, "self", compare=ops.LessEqual, diagonal=Attr("diagonal", 0)),
-    "aten::triu": Row(_triangle, "self", compare=ops.GreaterEqual, diagonal=Attr("diagonal", 0)),
-    "aten::diagonal": Row(_diagonal, "self", offset=Attr("offset", 0), **_AXES),
-    "aten::diagonal_copy": Row(_diagonal, "self", offset=Attr("offset", 0), **_AXES),
+    "aten::tril": Row(triangle, "self", compare=ops.LessEqual, diagonal=Attr("diagonal", 0)),
+    "aten::triu": Row(triangle, "self", compare=ops.GreaterEqual, diagonal=Attr("diagonal", 0)),
+    "aten::diagonal": Row(diagonal_of, "self", offset=Attr("offset", 0), **_AXES),
+    "aten::diagonal_copy": Row(diagonal_of, "self", offset=Attr("offset", 0), **_AXES),
     "aten::diag": Row(
-        lambda value, offset: (_diagonal if rank_of(value) == 2 else _diagonal_matrix)(value, offset),
+        lambda value, offset: (diagonal_of if rank_of(value) == 2 else _diagonal_matrix)(value, offset),
         "self", offset=Attr("diagonal", 0),
     ),
     "aten::diagflat": Row(
@@ -139,5 +114,5 @@ rows({
     ),
 })  # fmt: skip
 rows({
-    "aten::trace": Row(lambda value: ops.ReduceSum(_diagonal(value, 0), [0], False), "self")
+    "aten::trace": Row(lambda value: ops.ReduceSum(diagonal_of(value, 0), [0], False), "self")
 }, promoted)  # fmt: skip

@@ -115,10 +115,6 @@ def _is_infinite(value: Output, **signs: bool) -> Node:
     return ops.IsInf(value, signs) if value.element_type.is_real() else ops.NotEqual(value, value)
 
 
-def _is_finite(value: Output) -> Node:
-    return ops.IsFinite(value) if value.element_type.is_real() else ops.Equal(value, value)
-
-
 _COMPARISONS = {
     "eq": ops.Equal, "ne": ops.NotEqual, "lt": ops.Less, "le": ops.LessEqual, "gt": ops.Greater, "ge": ops.GreaterEqual,
 }  # fmt: skip
@@ -206,7 +202,9 @@ rows({
     "aten::isnan": Row(_is_nan, "self"), "aten::isinf": Row(_is_infinite, "self"),
     "aten::isposinf": Row(_is_infinite, "self", detect_negative=False),
     "aten::isneginf": Row(_is_infinite, "self", detect_positive=False),
-    "aten::isfinite": Row(_is_finite, "self"),
+    "aten::isfinite": Row(
+        lambda value: ops.IsFinite(value) if value.element_type.is_real() else ops.Equal(value, value), "self"
+    ),
     **{f"aten::{name}": Row(lambda x: x, 0) for name in (
         "clone", "alias", "detach", "detach_", "contiguous", "lift_fresh_copy", "lift_fresh", "alias_copy", "real",
         "conj_physical", "resolve_conj", "resolve_neg",

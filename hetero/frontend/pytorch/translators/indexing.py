@@ -228,10 +228,6 @@ def _repeated(counts: Output) -> Node:
     return ops.Bucketize(arange(total), ops.CumSum(counts, 0), "i64", False)
 
 
-def _selected(value: Output, index: Output, axis: int) -> Output | Node:
-    return ops.Gather(value, reshape(index, [-1]), axis) if rank_of(value) else value
-
-
 def _gathered(value: Output, indices: Output, axis: int) -> Output | Node:
     if rank_of(value) == 0:
         return ops.Broadcast(value, ops.ShapeOf(indices))
@@ -311,7 +307,10 @@ rows({
     "aten::embedding": Row(ops.Gather, "weight", "indices", axis=0),
     "aten::select": Row(ops.Gather, "self", "index", axis=Attr("dim")),
     "aten::select_copy": Row(ops.Gather, "self", "index", axis=Attr("dim")),
-    "aten::index_select": Row(_selected, "self", "index", axis=Attr("dim")),
+    "aten::index_select": Row(
+        lambda value, index, axis: ops.Gather(value, reshape(index, [-1]), axis) if rank_of(value) else value,
+        "self", "index", axis=Attr("dim"),
+    ),
     "aten::gather": Row(_gathered, "self", "index", axis=Attr("dim")),
     "aten::take": Row(lambda value, index: ops.Gather(reshape(value, [-1]), index, 0), "self", "index"),
     "aten::take_along_dim": Row(_taken_along, "self", "indices", axis=Attr("dim", None)),

@@ -50,10 +50,6 @@ def _cross_product(left: Output, right: Output, axis: int | None) -> Node:
     )
 
 
-def _outer_product(left: Output, right: Output) -> Node:
-    return ops.Multiply(ops.Unsqueeze(left, [1]), ops.Unsqueeze(right, [0]))
-
-
 def _inverse_and_status(value: Output) -> list[Node]:
     """Return the inverse, and 0 for success: what fails raises an error."""
     return [ops.Inverse(value), ops.Broadcast(np.int32(0), axis_length(value, range(rank_of(value) - 2)))]
@@ -63,7 +59,10 @@ rows({
     "aten::mm": Row(_product, "self", "mat2"), "aten::bmm": Row(_product, "self", "mat2"),
     "aten::matmul": Row(_product, "self", "other"), "aten::mv": Row(_product, "self", "vec"),
     "aten::dot": Row(_product, "self", "tensor"), "aten::vdot": Row(_product, "self", "other"),
-    "aten::inner": Row(_inner_product, "self", "other"), "aten::outer": Row(_outer_product, "self", "vec2"),
+    "aten::inner": Row(_inner_product, "self", "other"),
+    "aten::outer": Row(
+        lambda left, right: ops.Multiply(ops.Unsqueeze(left, [1]), ops.Unsqueeze(right, [0])), "self", "vec2"
+    ),
     "aten::tensordot": Row(
         _tensor_product, "self", "other", left_summed=Attr("dims_self"), right_summed=Attr("dims_other")
     ),
@@ -78,7 +77,11 @@ rows({
 
 
 rows(
-    {"aten::einsum": lambda node: ops.Einsum(node.tensors("tensors"), node.get_attribute("equation").replace(" ", ""))}
+    {
+        "aten::einsum": lambda node: ops.Einsum(
+            node.get_inputs("tensors"), node.get_attribute("equation").replace(" ", "")
+        )
+    }
 )
 
 

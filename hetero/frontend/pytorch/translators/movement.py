@@ -160,17 +160,13 @@ rows({
 
 def _joined(row: Row) -> Translator:
     """Return the translator of a row whose inputs are ``tensors``, in the element type of the result."""
-    return lambda node: row.make(node, [convert_to(part, node.output_type()) for part in node.tensors("tensors")])
+    return lambda node: row.make(node, [convert_to(part, node.output_type()) for part in node.get_inputs("tensors")])
 
 
 def _concatenated(*parts: Output, axis: int) -> Node:
     # A vector without elements is left out, whatever the rank of the others.
     kept = [part for part in parts if part.partial_shape.is_dynamic or part.shape != (0,)]
     return ops.Concat(kept or parts[:1], axis)
-
-
-def _stacked_columns(*parts: Output) -> Node:
-    return ops.Concat([reshape(part, [-1, 1]) if rank_of(part) < 2 else part for part in parts], 1)
 
 
 rows({
@@ -183,7 +179,9 @@ rows({
     ),
     "aten::vstack": Row(lambda *parts: ops.Concat([_of_rank(part, 2) for part in parts], 0)),
     "aten::dstack": Row(lambda *parts: ops.Concat([_of_rank(part, 3) for part in parts], 2)),
-    "aten::column_stack": Row(_stacked_columns),
+    "aten::column_stack": Row(
+        lambda *parts: ops.Concat([reshape(part, [-1, 1]) if rank_of(part) < 2 else part for part in parts], 1)
+    ),
 }, _joined)  # fmt: skip
 
 
@@ -270,7 +268,7 @@ def difference(node: TorchNodeContext) -> Translation:
 @translator("aten::meshgrid")
 def mesh_grid(node: TorchNodeContext) -> Translation:
     """Each vector along its own axis of a grid; the first two axes are swapped for images."""
-    vectors = [reshape(vector, [-1]) for vector in node.tensors("tensors")]
+    vectors = [reshape(vector, [-1]) for vector in node.get_inputs("tensors")]
     count = len(vectors)
     axes = list(range(count))
     if node.get_attribute("indexing", "ij") == "xy" and count > 1:

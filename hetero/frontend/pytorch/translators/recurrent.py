@@ -14,7 +14,7 @@ from hetero.system.errors import FrontendError
 @translator(*(f"aten::{name}_cell" for name in RECURRENT_KINDS))
 def cell(node: TorchNodeContext) -> Translation:
     kind = RECURRENT_KINDS[node.get_op_type().removeprefix("aten::").removesuffix("_cell")]
-    states = node.tensors("hx")
+    states = node.get_inputs("hx")
     weights = recurrent_weights(kind, [node.get_optional_input(name) for name in ("w_ih", "w_hh", "b_ih", "b_hh")])
     size = known_length(weights[1], -1, "the size of the state")
     return kind.cell(node.get_input("input"), *states, *weights, hidden_size=size, **kind.attributes).outputs()
@@ -24,7 +24,7 @@ def cell(node: TorchNodeContext) -> Translation:
 def network(node: TorchNodeContext) -> Translation:
     """All layers; the states are ``[layers · directions, batch, size]``, the data ``[time, batch, size]``."""
     kind = RECURRENT_KINDS[node.get_op_type().removeprefix("aten::")]
-    value, states, parameters = node.get_input("input"), node.tensors("hx"), node.tensors("params")
+    value, states, parameters = node.get_input("input"), node.get_inputs("hx"), node.get_inputs("params")
     layers, directions = node.get_attribute("num_layers"), 2 if node.get_attribute("bidirectional") else 1
     if node.get_attribute("train") and node.get_attribute("dropout"):
         raise FrontendError("dropout in training mode is not supported: export the module after eval()")

@@ -62,14 +62,16 @@ def _booleans(node: TorchNodeContext) -> Output:
     return node.converted("self", Type.boolean)
 
 
-def _sum_without_nan(value: Output, axes: Output, keep_dims: bool) -> Node:
-    return ops.ReduceSum(ops.Select(ops.Equal(value, value), value, scalar_like(value, 0)), axes, keep_dims)
-
-
 rows({
     "aten::sum": Row(ops.ReduceSum, keep_dims=_KEEPS), "aten::mean": Row(ops.ReduceMean, keep_dims=_KEEPS),
     "aten::prod": Row(ops.ReduceProd, keep_dims=_KEEPS), "aten::amax": Row(ops.ReduceMax, keep_dims=_KEEPS),
-    "aten::amin": Row(ops.ReduceMin, keep_dims=_KEEPS), "aten::nansum": Row(_sum_without_nan, keep_dims=_KEEPS),
+    "aten::amin": Row(ops.ReduceMin, keep_dims=_KEEPS),
+    "aten::nansum": Row(
+        lambda value, axes, keep_dims: ops.ReduceSum(
+            ops.Select(ops.Equal(value, value), value, scalar_like(value, 0)), axes, keep_dims
+        ),
+        keep_dims=_KEEPS,
+    ),
     "aten::aminmax": Row(
         lambda value, axes, keeps: [ops.ReduceMin(value, axes, keeps), ops.ReduceMax(value, axes, keeps)], keeps=_KEEPS
     ),

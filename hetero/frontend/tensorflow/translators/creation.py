@@ -12,10 +12,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.movement import broadcast_shapes
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, Values, rows, translator
 from hetero.frontend.tensorflow.translators.signal import own_shape
 from hetero.frontend.translation.translators import Attr, Row, Translation
-from hetero.frontend.translation.values import arange, convert_to, dimension_count, int64, rank_of, reshape, scalar_like
+from hetero.frontend.translation.values import arange, convert_to, int64, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Node, Op, Output
 from hetero.system.errors import FrontendError
 
@@ -93,26 +94,14 @@ def _empty(shape: Output, kind: Type) -> Op:
     return ops.Broadcast(Constant(np.zeros((), kind.to_dtype())), shape)
 
 
-def _one_hot(indices: Output, *numbers: Output, axis: int) -> Op:
-    return ops.OneHot(indices, *(reshape(number, ()) for number in numbers), axis)
-
-
-def _broadcast_shapes(first: Output, second: Output) -> Op:
-    """Return the shape that two shapes broadcast to."""
-    counts = [dimension_count(shape) for shape in (first, second)]
-    first, second = (_prepend_ones(shape, max(counts) - count) for shape, count in zip((first, second), counts))
-    return ops.Select(ops.Equal(first, scalar_like(first, 1)), second, first)
-
-
-def _prepend_ones(shape: Output, count: int) -> Output:
-    ones = Constant(np.ones(count, shape.element_type.to_dtype()))
-    return ops.Concat([ones, shape], 0).output(0) if count else shape
-
-
 rows(
     {
-        "BroadcastArgs": Row(_broadcast_shapes), "Empty": Row(_empty, 0, kind=Attr("dtype")),
-        "LinSpace": Row(_linspace), "OneHot": Row(_one_hot, axis=Attr("axis", -1, int)),
+        "BroadcastArgs": Row(broadcast_shapes), "Empty": Row(_empty, 0, kind=Attr("dtype")),
+        "LinSpace": Row(_linspace),
+        "OneHot": Row(
+            lambda indices, *numbers, axis: ops.OneHot(indices, *(reshape(number, ()) for number in numbers), axis),
+            axis=Attr("axis", -1, int),
+        ),
         "Range": Row(lambda start, limit, delta: ops.Range(start, limit, delta, start.element_type)),
     }
 )  # fmt: skip

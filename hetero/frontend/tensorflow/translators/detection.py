@@ -6,10 +6,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.movement import pad_to
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import arange, axis_length, convert_to, int64, reshape, scalar_like
-from hetero.graph import Constant, Node, Output, constant_array
+from hetero.graph import Node, Output
 
 
 @translator(*(f"NonMaxSuppression{version}" for version in ("", "V2", "V3", "V4", "V5")))
@@ -35,7 +36,7 @@ def non_max_suppression(node: TensorflowNodeContext) -> Translation:
         return outputs
     count = reshape(selected.output(2), ())
     if node.get_attribute("pad_to_max_output_size", False, bool):
-        outputs = [_pad_to(value, reshape(limit, ()), count) for value in outputs]
+        outputs = [pad_to(value, reshape(limit, ()), count) for value in outputs]
     return [*outputs, count]
 
 
@@ -46,14 +47,6 @@ def _suppress(boxes: Output | Node, scores: Output | Node, limit: Output, thresh
     """
     numbers = [convert_to(reshape(value, ()), Type.f32) for value in thresholds]
     return ops.NonMaxSuppression(boxes, scores, limit, *numbers, output_type=Type.i32)
-
-
-def _pad_to(column: Output, length: Output, count: Output) -> Output:
-    """Pad a vector of ``count`` elements by zeros to a length."""
-    missing = ops.Unsqueeze(ops.Subtract(length, count), int64([0]))
-    padded = ops.Pad(column, Constant(np.zeros(1, np.int32)), missing, "constant", scalar_like(column, 0)).output(0)
-    known_length = constant_array(length)
-    return padded if known_length is None else reshape(padded, (int(known_length.reshape(-1)[0]),))
 
 
 @translator("CombinedNonMaxSuppression")

@@ -26,18 +26,10 @@ def _floor_of_quotient(left: Output, right: Output) -> Op:
     return ops.Floor(quotient) if left.element_type.is_real() else quotient
 
 
-def _round(value: Output) -> Op | Output:
-    return ops.Round(value) if value.element_type.is_real() else value
-
-
 def _zero_where_zero(factor: Output, result: Op) -> Op:
     """Return the result with zeros where the factor is 0, even if the result is infinite or NaN there."""
     zero = scalar_like(factor, 0)
     return ops.Select(ops.Equal(factor, zero), zero, result)
-
-
-def _is_near(x: Output, y: Output, tolerance: float) -> Op:
-    return ops.Less(ops.Abs(ops.Subtract(x, y)), scalar_like(x, tolerance))
 
 
 def _to_bool(value: Output) -> Op:
@@ -59,7 +51,9 @@ rows(
         "IsNan": Row(ops.IsNaN), "LeftShift": Row(ops.BitwiseLeftShift), "Log": Row(ops.Log),
         "Log1p": Row(elementwise.log1p), "Maximum": Row(ops.Maximum), "Minimum": Row(ops.Minimum), "Mod": Row(ops.Mod),
         "Pow": Row(ops.Power), "Reciprocal": Row(elementwise.reciprocal), "RightShift": Row(ops.BitwiseRightShift),
-        "Rint": Row(ops.Round), "Round": Row(_round), "Rsqrt": Row(elementwise.reciprocal_square_root),
+        "Rint": Row(ops.Round),
+        "Round": Row(lambda value: ops.Round(value) if value.element_type.is_real() else value),
+        "Rsqrt": Row(elementwise.reciprocal_square_root),
         "Sign": Row(ops.Sign), "Sin": Row(ops.Sin), "Sinh": Row(ops.Sinh), "Sqrt": Row(ops.Sqrt),
         "SquaredDifference": Row(ops.SquaredDifference), "Tan": Row(ops.Tan), "Tanh": Row(ops.Tanh),
         "TruncateDiv": Row(elementwise.truncate_divide), "TruncateMod": Row(ops.Mod),
@@ -77,7 +71,11 @@ rows(
 # Comparison and logic.
 rows(
     {
-        "ApproximateEqual": Row(_is_near, tolerance=Attr("tolerance", 1e-5, float)), "Equal": Row(ops.Equal),
+        "ApproximateEqual": Row(
+            lambda x, y, tolerance: ops.Less(ops.Abs(ops.Subtract(x, y)), scalar_like(x, tolerance)),
+            tolerance=Attr("tolerance", 1e-5, float),
+        ),
+        "Equal": Row(ops.Equal),
         "Greater": Row(ops.Greater), "GreaterEqual": Row(ops.GreaterEqual), "Less": Row(ops.Less),
         "LessEqual": Row(ops.LessEqual), "LogicalAnd": Row(ops.LogicalAnd), "LogicalNot": Row(ops.LogicalNot),
         "LogicalOr": Row(ops.LogicalOr), "LogicalXor": Row(ops.LogicalXor), "NotEqual": Row(ops.NotEqual),

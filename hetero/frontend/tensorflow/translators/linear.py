@@ -14,6 +14,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.diagonals import main_diagonal, matrix_of_diagonal, set_main_diagonal
 from hetero.frontend.numerics.xla import ConvolutionSpec, DotDimensions, convolution, dot_general
 from hetero.frontend.protobuf import Message, Schema, decode
 from hetero.frontend.tensorflow.decoding.messages import CONVOLUTION_DIMENSIONS, DOT_DIMENSIONS
@@ -69,13 +70,6 @@ def _cross_product(left: Output, right: Output) -> Op:
     )
 
 
-def _matrix_of_diagonal(diagonal: Output, others: Output | None = None) -> Op:
-    """Place ``[…, N]`` on the diagonals of ``[…, N, N]``. ``others``: the other elements, by default 0."""
-    length = axis_length(diagonal, -1)
-    others = scalar_like(diagonal, 0).output(0) if others is None else others
-    return ops.Select(_main_diagonal(length, length), ops.Unsqueeze(diagonal, int64([-2])), others)
-
-
 def _band_part(matrix: Output, *limits: Output) -> Op:
     """Zero elements more than ``lower`` below or ``upper`` above the main diagonal; a negative number is no limit."""
     lower, upper = (reshape(convert_to(limit, Type.i64), ()) for limit in limits)
@@ -86,32 +80,18 @@ def _band_part(matrix: Output, *limits: Output) -> Op:
     return ops.Select(ops.LogicalAnd(in_lower, in_upper), matrix, scalar_like(matrix, 0))
 
 
-def _set_main_diagonal(matrix: Output, diagonal: Output) -> Node:
-    """Replace the diagonals of matrices ``[…, M, N]`` by ``[…, min(M, N)]``."""
-    rows, columns = (axis_length(matrix, axis) for axis in (-2, -1))
-    # Columns beyond the diagonal take its last element, which the mask then ignores.
-    last = ops.Subtract(axis_length(diagonal, -1), int64(1))
-    per_column = ops.Gather(diagonal, ops.Minimum(arange(columns), last), int64(-1))
-    return ops.Select(_main_diagonal(rows, columns), ops.Unsqueeze(per_column, int64([-2])), matrix)
-
-
 def _main_diagonal_of(matrix: Output) -> Node:
     rows, columns = (axis_length(matrix, axis) for axis in (-2, -1))
-    on_diagonal = ops.Select(_main_diagonal(rows, columns), matrix, scalar_like(matrix, 0))
+    on_diagonal = ops.Select(main_diagonal(rows, columns), matrix, scalar_like(matrix, 0))
     # The other elements of a column are 0.
     total = ops.ReduceSum(on_diagonal, int64([-2]), False)
     return ops.Slice(total, int64([0]), reshape(ops.Minimum(rows, columns).output(0), (1,)), int64([1]), int64([-1]))
 
 
-def _main_diagonal(rows: Output, columns: Output) -> Output:
-    """Return a boolean mask ``[rows, columns]`` of the main diagonal."""
-    return ops.Equal(ops.Unsqueeze(arange(rows), int64([1])), arange(columns)).output(0)
-
-
 def _tensor_of_diagonal(value: Output) -> Op:
     """Place the elements of a tensor ``[D…]`` on the diagonal of ``[D…, D…]``."""
     shape = ops.ShapeOf(value)
-    return ops.Reshape(_matrix_of_diagonal(reshape(value, (-1,))), ops.Concat([shape, shape], 0), False)
+    return ops.Reshape(matrix_of_diagonal(reshape(value, (-1,))), ops.Concat([shape, shape], 0), False)
 
 
 def _diagonal_of_tensor(value: Output) -> Op:
@@ -136,10 +116,10 @@ rows(
             for name, row in {
                 "MatrixBandPart": Row(_band_part),
                 "MatrixDeterminant": Row(ops.Det),
-                "MatrixDiag": Row(_matrix_of_diagonal),
+                "MatrixDiag": Row(matrix_of_diagonal),
                 "MatrixDiagPart": Row(_main_diagonal_of),
                 "MatrixInverse": Row(ops.Inverse, adjoint=_ADJOINT),
-                "MatrixSetDiag": Row(_set_main_diagonal),
+                "MatrixSetDiag": Row(set_main_diagonal),
                 "MatrixSolve": Row(_solve, adjoint=_ADJOINT),
             }.items()
         },
@@ -154,8 +134,7 @@ def matrices_of_diagonals(node: TensorflowNodeContext) -> Translation:
     low, high = _diagonal_range(node)
     rows, columns = (node.get_values_from_const_input(index, dtype=int) for index in (2, 3))
     if low == high == 0 and rows == columns == -1:
-        length = axis_length(diagonals, -1)
-        return ops.Select(_main_diagonal(length, length), ops.Unsqueeze(diagonals, int64([-2])), padding)
+        return matrix_of_diagonal(diagonals, padding)
     longest = known_length(diagonals, -1, "the length of diagonals")
     least_rows, least_columns = longest - min(high, 0), longest + max(low, 0)
     if rows == columns == -1:
@@ -169,7 +148,7 @@ def set_diagonals(node: TensorflowNodeContext) -> Translation:
     matrix, diagonals = node.get_input(0), node.get_input(1)
     low, high = _diagonal_range(node, 2)
     if low == high == 0:
-        return _set_main_diagonal(matrix, diagonals)
+        return set_main_diagonal(matrix, diagonals)
     shape = tuple(known_length(matrix, axis, "the shape of the matrices") for axis in (-2, -1))
     return _place(node, diagonals, matrix, (low, high), shape)
 

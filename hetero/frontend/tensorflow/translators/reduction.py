@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -186,10 +185,6 @@ def _list_difference(values: Output, excluded: Output, kind: Type) -> Translatio
     return [ops.Gather(values, indices, int64(0)), convert_to(indices, kind)]
 
 
-def _bucketize(value: Output, boundaries: Sequence[float]) -> Op:
-    return ops.Bucketize(value, Constant(np.array(boundaries, np.float32)), Type.i32, False)
-
-
 def _invert_permutation(order: Output) -> Op:
     positions = convert_to(arange(axis_length(order, 0)), order.element_type)
     return ops.ScatterUpdate(order, order, positions, int64(0))
@@ -259,7 +254,10 @@ _INDEX_TYPE: dict[str, Any] = {"output_type": Attr("out_type", Type.i32)}
 rows(
     {
         "Bincount": Row(_bincount),
-        "Bucketize": Row(_bucketize, boundaries=Attr("boundaries", ())),
+        "Bucketize": Row(
+            lambda value, boundaries: ops.Bucketize(value, Constant(np.array(boundaries, np.float32)), Type.i32, False),
+            boundaries=Attr("boundaries", ()),
+        ),
         "DenseBincount": Row(_dense_bincount, is_binary=Attr("binary_output", False, bool)),
         "HistogramFixedWidth": Row(_histogram, dtype=Attr("dtype", Type.i32)),
         "InvertPermutation": Row(_invert_permutation),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.movement import pad_to
 from hetero.frontend.numerics.resize import resize_bilinear, resize_nearest
 from hetero.frontend.tflite.node_context import TfliteNodeContext, translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import convert_to, int64, reshape, scalar_like
-from hetero.graph import Constant, Output, constant_array
 
 translator("RESIZE_NEAREST_NEIGHBOR")(resize_nearest)
 
@@ -43,12 +41,4 @@ def non_max_suppression(node: TfliteNodeContext) -> Translation:
     )
     columns = [ops.Gather(value, int64(2), int64(1)).output(0) for value in selected.outputs()[: 1 + is_soft]]
     count = reshape(selected.output(2), ())
-    return [*(_pad_to(column, max_count, count) for column in columns), count]
-
-
-def _pad_to(column: Output, length: Output, count: Output) -> Output:
-    """Pad a vector of ``count`` elements by zeros to a length."""
-    missing = ops.Unsqueeze(ops.Subtract(length, count), int64([0]))
-    padded = ops.Pad(column, Constant(np.zeros(1, np.int32)), missing, "constant", scalar_like(column, 0)).output(0)
-    known_length = constant_array(length)
-    return padded if known_length is None else reshape(padded, (int(known_length.reshape(-1)[0]),))
+    return [*(pad_to(column, max_count, count) for column in columns), count]

@@ -10,15 +10,14 @@ import tflite
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.movement import end_of_slice, stack
+from hetero.frontend.numerics.diagonals import matrix_of_diagonal, set_main_diagonal
+from hetero.frontend.numerics.movement import broadcast_shapes, end_of_slice, stack
 from hetero.frontend.tflite.decoded import TfliteTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import Quantization, Translator, preserves_quantization
 from hetero.frontend.tflite.translators.common import apply_activation, clamp_to_activation
 from hetero.frontend.translation.translators import Attr, Row, Translation, as_outputs
 from hetero.frontend.translation.values import (
-    arange,
-    axis_length,
     channels_last,
     channels_second,
     constant_input,
@@ -47,8 +46,11 @@ def _of_channels_second(operator: Row) -> Translator:
 
 rows(
     {
+        "BROADCAST_ARGS": Row(broadcast_shapes, 0, 1),
         "BROADCAST_TO": Row(ops.Broadcast, 0, 1),
         "FILL": Row(ops.Broadcast, 1, 0),  # input 0 is the shape, input 1 the value
+        "MATRIX_DIAG": Row(matrix_of_diagonal, 0),
+        "MATRIX_SET_DIAG": Row(set_main_diagonal, 0, 1),
         "PACK": Row(lambda *values, axis: stack(values, axis), axis=Attr("axis", 0)),
         "RANGE": Row(lambda start, stop, step: ops.Range(start, stop, step, start.element_type), 0, 1, 2),
         "REVERSE_SEQUENCE": Row(
@@ -244,50 +246,3 @@ def _pads(node: TfliteNodeContext) -> list[Output]:
 def shape(node: TfliteNodeContext) -> Translation:
     lengths = ops.ShapeOf(node.get_input(0), node.output_type(0))
     return ops.Slice(lengths, int64([0]), int64([-1]), int64([1])) if node.input_tensor(0).is_complex else lengths
-
-
-@translator("BROADCAST_ARGS")
-def broadcast_args(node: TfliteNodeContext) -> Translation:
-    """Return the shape that two shapes broadcast to."""
-    shapes = [node.get_input(0), node.get_input(1)]
-    counts = [dimension_count(shape) for shape in shapes]
-    rank = max(counts)
-    first, second = (_prepend_ones(shape, rank - count) for shape, count in zip(shapes, counts))
-    known = constant_array(shapes[1])
-    if known is None:
-        first, second, known = second, first, constant_array(shapes[0])
-    if known is not None:
-        known = np.concatenate([np.ones(rank - known.size), known])
-        # Constant indices, so that dimensions of the other shape that are known stay known.
-        indices = np.arange(rank) + np.where(known == 1, 0, rank)
-        return ops.Gather(ops.Concat([first, second], 0), int64(indices), int64(0))
-    return ops.Select(ops.Equal(first, scalar_like(first, 1)), second, first)
-
-
-def _prepend_ones(shape: Output, count: int) -> Output:
-    ones = Constant(np.ones(count, shape.element_type.to_dtype()))
-    return ops.Concat([ones, shape], 0).output(0) if count else shape
-
-
-@translator("MATRIX_DIAG")
-def matrix_diag(node: TfliteNodeContext) -> Translation:
-    """Place ``[…, N]`` on the diagonals of ``[…, N, N]``."""
-    diagonal = node.get_input(0)
-    length = axis_length(diagonal, -1)
-    return ops.Select(_on_diagonal(length, length), ops.Unsqueeze(diagonal, int64([-2])), scalar_like(diagonal, 0))
-
-
-@translator("MATRIX_SET_DIAG")
-def matrix_set_diag(node: TfliteNodeContext) -> Translation:
-    """Replace the diagonals of matrices ``[…, M, N]`` by ``[…, min(M, N)]``."""
-    matrix, diagonal = node.get_input(0), node.get_input(1)
-    rows, columns = (axis_length(matrix, axis) for axis in (-2, -1))
-    # Columns beyond the diagonal take its last element, which the mask then ignores.
-    last = ops.Subtract(axis_length(diagonal, -1), int64(1))
-    per_column = ops.Gather(diagonal, ops.Minimum(arange(columns), last), int64(-1))
-    return ops.Select(_on_diagonal(rows, columns), ops.Unsqueeze(per_column, int64([-2])), matrix)
-
-
-def _on_diagonal(rows: Output, columns: Output) -> Output:
-    """Return a boolean mask ``[rows, columns]`` of the main diagonal."""
-    return ops.Equal(ops.Unsqueeze(arange(rows), int64([1])), arange(columns)).output(0)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, Output, constant_array
+from hetero.graph import Node, constant_array
 from hetero_onednn.library.api import Binary, Eltwise
 from hetero_onednn.library.primitive import BinaryOp, EltwiseOp, PostOp, PReluOp
 from hetero_onednn.lowering import PrimitiveOperation
+from hetero_onednn.quantization import single_number
 
 # The functions of one operand without parameters. SoftPlus is not one: oneDNN's is wrong by percents for x < -8.
 _UNARY: dict[type[Node], PostOp] = {
@@ -54,7 +55,7 @@ def post_ops_of(node: Node, position: int) -> list[PostOp] | None:
 
 def _binary(node: Node, position: int) -> list[PostOp] | None:
     other = node.input_value(1 - position)
-    number, algorithm = _number(other), _BINARY[type(node)]
+    number, algorithm = single_number(other), _BINARY[type(node)]
     if type(node) in _COMMUTATIVE or position == 0:
         if number is not None and type(node) is ops.Multiply:
             return [EltwiseOp(Eltwise.linear, number)]
@@ -66,63 +67,43 @@ def _binary(node: Node, position: int) -> list[PostOp] | None:
     return None
 
 
-def _clamp(node: ops.Clamp) -> list[PostOp]:
-    return [EltwiseOp(Eltwise.clip_v2, node.min_value, node.max_value)]
-
-
-def _elu(node: ops.Elu) -> list[PostOp]:
-    return [EltwiseOp(Eltwise.elu, node.alpha)]
-
-
-def _gelu(node: ops.Gelu) -> list[PostOp]:
-    return [EltwiseOp(Eltwise.gelu_tanh if node.approximation_mode == "tanh" else Eltwise.gelu_erf)]
-
-
 def _hard_sigmoid(node: ops.HardSigmoid) -> list[PostOp] | None:
-    alpha, beta = map(_number, node.input_values()[1:])
+    alpha, beta = map(single_number, node.input_values()[1:])
     return None if alpha is None or beta is None else [EltwiseOp(Eltwise.hardsigmoid, alpha, beta)]
 
 
 def _power(node: ops.Power) -> list[PostOp] | None:
-    exponent = _number(node.input_value(1))
+    exponent = single_number(node.input_value(1))
     if exponent is None:
         return None
     return [EltwiseOp(Eltwise.square) if exponent == 2 else EltwiseOp(Eltwise.pow, 1.0, exponent)]
 
 
 def _prelu(node: ops.PRelu) -> list[PostOp] | None:
-    slope = _number(node.input_value(1))
+    slope = single_number(node.input_value(1))
     return [PReluOp(node.input_value(1)) if slope is None else EltwiseOp(Eltwise.relu, slope)]
 
 
-def _round(node: ops.Round) -> list[PostOp] | None:
-    return [EltwiseOp(Eltwise.round)] if node.mode == "half_to_even" else None
-
-
 def _selu(node: ops.Selu) -> list[PostOp] | None:
-    alpha, scale = map(_number, node.input_values()[1:])
+    alpha, scale = map(single_number, node.input_values()[1:])
     return None if alpha is None or scale is None else [EltwiseOp(Eltwise.elu, alpha), EltwiseOp(Eltwise.linear, scale)]
 
 
-def _squared_difference(node: ops.SquaredDifference) -> list[PostOp]:
-    return [BinaryOp(Binary.sub, node.input_value(1)), EltwiseOp(Eltwise.square)]
-
-
 def _swish(node: ops.Swish) -> list[PostOp] | None:
-    beta = _number(node.input_value(1)) if node.has_input("beta") else 1.0
+    beta = single_number(node.input_value(1)) if node.has_input("beta") else 1.0
     return None if beta is None else [EltwiseOp(Eltwise.swish, beta)]
 
 
 _WITH_PARAMETERS: dict[type[Node], Callable[[Any], list[PostOp] | None]] = {
-    ops.Clamp: _clamp,
-    ops.Elu: _elu,
-    ops.Gelu: _gelu,
+    ops.Clamp: lambda node: [EltwiseOp(Eltwise.clip_v2, node.min_value, node.max_value)],
+    ops.Elu: lambda node: [EltwiseOp(Eltwise.elu, node.alpha)],
+    ops.Gelu: lambda node: [EltwiseOp(Eltwise.gelu_tanh if node.approximation_mode == "tanh" else Eltwise.gelu_erf)],
     ops.HardSigmoid: _hard_sigmoid,
     ops.Power: _power,
     ops.PRelu: _prelu,
-    ops.Round: _round,
+    ops.Round: lambda node: [EltwiseOp(Eltwise.round)] if node.mode == "half_to_even" else None,
     ops.Selu: _selu,
-    ops.SquaredDifference: _squared_difference,
+    ops.SquaredDifference: lambda node: [BinaryOp(Binary.sub, node.input_value(1)), EltwiseOp(Eltwise.square)],
     ops.Swish: _swish,
 }
 ELEMENTWISE = (*_UNARY, *_BINARY, *_WITH_PARAMETERS)
@@ -153,8 +134,3 @@ def _is_channel(shape: Sequence[int], axis: int, operation: PrimitiveOperation) 
     rank = len(operation.main.output(0).shape)
     padded = (1,) * (rank - len(shape)) + tuple(shape)
     return padded[axis] == np.prod(padded)
-
-
-def _number(value: Output) -> float | None:
-    array = constant_array(value)
-    return float(array.reshape(-1)[0]) if array is not None and array.size == 1 else None

@@ -139,7 +139,7 @@ def _lower(
     bias, post_ops = bias_and_post_ops(operation, axis=1)
     # Rows of one element are slow: the last two axes are exchanged.
     is_column = len(data.shape) == 4 and data.shape[3] == operation.result.shape[3] == 1
-    turned = _exchanged if is_column and all(isinstance(op, EltwiseOp) for op in post_ops) else _same
+    turned = _exchanged if is_column and all(isinstance(op, EltwiseOp) for op in post_ops) else list
     axes = turned(range(len(data.shape)))
     order = turned(order)
     shape = [filters.shape[axis] for axis in order]
@@ -179,10 +179,6 @@ def _lower(
     value = lowering.emit(operation, post_ops, describe_it, arguments)
     value = Value(value.buffer, value.descriptor.transposed(axes))
     lowering.define(operation.result, lowering.in_type(value, operation))
-
-
-def _same(values: Sequence[int]) -> list[int]:
-    return list(values)
 
 
 def _exchanged(values: Sequence[int]) -> list[int]:

@@ -48,7 +48,10 @@ def fuse(program: KernelProgram) -> str:
 def layout(program: KernelProgram) -> str:
     """The layout in which each kernel reads its inputs, and where it is converted; readers share a conversion."""
     uses = program.lowering_report.layouts
-    rows = [(use.name, _text(use.value), use.layout, use.made) for use in uses]
+    rows = [
+        (use.name, use.value if isinstance(use.value, str) else _value_name(use.value), use.layout, use.made)
+        for use in uses
+    ]
     converted = len([use for use in uses if use.made == "here"])
     plain = len([use for use in uses if use.layout == str(ROWS)])
     summary = f"{len(uses)} inputs, {plain} of them in rows; {converted} conversions by kernels"
@@ -126,10 +129,6 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def _cell(content: object) -> str:
     return f"{content:,}" if isinstance(content, (int, np.integer)) else " ".join(str(content).split())
-
-
-def _text(value: Output | str) -> str:
-    return value if isinstance(value, str) else _value_name(value)
 
 
 def _value_name(value: Output) -> str:

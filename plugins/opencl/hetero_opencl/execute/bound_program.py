@@ -278,11 +278,12 @@ class BoundProgram:
         """Return the kernel times of the last inference if profiling is on."""
         if self._workspace.is_profiled and not self._profile:
             self._profile = [
-                ProfilingInfo(launch.node_name, launch.node_type, launch.kernel, _duration(event))
+                ProfilingInfo(
+                    launch.node_name,
+                    launch.node_type,
+                    launch.kernel,
+                    timedelta(microseconds=(event.profile.end - event.profile.start) * 1e-3),
+                )
                 for launch, event in self.launched
             ]
         return list(self._profile)
-
-
-def _duration(event: cl.Event) -> timedelta:
-    return timedelta(microseconds=(event.profile.end - event.profile.start) * 1e-3)

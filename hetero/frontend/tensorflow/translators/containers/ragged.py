@@ -87,7 +87,9 @@ def _as_dense(shape: Output, values: Output, default: Output, *partitions: Outpu
     """
     levels = _levels(kinds, partitions)
     row_rank = rank_of(values) - 1
-    bounding = ops.Concat([_bounding_shape(levels), _row_shape(values)], 0)
+    bounding = ops.Concat(
+        [_bounding_shape(levels), ops.Gather(ops.ShapeOf(values), int64(range(1, rank_of(values))), int64(0))], 0
+    )
     shape = convert_to(shape, Type.i64)
     if rank_of(shape) and dimension_count(shape) != len(levels) + 1 + row_rank:
         raise FrontendError("shape must be a scalar or have a number for each dimension")
@@ -98,10 +100,6 @@ def _as_dense(shape: Output, values: Output, default: Output, *partitions: Outpu
     kept = reshape(ops.NonZero(is_inside).output(0), (-1,))
     updates = [ops.Gather(value, kept, int64(0)) for value in (coordinates, values)]
     return ops.ScatterNDUpdate(ops.Broadcast(default, lengths), *updates, "none")
-
-
-def _row_shape(values: Output) -> Node:
-    return ops.Gather(ops.ShapeOf(values), int64(range(1, rank_of(values))), int64(0))
 
 
 def _levels(kinds: Sequence[str], partitions: Sequence[Output]) -> list[_Level]:

@@ -92,17 +92,11 @@ def combine_with_initial(operation: type[Op], initial: Output, value: Output) ->
     return operation(initial, value).output(0)
 
 
-def _least(dtype: np.dtype) -> float | int:
-    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
-
-
-def _largest(dtype: np.dtype) -> float | int:
-    return np.iinfo(dtype).max if dtype.kind in "iu" else np.inf
-
-
 # The neutral elements of operations, as functions of the element type.
 _NEUTRAL: dict[type[Op], Callable[[np.dtype], float]] = {
-    ops.Add: lambda dtype: 0, ops.Multiply: lambda dtype: 1, ops.Maximum: _least, ops.Minimum: _largest,
+    ops.Add: lambda dtype: 0, ops.Multiply: lambda dtype: 1,
+    ops.Maximum: lambda dtype: np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf,
+    ops.Minimum: lambda dtype: np.iinfo(dtype).max if dtype.kind in "iu" else np.inf,
     ops.LogicalAnd: lambda dtype: True, ops.LogicalOr: lambda dtype: False,
 }  # fmt: skip
 

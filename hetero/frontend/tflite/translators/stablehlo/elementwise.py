@@ -26,15 +26,13 @@ _COMPARISONS: dict[int, type[Op]] = {
 }
 
 
-def _cube_root(value: Output) -> Op:
-    return ops.Multiply(ops.Sign(value), ops.Power(ops.Abs(value), scalar_like(value, 1 / 3)))
-
-
 rows(
     {
         "STABLEHLO_ABS": Row(ops.Abs),
         "STABLEHLO_ADD": Row(elementwise.on_booleans(ops.Add, ops.LogicalOr)),
-        "STABLEHLO_CBRT": Row(_cube_root),
+        "STABLEHLO_CBRT": Row(
+            lambda value: ops.Multiply(ops.Sign(value), ops.Power(ops.Abs(value), scalar_like(value, 1 / 3)))
+        ),
         "STABLEHLO_COSINE": Row(ops.Cos),
         "STABLEHLO_DIVIDE": Row(elementwise.truncate_divide),
         "STABLEHLO_EXPONENTIAL": Row(ops.Exp),

@@ -136,20 +136,12 @@ def _erf_name(kind: str) -> str:
     return "smooth_erf" if kind == "float" else "erf"
 
 
-def _elu(node: ops.Elu, kind: str, x: str) -> str:
-    return f"({x} > 0 ? {x} : {literal(kind, node.alpha)} * expm1({x}))"
-
-
 def _is_infinite(node: ops.IsInf, kind: str, x: str) -> str:
     if node.detect_positive and node.detect_negative:
         return f"isinf({x})"
     if node.detect_positive or node.detect_negative:
         return f"({x} == {literal(kind, np.inf if node.detect_positive else -np.inf)})"
     return "0"
-
-
-def _not(node: Node, kind: str, x: str) -> str:
-    return f"(!{x})" if node.get_input_element_type(0) is Type.boolean else f"(({kind})~{x})"
 
 
 def _floats_or(for_floats: str, for_integers: str) -> Expression:
@@ -162,18 +154,6 @@ def _floats_or(for_floats: str, for_integers: str) -> Expression:
         return f"(({kind})({for_integers.format(x=x, wide=UNSIGNED[kind])}))"
 
     return make
-
-
-def _squared_difference(node: Node, kind: str, a: str, b: str) -> str:
-    return _wrapping("*")(node, kind, *[_wrapping("-")(node, kind, a, b)] * 2)
-
-
-def _fake_quantize(node: ops.FakeQuantize, kind: str, *inputs: str) -> str:
-    return f"fake_quantize_{kind}({', '.join(inputs)}, {literal(kind, node.levels - 1)})"
-
-
-def _swish(node: ops.Swish, kind: str, x: str, *beta: str) -> str:
-    return _numbers("({x} / (1.0# + exp(-({y}))))")(node, kind, x, " * ".join((x, *beta)))
 
 
 # For f8e8m0: the mantissa of a float (23 bits) from which on it is rounded up to the next power of two.
@@ -240,7 +220,8 @@ _REAL: dict[type[Node], Expression] = {
     ops.ErfInv: lambda node, kind, x: f"inverse_erf_{kind}({x})",
     ops.Exp: _call("exp"), ops.Log: _call("log"), ops.Sin: _call("sin"), ops.Sinh: _call("sinh"),
     ops.Sqrt: _call("sqrt"), ops.Tan: _call("tan"), ops.Tanh: _call("tanh"),
-    ops.Sigmoid: _numbers("(1.0# / (1.0# + exp(-({x}))))"), ops.Elu: _elu,
+    ops.Sigmoid: _numbers("(1.0# / (1.0# + exp(-({x}))))"),
+    ops.Elu: lambda node, kind, x: f"({x} > 0 ? {x} : {literal(kind, node.alpha)} * expm1({x}))",
     ops.HSwish: _numbers("({x} * fmin(fmax({x} + 3.0#, 0.0#), 6.0#) / 6.0#)"),
     ops.HSigmoid: _numbers("(fmin(fmax({x} + 3.0#, 0.0#), 6.0#) / 6.0#)"),
 }  # fmt: skip
@@ -257,19 +238,29 @@ _EXPRESSIONS: dict[type[Node], Expression] = {
     ops.SoftPlus: _numbers("(fmax({x}, 0.0#) + log1p(exp(-fabs({x}))))"),
     ops.SoftSign: _numbers("({x} / (1.0# + fabs({x})))"),
     ops.HardSigmoid: _numbers("fmin(fmax({y} * {x} + {z}, 0.0#), 1.0#)"),
-    ops.Swish: _swish, ops.Selu: _numbers("({z} * ({x} > 0 ? {x} : {y} * expm1({x})))"),
-    ops.Round: _round, ops.Gelu: _gelu, ops.Clamp: _clamp, ops.FakeQuantize: _fake_quantize,
+    ops.Swish: lambda node, kind, x, *beta: _numbers("({x} / (1.0# + exp(-({y}))))")(
+        node, kind, x, " * ".join((x, *beta))
+    ),
+    ops.Selu: _numbers("({z} * ({x} > 0 ? {x} : {y} * expm1({x})))"),
+    ops.Round: _round, ops.Gelu: _gelu, ops.Clamp: _clamp,
+    ops.FakeQuantize: lambda node, kind, *inputs: (
+        f"fake_quantize_{kind}({', '.join(inputs)}, {literal(kind, node.levels - 1)})"
+    ),
     ops.Convert: convert, ops.Cast: cast, ops.FakeConvert: fake_convert,
     ops.Add: _wrapping("+"), ops.Subtract: _wrapping("-"), ops.Multiply: _wrapping("*"), ops.Divide: _divide,
     ops.Maximum: _extreme(">"), ops.Minimum: _extreme("<"),
     ops.Mod: _call_by_type("fmod", "remainder_"), ops.FloorMod: _call_by_type("floor_mod_", "floor_mod_"),
-    ops.Power: _power, ops.SquaredDifference: _squared_difference,
+    ops.Power: _power,
+    ops.SquaredDifference: lambda node, kind, a, b: _wrapping("*")(node, kind, *[_wrapping("-")(node, kind, a, b)] * 2),
     ops.Equal: _infix("=="), ops.NotEqual: _infix("!="), ops.Greater: _infix(">"), ops.GreaterEqual: _infix(">="),
     ops.Less: _infix("<"), ops.LessEqual: _infix("<="),
     ops.LogicalAnd: _infix("&&"), ops.LogicalOr: _infix("||"), ops.LogicalXor: _infix("!="),
     ops.LogicalNot: lambda node, kind, x: f"(!{x})",
     ops.IsFinite: _call("isfinite"), ops.IsNaN: _call("isnan"), ops.IsInf: _is_infinite,
-    ops.BitwiseAnd: _infix("&"), ops.BitwiseOr: _infix("|"), ops.BitwiseXor: _infix("^"), ops.BitwiseNot: _not,
+    ops.BitwiseAnd: _infix("&"), ops.BitwiseOr: _infix("|"), ops.BitwiseXor: _infix("^"),
+    ops.BitwiseNot: lambda node, kind, x: (
+        f"(!{x})" if node.get_input_element_type(0) is Type.boolean else f"(({kind})~{x})"
+    ),
     ops.BitwiseLeftShift: _call_by_type("", "shifted_up_"), ops.BitwiseRightShift: _call_by_type("", "shifted_down_"),
     ops.Select: lambda node, kind, condition, a, b: f"({condition} ? {a} : {b})",
 }  # fmt: skip
