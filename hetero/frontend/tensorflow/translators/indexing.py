@@ -7,7 +7,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.shape import Dimension
 from hetero.core.types import Type
-from hetero.frontend.numerics.movement import end_of_slice
+from hetero.frontend.numerics.movement import bounds_and_masks, slice_by_size
 from hetero.frontend.numerics.segments import (
     count_of_sorted,
     mean_of_segments,
@@ -27,11 +27,8 @@ from hetero.frontend.translation.values import (
     reshape,
     scalar_like,
 )
-from hetero.graph import Constant, Node, Op, Output, constant_array, is_constant
+from hetero.graph import Constant, Node, Op, Output, constant_array
 from hetero.ops.movement.slicing import TO_THE_END
-
-_MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
-
 
 rows(
     {
@@ -45,14 +42,7 @@ def slice_of(node: TensorflowNodeContext, data: Output) -> Node:
     """Return the slice of the data by inputs 1 to 3 of a node. Masks have a bit for each number of ``begin``."""
     begin, end, strides = (node.get_input(index) for index in range(1, 4))
     count = dimension_count(next((numbers for numbers in (begin, end) if numbers.partial_shape.is_static), strides))
-    masks = [[node.get_attribute(name, 0) >> bit & 1 for bit in range(count)] for name in _MASKS]
-    if node.is_complex():
-        # Take the parts axis whole: an ellipsis counts axes from the end.
-        last = np.ones(1, begin.element_type.to_dtype())
-        begin, end, strides = (ops.Concat([numbers, last], 0).output(0) for numbers in (begin, end, strides))
-        masks = [[*mask, int(name in ("begin_mask", "end_mask"))] for name, mask in zip(_MASKS, masks)]
-        if not any(masks[4]):
-            masks[4][-1] = 1
+    (begin, end, strides), masks = bounds_and_masks(node, (begin, end, strides), count, node.is_complex())
     end = _end_before_start(data, begin, end, strides, masks)
     return ops.StridedSlice(data, begin, end, strides, *masks)
 
@@ -92,20 +82,11 @@ def _end_before_start(data: Output, begin: Output, end: Output, strides: Output,
 
 
 @translator("Slice")
-def slice_by_size(node: TensorflowNodeContext) -> Translation:
-    """A size of -1 means up to the end."""
+def slice_of_size(node: TensorflowNodeContext) -> Translation:
     data, begin, size = (node.get_input(index) for index in range(3))
     known = next((numbers for numbers in (begin, size) if numbers.partial_shape.is_static), None)
     count = rank_of(data) - node.is_complex() if known is None else dimension_count(known)
-    if not count:
-        return data
-    ones = Constant(np.ones(count, begin.element_type.to_dtype()))
-    part = ops.Slice(data, begin, end_of_slice(begin, size), ones, int64(range(count)))
-    sizes = constant_array(size)
-    if sizes is not None and np.all(sizes >= 0) and not is_constant(begin):
-        # Only the begin depends on data: tell shape inference the known sizes.
-        return ops.Reshape(part, int64([*sizes, 2] if node.is_complex() else sizes), False)
-    return part
+    return slice_by_size(data, begin, size, count, node.is_complex())
 
 
 @translator("Gather", "GatherV2", "ResourceGather")

@@ -7,17 +7,14 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.core.types import Type
 from hetero.frontend.numerics.complex_numbers import complex_from_parts, real_and_imaginary
-from hetero.frontend.numerics.movement import stack
+from hetero.frontend.numerics.movement import blocks_and_pads, pads_of_axes, stack
 from hetero.frontend.tensorflow.layout import ImageLayout
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
 from hetero.frontend.tensorflow.translators.signal import own_axis, own_shape
 from hetero.frontend.translation import values
 from hetero.frontend.translation.translators import Attr, Row, Translation, Translator, as_outputs
 from hetero.frontend.translation.values import (
-    convert_to,
-    dimension_count,
     int64,
     known_length,
     normalize_axis,
@@ -103,32 +100,21 @@ def _axis(node: TensorflowNodeContext, index: int) -> Output:
 def pad(node: TensorflowNodeContext) -> Translation:
     value = node.get_input(2) if node.has_input(2) else values.scalar_like(node.get_input(0), 0).output(0)
     if not node.is_complex():
-        return ops.Pad(node.get_input(0), *_pads(node), "constant", value)
+        return ops.Pad(node.get_input(0), *pads_of_axes(node.get_input(1)), "constant", value)
     parts = real_and_imaginary(node.get_input(0))
     others = real_and_imaginary(value) if node.has_input(2) else (value, value)
-    return complex_from_parts(*(ops.Pad(part, *_pads(node), "constant", filler) for part, filler in zip(parts, others)))
+    return complex_from_parts(
+        *(ops.Pad(part, *pads_of_axes(node.get_input(1)), "constant", filler) for part, filler in zip(parts, others))
+    )
 
 
 @translator("MirrorPad")
 def mirror_pad(node: TensorflowNodeContext) -> Translation:
     mode = node.get_attribute("mode").lower()
     if not node.is_complex():
-        return ops.Pad(node.get_input(0), *_pads(node), pad_mode=mode)
+        return ops.Pad(node.get_input(0), *pads_of_axes(node.get_input(1)), pad_mode=mode)
     parts = real_and_imaginary(node.get_input(0))
-    return complex_from_parts(*(ops.Pad(part, *_pads(node), pad_mode=mode) for part in parts))
-
-
-def _pads(node: TensorflowNodeContext) -> list[Output]:
-    """Return the numbers of elements before and after each axis, from the rows of input 1."""
-    return _columns(node.get_input(1))
-
-
-def _columns(pads: Output) -> list[Output]:
-    """Return the two columns of a matrix of pads or crops, those before and those after, as i64."""
-    known = constant_array(pads)
-    if known is not None:
-        return [int64(column).output(0) for column in np.reshape(known, (-1, 2)).T]
-    return [ops.Gather(convert_to(pads, Type.i64), int64(column), int64(1)).output(0) for column in (0, 1)]
+    return complex_from_parts(*(ops.Pad(part, *pads_of_axes(node.get_input(1)), pad_mode=mode) for part in parts))
 
 
 @translator("Tile")
@@ -191,20 +177,10 @@ def _with_blocks_and_pads(row: Row) -> Translator:
 
     def translate(node: TensorflowNodeContext) -> Translation:
         if node.get_op_type().endswith("ND"):
-            blocks, pads = convert_to(node.get_input(1), Type.i64), node.get_input(2)
+            blocks, pads = node.get_input(1), node.get_input(2)
         else:
             blocks, pads = int64([node.get_attribute("block_size", dtype=int)] * 2).output(0), node.get_input(1)
-        data = node.get_input(0)
-        axes_after = rank_of(data) - 1 - dimension_count(blocks)
-        neutral = ((blocks, 1), *((column, 0) for column in _columns(pads)))
-        return row.make(
-            node,
-            [data]
-            + [
-                ops.Concat([int64([number]), numbers, int64([number] * axes_after)], 0).output(0)
-                for numbers, number in neutral
-            ],
-        )
+        return row.make(node, [node.get_input(0), *blocks_and_pads(node.get_input(0), blocks, pads)])
 
     return translate
 

@@ -11,7 +11,14 @@ import tflite
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.diagonals import matrix_of_diagonal, set_main_diagonal
-from hetero.frontend.numerics.movement import broadcast_shapes, end_of_slice, stack
+from hetero.frontend.numerics.movement import (
+    blocks_and_pads,
+    bounds_and_masks,
+    broadcast_shapes,
+    pads_of_axes,
+    slice_by_size,
+    stack,
+)
 from hetero.frontend.tflite.decoded import TfliteTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import Quantization, Translator, preserves_quantization
@@ -21,7 +28,6 @@ from hetero.frontend.translation.values import (
     channels_last,
     channels_second,
     constant_input,
-    convert_to,
     dimension_count,
     int64,
     normalize_axis,
@@ -30,7 +36,7 @@ from hetero.frontend.translation.values import (
     scalar_like,
     transpose,
 )
-from hetero.graph import Constant, Output, constant_array, is_constant
+from hetero.graph import Output, constant_array
 
 
 def _of_channels_second(operator: Row) -> Translator:
@@ -147,7 +153,7 @@ rows(
     {
         # Input 0 is the axis, input 1 the data.
         "SPLIT": lambda node: ops.Split(node.get_input(1), reshape(node.get_input(0), ()), node.get_output_size()),
-        "BATCH_TO_SPACE_ND": lambda node: ops.BatchToSpace(node.get_input(0), *_block_shape_and_pads(node)),
+        "BATCH_TO_SPACE_ND": lambda node: ops.BatchToSpace(node.get_input(0), *blocks_and_pads(*node.get_inputs())),
         "SPLIT_V": lambda node: ops.VariadicSplit(
             node.get_input(0), reshape(node.get_input(2), ()), reshape(node.get_input(1), (node.get_output_size(),))
         ),
@@ -160,63 +166,32 @@ rows(
 )
 
 
-_MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
-
-
 @translator("STRIDED_SLICE")
 def strided_slice(node: TfliteNodeContext) -> Translation:
     """Masks have a bit per axis. With the attribute ``offset``, ends are relative to begins."""
     data, begin, end, strides = (node.get_input(index) for index in range(4))
     if node.get_attribute("offset", False):
         end = ops.Add(begin, end).output(0)
-    count = dimension_count(begin)
-    masks = [[node.get_attribute(name, 0) >> bit & 1 for bit in range(count)] for name in _MASKS]
-    if node.input_tensor(0).is_complex:
-        # Take the parts axis whole explicitly: an ellipsis counts axes from the end.
-        one = np.ones(1, begin.element_type.to_dtype())
-        begin, end, strides = (ops.Concat([numbers, one], 0).output(0) for numbers in (begin, end, strides))
-        masks = [[*mask, int(name in ("begin_mask", "end_mask"))] for name, mask in zip(_MASKS, masks)]
-    return ops.StridedSlice(data, begin, end, strides, *masks)
+    is_complex = node.input_tensor(0).is_complex
+    bounds, masks = bounds_and_masks(node, (begin, end, strides), dimension_count(begin), is_complex)
+    return ops.StridedSlice(data, *bounds, *masks)
 
 
 @translator("SLICE")
-def slice_by_size(node: TfliteNodeContext) -> Translation:
-    """A size of -1 means up to the end."""
+def slice_of_size(node: TfliteNodeContext) -> Translation:
     data, begin, size = (node.get_input(index) for index in range(3))
-    ones = Constant(np.ones(dimension_count(begin), begin.element_type.to_dtype()))
-    part = ops.Slice(data, begin, end_of_slice(begin, size), ones)
-    sizes = constant_array(size)
-    if sizes is not None and np.all(sizes >= 0) and not is_constant(begin):
-        # Only the begin depends on data: tell shape inference the known sizes.
-        parts_axis = [2] if node.input_tensor(0).is_complex else []
-        return ops.Reshape(part, int64([*sizes, *parts_axis]), False)
-    return part
+    return slice_by_size(data, begin, size, dimension_count(begin), node.input_tensor(0).is_complex)
 
 
 @translator("SPACE_TO_BATCH_ND")
 def space_to_batch(node: TfliteNodeContext) -> Translation:
     """Quantized data is padded by its zero point."""
     data, params = node.get_input(0), node.input_tensor(0).quantization
-    blocks, begin, end = _block_shape_and_pads(node)
+    blocks, begin, end = blocks_and_pads(*node.get_inputs())
     if params is not None and params.zero_point:
         data = ops.Pad(data, begin, end, "constant", scalar_like(data, params.zero_point)).output(0)
         begin = end = int64([0] * rank_of(data)).output(0)
     return ops.SpaceToBatch(data, blocks, begin, end)
-
-
-def _block_shape_and_pads(node: TfliteNodeContext) -> tuple[Output, Output, Output]:
-    """Return the block shape and the pads (or crops) before and after, for all axes of the data.
-
-    Inputs 1 and 2 have them for the spatial axes only.
-    """
-    blocks, pads = (convert_to(node.get_input(index), Type.i64) for index in (1, 2))
-    begin, end = (ops.Gather(pads, int64(column), int64(1)).output(0) for column in (0, 1))
-    axes_after = rank_of(node.get_input(0)) - 1 - blocks.shape[0]
-
-    def for_all_axes(values: Output, neutral: int) -> Output:
-        return ops.Concat([int64([neutral]), values, int64([neutral] * axes_after)], 0).output(0)
-
-    return for_all_axes(blocks, 1), for_all_axes(begin, 0), for_all_axes(end, 0)
 
 
 @translator("PAD", "PADV2")
@@ -225,21 +200,13 @@ def pad(node: TfliteNodeContext) -> Translation:
     data, params, value = node.get_input(0), node.output_tensor(0).quantization, node.get_optional_input(2)
     if value is None:
         value = scalar_like(data, 0 if params is None else params.zero_point).output(0)
-    return ops.Pad(data, *_pads(node), "constant", reshape(value, ()))
+    return ops.Pad(data, *pads_of_axes(node.get_input(1)), "constant", reshape(value, ()))
 
 
 @translator("MIRROR_PAD")
 def mirror_pad(node: TfliteNodeContext) -> Translation:
     reflect = node.get_attribute("mode", tflite.MirrorPadMode.REFLECT) == tflite.MirrorPadMode.REFLECT
-    return ops.Pad(node.get_input(0), *_pads(node), "reflect" if reflect else "symmetric")
-
-
-def _pads(node: TfliteNodeContext) -> list[Output]:
-    """Return the pads before and after: the columns of input 1."""
-    pads = constant_array(node.get_input(1))
-    if pads is not None:
-        return [int64(column).output(0) for column in np.reshape(pads, (-1, 2)).T]
-    return [ops.Squeeze(column, int64([1])).output(0) for column in ops.Split(node.get_input(1), int64(1), 2).outputs()]
+    return ops.Pad(node.get_input(0), *pads_of_axes(node.get_input(1)), "reflect" if reflect else "symmetric")
 
 
 @translator("SHAPE")

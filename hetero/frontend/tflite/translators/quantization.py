@@ -6,13 +6,14 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.bits import reinterpret
 from hetero.frontend.numerics.complex_numbers import complex_from_parts, real_and_imaginary
 from hetero.frontend.numerics.quantization import quantize_scaled, subtract_zero_point
 from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import dequantize, quantize
 from hetero.frontend.translation.translators import Row, Translation
-from hetero.frontend.translation.values import convert_to, int64, rank_of, scalar_like
-from hetero.graph import Constant, Output
+from hetero.frontend.translation.values import convert_to, rank_of, scalar_like
+from hetero.graph import Output
 from hetero.system.errors import FrontendError
 
 
@@ -38,32 +39,6 @@ def _truncate(value: Output, kind: Type) -> Output:
     truncated = ops.Convert(ops.Maximum(value, scalar_like(value, limits.min)), kind).output(0)
     fits = ops.Less(value, scalar_like(value, limits.max))
     return ops.Select(fits, truncated, scalar_like(truncated, limits.max)).output(0)
-
-
-@translator("BITCAST")
-def bitcast(node: TfliteNodeContext) -> Translation:
-    """Between types of different widths, an additional last axis has the narrow elements, lowest bits first."""
-    value, target = node.get_input(0), node.output_type(0)
-    source_bits, target_bits = value.element_type.bitwidth, target.bitwidth
-    if source_bits > target_bits:
-        value = ops.Unsqueeze(_as_unsigned(value), int64(-1)).output(0)
-        shifted = ops.BitwiseRightShift(value, _bit_offsets(source_bits, target_bits))
-        value = ops.Convert(shifted, Type(f"u{target_bits}")).output(0)
-    elif source_bits < target_bits:
-        wide = ops.Convert(_as_unsigned(value), Type(f"u{target_bits}"))
-        parts = ops.BitwiseLeftShift(wide, _bit_offsets(target_bits, source_bits))
-        value = ops.ReduceSum(parts, int64([-1]), False).output(0)
-    return value if value.element_type is target else ops.BitCast(value, target)
-
-
-def _as_unsigned(value: Output) -> Output:
-    kind = Type(f"u{value.element_type.bitwidth}")
-    return value if value.element_type is kind else ops.BitCast(value, kind).output(0)
-
-
-def _bit_offsets(wide: int, narrow: int) -> Constant:
-    """Return the bit offset of each narrow element within a wide one."""
-    return Constant(np.arange(0, wide, narrow).astype(Type(f"u{wide}").to_dtype()))
 
 
 @translator("DEQUANTIZE")
@@ -108,3 +83,5 @@ def fake_quantize(node: TfliteNodeContext) -> Translation:
 
 # The decoder has made sparse constants dense.
 rows({"DENSIFY": Row(lambda value: value, 0)})
+# Between types of different widths, an additional last axis has the narrow elements, lowest bits first.
+rows({"BITCAST": lambda node: reinterpret(node.get_input(0), node.output_type(0))})

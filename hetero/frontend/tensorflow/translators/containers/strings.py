@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.bits import reinterpret
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
 from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import (
@@ -20,10 +21,9 @@ from hetero.frontend.translation.values import (
     normalize_axis,
     rank_of,
     reshape,
-    scalar_like,
     transpose,
 )
-from hetero.graph import Constant, Op, Output
+from hetero.graph import Op, Output
 from hetero.ops.movement.slicing import TO_THE_END
 from hetero.system.errors import FrontendError
 
@@ -178,9 +178,6 @@ def as_string(node: TensorflowNodeContext) -> Translation:
     return ops.Cast(convert_to(value, Type.i64), Type.string)
 
 
-_UNSIGNED = {8: Type.u8, 16: Type.u16, 32: Type.u32, 64: Type.u64}
-
-
 @translator("DecodeRaw")
 def decode_raw(node: TensorflowNodeContext) -> Translation:
     """The bytes of strings, which have the same length, as numbers on a new last axis."""
@@ -193,34 +190,6 @@ def decode_raw(node: TensorflowNodeContext) -> Translation:
     if kind.bitwidth > 8:
         shape = ops.Concat([shape, count], 0)
     return reinterpret(ops.Reshape(symbols, shape, False).output(0), kind)
-
-
-def reinterpret(value: Output, kind: Type) -> Output:
-    """Return the little-endian bytes of numbers as numbers of another type.
-
-    Wider numbers are made of those of the last axis; narrower ones are on a new last axis.
-    """
-    old, new = value.element_type.bitwidth, kind.bitwidth
-    if value.element_type is kind:
-        return value
-    if old != new:
-        if old not in _UNSIGNED or new not in _UNSIGNED:
-            raise FrontendError(f"{value.element_type} and {kind} must have whole bytes")
-        value = reinterpret(value, _UNSIGNED[old])
-        parts = max(old, new) // min(old, new)
-        wide, narrow = _UNSIGNED[max(old, new)], _UNSIGNED[min(old, new)]
-        shifts = Constant((np.arange(parts) * min(old, new)).astype(wide.to_dtype()))
-        if new > old:
-            if not rank_of(value) or not value.partial_shape[-1].compatible(parts):
-                raise FrontendError(f"the last dimension of {value.partial_shape} must be {parts}")
-            shifted = ops.BitwiseLeftShift(ops.Convert(value, wide), shifts).output(0)
-            lasts = [ops.Gather(shifted, int64(part), int64(-1)).output(0) for part in range(parts)]
-            value = reduce(lambda left, right: ops.BitwiseOr(left, right).output(0), lasts)
-        else:
-            shifted = ops.BitwiseRightShift(ops.Unsqueeze(value, int64([-1])), shifts).output(0)
-            mask = scalar_like(shifted, 2**new - 1)
-            value = ops.Convert(ops.BitwiseAnd(shifted, mask), narrow).output(0)
-    return value if value.element_type is kind else ops.BitCast(value, kind).output(0)
 
 
 rows({"Bitcast": Row(reinterpret, kind=Attr("type"))})
