@@ -1,8 +1,5 @@
 """Reference evaluation of operations with numpy: one module or folder per family, named as in ops/."""
 
-import importlib
-import pkgutil
-
 from hetero.reference.program import Program
 from hetero.reference.registry import (
     UncancelledRun,
@@ -13,6 +10,7 @@ from hetero.reference.registry import (
     prepares,
     unknown_operation,
 )
+from hetero.system.submodules import import_submodules
 
 __all__ = [
     "Program", "UncancelledRun", "VariableValues", "evaluate", "evaluates", "has_evaluate", "prepares",
@@ -20,5 +18,4 @@ __all__ = [
 ]  # fmt: skip
 
 # Importing a file registers its functions.
-for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
-    importlib.import_module(_module.name)
+import_submodules(__name__, __path__)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 
-from onnx import TypeProto, ValueInfoProto
+from onnx import TypeProto
 
 from hetero.core.containers import ContainerType, ElementType, OptionalType, SequenceType
 from hetero.core.shape import MAX_RANK, PartialShape
@@ -40,11 +39,6 @@ def _shape(tensor_type: TypeProto.Tensor) -> PartialShape:
     # A dimension with a name, without a value or with a negative value is dynamic.
     lengths = [d.dim_value if d.HasField("dim_value") else -1 for d in tensor_type.shape.dim]
     return PartialShape([length if length >= 0 else -1 for length in lengths])
-
-
-def declared_types(infos: Iterable[ValueInfoProto]) -> dict[str, TypeProto]:
-    """Return the declared types of values by name."""
-    return {info.name: info.type for info in infos}
 
 
 def narrow_shape(inferred: PartialShape, declared: TypeProto, has_dynamic_inputs: bool) -> PartialShape:

@@ -9,8 +9,9 @@ from typing import Any
 
 from hetero import ops
 from hetero.frontend.extension import Extension
+from hetero.frontend.paddle import translators as registered  # noqa: F401 (fills the registry)
 from hetero.frontend.paddle.decoded import TENSOR_ARRAY, PaddleBlock, PaddleNode, PaddleProgram
-from hetero.frontend.paddle.node_context import PaddleNodeContext, find_translator
+from hetero.frontend.paddle.node_context import PaddleNodeContext, translators
 from hetero.frontend.translation.decoded import DecodedNode
 from hetero.frontend.translation.graph_builder import GraphBuilder
 from hetero.frontend.translation.model_context import ModelContext
@@ -47,7 +48,7 @@ class PaddleContext(ModelContext):
     decoded: PaddleProgram
 
     def find_built_in(self, node: DecodedNode) -> Translator | None:
-        return find_translator(node.op_type)
+        return translators.find(node.op_type)
 
 
 class PaddleBuilder(GraphBuilder):

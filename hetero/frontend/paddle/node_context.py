@@ -176,10 +176,3 @@ PaddleTranslator = Callable[[Any], PaddleTranslation]
 translators = OperatorTable()
 # Decorator that registers a translator for operators by their types in ProgramDesc, and rows of operators.
 translator, rows = translators.register, translators.register_rows
-
-
-def find_translator(op_type: str) -> PaddleTranslator | None:
-    """Return the translator of an operator, or None."""
-    from hetero.frontend.paddle import translators as registered  # noqa: F401 (fills the registry)
-
-    return translators.find(op_type)

@@ -59,11 +59,6 @@ class TorchNodeContext(NodeContext):
             raise FrontendError(f"argument {name} is computed at run time")
         return value
 
-    def is_computed(self, name: str) -> bool:
-        """Return whether an argument, or a number in it, is a value of the graph."""
-        value = self.arguments.get(name)
-        return isinstance(value, Output) or _has_outputs(value)
-
     def output_tensor(self, index: int = 0) -> DecodedTensor:
         """Return what the program says of an output. Raises FrontendError if that is not a tensor."""
         name = self._node.outputs[index]

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.paddle.node_context import PaddleNodeContext, PaddleTranslation, rows, translator
-from hetero.frontend.translation.control_flow import build_loop_body, connect, make_if
+from hetero.frontend.translation.control_flow import build_loop_body, make_if, make_while
 from hetero.frontend.translation.subgraph import Body
 from hetero.frontend.translation.translators import ConversionResult, Row
 from hetero.frontend.translation.values import axis_length, convert_to, int64, normalize_axis, rank_of, transpose
 from hetero.graph import Constant, Node, Output, Parameter
 from hetero.ops.checks import exact_value
-from hetero.ops.control_flow.bodies import BodyOutputDescription, MergedInputDescription
 from hetero.system.errors import FrontendError
 
 
@@ -53,14 +50,7 @@ def while_op(node: PaddleNodeContext) -> PaddleTranslation:
         result.infer()
         return body
 
-    body = build_loop_body(build, carried, 1)
-    operation = ops.Loop(np.int64(-1), condition)
-    operation.set_special_body_ports([-1, 0])
-    loop = connect(
-        operation, body, [operation.input_value(0), condition, *carried],
-        [MergedInputDescription(2 + i, i, 1 + i) for i in range(len(carried))],
-        [BodyOutputDescription(1 + i, i) for i in range(len(carried))],
-    )  # fmt: skip
+    loop = make_while(build_loop_body(build, carried, 1), condition, carried)
     return {"Out": _at(kept, loop.outputs(), len(given))}
 
 

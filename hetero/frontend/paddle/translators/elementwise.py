@@ -10,6 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics import activation, elementwise
+from hetero.frontend.numerics.normalization import of_scalars_too
 from hetero.frontend.paddle.node_context import PaddleNodeContext, PaddleTranslator, rows, translator
 from hetero.frontend.translation.translators import Attr, ConversionResult, OptionalInput, Row
 from hetero.frontend.translation.values import (
@@ -52,18 +53,6 @@ def _converted(convert: Callable[[Output], Output]) -> Callable[[Row], PaddleTra
 def _as_real(value: Output) -> Output:
     """Return integers as f32, as functions of them are."""
     return value if value.element_type.is_real() else convert_to(value, Type.f32)
-
-
-def _softmax(operation: type[Op]) -> Callable[[Output, int], Op]:
-    """Return a softmax, also of a scalar."""
-
-    def apply(value: Output, axis: int) -> Op:
-        if rank_of(value):
-            return operation(value, axis)
-        axes = np.array([0])
-        return ops.Squeeze(operation(ops.Unsqueeze(value, axes), 0), axes)
-
-    return apply
 
 
 def _mish(value: Output, threshold: float) -> Op:
@@ -184,7 +173,7 @@ rows(
             _hard_swish, "X", threshold=Attr("threshold", 6.0), scale=Attr("scale", 6.0), offset=Attr("offset", 3.0)
         ),
         "leaky_relu": Row(activation.leaky_relu, "X", slope=Attr("alpha", 0.02)),
-        "log_softmax": Row(_softmax(ops.LogSoftmax), "X", axis=Attr("axis", -1)),
+        "log_softmax": Row(of_scalars_too(ops.LogSoftmax), "X", axis=Attr("axis", -1)),
         "logsigmoid": Row(activation.log_sigmoid, "X"),
         "mish": Row(_mish, "X", threshold=Attr("threshold", 20.0)),
         "relu": Row(ops.Relu, "X"),
@@ -194,7 +183,7 @@ rows(
         ),
         "sigmoid": Row(ops.Sigmoid, "X"),
         "silu": Row(activation.swish, "X", beta=Attr("beta", 1.0)),
-        "softmax": Row(_softmax(ops.Softmax), "X", axis=Attr("axis", -1)),
+        "softmax": Row(of_scalars_too(ops.Softmax), "X", axis=Attr("axis", -1)),
         "softplus": Row(activation.softplus, "X", beta=Attr("beta", 1.0), threshold=Attr("threshold", 20.0)),
         "softshrink": Row(activation.soft_shrink, "X", limit=Attr("lambda", 0.5)),
         "softsign": Row(ops.SoftSign, "X"),

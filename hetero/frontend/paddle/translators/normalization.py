@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from hetero import ops
+from hetero.frontend.numerics.normalization import scale_and_shift
 from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, translator
 from hetero.frontend.paddle.translators.convolution import is_channels_last
 from hetero.frontend.translation.translators import ConversionResult
@@ -56,14 +57,9 @@ rows(
 def _layer_norm(node: PaddleNodeContext, value: Output) -> Output:
     rank = rank_of(value)
     first = node.get_attribute("begin_norm_axis", 1) % rank
-    normalized: Node = ops.MVN(
-        value, int64(range(first, rank)), True, node.get_attribute("epsilon", 1e-5), "inside_sqrt"
-    )
-    if node.has_input("Scale"):
-        normalized = ops.Multiply(normalized, _over_axes(node.get_input("Scale"), value, first))
-    if node.has_input("Bias"):
-        normalized = ops.Add(normalized, _over_axes(node.get_input("Bias"), value, first))
-    return normalized.output(0)
+    axes, epsilon = int64(range(first, rank)), node.get_attribute("epsilon", 1e-5)
+    normalized = ops.MVN(value, axes, True, epsilon, "inside_sqrt").output(0)
+    return scale_and_shift(node, normalized, ("Scale", "Bias"), lambda part: _over_axes(part, value, first))
 
 
 def _over_axes(parameter: Output, value: Output, first: int) -> Output:
@@ -88,12 +84,9 @@ def rms_norm(node: PaddleNodeContext) -> ConversionResult:
 def instance_norm(node: PaddleNodeContext) -> ConversionResult:
     value = node.get_input("X")
     rank = rank_of(value)
-    result: Node = ops.MVN(value, int64(range(2, rank)), True, node.get_attribute("epsilon", 1e-5), "inside_sqrt")
-    if node.has_input("Scale"):
-        result = ops.Multiply(result, per_channel(node.get_input("Scale"), rank))
-    if node.has_input("Bias"):
-        result = ops.Add(result, per_channel(node.get_input("Bias"), rank))
-    return {"Y": result}
+    axes, epsilon = int64(range(2, rank)), node.get_attribute("epsilon", 1e-5)
+    result = ops.MVN(value, axes, True, epsilon, "inside_sqrt").output(0)
+    return {"Y": scale_and_shift(node, result, ("Scale", "Bias"), lambda part: per_channel(part, rank))}
 
 
 @translator("group_norm")

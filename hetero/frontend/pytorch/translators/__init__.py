@@ -1,7 +1,5 @@
 """Translators of PyTorch operators, one file per family. Importing this package registers all of them."""
 
-import importlib
-import pkgutil
+from hetero.system.submodules import import_submodules
 
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+import_submodules(__name__, __path__)

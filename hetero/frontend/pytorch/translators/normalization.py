@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.normalization import of_scalars_too, scale_and_shift
 from hetero.frontend.pytorch.node_context import TorchNodeContext, promoted, rows, translator
 from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import convert_to, int64, known_length, per_channel, rank_of, scalar_like
-from hetero.graph import Constant, Node, Op, Output
+from hetero.graph import Constant, Node, Output
 from hetero.system.errors import FrontendError
 
 
@@ -54,11 +53,8 @@ def batch_norm_of_batch(node: TorchNodeContext) -> Translation:
 
 def _scaled_channels(node: TorchNodeContext, value: Output) -> Output:
     """Apply the weight and the bias of each channel, if there are any, in the element type of the data."""
-    for name, operation in (("weight", ops.Multiply), ("bias", ops.Add)):
-        if node.has_input(name):
-            factors = per_channel(convert_to(node.get_input(name), value.element_type), rank_of(value))
-            value = operation(value, factors).output(0)
-    return value
+    kind, rank = value.element_type, rank_of(value)
+    return scale_and_shift(node, value, ("weight", "bias"), lambda part: per_channel(convert_to(part, kind), rank))
 
 
 def _mean_and_inverse_deviation(data: Output, axes: Constant, epsilon: float) -> tuple[Node, Node]:
@@ -84,10 +80,7 @@ def layer_norm(node: TorchNodeContext) -> Translation:
     axes = int64(range(-len(node.get_attribute("normalized_shape")), 0))
     epsilon = node.get_attribute("eps", 1e-5)
     value: Output = ops.MVN(data, axes, True, epsilon, "inside_sqrt").output(0)
-    if node.has_input("weight"):
-        value = ops.Multiply(value, node.get_input("weight")).output(0)
-    if node.has_input("bias"):
-        value = ops.Add(value, node.get_input("bias")).output(0)
+    value = scale_and_shift(node, value, ("weight", "bias"))
     return value if node.get_output_size() == 1 else [value, *_mean_and_inverse_deviation(data, axes, epsilon)]
 
 
@@ -120,17 +113,6 @@ def rms_norm(node: TorchNodeContext) -> Translation:
     return convert_to(normalized, data.element_type)
 
 
-def _softmax(operation: type[Op]) -> Callable[[Output, int], Node]:
-    """Return the function that applies Softmax or LogSoftmax along an axis, also to scalars."""
-
-    def apply(value: Output, axis: int) -> Node:
-        if rank_of(value):
-            return operation(value, axis)
-        return ops.Reshape(operation(ops.Reshape(value, [1], False), 0), int64([]), False)
-
-    return apply
-
-
 def _safe_softmax(value: Output, axis: int) -> Node:
     """Return softmax, with 0 where all elements are negative infinity."""
     is_empty = ops.Equal(ops.ReduceMax(value, [axis], True), scalar_like(value, -np.inf))
@@ -139,9 +121,9 @@ def _safe_softmax(value: Output, axis: int) -> Node:
 
 
 rows({
-    "aten::softmax": Row(_softmax(ops.Softmax), "self", axis=Attr("dim")),
-    "aten::_softmax": Row(_softmax(ops.Softmax), "self", axis=Attr("dim")),
-    "aten::log_softmax": Row(_softmax(ops.LogSoftmax), "self", axis=Attr("dim")),
-    "aten::_log_softmax": Row(_softmax(ops.LogSoftmax), "self", axis=Attr("dim")),
+    "aten::softmax": Row(of_scalars_too(ops.Softmax), "self", axis=Attr("dim")),
+    "aten::_softmax": Row(of_scalars_too(ops.Softmax), "self", axis=Attr("dim")),
+    "aten::log_softmax": Row(of_scalars_too(ops.LogSoftmax), "self", axis=Attr("dim")),
+    "aten::_log_softmax": Row(of_scalars_too(ops.LogSoftmax), "self", axis=Attr("dim")),
     "aten::_safe_softmax": Row(_safe_softmax, "self", axis=Attr("dim")),
 }, promoted)  # fmt: skip

@@ -1,7 +1,5 @@
 """Translators of TensorFlow operators, one module per family. Importing this package registers all of them."""
 
-import importlib
-import pkgutil
+from hetero.system.submodules import import_submodules
 
-for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
-    importlib.import_module(_module.name)
+import_submodules(__name__, __path__)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.normalization import local_response
 from hetero.frontend.tensorflow.layout import ImageLayout
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
-from hetero.frontend.translation.translators import Row, Translation
+from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import axis_length, convert_to, int64, multiply_by, rank_of, scalar_like
 from hetero.graph import Output
 
@@ -49,14 +50,6 @@ def _mixed(node: TensorflowNodeContext, statistic: Output, index: int) -> Output
     return ops.Add(multiply_by(previous, 1 - factor), multiply_by(statistic, factor)).output(0)
 
 
-@translator("LRN")
-def local_response_normalization(node: TensorflowNodeContext) -> Translation:
-    """Over channels, the last axis. LRN divides alpha by the size of the window, TensorFlow does not."""
-    value, size = node.get_input(0), 2 * node.get_attribute("depth_radius", 5, int) + 1
-    alpha, beta, bias = (node.get_attribute(*pair, float) for pair in (("alpha", 1.0), ("beta", 0.5), ("bias", 1.0)))
-    return ops.LRN(value, int64([rank_of(value) - 1]), alpha * size, beta, bias, size)
-
-
 def _cross_entropy(scores: Output, probabilities: Output) -> Translation:
     """Return the loss of each row of scores, and its gradient. Labels are probabilities of the classes."""
     losses = ops.Negative(ops.ReduceSum(ops.Multiply(probabilities, ops.LogSoftmax(scores, -1)), int64([-1]), False))
@@ -72,6 +65,10 @@ def _sparse_cross_entropy(scores: Output, labels: Output) -> Translation:
 
 rows(
     {
+        "LRN": Row(
+            local_response, 0, radius=Attr("depth_radius", 5, int), alpha=Attr("alpha", 1.0, float),
+            beta=Attr("beta", 0.5, float), bias=Attr("bias", 1.0, float),
+        ),
         "LogSoftmax": Row(ops.LogSoftmax, axis=-1), "Softmax": Row(ops.Softmax, axis=-1),
         "SoftmaxCrossEntropyWithLogits": Row(_cross_entropy),
         "SparseSoftmaxCrossEntropyWithLogits": Row(_sparse_cross_entropy),

@@ -6,6 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.normalization import local_response
 from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import computes_in_float, preserves_quantization
 from hetero.frontend.tflite.translators.common import activated
@@ -91,9 +92,11 @@ rows(
 rows({"L2_NORMALIZATION": Row(ops.NormalizeL2, 0, axes=np.array([-1]), eps=_MIN_NORM**2, eps_mode="max")}, activated)
 
 
-@translator("LOCAL_RESPONSE_NORMALIZATION")
-def local_response_normalization(node: TfliteNodeContext) -> Translation:
-    """OpenVINO's LRN divides alpha by the window size, TensorFlow's does not."""
-    alpha, beta, bias = (node.get_attribute(name, dtype=float) for name in ("alpha", "beta", "bias"))
-    size = 2 * node.get_attribute("radius") + 1
-    return ops.LRN(node.get_input(0), int64([-1]), alpha * size, beta, bias, size)
+rows(
+    {
+        "LOCAL_RESPONSE_NORMALIZATION": Row(
+            local_response, 0, radius=Attr("radius"), alpha=Attr("alpha", dtype=float), beta=Attr("beta", dtype=float),
+            bias=Attr("bias", dtype=float),
+        )
+    }
+)  # fmt: skip
