@@ -25,10 +25,10 @@ def diagonal_numbers(rows: Output | Constant, columns: Output | Constant) -> Nod
     return ops.Subtract(ops.Unsqueeze(arange(columns), int64([0])), ops.Unsqueeze(arange(rows), int64([1])))
 
 
-def triangle(value: Output, compare: type[Op], diagonal: int) -> Node:
+def triangle(value: Output, compare: type[Op], diagonal: int | Node) -> Node:
     """Keep the elements of matrices whose diagonals compare so with the given one, and set the others to 0."""
     numbers = diagonal_numbers(axis_length(value, -2), axis_length(value, -1))
-    return ops.Select(compare(numbers, int64(diagonal)), value, scalar_like(value, 0))
+    return ops.Select(compare(numbers, diagonal), value, scalar_like(value, 0))
 
 
 def diagonal_of(value: Output, offset: int, first: int = 0, second: int = 1) -> Node:

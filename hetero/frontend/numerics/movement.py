@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -15,6 +16,7 @@ from hetero.frontend.translation.values import (
     convert_to,
     dimension_count,
     int64,
+    normalize_axis,
     rank_of,
     reshape,
     scalar_like,
@@ -26,6 +28,41 @@ from hetero.ops.movement.slicing import TO_THE_END
 def stack(values: Iterable[Output | Node], axis: int) -> Op:
     """Join values along a new axis."""
     return ops.Concat([ops.Unsqueeze(value, int64([axis])) for value in values], axis)
+
+
+def flatten_range(value: Output, first: int, last: int) -> Output | Op:
+    """Merge the axes from first to last into one; a scalar becomes a vector."""
+    rank = rank_of(value)
+    if not rank:
+        return reshape(value, (1,))
+    first, last = normalize_axis(first, rank), normalize_axis(last, rank)
+    shape = value.partial_shape
+    before, merged, after = shape[:first], shape[first : last + 1], shape[last + 1 :]
+    if after.is_static and 0 not in (*before, *after):
+        return ops.Reshape(value, int64([*[0] * first, -1, *after.to_shape()]), True)
+    # -1 is ambiguous if another length is 0.
+    count = math.prod(merged.to_shape()) if merged.is_static else -1
+    parts = [axis_length(value, range(first)), int64([count]), axis_length(value, range(last + 1, rank))]
+    return ops.Reshape(value, ops.Concat(parts, 0), False)
+
+
+def gather_elements(value: Output, indices: Output, axis: int) -> Op:
+    """Gather along an axis. Along the other axes there may be fewer indices than elements."""
+    if not value.partial_shape.has_rank:
+        return ops.GatherElements(value, indices, axis)
+    axis = normalize_axis(axis, rank_of(value))
+    others = [other for other in range(rank_of(value)) if other != axis and _may_differ(value, indices, other)]
+    if others:
+        # GatherElements needs equal lengths.
+        zeros, ones = int64([0] * len(others)), int64([1] * len(others))
+        value = ops.Slice(value, zeros, axis_length(indices, others), ones, int64(others)).output(0)
+    return ops.GatherElements(value, indices, axis)
+
+
+def _may_differ(value: Output, indices: Output, axis: int) -> bool:
+    """Return whether the lengths of an axis differ or are unknown."""
+    length, counts = value.partial_shape[axis], indices.partial_shape
+    return length.is_dynamic or not counts.has_rank or counts[axis] != length
 
 
 def end_of_slice(begin: Output, size: Output) -> Output:

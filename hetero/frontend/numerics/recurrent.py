@@ -52,6 +52,37 @@ def recurrent_layer(
     return [joined.output(0), *(with_swapped_axes(state) for state in found[1:])]
 
 
+def recurrent_network(
+    kind: RecurrentKind,
+    value: Output,
+    states: Sequence[Output],
+    parameters: Sequence[Sequence[Output]],
+    layers: int,
+    lengths: Output | None = None,
+) -> tuple[Output, list[Output]]:
+    """Return the results ``[batch, time, directions · size]`` of all layers, and the last states of all.
+
+    ``states``: ``[layers · directions, batch, size]``. ``parameters``: the weights and biases of each direction of each
+    layer, as ``recurrent_weights`` takes them. ``lengths``: of the sequences; an empty one keeps the state before it.
+    """
+    directions = len(parameters) // layers
+    last: list[list[Output]] = [[] for _ in states]
+    for layer in range(layers):
+        places = range(layer * directions, (layer + 1) * directions)
+        weights = [recurrent_weights(kind, parameters[place]) for place in places]
+        initial = [ops.Gather(state, int64(places), int64(0)).output(0) for state in states]
+        value, *after = recurrent_layer(kind, value, initial, weights, lengths)
+        for finals, state, before in zip(last, after, initial):
+            finals.append(state if lengths is None else _unless_empty(state, before, lengths))
+    return value, [ops.Concat(finals, 0).output(0) for finals in last]
+
+
+def _unless_empty(state: Output, before: Output, lengths: Output) -> Output:
+    """Return the states after sequences; an empty one keeps the state before it."""
+    is_empty = ops.Unsqueeze(ops.LessEqual(lengths, scalar_like(lengths, 0)), int64([0, 2]))
+    return ops.Select(is_empty, before, state).output(0)
+
+
 def recurrent_weights(kind: RecurrentKind, given: Sequence[Output | None]) -> list[Output]:
     """Return the weights of the input and of the state, and the bias, with OpenVINO's order of gates."""
     data, recurrent = (part for part in given[:2] if part is not None)

@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
+from hetero.frontend.numerics.spacing import grid_coordinates
 from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import (
-    arange,
     int64,
     known_length,
     multiply_by,
     per_channel,
     rank_of,
-    scalar_like,
 )
 from hetero.graph import Constant, Op, Output
 from hetero.ops.checks import exact_value
@@ -155,7 +154,7 @@ def affine_grid(node: OnnxNodeContext) -> Translation:
     total = _column(theta, count, count)
     for dimension in range(count):
         length = ops.Gather(size, int64(2 + dimension), int64(0)).output(0)
-        points = ops.Unsqueeze(_coordinates(length, theta, align), int64(range(1, count - dimension + 1)))
+        points = ops.Unsqueeze(grid_coordinates(length, theta, align), int64(range(1, count - dimension + 1)))
         total = ops.Add(total, ops.Multiply(points, _column(theta, count - 1 - dimension, count)))
     return total
 
@@ -163,17 +162,6 @@ def affine_grid(node: OnnxNodeContext) -> Translation:
 def _column(theta: Output, index: int, count: int) -> Op:
     """Return a column of each matrix as ``[N, 1, …, 1, n]``."""
     return ops.Unsqueeze(ops.Gather(theta, int64(index), int64(2)), int64(range(1, count + 1)))
-
-
-def _coordinates(length: Output, theta: Output, align: bool) -> Op:
-    """Return ``length`` coordinates from -1 to 1: of pixel corners if ``align``, else of pixel centers."""
-    points = ops.Convert(arange(length), theta.element_type)
-    steps = ops.Maximum(ops.Subtract(length, int64(1)), int64(1)) if align else length
-    step = ops.Divide(scalar_like(theta, 2), ops.Convert(steps, theta.element_type))
-    first: Op = scalar_like(theta, -1)
-    if not align:
-        first = ops.Add(first, ops.Divide(step, scalar_like(theta, 2)))
-    return ops.Add(ops.Multiply(points, step), first)
 
 
 @translator("NonMaxSuppression", since=10)

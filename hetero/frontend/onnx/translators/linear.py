@@ -11,6 +11,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.diagonals import triangle
 from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import (
@@ -55,10 +56,7 @@ def eye_like(node: OnnxNodeContext) -> Translation:
 def trilu(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
     diagonal = ops.Squeeze(node.get_input(1)) if node.has_input(1) else int64(0)
-    rows, columns = (arange(axis_length(value, axis)) for axis in (-2, -1))
-    distance = ops.Subtract(columns, ops.Unsqueeze(rows, int64([1])))  # of an element above the main diagonal
-    mask = (ops.GreaterEqual if node.get_attribute("upper", 1) else ops.LessEqual)(distance, diagonal)
-    return ops.Select(mask, value, scalar_like(value, 0))
+    return triangle(value, ops.GreaterEqual if node.get_attribute("upper", 1) else ops.LessEqual, diagonal)
 
 
 @translator("Attention", since=23)

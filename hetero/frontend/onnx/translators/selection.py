@@ -6,6 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.movement import gather_elements
 from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.translation.translators import Attr, OptionalInput, Row, Translation
 from hetero.frontend.translation.values import (
@@ -48,6 +49,7 @@ rows({
         0, 1, 2, OptionalInput(3),
     ),
     "Gather": Row(lambda value, indices, axis: ops.Gather(value, indices, int64(axis)), axis=_AXIS),
+    "GatherElements": Row(gather_elements, since=11, axis=_AXIS),
     "GatherND": Row(ops.GatherND, since=11, batch_dims=Attr("batch_dims", 0)),
     "NonZero": Row(ops.NonZero, since=9),
     "ReverseSequence": Row(
@@ -57,27 +59,6 @@ rows({
     "ScatterElements": Row(_scatter_elements, since=11, axis=_AXIS, reduction=_REDUCTION),
     "ScatterND": Row(ops.ScatterNDUpdate, since=11, reduction=_REDUCTION),
 })  # fmt: skip
-
-
-@translator("GatherElements", since=11)
-def gather_elements(node: OnnxNodeContext) -> Translation:
-    value, indices, axis = node.get_input(0), node.get_input(1), node.get_attribute("axis", 0)
-    if not value.partial_shape.has_rank:
-        return ops.GatherElements(value, indices, axis)
-    rank = rank_of(value)
-    axis = normalize_axis(axis, rank)
-    # ONNX allows fewer indices than elements along the other axes; GatherElements-6 needs equal lengths.
-    other = [dimension for dimension in range(rank) if dimension != axis]
-    if any(_may_differ(value, indices, dimension) for dimension in other):
-        zeros, ones = int64([0] * len(other)), int64([1] * len(other))
-        value = ops.Slice(value, zeros, axis_length(indices, other), ones, int64(other)).output(0)
-    return ops.GatherElements(value, indices, axis)
-
-
-def _may_differ(value: Output, indices: Output, axis: int) -> bool:
-    """Return whether the lengths of an axis differ or are unknown."""
-    length, counts = value.partial_shape[axis], indices.partial_shape
-    return length.is_dynamic or not counts.has_rank or counts[axis] != length
 
 
 @translator("Compress", since=9)

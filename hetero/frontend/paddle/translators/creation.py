@@ -9,6 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.diagonals import diagonal_of, triangle
+from hetero.frontend.numerics.spacing import linspace
 from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, translator
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import axis_length, convert_to, int64, known_length, rank_of
@@ -99,14 +100,11 @@ def arange(node: PaddleNodeContext) -> ConversionResult:
 
 
 @translator("linspace")
-def linspace(node: PaddleNodeContext) -> ConversionResult:
+def spaced(node: PaddleNodeContext) -> ConversionResult:
     kind = node.type_attribute("dtype") or node.get_input("Start").element_type
     start, stop = (node.scalar(name.lower(), name, Type.f32) for name in ("Start", "Stop"))
-    count = node.scalar("num", "Num", Type.i64)
-    steps = ops.Convert(ops.Maximum(ops.Subtract(count, int64(1)), int64(1)), Type.f32)
-    step = ops.Divide(ops.Subtract(stop, start), steps)
-    places = ops.Convert(ops.Range(int64(0), count, int64(1), Type.i64), Type.f32)
-    return convert_to(ops.Add(start, ops.Multiply(places, step)).output(0), kind)
+    numbers = linspace(start, stop, node.scalar("num", "Num", Type.i64))
+    return convert_to(numbers.output(0), kind)
 
 
 @translator("eye")

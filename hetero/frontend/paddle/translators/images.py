@@ -7,10 +7,11 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.movement import stack
+from hetero.frontend.numerics.spacing import grid_coordinates
 from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, translator
 from hetero.frontend.paddle.translators.convolution import is_channels_last
 from hetero.frontend.translation.translators import Attr, ConversionResult, Row
-from hetero.frontend.translation.values import arange, channels_last, channels_second, int64, rank_of, scalar_like
+from hetero.frontend.translation.values import channels_last, channels_second, int64, rank_of, scalar_like
 from hetero.graph import Constant, Output, as_output
 from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
@@ -89,24 +90,13 @@ def affine_grid(node: PaddleNodeContext) -> ConversionResult:
     theta = node.get_input("Theta")
     shape, align = node.integers("output_shape", "OutputShape"), node.get_attribute("align_corners", True)
     height, width = (ops.Gather(shape, int64(axis), int64(0)).output(0) for axis in (2, 3))
-    rows = ops.Unsqueeze(_coordinates(height, theta, align), int64([1]))
-    columns = ops.Unsqueeze(_coordinates(width, theta, align), int64([0]))
+    rows = ops.Unsqueeze(grid_coordinates(height, theta, align), int64([1]))
+    columns = ops.Unsqueeze(grid_coordinates(width, theta, align), int64([0]))
     size = stack((height, width), 0)
     grids = [ops.Broadcast(one, size) for one in (columns, rows, scalar_like(theta, 1))]
     points = stack(grids, 2)
     flat = ops.MatMul(ops.Reshape(points, int64([-1, 3]), False), theta, False, True)
     return ops.Reshape(flat, ops.Concat([int64([-1]), size, int64([2])], 0), False)
-
-
-def _coordinates(length: Output, theta: Output, align: bool) -> Output:
-    """Return ``length`` coordinates from -1 to 1: of pixel corners if ``align``, else of pixel centers."""
-    places = ops.Convert(arange(length), theta.element_type)
-    count = ops.Convert(ops.Maximum(ops.Subtract(length, int64(1)), int64(1)) if align else length, theta.element_type)
-    step = ops.Divide(scalar_like(theta, 2), count)
-    first = scalar_like(theta, -1).output(0)
-    if not align:
-        first = ops.Add(first, ops.Divide(step, scalar_like(theta, 2))).output(0)
-    return ops.Add(ops.Multiply(places, step), first).output(0)
 
 
 rows(

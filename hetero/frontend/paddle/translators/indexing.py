@@ -6,11 +6,10 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.movement import stack
+from hetero.frontend.numerics.movement import gather_elements, stack
 from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, translator
 from hetero.frontend.translation.translators import Attr, ConversionResult, Row
 from hetero.frontend.translation.values import (
-    axis_length,
     convert_to,
     int64,
     normalize_axis,
@@ -43,19 +42,6 @@ def gather_nd(node: PaddleNodeContext) -> ConversionResult:
         shape = ops.Concat([ops.Slice(ops.ShapeOf(index), int64([0]), int64([-1]), int64([1])), ops.ShapeOf(value)], 0)
         return ops.Broadcast(value, shape)
     return ops.GatherND(value, index)
-
-
-@translator("take_along_axis")
-def take_along_axis(node: PaddleNodeContext) -> ConversionResult:
-    value, index = node.get_input("Input"), node.get_input("Index")
-    rank = rank_of(value)
-    axis = normalize_axis(node.get_attribute("Axis", 0), rank)
-    shorter = [at for at in range(rank) if at != axis and value.partial_shape[at] != index.partial_shape[at]]
-    if shorter:
-        # The index may leave out the last elements of the other axes.
-        first, step = int64([0] * len(shorter)), int64([1] * len(shorter))
-        value = ops.Slice(value, first, axis_length(index, shorter), step, int64(shorter)).output(0)
-    return ops.GatherElements(value, index, axis)
 
 
 @translator("put_along_axis")
@@ -205,6 +191,7 @@ rows(
             lambda value, index, axis: ops.Gather(value, index, int64(axis)), "X", "Index", axis=Attr("dim", 0)
         ),
         "scatter_nd_add": Row(ops.ScatterNDUpdate, "X", "Index", "Updates", reduction="sum"),
+        "take_along_axis": Row(gather_elements, "Input", "Index", axis=Attr("Axis", 0)),
         "where": Row(
             lambda condition, x, y: ops.Select(convert_to(condition, Type.boolean), x, y), "Condition", "X", "Y"
         ),

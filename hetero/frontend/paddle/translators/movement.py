@@ -10,12 +10,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.movement import pad_wrap, stack
+from hetero.frontend.numerics.movement import flatten_range, pad_wrap, stack
 from hetero.frontend.paddle.node_context import PaddleNodeContext, PaddleTranslator, rows, translator
 from hetero.frontend.paddle.translators.creation import MAX_COMPUTED, values_of
 from hetero.frontend.translation.translators import Attr, ConversionResult, Row, as_outputs
 from hetero.frontend.translation.values import (
-    axis_length,
     channels_last,
     channels_second,
     convert_to,
@@ -50,26 +49,6 @@ rows(
         ),
     }
 )
-
-
-@translator("flatten_contiguous_range")
-def flatten_range(node: PaddleNodeContext) -> ConversionResult:
-    value = node.get_input("X")
-    rank = rank_of(value)
-    if not rank:
-        return ops.Reshape(value, int64([1]), False)
-    first = normalize_axis(node.get_attribute("start_axis", 1), rank)
-    last = normalize_axis(node.get_attribute("stop_axis", 1), rank)
-    return _flattened(value, first, last)
-
-
-def _flattened(value: Output, first: int, last: int) -> ConversionResult:
-    rank, shape = rank_of(value), value.partial_shape
-    if all(shape[axis].is_static for axis in range(last + 1, rank)):
-        after = [shape[axis].get_length() for axis in range(last + 1, rank)]
-        return ops.Reshape(value, int64([*[0] * first, -1, *after]), True)
-    parts = [axis_length(value, range(first)), int64([-1]), axis_length(value, range(last + 1, rank))]
-    return ops.Reshape(value, ops.Concat(parts, 0), False)
 
 
 @translator("transpose", "transpose2")
@@ -222,7 +201,13 @@ def _of_channels_second(operator: Row) -> PaddleTranslator:
     return translate
 
 
-rows({"flatten": Row(flatten, "X", axis=Attr("axis", 1)), "flatten2": Row(flatten, "X", axis=Attr("axis", 1))})
+rows(
+    {
+        "flatten": Row(flatten, "X", axis=Attr("axis", 1)),
+        "flatten2": Row(flatten, "X", axis=Attr("axis", 1)),
+        "flatten_contiguous_range": Row(flatten_range, "X", first=Attr("start_axis", 1), last=Attr("stop_axis", 1)),
+    }
+)
 rows(
     {
         "channel_shuffle": Row(ops.ShuffleChannels, axis=1, group=Attr("groups", 1)),

@@ -9,10 +9,10 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.diagonals import diagonal_numbers, diagonal_of, triangle
+from hetero.frontend.numerics.spacing import linspace
 from hetero.frontend.pytorch.node_context import TorchNodeContext, promoted, rows, translator
 from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import (
-    arange,
     int64,
     known_length,
     normalize_axis,
@@ -57,13 +57,11 @@ def number_range(node: TorchNodeContext) -> Translation:
 @translator("aten::linspace", "aten::logspace")
 def spaced(node: TorchNodeContext) -> Translation:
     """Numbers from start to end at equal distances, or powers of ``base`` with these."""
-    kind, count = node.output_type(), node.get_attribute("steps")
     start, end = (node.converted(name, Type.f64) for name in ("start", "end"))
-    step = ops.Divide(ops.Subtract(end, start), Constant(np.float64(max(count - 1, 1))))
-    numbers: Node = ops.Add(start, ops.Multiply(ops.Convert(arange(int64(count)), Type.f64), step))
+    numbers: Node = linspace(start, end, int64(node.get_attribute("steps")).output(0))
     if node.get_op_type() == "aten::logspace":
         numbers = ops.Power(Constant(np.float64(node.get_attribute("base", 10.0))), numbers)
-    return ops.Convert(numbers, kind)
+    return ops.Convert(numbers, node.output_type())
 
 
 @translator("aten::eye")

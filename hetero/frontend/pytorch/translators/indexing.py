@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.movement import gather_elements
 from hetero.frontend.pytorch.node_context import TorchNodeContext, rows, translator
 from hetero.frontend.pytorch.translators.movement import NO_END
 from hetero.frontend.translation.translators import Attr, Row, Translation
@@ -233,19 +234,7 @@ def _gathered(value: Output, indices: Output, axis: int) -> Output | Node:
         return ops.Broadcast(value, ops.ShapeOf(indices))
     if rank_of(indices) == 0:
         return reshape(ops.GatherElements(value, reshape(indices, [1]), axis).output(0), [])
-    axis = normalize_axis(axis, rank_of(value))
-    # The other axes of the data may be longer than those of the indices.
-    others = [at for at in range(rank_of(value)) if at != axis and not _is_same_length(value, indices, at)]
-    if others:
-        zeros, ones = [0] * len(others), [1] * len(others)
-        value = ops.Slice(value, zeros, axis_length(indices, others), ones, others).output(0)
-    return ops.GatherElements(value, indices, axis)
-
-
-def _is_same_length(left: Output, right: Output, axis: int) -> bool:
-    """Return whether two values are known to have the same length of an axis."""
-    lengths = left.partial_shape[axis], right.partial_shape[axis]
-    return all(length.is_static for length in lengths) and lengths[0] == lengths[1]
+    return gather_elements(value, indices, axis)
 
 
 def _taken_along(value: Output, indices: Output, axis: int | None) -> Node:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.movement import pad_wrap, stack
+from hetero.frontend.numerics.movement import flatten_range, pad_wrap, stack
 from hetero.frontend.pytorch.node_context import TorchNodeContext, integer_vector, rows, translator, with_integers
 from hetero.frontend.translation.translators import Attr, Row, Translation, Translator
 from hetero.frontend.translation.values import (
@@ -27,22 +26,6 @@ from hetero.system.errors import FrontendError
 
 # What torch writes for the end of a slice that has none.
 NO_END = 2**63 - 1
-
-
-def _flattened(value: Output, first: int, last: int) -> Output | Node:
-    rank = rank_of(value)
-    if not rank:
-        return reshape(value, [1])
-    first, last = normalize_axis(first, rank), normalize_axis(last, rank)
-    shape = value.partial_shape
-    kept, joined = [*shape[:first], *shape[last + 1 :]], shape[first : last + 1]
-    if all(length.is_static for length in kept):
-        lengths = [length.get_length() for length in kept]
-        # -1 is ambiguous if another length is 0.
-        count = math.prod(joined.to_shape()) if joined.is_static else -1
-        return ops.Reshape(value, [*lengths[:first], count, *lengths[first:]], False)
-    around = axis_length(value, range(first)), axis_length(value, range(last + 1, rank))
-    return ops.Reshape(value, ops.Concat([around[0], [-1], around[1]], 0), False)
 
 
 def _unflattened(value: Output, sizes: Output, axis: int) -> Node:
@@ -131,7 +114,7 @@ rows({
     "aten::expand_as": Row(lambda value, other: ops.Broadcast(value, ops.ShapeOf(other)), "self", "other"),
     "aten::ravel": Row(reshape, "self", shape=[-1]), "aten::item": Row(reshape, "self", shape=[]),
     "aten::_local_scalar_dense": Row(reshape, "self", shape=[]),
-    "aten::flatten": Row(_flattened, "self", first=Attr("start_dim", 0), last=Attr("end_dim", -1)),
+    "aten::flatten": Row(flatten_range, "self", first=Attr("start_dim", 0), last=Attr("end_dim", -1)),
     "aten::unsqueeze": Row(ops.Unsqueeze, "self", axes=Attr("dim")),
     "aten::unsqueeze_copy": Row(ops.Unsqueeze, "self", axes=Attr("dim")),
     "aten::squeeze": Row(_squeezed, "self", axes=Attr("dim", None)),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.numerics.recurrent import RECURRENT_KINDS, recurrent_layer, recurrent_weights, with_swapped_axes
+from hetero.frontend.numerics.recurrent import RECURRENT_KINDS, recurrent_network, recurrent_weights, with_swapped_axes
 from hetero.frontend.pytorch.node_context import TorchNodeContext, translator
 from hetero.frontend.translation.translators import Translation
 from hetero.frontend.translation.values import int64, known_length, rank_of
-from hetero.graph import Output
 from hetero.system.errors import FrontendError
 
 
@@ -36,18 +35,9 @@ def network(node: TorchNodeContext) -> Translation:
         value, *states = (ops.Unsqueeze(tensor, [1]).output(0) for tensor in (value, *states))
     if is_unbatched or not is_batch_first:
         value = with_swapped_axes(value)
-    last: list[list[Output]] = [[] for _ in states]
-    for layer in range(layers):
-        first = layer * directions
-        weights = [
-            recurrent_weights(kind, parameters[at * count : (at + 1) * count])
-            for at in range(first, first + directions)
-        ]
-        initial = [ops.Gather(state, int64(range(first, first + directions)), int64(0)).output(0) for state in states]
-        value, *after = recurrent_layer(kind, value, initial, weights, None)
-        for states_of_layers, state in zip(last, after):
-            states_of_layers.append(state)
+    weights = [parameters[first : first + count] for first in range(0, len(parameters), count)]
+    value, finals = recurrent_network(kind, value, states, weights, layers)
     if is_unbatched or not is_batch_first:
         value = with_swapped_axes(value)
-    results = [value, *(ops.Concat(states_of_layers, 0).output(0) for states_of_layers in last)]
+    results = [value, *finals]
     return [ops.Squeeze(result, int64([1])) for result in results] if is_unbatched else results

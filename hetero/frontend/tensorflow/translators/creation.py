@@ -13,10 +13,11 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.movement import broadcast_shapes
+from hetero.frontend.numerics.spacing import linspace
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, Values, rows, translator
 from hetero.frontend.tensorflow.translators.signal import own_shape
 from hetero.frontend.translation.translators import Attr, Row, Translation
-from hetero.frontend.translation.values import arange, convert_to, int64, rank_of, reshape, scalar_like
+from hetero.frontend.translation.values import convert_to, int64, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Node, Op, Output
 from hetero.system.errors import FrontendError
 
@@ -81,14 +82,6 @@ def constant_like(node: TensorflowNodeContext) -> Translation:
     return ops.Broadcast(start, ops.ShapeOf(value))
 
 
-def _linspace(start: Output, stop: Output, count: Output) -> Op:
-    """Return ``count`` numbers at equal distances from start to stop inclusive."""
-    count = reshape(convert_to(count, Type.i64), ())
-    intervals = ops.Convert(ops.Maximum(ops.Subtract(count, int64(1)), int64(1)), start.element_type)
-    step = ops.Divide(ops.Subtract(stop, start), intervals)
-    return ops.Add(start, ops.Multiply(ops.Convert(arange(count), start.element_type), step))
-
-
 def _empty(shape: Output, kind: Type) -> Op:
     """Return a tensor of any contents: zeros or empty strings."""
     return ops.Broadcast(Constant(np.zeros((), kind.to_dtype())), shape)
@@ -97,7 +90,7 @@ def _empty(shape: Output, kind: Type) -> Op:
 rows(
     {
         "BroadcastArgs": Row(broadcast_shapes), "Empty": Row(_empty, 0, kind=Attr("dtype")),
-        "LinSpace": Row(_linspace),
+        "LinSpace": Row(lambda start, stop, count: linspace(start, stop, reshape(convert_to(count, Type.i64), ()))),
         "OneHot": Row(
             lambda indices, *numbers, axis: ops.OneHot(indices, *(reshape(number, ()) for number in numbers), axis),
             axis=Attr("axis", -1, int),
