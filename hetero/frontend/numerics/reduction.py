@@ -1,11 +1,11 @@
-"""Reductions over axes that are several operations."""
+"""Reductions over axes that are several operations, and search in sorted numbers."""
 
 from __future__ import annotations
 
 import math
 
 from hetero import ops
-from hetero.frontend.translation.values import scalar_like
+from hetero.frontend.translation.values import rank_of, scalar_like
 from hetero.graph import Op, Output
 
 
@@ -31,3 +31,10 @@ def norm(value: Output, axes: Output, order: float, keeps_axes: bool) -> Op:
         return (ops.ReduceMax if order > 0 else ops.ReduceMin)(size, axes, keeps_axes)
     total = ops.ReduceSum(ops.Power(size, scalar_like(value, order)), axes, keeps_axes)
     return ops.Power(total, scalar_like(value, 1 / order))
+
+
+def search_sorted(limits: Output, value: Output, right: bool, kind: str) -> Op:
+    """Return the index of each number in sorted numbers: before or, with ``right``, after those that are equal."""
+    if rank_of(limits) == 1:
+        return ops.Bucketize(value, limits, kind, not right)
+    return ops.SearchSorted(limits, value, right, kind)

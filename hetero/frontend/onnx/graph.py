@@ -183,9 +183,7 @@ class OnnxBuilder(GraphBuilder):
         if not isinstance(translation, FunctionCall):
             return super().define_outputs(node, node_context, translation)
         assert isinstance(node, OnnxNode)
-        for key, value in zip(node.outputs, self._call(node, node_context.name, translation.function)):
-            if key is not None:
-                self.define(key, value)
+        self.define_each(node, self._call(node, node_context.name, translation.function))
 
     def _call(self, node: OnnxNode, name: str, function: OnnxGraph | StandardFunction) -> list[Value]:
         """Inline the body of a function and return its outputs, None for those that the node omits."""

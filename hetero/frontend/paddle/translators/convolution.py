@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -20,6 +20,11 @@ _CHANNELS_LAST = ("NHWC", "NDHWC", "NLC")
 def is_channels_last(node: PaddleNodeContext) -> bool:
     layout = node.get_attribute("data_format", node.get_attribute("data_layout", "NCHW"))
     return layout in _CHANNELS_LAST
+
+
+def channels_moved(node: PaddleNodeContext, value: Output) -> tuple[Output, Callable[[Output], Output]]:
+    """Return a value with its channels second, and the function that moves those of a result back if they were last."""
+    return (channels_second(value), channels_last) if is_channels_last(node) else (value, lambda result: result)
 
 
 def pads_of(node: PaddleNodeContext, count: int) -> tuple[list[int], list[int], str]:
@@ -47,8 +52,7 @@ def convolution(node: PaddleNodeContext) -> ConversionResult:
     # Padding to the same size ignores the dilations, as PaddlePaddle does.
     dilations = [1] * count if auto_pad == "same_upper" else node.get_attribute("dilations", [1] * count)
     strides = node.get_attribute("strides", [1] * count)
-    if is_channels_last(node):
-        data = channels_second(data)
+    data, restored = channels_moved(node, data)
     if groups > 1:
         value = ops.GroupConvolution(
             data, split_groups(filters, groups), strides, begin, end, dilations, auto_pad
@@ -62,9 +66,7 @@ def convolution(node: PaddleNodeContext) -> ConversionResult:
     activation = node.get_attribute("activation", node.get_attribute("fuse_activation", ""))
     if activation not in ("", "identity", "relu"):
         raise FrontendError(f"activation {activation} of a convolution is not supported")
-    if activation == "relu":
-        value = ops.Relu(value).output(0)
-    return channels_last(value) if is_channels_last(node) else value
+    return restored(ops.Relu(value).output(0) if activation == "relu" else value)
 
 
 @translator("conv2d_transpose", "depthwise_conv2d_transpose", "conv3d_transpose")
@@ -74,8 +76,7 @@ def transposed_convolution(node: PaddleNodeContext) -> ConversionResult:
     begin, end, auto_pad = pads_of(node, count)
     strides = node.get_attribute("strides", [1] * count)
     dilations = [1] * count if auto_pad == "same_upper" else node.get_attribute("dilations", [1] * count)
-    if is_channels_last(node):
-        data = channels_second(data)
+    data, restored = channels_moved(node, data)
     if auto_pad == "same_upper":
         begin, end = same_pads(data, filters.partial_shape.to_shape()[2:], strides)
     extra = list(node.get_attribute("output_padding", [])) or [0] * count
@@ -85,8 +86,7 @@ def transposed_convolution(node: PaddleNodeContext) -> ConversionResult:
     operation: type[Op] = ops.ConvolutionBackpropData
     if groups > 1:
         operation, filters = ops.GroupConvolutionBackpropData, split_groups(filters, groups)
-    value = operation(data, filters, strides, None, begin, end, dilations, "explicit", extra).output(0)
-    return channels_last(value) if is_channels_last(node) else value
+    return restored(operation(data, filters, strides, None, begin, end, dilations, "explicit", extra).output(0))
 
 
 def _lengths(data: Output, reason: str) -> list[int]:
@@ -146,9 +146,7 @@ def affine_channel(node: PaddleNodeContext) -> ConversionResult:
 @translator("temporal_shift")
 def temporal_shift(node: PaddleNodeContext) -> ConversionResult:
     """Shift the first channels of each segment to the next moment, the ones after them to the one before."""
-    value, count = node.get_input("X"), node.get_attribute("seg_num")
-    is_last = is_channels_last(node)
-    value = channels_second(value) if is_last else value
+    (value, restored), count = channels_moved(node, node.get_input("X")), node.get_attribute("seg_num")
     channels, height, width = (length.get_length() for length in value.partial_shape[1:])
     first = int(channels * node.get_attribute("shift_ratio", 0.25))
     second = int(channels * 2 * node.get_attribute("shift_ratio", 0.25))
@@ -161,5 +159,4 @@ def temporal_shift(node: PaddleNodeContext) -> ConversionResult:
     sooner = ops.Pad(parts[1], np.array([0, 0, 0, 0, 0]), np.array([0, 1, 0, 0, 0]), "constant", zero).output(0)
     sooner = ops.Slice(sooner, np.array([1]), np.array([count + 1]), np.array([1]), axis).output(0)
     joined = ops.Concat([later, sooner, parts[2]], 2).output(0)
-    shifted = reshape(joined, (-1, channels, height, width))
-    return channels_last(shifted) if is_last else shifted
+    return restored(reshape(joined, (-1, channels, height, width)))

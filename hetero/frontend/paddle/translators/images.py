@@ -9,9 +9,9 @@ from hetero.core.types import Type
 from hetero.frontend.numerics.movement import stack
 from hetero.frontend.numerics.spacing import grid_coordinates
 from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, translator
-from hetero.frontend.paddle.translators.convolution import is_channels_last
+from hetero.frontend.paddle.translators.convolution import channels_moved
 from hetero.frontend.translation.translators import Attr, ConversionResult, Row
-from hetero.frontend.translation.values import channels_last, channels_second, int64, rank_of, scalar_like
+from hetero.frontend.translation.values import int64, rank_of, scalar_like
 from hetero.graph import Constant, Output, as_output
 from hetero.ops.checks import exact_value
 from hetero.system.errors import FrontendError
@@ -22,8 +22,7 @@ _MODES = {"nearest": "nearest", "linear": "linear_onnx", "bilinear": "linear_onn
 
 @translator(*(f"{mode}_interp{version}" for mode in _MODES for version in ("", "_v2")))
 def interpolate(node: PaddleNodeContext) -> ConversionResult:
-    value, is_last = node.get_input("X"), is_channels_last(node)
-    value = channels_second(value) if is_last else value
+    value, restored = channels_moved(node, node.get_input("X"))
     mode = node.get_op_type().partition("_")[0]
     aligned = node.get_attribute("align_corners", True)
     if mode == "nearest":
@@ -39,13 +38,11 @@ def interpolate(node: PaddleNodeContext) -> ConversionResult:
         target, calculation = _sizes(value, target), "sizes"
     if not aligned and calculation == "sizes" and mode in ("bilinear", "bicubic"):
         value = _first_of_single(value, target, mode)
-    result = as_output(
-        ops.Interpolate(
-            value, target, _MODES[mode], calculation, coordinate_transformation_mode=coordinates,
-            nearest_mode=nearest, cube_coeff=-0.75, axes=int64(range(2, rank_of(value))),
-        )
+    result = ops.Interpolate(
+        value, target, _MODES[mode], calculation, coordinate_transformation_mode=coordinates,
+        nearest_mode=nearest, cube_coeff=-0.75, axes=int64(range(2, rank_of(value))),
     )  # fmt: skip
-    return channels_last(result) if is_last else result
+    return restored(result.output(0))
 
 
 def _first_of_single(value: Output, target: Output, mode: str) -> Output:

@@ -9,7 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.numerics.normalization import scale_and_shift
 from hetero.frontend.paddle.node_context import PaddleNodeContext, rows, translator
-from hetero.frontend.paddle.translators.convolution import is_channels_last
+from hetero.frontend.paddle.translators.convolution import channels_moved, is_channels_last
 from hetero.frontend.translation.translators import ConversionResult
 from hetero.frontend.translation.values import (
     axis_length,
@@ -20,7 +20,7 @@ from hetero.frontend.translation.values import (
     rank_of,
     scalar_like,
 )
-from hetero.graph import Constant, Node, Output, as_output
+from hetero.graph import Constant, Node, Output
 from hetero.system.errors import FrontendError
 
 
@@ -91,9 +91,7 @@ def instance_norm(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("group_norm")
 def group_norm(node: PaddleNodeContext) -> ConversionResult:
-    value = node.get_input("X")
-    is_last = is_channels_last(node)
-    value = channels_second(value) if is_last else value
+    value, restored = channels_moved(node, node.get_input("X"))
     channels = value.partial_shape[1].get_length()
     scale, bias = (
         node.get_input(name) if node.has_input(name)
@@ -101,21 +99,17 @@ def group_norm(node: PaddleNodeContext) -> ConversionResult:
         for name, number in (("Scale", 1), ("Bias", 0))
     )  # fmt: skip
     groups, epsilon = node.get_attribute("groups", 1), node.get_attribute("epsilon", 1e-5)
-    result = ops.GroupNormalization(value, scale, bias, groups, epsilon).output(0)
-    return {"Y": channels_last(result) if is_last else result}
+    return {"Y": restored(ops.GroupNormalization(value, scale, bias, groups, epsilon).output(0))}
 
 
 @translator("lrn")
 def local_response(node: PaddleNodeContext) -> ConversionResult:
     """Divide by a power of k plus alpha times the sum of squares of ``n`` channels around."""
-    value, size = node.get_input("X"), node.get_attribute("n", 5)
-    is_last = is_channels_last(node)
-    value = channels_second(value) if is_last else value
+    (value, restored), size = channels_moved(node, node.get_input("X")), node.get_attribute("n", 5)
     alpha, beta, k = (
         node.get_attribute(name, default) for name, default in (("alpha", 1e-4), ("beta", 0.75), ("k", 2.0))
     )
-    result = as_output(ops.LRN(value, int64([1]), alpha * size, beta, k, size))
-    return {"Out": channels_last(result) if is_last else result}
+    return {"Out": restored(ops.LRN(value, int64([1]), alpha * size, beta, k, size).output(0))}
 
 
 @translator("label_smooth")

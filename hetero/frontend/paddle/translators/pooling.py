@@ -6,18 +6,16 @@ from collections.abc import Sequence
 
 from hetero import ops
 from hetero.frontend.paddle.node_context import PaddleNodeContext, translator
-from hetero.frontend.paddle.translators.convolution import is_channels_last, pads_of, same_pads
+from hetero.frontend.paddle.translators.convolution import channels_moved, pads_of, same_pads
 from hetero.frontend.translation.translators import ConversionResult
-from hetero.frontend.translation.values import channels_last, channels_second, int64, rank_of, scalar_like
+from hetero.frontend.translation.values import int64, rank_of, scalar_like
 from hetero.graph import Output
 
 
 @translator("pool2d", "pool3d")
 def pool(node: PaddleNodeContext) -> ConversionResult:
-    value = node.get_input("X")
-    if is_channels_last(node):
-        return channels_last(_pool(node, channels_second(value)))
-    return _pool(node, value)
+    value, restored = channels_moved(node, node.get_input("X"))
+    return restored(_pool(node, value))
 
 
 def _pool(node: PaddleNodeContext, value: Output) -> Output:

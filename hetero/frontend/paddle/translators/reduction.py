@@ -9,7 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.diagonals import diagonal_of
-from hetero.frontend.numerics.reduction import log_sum_exp, norm
+from hetero.frontend.numerics.reduction import log_sum_exp, norm, search_sorted
 from hetero.frontend.paddle.node_context import PaddleNodeContext, PaddleTranslator, rows, translator
 from hetero.frontend.paddle.translators.creation import MAX_COMPUTED
 from hetero.frontend.translation.translators import Attr, ConversionResult, Row
@@ -204,13 +204,11 @@ def unique(node: PaddleNodeContext) -> ConversionResult:
 
 
 @translator("searchsorted", "bucketize")
-def search_sorted(node: PaddleNodeContext) -> ConversionResult:
+def search(node: PaddleNodeContext) -> ConversionResult:
     limits, value = node.get_input("SortedSequence"), node.get_input("Values")
     kind = "i32" if node.get_attribute("out_int32", False) else "i64"
     value, right = convert_to(value, limits.element_type), node.get_attribute("right", False)
-    if rank_of(limits) == 1:
-        return ops.Bucketize(value, limits, kind, not right)
-    return ops.SearchSorted(limits, value, right, kind)
+    return search_sorted(limits, value, right, kind)
 
 
 @translator("repeat_interleave")

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.reduction import log_sum_exp, norm
+from hetero.frontend.numerics.reduction import log_sum_exp, norm, search_sorted
 from hetero.frontend.pytorch.node_context import TorchNodeContext, promoted, rows, translator
 from hetero.frontend.pytorch.promotion import promoted_type
 from hetero.frontend.pytorch.translators.elementwise import log_sum
@@ -252,16 +252,14 @@ def median(node: TorchNodeContext) -> Translation:
 
 
 @translator("aten::searchsorted", "aten::bucketize")
-def search_sorted(node: TorchNodeContext) -> Translation:
+def search(node: TorchNodeContext) -> Translation:
     """The index of each number in sorted numbers, before or, with ``right``, after those that are equal."""
     if node.has_input("sorter"):
         raise FrontendError("a sorter is not supported")
     limits = node.get_input("sorted_sequence" if "sorted_sequence" in node.arguments else "boundaries")
     value = node.converted("input" if "input" in node.arguments else "self", limits.element_type)
     right = node.get_attribute("right", False) or node.get_attribute("side", None) == "right"
-    if rank_of(limits) == 1:
-        return ops.Bucketize(value, limits, node.output_type().to_string(), not right)
-    return ops.SearchSorted(limits, value, right, node.output_type().to_string())
+    return search_sorted(limits, value, right, node.output_type().to_string())
 
 
 @translator("aten::_unique2", "aten::unique_dim")

@@ -44,12 +44,9 @@ def hashtable_lookup(node: TfliteNodeContext) -> Translation:
     gathered = ops.Gather(rows, index, int64(0)).output(0)
     row_rank = len(gathered.partial_shape) - 1
     mask = reshape(found.output(0), (-1, *[1] * row_rank)) if row_rank else found
-    return [ops.Select(mask, gathered, _empty_like(gathered)), ops.Convert(found, Type.u8)]
-
-
-def _empty_like(value: Output) -> Constant:
-    """Return a scalar 0, or "" for strings."""
-    return Constant(np.array("")) if value.element_type is Type.string else scalar_like(value, 0)
+    # Zero, or an empty string.
+    blank = Constant(np.zeros((), gathered.element_type.to_dtype()))
+    return [ops.Select(mask, gathered, blank), ops.Convert(found, Type.u8)]
 
 
 @translator("EMBEDDING_LOOKUP")

@@ -17,7 +17,16 @@ from hetero.frontend.onnx.translators.linear import attend, join_heads, rotate, 
 from hetero.frontend.onnx.translators.microsoft.fused import DOMAIN, add_optional
 from hetero.frontend.onnx.translators.normalization import rms_norm
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import arange, axis_length, int64, known_length, rank_of, reshape, scalar_like
+from hetero.frontend.translation.values import (
+    arange,
+    axis_length,
+    convert_to,
+    int64,
+    known_length,
+    rank_of,
+    reshape,
+    scalar_like,
+)
 from hetero.graph import Constant, Op, Output
 from hetero.system.errors import FrontendError
 
@@ -178,7 +187,7 @@ def group_query_attention(node: OnnxNodeContext) -> Translation:
     """Return the attention result ``[B, S, N·H]`` and the key and value caches ``[B, G, T, H]`` with the new tokens."""
     node.check_only_supported(sliding_window_cache=0, qk_output=0, k_quant_type="NONE", v_quant_type="NONE")
     query, key, value = _read_heads(node)
-    lengths, total = _int64(node.get_input(5)), _int64(node.get_input(6))
+    lengths, total = (convert_to(node.get_input(index), Type.i64) for index in (5, 6))
     total = ops.Reshape(total, int64([1]), False).output(0)
     # The number of past tokens of each sequence. ``lengths`` is the number of all its tokens minus 1.
     past = ops.Maximum(ops.Subtract(ops.Add(lengths, int64(1)), axis_length(query, [2])), int64(0))
@@ -249,7 +258,3 @@ def _sink(node: OnnxNodeContext, query: Output, heads: int) -> Output | None:
     if node.get_attribute("smooth_softmax", 0) == 1:
         return Constant(np.zeros((1, heads, 1, 1), query.element_type.to_dtype())).output(0)
     return None
-
-
-def _int64(value: Output) -> Output:
-    return ops.Convert(value, Type.i64).output(0)
