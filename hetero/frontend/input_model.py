@@ -115,7 +115,9 @@ class InputModel:
     def set_tensor_value(self, place: Place, value: np.ndarray) -> None:
         """Replace a tensor by a constant."""
         place.tensor.replace(Constant(np.asarray(value)).output(0))
-        self._keep(self.model.results, [one for one in self.model.parameters if one is not place.operation])
+        self._keep(
+            self.model.results, [parameter for parameter in self.model.parameters if parameter is not place.operation]
+        )
 
     def add_output(self, place: Place) -> Place:
         """Make a tensor an output of the model too."""
@@ -123,7 +125,10 @@ class InputModel:
         return place
 
     def remove_output(self, place: Place) -> None:
-        self._keep([one for one in self.model.results if one.input_value(0) is not place.tensor], self.model.parameters)
+        self._keep(
+            [result for result in self.model.results if result.input_value(0) is not place.tensor],
+            self.model.parameters,
+        )
 
     def cut_and_add_new_input(self, place: Place, new_name: str = "") -> None:
         """Make a tensor an input of the model instead of computing it."""
@@ -147,8 +152,8 @@ class InputModel:
         return [node for node in self.model.get_ordered_ops() if not isinstance(node, Result)]
 
     def _first(self, items: Iterable[Any], fits: Callable[[Any], bool]) -> Place | None:
-        found = next(filter(fits, items), None)
-        return None if found is None else Place(self, found)
+        target = next(filter(fits, items), None)
+        return None if target is None else Place(self, target)
 
     def _parameter(self, place: Place) -> Parameter:
         node = place.operation
@@ -176,8 +181,12 @@ class InputModel:
         """Keep these outputs, and of the inputs those that they need or, if they are given, exactly these."""
         needed = set(Model(results, self.model.parameters, sinks=self.model.sinks).get_ordered_ops())
         read = {node for reader in needed for node in (value.node for value in reader.input_values())}
-        kept = parameters if inputs_are_given else [one for one in parameters if one in read]
-        if missing := [one.friendly_name for one in self.model.parameters if one in read and one not in kept]:
+        kept = parameters if inputs_are_given else [parameter for parameter in parameters if parameter in read]
+        if missing := [
+            parameter.friendly_name
+            for parameter in self.model.parameters
+            if parameter in read and parameter not in kept
+        ]:
             raise FrontendError(f"the outputs also depend on the inputs {', '.join(missing)}")
         changed = Model(results, kept, self.model.friendly_name, sinks=self.model.sinks)
         changed.rt_info.update(self.model.rt_info)

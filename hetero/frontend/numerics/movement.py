@@ -178,33 +178,3 @@ def pad_wrap(value: Output, begin: Output, end: Output) -> Output:
         indices = ops.Subtract(arange(ops.Add(ops.Add(length, before), after)), before)
         value = ops.Gather(value, ops.FloorMod(indices, length), int64(axis)).output(0)
     return value
-
-
-def pad_to(column: Output, length: Output, count: Output) -> Output:
-    """Pad a vector of ``count`` elements by zeros to a length."""
-    missing = ops.Unsqueeze(ops.Subtract(length, count), int64([0]))
-    padded = ops.Pad(column, Constant(np.zeros(1, np.int32)), missing, "constant", scalar_like(column, 0)).output(0)
-    known_length = constant_array(length)
-    return padded if known_length is None else reshape(padded, (int(known_length.reshape(-1)[0]),))
-
-
-def broadcast_shapes(first: Output, second: Output) -> Op:
-    """Return the shape that two shapes broadcast to, both vectors of known length."""
-    shapes = [first, second]
-    counts = [dimension_count(shape) for shape in shapes]
-    rank = max(counts)
-    first, second = (_prepend_ones(shape, rank - count) for shape, count in zip(shapes, counts))
-    known = constant_array(shapes[1])
-    if known is None:
-        first, second, known = second, first, constant_array(shapes[0])
-    if known is not None:
-        known = np.concatenate([np.ones(rank - known.size), known])
-        # Constant indices, so that dimensions of the other shape that are known stay known.
-        indices = np.arange(rank) + np.where(known == 1, 0, rank)
-        return ops.Gather(ops.Concat([first, second], 0), int64(indices), int64(0))
-    return ops.Select(ops.Equal(first, scalar_like(first, 1)), second, first)
-
-
-def _prepend_ones(shape: Output, count: int) -> Output:
-    ones = Constant(np.ones(count, shape.element_type.to_dtype()))
-    return ops.Concat([ones, shape], 0).output(0) if count else shape

@@ -17,7 +17,7 @@ def join_branches(operators: list[PaddleNode]) -> list[PaddleNode]:
         if operator.op_type == "select_input" and (pair := blocks.pair(operator)):
             blocks.add_result(pair, operator)
         joined.append(operator)
-    return [one for operator in joined for one in blocks.replacement(operator)]
+    return [node for operator in joined for node in blocks.replacement(operator)]
 
 
 class _ConditionalBlocks:
@@ -38,10 +38,10 @@ class _ConditionalBlocks:
     def pair(self, select: PaddleNode) -> tuple[PaddleNode, PaddleNode] | None:
         """Return the blocks that compute the result for true and the one for false, or None."""
         names = select.inputs.get("X", [])
-        found = [self._by_output.get(name) for name in names]
-        if len(found) != 2 or found[0] is None or found[1] is None or found[0] is found[1]:
+        blocks = [self._by_output.get(name) for name in names]
+        if len(blocks) != 2 or blocks[0] is None or blocks[1] is None or blocks[0] is blocks[1]:
             return None
-        return found[1], found[0]
+        return blocks[1], blocks[0]
 
     def add_result(self, pair: tuple[PaddleNode, PaddleNode], select: PaddleNode) -> None:
         """Make the result of a ``select_input`` one of the ``if`` of two blocks."""

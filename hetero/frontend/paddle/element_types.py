@@ -24,10 +24,10 @@ _BY_VALUE_TYPE = {
 
 def type_of(code: int | str) -> Type:
     """Return the type of a number or name. Raises FrontendError if it is not supported."""
-    found = _BY_NUMBER.get(code) if isinstance(code, int) else _BY_NAME.get(code)
-    if found is None:
+    kind = _BY_NUMBER.get(code) if isinstance(code, int) else _BY_NAME.get(code)
+    if kind is None:
         raise FrontendError(f"element type {code} is not supported")
-    return found
+    return kind
 
 
 def is_undefined(code: int | str) -> bool:

@@ -64,11 +64,11 @@ def _read_parameters(program: PaddleProgram, read: SourceBytes, weights: ModelSo
     if weights is None:
         if read.path is None:
             raise FrontendError(f"it has {len(names)} parameters: give their file as the weights")
-        found = _parameter_file(read.path)
-        if found is None:
+        combined = _parameter_file(read.path)
+        if combined is None:
             program.parameters = read_separate(read.path.parent, names)
             return
-        weights = found
+        weights = combined
     label, data, _ = read_source(weights, "PaddlePaddle")
     try:
         program.parameters = read_combined(data, names)

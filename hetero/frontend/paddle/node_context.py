@@ -114,8 +114,8 @@ class PaddleNodeContext(NodeContext):
             if values:
                 # Each has one element, whatever the program says of its shape.
                 return ops.Concat([ops.Reshape(_as_vector(value), int64([1]), False) for value in values], 0).output(0)
-        given = self.get_attribute(attribute, default)
-        return int64([given] if isinstance(given, (int, float)) else list(given)).output(0)
+        numbers = self.get_attribute(attribute, default)
+        return int64([numbers] if isinstance(numbers, (int, float)) else list(numbers)).output(0)
 
     def known_integers(self, attribute: str, *ports: str, default: Any = REQUIRED) -> list[int]:
         """Return integers like ``integers``. Raises FrontendError if they depend on the model's inputs."""

@@ -21,7 +21,7 @@ _TRANSIENT = "__non_persistable"
 _Json = Mapping[str, Any]
 # The names of the variables of a value: several for a list of tensors.
 _Names = MutableMapping[int, list[str]]
-# What reading JSON of another structure raises.
+# The exceptions that reading JSON of another structure raises.
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
 
 
@@ -53,7 +53,9 @@ class _PirDecoder:
     def program(self, blocks: list[_Json]) -> PaddleProgram:
         (only,) = blocks
         block = self._block(only, ChainMap())
-        feeds, fetches = ([(name, label) for _, name, label in sorted(found)] for found in (self._feeds, self._fetches))
+        feeds, fetches = (
+            [(name, label) for _, name, label in sorted(targets)] for targets in (self._feeds, self._fetches)
+        )
         return PaddleProgram(block, feeds=feeds, fetches=fetches)
 
     def _block(self, content: _Json, names: ChainMap[int, list[str]], depth: int = 0) -> PaddleBlock:
@@ -80,8 +82,8 @@ class _PirDecoder:
             block.variables[name].is_persistable = bool(flags[0])
             names[content["O"]["%"]] = [name]
             return
-        inputs = [_values(one["%"], names) for one in content.get("I", ())]
-        attributes = {one["N"]: _value(one["AT"]) for one in content.get("A", ())}
+        inputs = [_values(operand["%"], names) for operand in content.get("I", ())]
+        attributes = {attribute["N"]: _value(attribute["AT"]) for attribute in content.get("A", ())}
         dialect, _, op_type = kind.partition(".")
         results = content.get("O", ())
         match (dialect, op_type):
@@ -115,10 +117,10 @@ class _PirDecoder:
         names: ChainMap[int, list[str]],
         depth: int,
     ) -> None:
-        attributes = {one["N"]: _value(one["AT"]) for one in content.get("A", ())}
+        attributes = {attribute["N"]: _value(attribute["AT"]) for attribute in content.get("A", ())}
         path = attributes.pop("struct_name", "").strip("/")
         blocks = [
-            self._block(one, names, depth + 1) for region in content.get("regions", ()) for one in region["blocks"]
+            self._block(block, names, depth + 1) for region in content.get("regions", ()) for block in region["blocks"]
         ]
         if op_type == "array_write_":
             # It changes the array, which both values stand for.
@@ -206,7 +208,7 @@ def _value(content: _Json) -> Any:
     value = content.get("D")
     match content["#"].partition(".")[2]:
         case "a_array":
-            return [_value(one) for one in value or ()]
+            return [_value(item) for item in value or ()]
         case "a_f32" | "a_f64" if value is None or isinstance(value, str):
             return float(value if value is not None else content["VD"])
         case "a_place":

@@ -156,9 +156,9 @@ def _value(attribute: Message) -> Any:
         case Message():
             return _number(value)
         case [memoryview(), *_]:
-            return [_text(one) for one in value]
+            return [_text(text) for text in value]
         case [Message(), *_]:
-            return [_number(one) for one in value]
+            return [_number(scalar) for scalar in value]
     return value
 
 

@@ -44,7 +44,7 @@ def build_model(
     context.initialize_tables()
     changed: set[str] = set()
     while True:
-        # Which variables the model changes is known only after its translation: if it does, it is translated again.
+        # The variables that the model changes are known only after its translation: if there are any, it is repeated.
         context.tables.restart()
         model, assigned = _build(context, changed)
         if assigned <= changed:

@@ -32,7 +32,7 @@ class TfliteTensor(DecodedTensor):
 
     @property
     def is_complex(self) -> bool:
-        """Whether its elements are complex numbers; see ``complex_numbers`` for their representation."""
+        """True if its elements are complex numbers; see ``complex_numbers`` for their representation."""
         return self.kind.startswith("COMPLEX")
 
     @property

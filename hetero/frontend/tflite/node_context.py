@@ -54,7 +54,7 @@ class TfliteNodeContext(NodeContext):
 
     @property
     def is_quantized(self) -> bool:
-        """Whether the first input and the first output are quantized."""
+        """True if the first input and the first output are quantized."""
         return None not in (self.input_tensor(0).quantization, self.output_tensor(0).quantization)
 
     @property

@@ -38,9 +38,9 @@ def while_op(node: PaddleNodeContext) -> PaddleTranslation:
     A variable without a value before the loop is not carried.
     """
     condition = _as_boolean(node.get_input("Condition"))
-    given = node.optional_tensors("X")
-    kept = [place for place, value in enumerate(given) if value is not None]
-    carried = [value for value in given if value is not None]
+    variables = node.optional_tensors("X")
+    kept = [place for place, value in enumerate(variables) if value is not None]
+    carried = [value for value in variables if value is not None]
     graph = node.block_part(0, kept, [0, *(1 + place for place in kept)])
 
     def build(values: list[Parameter]) -> Body:
@@ -51,7 +51,7 @@ def while_op(node: PaddleNodeContext) -> PaddleTranslation:
         return body
 
     loop = make_while(build_loop_body(build, carried, 1), condition, carried)
-    return {"Out": _at(kept, loop.outputs(), len(given))}
+    return {"Out": _at(kept, loop.outputs(), len(variables))}
 
 
 def _at(places: Sequence[int], values: Sequence[Output], count: int) -> list[Output | None]:

@@ -34,14 +34,14 @@ def pads_of(node: PaddleNodeContext, count: int) -> tuple[list[int], list[int], 
         return [0] * count, [0] * count, "same_upper"
     if algorithm == "VALID":
         return [0] * count, [0] * count, "valid"
-    given = list(node.get_attribute("paddings", [0] * count))
-    if len(given) == count:
-        return given, given, "explicit"
-    if len(given) == 1:
-        return given * count, given * count, "explicit"
-    if len(given) == 2 * count + 4:
-        given = given[2:-2] if is_channels_last(node) else given[4:]
-    return given[::2], given[1::2], "explicit"
+    pads = list(node.get_attribute("paddings", [0] * count))
+    if len(pads) == count:
+        return pads, pads, "explicit"
+    if len(pads) == 1:
+        return pads * count, pads * count, "explicit"
+    if len(pads) == 2 * count + 4:
+        pads = pads[2:-2] if is_channels_last(node) else pads[4:]
+    return pads[::2], pads[1::2], "explicit"
 
 
 @translator("conv2d", "depthwise_conv2d", "conv3d", "fused_conv2d", "conv2d_fusion")
@@ -114,7 +114,7 @@ def _extra(
         for n, k, s, b, e, d in zip(lengths, kernel, strides, begin, end, dilations)
     ]
     extra = [size - length for size, length in zip(sizes, plain)]
-    if any(not 0 <= one < max(s, d) for one, s, d in zip(extra, strides, dilations)):
+    if any(not 0 <= added < max(s, d) for added, s, d in zip(extra, strides, dilations)):
         raise FrontendError(f"output_size {list(sizes)} is impossible for this convolution, which yields {plain}")
     return extra
 

@@ -84,9 +84,9 @@ def values_of(node: PaddleNodeContext, shape: str) -> Output:
     kind = node.type_attribute("dtype") or node.output_variable().element_type
     names = ("values", "fp32_values", "int32_values", "int64_values", "bool_values", "fp64_values", "fp16_values",
              "int8_values")  # fmt: skip
-    given: list[float] = next((found for name in names if (found := node.get_attribute(name, []))), [])
-    array = np.array(given).astype(kind.to_dtype())
-    lengths = node.get_attribute(shape, [len(given)])
+    numbers: list[float] = next((values for name in names if (values := node.get_attribute(name, []))), [])
+    array = np.array(numbers).astype(kind.to_dtype())
+    lengths = node.get_attribute(shape, [len(numbers)])
     if array.size == 1 and math.prod(lengths) != 1:
         lengths = [1]
     return Constant(array.reshape(lengths)).output(0)

@@ -36,9 +36,9 @@ def suppress(node: PaddleNodeContext) -> ConversionResult:
         "background_class": node.get_attribute("background_label", 0),
         "normalized": node.get_attribute("normalized", True),
     }
-    found: Op
+    selection: Op
     if is_matrix:
-        found = ops.MatrixNms(
+        selection = ops.MatrixNms(
             boxes, scores, sort_result_type="score", post_threshold=node.get_attribute("post_threshold", 0.0),
             decay_function="gaussian" if node.get_attribute("use_gaussian", False) else "linear",
             gaussian_sigma=node.get_attribute("gaussian_sigma", 2.0), **common,
@@ -49,11 +49,11 @@ def suppress(node: PaddleNodeContext) -> ConversionResult:
             # Each box has one place for each class.
             inputs = [ops.Transpose(boxes, int64([1, 0, 2])).output(0), ops.Transpose(scores, int64([1, 0])).output(0)]
             inputs.append(node.get_input("RoisNum"))
-        found = ops.MulticlassNms(
+        selection = ops.MulticlassNms(
             *inputs, sort_result_type="classid", iou_threshold=node.get_attribute("nms_threshold", 0.3),
             nms_eta=node.get_attribute("nms_eta", 1.0), **common,
         )  # fmt: skip
-    selected, index, counts = found.outputs()
+    selected, index, counts = selection.outputs()
     return {"Out": selected, "Index": index, "RoisNum" if is_matrix else "NmsRoisNum": counts}
 
 
@@ -74,7 +74,7 @@ def prior_box(node: PaddleNodeContext) -> ConversionResult:
     halves = [ops.Divide(np.array(side, np.float32) / 2, length) for side, length in zip(zip(*sizes), lengths)]
     x, y = ops.Unsqueeze(centers[0], int64([0, 2])), ops.Unsqueeze(centers[1], int64([1, 2]))
     corners = [operation(center, half) for operation in (ops.Subtract, ops.Add) for center, half in zip((x, y), halves)]
-    boxes: Node = stack((ops.Broadcast(one, shape) for one in corners), 3)
+    boxes: Node = stack((ops.Broadcast(corner, shape) for corner in corners), 3)
     if node.get_attribute("clip", False):
         boxes = ops.Clamp(boxes, 0.0, 1.0)
     variances = np.array(node.get_attribute("variances", [0.1, 0.1, 0.2, 0.2]), np.float32)
@@ -109,9 +109,9 @@ def box_coder(node: PaddleNodeContext) -> ConversionResult:
     width, height, x, y = _centered(prior, extra)
     variance = _variances(node)
     if not is_decoding:
-        target_width, target_height = (ops.Unsqueeze(one, int64([1])) for one in _centered(target, extra)[:2])
+        target_width, target_height = (ops.Unsqueeze(length, int64([1])) for length in _centered(target, extra)[:2])
         # The centers of targets do not have the extra length.
-        target_x, target_y = (ops.Unsqueeze(one, int64([1])) for one in _centered(target, 0.0)[2:])
+        target_x, target_y = (ops.Unsqueeze(center, int64([1])) for center in _centered(target, 0.0)[2:])
         offsets: list[Node] = [
             ops.Divide(ops.Subtract(target_x, x), width),
             ops.Divide(ops.Subtract(target_y, y), height),
@@ -121,14 +121,14 @@ def box_coder(node: PaddleNodeContext) -> ConversionResult:
         coded = stack(offsets, -1)
         return ops.Divide(coded, variance) if variance is not None else coded
     along = int64([0 if axis == 0 else 1])
-    width, height, x, y = (ops.Unsqueeze(one, along) for one in (width, height, x, y))
+    width, height, x, y = (ops.Unsqueeze(part, along) for part in (width, height, x, y))
     if variance is not None:
         is_matrix = len(variance.partial_shape) == 2
         target = ops.Multiply(target, ops.Unsqueeze(variance, along) if is_matrix else variance).output(0)
     tx, ty, tw, th = (ops.Gather(target, int64(index), int64(-1)) for index in range(4))
     new_x, new_y = ops.Add(ops.Multiply(tx, width), x), ops.Add(ops.Multiply(ty, height), y)
     half_width, half_height = (
-        multiply_by(ops.Multiply(ops.Exp(one), side), 0.5) for one, side in ((tw, width), (th, height))
+        multiply_by(ops.Multiply(ops.Exp(logarithm), side), 0.5) for logarithm, side in ((tw, width), (th, height))
     )  # fmt: skip
     last = scalar_like(target, extra)
     corners = [
@@ -141,8 +141,8 @@ def box_coder(node: PaddleNodeContext) -> ConversionResult:
 def _variances(node: PaddleNodeContext) -> Output | None:
     if node.has_input("PriorBoxVar"):
         return node.get_input("PriorBoxVar")
-    given = node.get_attribute("variance", [])
-    return Constant(np.array(given, np.float32)).output(0) if given else None
+    variances = node.get_attribute("variance", [])
+    return Constant(np.array(variances, np.float32)).output(0) if variances else None
 
 
 def _centered(boxes: Output, extra: float) -> tuple[Node, Node, Node, Node]:
@@ -236,13 +236,13 @@ def generate_proposals(node: PaddleNodeContext) -> ConversionResult:
     factors = ops.Reshape(ops.Transpose(variances, int64([2, 3, 0, 1])), axis_length(deltas, [1, 2, 3]), False)
     sizes = node.get_input("ImShape")
     images = ops.Pad(sizes, int64([0, 0]), int64([0, 1]), "constant", scalar_like(sizes, 1))
-    boxes, found, counts = ops.GenerateProposals(
+    boxes, probabilities, counts = ops.GenerateProposals(
         images, anchors, ops.Multiply(deltas, factors), scores, min_size=node.get_attribute("min_size"),
         nms_threshold=node.get_attribute("nms_thresh"), pre_nms_count=node.get_attribute("pre_nms_topN"),
         post_nms_count=node.get_attribute("post_nms_topN"), nms_eta=node.get_attribute("eta", 1.0),
         normalized=not node.get_attribute("pixel_offset", True), roi_num_type="i32",
     ).outputs()  # fmt: skip
-    return {"RpnRois": boxes, "RpnRoiProbs": ops.Unsqueeze(found, int64([1])), "RpnRoisNum": counts}
+    return {"RpnRois": boxes, "RpnRoiProbs": ops.Unsqueeze(probabilities, int64([1])), "RpnRoisNum": counts}
 
 
 @translator("distribute_fpn_proposals")

@@ -203,7 +203,7 @@ rows(
 
 @translator("isclose", "allclose")
 def is_close(node: PaddleNodeContext) -> ConversionResult:
-    """Whether ``|x - y| <= atol + rtol · |y|``."""
+    """Return whether ``|x - y| <= atol + rtol · |y|``."""
     x, y = node.get_input("Input"), node.get_input("Other")
     rtol, atol = (node.scalar(name.lower(), name, y.element_type) for name in ("Rtol", "Atol"))
     limit = ops.Add(ops.Multiply(ops.Abs(y), rtol), atol)

@@ -65,11 +65,11 @@ def _target(node: PaddleNodeContext, value: Output) -> tuple[Output, str]:
     if node.has_input("Scale"):
         scales = ops.Convert(ops.Reshape(node.get_input("Scale"), int64([-1]), False), Type.f32)
         return ops.Broadcast(scales, int64([count])).output(0), "scales"
-    given = node.get_attribute("scale", [])
-    given = [given] if isinstance(given, float) else list(given)
-    given = given * count if len(given) == 1 else given
-    if given and all(scale > 0 for scale in given):
-        return as_output(Constant(np.array(given, np.float32))), "scales"
+    factors = node.get_attribute("scale", [])
+    factors = [factors] if isinstance(factors, float) else list(factors)
+    factors = factors * count if len(factors) == 1 else factors
+    if factors and all(scale > 0 for scale in factors):
+        return as_output(Constant(np.array(factors, np.float32))), "scales"
     names = ("out_d", "out_h", "out_w")[-count:]
     return int64([node.get_attribute(name) for name in names]).output(0), "sizes"
 
@@ -90,7 +90,7 @@ def affine_grid(node: PaddleNodeContext) -> ConversionResult:
     rows = ops.Unsqueeze(grid_coordinates(height, theta, align), int64([1]))
     columns = ops.Unsqueeze(grid_coordinates(width, theta, align), int64([0]))
     size = stack((height, width), 0)
-    grids = [ops.Broadcast(one, size) for one in (columns, rows, scalar_like(theta, 1))]
+    grids = [ops.Broadcast(coordinates, size) for coordinates in (columns, rows, scalar_like(theta, 1))]
     points = stack(grids, 2)
     flat = ops.MatMul(ops.Reshape(points, int64([-1, 3]), False), theta, False, True)
     return ops.Reshape(flat, ops.Concat([int64([-1]), size, int64([2])], 0), False)

@@ -75,8 +75,8 @@ def masked_select(node: PaddleNodeContext) -> ConversionResult:
     value, mask = node.get_input("X"), node.get_input("Mask")
     if value.partial_shape.is_dynamic or value.partial_shape != mask.partial_shape:
         value, mask = (
-            ops.Broadcast(one, ops.ShapeOf(other), broadcast_spec="BIDIRECTIONAL").output(0)
-            for one, other in ((value, mask), (mask, value))
+            ops.Broadcast(part, ops.ShapeOf(other), broadcast_spec="BIDIRECTIONAL").output(0)
+            for part, other in ((value, mask), (mask, value))
         )
     places = ops.Transpose(ops.NonZero(mask, "i64"), int64([1, 0]))
     return {"Y": ops.GatherND(value, places)}
@@ -120,12 +120,12 @@ def index_put(node: PaddleNodeContext) -> ConversionResult:
     """Replace, or with ``accumulate`` increase, elements at indices that broadcast; a condition is its true places."""
     value, updates = node.get_input("x"), node.get_input("value")
     indices: list[Output] = []
-    for given in node.get_inputs("indices"):
-        if given.element_type is Type.boolean:
-            places = ops.NonZero(given, "i64")
-            indices += [ops.Gather(places, int64(row), int64(0)).output(0) for row in range(rank_of(given))]
+    for index in node.get_inputs("indices"):
+        if index.element_type is Type.boolean:
+            places = ops.NonZero(index, "i64")
+            indices += [ops.Gather(places, int64(row), int64(0)).output(0) for row in range(rank_of(index))]
         else:
-            indices.append(convert_to(given, Type.i64))
+            indices.append(convert_to(index, Type.i64))
     total = indices[0]
     for other in indices[1:]:
         total = ops.Add(total, other).output(0)
@@ -178,9 +178,9 @@ def unfold(node: PaddleNodeContext) -> ConversionResult:
     begin, end = int64([0, 0, *pads[:2]]), int64([0, 0, *pads[2:]])
     padded = ops.Pad(value, begin, end, "constant", scalar_like(value, 0)).output(0)
     channels = value.partial_shape[1].get_length()
-    found = ops.ExtractImagePatches(padded, sizes, strides, dilations, "valid").output(0)
+    patches = ops.ExtractImagePatches(padded, sizes, strides, dilations, "valid").output(0)
     # The patches have the order [window, channels], the columns [channels, window].
-    split = ops.Reshape(found, int64([0, sizes[0] * sizes[1], channels, -1]), True)
+    split = ops.Reshape(patches, int64([0, sizes[0] * sizes[1], channels, -1]), True)
     return ops.Reshape(ops.Transpose(split, int64([0, 2, 1, 3])), int64([0, channels * sizes[0] * sizes[1], -1]), True)
 
 

@@ -63,9 +63,9 @@ def squeeze(node: PaddleNodeContext) -> ConversionResult:
     """Remove axes of length 1; axes of other lengths stay."""
     value = node.get_input("X")
     rank, shape = rank_of(value), value.partial_shape
-    given = node.known_integers("axes", "AxesTensorList", "AxesTensor", default=[])
-    axes = [normalize_axis(axis, max(rank, 1)) for axis in given] or range(rank)
-    if not given and any(shape[axis].is_dynamic for axis in axes):
+    numbers = node.known_integers("axes", "AxesTensorList", "AxesTensor", default=[])
+    axes = [normalize_axis(axis, max(rank, 1)) for axis in numbers] or range(rank)
+    if not numbers and any(shape[axis].is_dynamic for axis in axes):
         raise FrontendError("which axes have length 1 must be known")
     axes = [axis for axis in axes if rank and (shape[axis].is_dynamic or shape[axis].get_length() == 1)]
     return ops.Squeeze(value, int64(axes)) if axes else value
@@ -139,17 +139,17 @@ def roll(node: PaddleNodeContext) -> ConversionResult:
 
 @translator("pad")
 def pad(node: PaddleNodeContext) -> ConversionResult:
-    value, given = node.get_input("X"), np.array(node.get_attribute("paddings"), np.int64).reshape(-1, 2)
+    value, pads = node.get_input("X"), np.array(node.get_attribute("paddings"), np.int64).reshape(-1, 2)
     fill = node.scalar("pad_value", "pad_value", value.element_type, 0.0)
-    return ops.Pad(value, int64(given[:, 0]), int64(given[:, 1]), "constant", fill)
+    return ops.Pad(value, int64(pads[:, 0]), int64(pads[:, 1]), "constant", fill)
 
 
 @translator("pad2d", "pad3d")
 def pad_image(node: PaddleNodeContext) -> ConversionResult:
     """Pad the axes of an image. ``paddings`` has pairs of lengths, for ``pad3d`` from the last axis on."""
     value = node.get_input("X")
-    rank, given = rank_of(value), node.known_integers("paddings", "Paddings")
-    pairs = np.array(given, np.int64).reshape(-1, 2)
+    rank, lengths = rank_of(value), node.known_integers("paddings", "Paddings")
+    pairs = np.array(lengths, np.int64).reshape(-1, 2)
     if node.get_op_type() == "pad3d":
         pairs = pairs[::-1]
     layout = node.get_attribute("data_format", "NC")
@@ -297,8 +297,8 @@ def _updates(node: PaddleNodeContext, value: Output, shape: Output) -> Output:
 
     They broadcast to that shape without the axes in ``decrease_axes`` and with those in ``none_axes``.
     """
-    given = node.get_input("ValueTensor") if node.has_input("ValueTensor") else values_of(node, "shape")
-    given, rank = convert_to(given, value.element_type), rank_of(value)
+    updates = node.get_input("ValueTensor") if node.has_input("ValueTensor") else values_of(node, "shape")
+    updates, rank = convert_to(updates, value.element_type), rank_of(value)
     removed = [normalize_axis(axis, rank) for axis in node.get_attribute("decrease_axes", [])]
     added = node.get_attribute("none_axes", [])
     lengths: list[Output | Node] = []
@@ -309,14 +309,14 @@ def _updates(node: PaddleNodeContext, value: Output, shape: Output) -> Output:
             lengths.append(int64([1]))
         if axis < rank and axis not in removed:
             lengths.append(ops.Gather(shape, int64([axis]), int64(0)))
-    extra = rank_of(given) - len(lengths)
+    extra = rank_of(updates) - len(lengths)
     if extra > 0:
-        given = ops.Squeeze(given, int64(range(extra))).output(0)
+        updates = ops.Squeeze(updates, int64(range(extra))).output(0)
     if lengths:
-        given = ops.Broadcast(given, ops.Concat(lengths, 0), broadcast_spec="NUMPY").output(0)
-    given = ops.Squeeze(given, int64(new_axes)).output(0) if new_axes else given
-    given = ops.Unsqueeze(given, int64(sorted(removed))).output(0) if removed else given
-    return ops.Broadcast(given, shape, broadcast_spec="NUMPY").output(0)
+        updates = ops.Broadcast(updates, ops.Concat(lengths, 0), broadcast_spec="NUMPY").output(0)
+    updates = ops.Squeeze(updates, int64(new_axes)).output(0) if new_axes else updates
+    updates = ops.Unsqueeze(updates, int64(sorted(removed))).output(0) if removed else updates
+    return ops.Broadcast(updates, shape, broadcast_spec="NUMPY").output(0)
 
 
 def _set_at_run_time(

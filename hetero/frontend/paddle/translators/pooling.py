@@ -65,12 +65,12 @@ def max_pool_with_index(node: PaddleNodeContext) -> ConversionResult:
     index_type = "i32" if declared.is_dynamic() else declared.to_string()
     if node.get_attribute("adaptive", False) or node.get_attribute("global_pooling", False):
         size = [1] * count if node.get_attribute("global_pooling", False) else kernel
-        found = ops.AdaptiveMaxPool(value, int64(size), index_type).outputs()
+        outputs = ops.AdaptiveMaxPool(value, int64(size), index_type).outputs()
     else:
         pads = node.get_attribute("paddings", [0] * count)
         rounding = "ceil" if node.get_attribute("ceil_mode", False) else "floor"
         strides = node.get_attribute("strides", kernel)
-        found = ops.MaxPool(
+        outputs = ops.MaxPool(
             value, strides, [1] * count, pads, pads, kernel, rounding, "explicit", index_type, 2
         ).outputs()  # fmt: skip
-    return {"Out": found[0], "Mask": found[1]}
+    return {"Out": outputs[0], "Mask": outputs[1]}

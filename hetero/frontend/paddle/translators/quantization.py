@@ -125,7 +125,7 @@ def dequantize_channels(node: PaddleNodeContext) -> ConversionResult:
     bits = node.get_attribute("quant_bits", [8])
     axis = node.get_attribute("quant_axis", 0) if len(scales) == 1 else node.get_attribute("x_num_col_dims", 1)
     total = ops.Multiply(value, _along_axis(scales[0], value, axis))
-    ranges = float(np.prod([(1 << one - 1) - 1 for one in bits[: len(scales)]]))
+    ranges = float(np.prod([(1 << width - 1) - 1 for width in bits[: len(scales)]]))
     if len(scales) == 2:
         total = ops.Multiply(total, reshape(scales[1], ()))
     return ops.Divide(total, scalar_like(value, ranges))

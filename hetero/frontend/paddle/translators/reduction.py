@@ -163,8 +163,8 @@ def _sorted(node: PaddleNodeContext, mode: str, count: Output | None, stable: bo
     value, axis = node.get_input("X"), node.get_attribute("axis", -1)
     if rank_of(value) == 0:
         return {"Out": value, "Indices": int64(0)}
-    found = ops.TopK(value, axis_length(value, axis) if count is None else count, axis, mode, "value", "i64", stable)
-    return {"Out": found.output(0), "Indices": found.output(1)}
+    top = ops.TopK(value, axis_length(value, axis) if count is None else count, axis, mode, "value", "i64", stable)
+    return {"Out": top.output(0), "Indices": top.output(1)}
 
 
 @translator("arg_max", "arg_min")
@@ -186,9 +186,9 @@ def arg_extreme(node: PaddleNodeContext) -> ConversionResult:
 def kth_value(node: PaddleNodeContext) -> ConversionResult:
     value, axis, keep = node.get_input("X"), node.get_attribute("axis", -1), node.get_attribute("keepdim", False)
     count = node.get_attribute("k", 1)
-    found = ops.TopK(value, axis_length(value, axis), axis, "min", "value", "i64", True)
+    ordered = ops.TopK(value, axis_length(value, axis), axis, "min", "value", "i64", True)
     at = int64([count - 1] if keep else count - 1)
-    values, indices = (ops.Gather(one, at, int64(axis)) for one in found.outputs())
+    values, indices = (ops.Gather(output, at, int64(axis)) for output in ordered.outputs())
     return {"Out": values, "Indices": indices}
 
 
@@ -198,9 +198,9 @@ def unique(node: PaddleNodeContext) -> ConversionResult:
     kind = node.type_attribute("dtype") or Type.i64
     inputs = [value, int64(axes[0])] if axes else [value]
     is_sorted = node.get_attribute("is_sorted", True)
-    found = ops.Unique(*inputs, sorted=is_sorted, index_element_type=kind, count_element_type=kind).outputs()
+    outputs = ops.Unique(*inputs, sorted=is_sorted, index_element_type=kind, count_element_type=kind).outputs()
     ports = ("Out", "Indices", "Index", "Counts")
-    return dict(zip(ports, found))
+    return dict(zip(ports, outputs))
 
 
 @translator("searchsorted", "bucketize")

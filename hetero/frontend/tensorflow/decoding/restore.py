@@ -13,7 +13,7 @@ _ASSIGNMENTS = ("Assign", "AssignVariableOp")
 _IMPORTS = ("LookupTableImport", "LookupTableImportV2")
 # Operators between a tensor that is read and the variable that it is assigned to.
 _PASSED = ("Identity", "Cast", "Reshape")
-# What follows the name of a variable of an object in its key.
+# The suffix of the name of an object's variable in its key.
 _OBJECT_SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
@@ -31,20 +31,20 @@ class RestoredKeys:
         for name in node.functions() if node is not None else []:
             if name in functions and node is not None:
                 function = functions[name]
-                given = {
+                arguments = {
                     argument: handle
                     for argument, reference in zip(function.inputs, node.inputs)
                     if (handle := graph.nodes.get(reference.node)) is not None
                 }
-                self._add(function, given)
+                self._add(function, arguments)
 
-    def _add(self, graph: TensorflowGraph, given: Mapping[str, TensorflowNode]) -> None:
-        """Add what a graph restores. ``given``: the nodes of its inputs."""
+    def _add(self, graph: TensorflowGraph, arguments: Mapping[str, TensorflowNode]) -> None:
+        """Add what a graph restores. ``arguments``: the nodes of its inputs."""
         names: dict[str, list[str]] = {}
         for node in graph.nodes.values():
             if node.op_type not in (*_ASSIGNMENTS, *_IMPORTS) or len(node.inputs) < 2:
                 continue
-            resource = _source(graph, node.inputs[0], given)
+            resource = _source(graph, node.inputs[0], arguments)
             keys = [_restored_key(graph, reference, names) for reference in node.inputs[1:]]
             if resource is None or None in keys:
                 continue
@@ -109,9 +109,11 @@ def _restored_key(graph: TensorflowGraph, reference: Reference, names: dict[str,
     return names[restore.name][value.port] if 0 <= value.port < len(names[restore.name]) else None
 
 
-def _source(graph: TensorflowGraph, reference: Reference, given: Mapping[str, TensorflowNode]) -> TensorflowNode | None:
+def _source(
+    graph: TensorflowGraph, reference: Reference, arguments: Mapping[str, TensorflowNode]
+) -> TensorflowNode | None:
     name = pass_through(graph, reference, _PASSED).node
-    return given.get(name, graph.nodes.get(name))
+    return arguments.get(name, graph.nodes.get(name))
 
 
 def _constant_texts(graph: TensorflowGraph, reference: Reference) -> list[str]:

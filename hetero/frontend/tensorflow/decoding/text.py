@@ -15,7 +15,7 @@ _BEGINNINGS = {
     "saved_model_schema_version": SAVED_MODEL, "meta_graphs": SAVED_MODEL,
 }  # fmt: skip
 _BEGINNING = re.compile(rf"(?:\s|#[^\n]*\n)*({'|'.join(_BEGINNINGS)})\s*[:{{<]")
-# How many bytes decide whether a file is such a text.
+# The number of bytes that decide whether a file is such a text.
 _PREFIX = 4096
 # Fields whose values are names of types in a text.
 _ENUMERATIONS = {

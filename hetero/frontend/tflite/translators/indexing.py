@@ -37,16 +37,16 @@ def gather(node: TfliteNodeContext) -> Translation:
 @translator("HASHTABLE_LOOKUP")
 def hashtable_lookup(node: TfliteNodeContext) -> Translation:
     """Return the rows of keys, zeros for missing keys, and whether each key was found. The table's keys are sorted."""
-    wanted, keys, rows = (node.get_input(index) for index in range(3))
-    position = ops.SearchSorted(keys, wanted, False, Type.i64)
+    queries, keys, rows = (node.get_input(index) for index in range(3))
+    position = ops.SearchSorted(keys, queries, False, Type.i64)
     index = ops.Minimum(position, ops.Subtract(axis_length(keys, 0), int64(1)))
-    found = ops.Equal(ops.Gather(keys, index, int64(0)), wanted)
+    is_present = ops.Equal(ops.Gather(keys, index, int64(0)), queries)
     gathered = ops.Gather(rows, index, int64(0)).output(0)
     row_rank = len(gathered.partial_shape) - 1
-    mask = reshape(found.output(0), (-1, *[1] * row_rank)) if row_rank else found
+    mask = reshape(is_present.output(0), (-1, *[1] * row_rank)) if row_rank else is_present
     # Zero, or an empty string.
     blank = Constant(np.zeros((), gathered.element_type.to_dtype()))
-    return [ops.Select(mask, gathered, blank), ops.Convert(found, Type.u8)]
+    return [ops.Select(mask, gathered, blank), ops.Convert(is_present, Type.u8)]
 
 
 @translator("EMBEDDING_LOOKUP")

@@ -114,7 +114,7 @@ def add_auxiliary_input(
     other = node.get_input(auxiliary)
     if not node.has_input(auxiliary_weights[-1]):
         return other if direction else data, list(weights)
-    both = [ops.Concat([one, node.get_input(index)], 1).output(0) for one, index in zip(weights, auxiliary_weights)]
+    both = [ops.Concat([part, node.get_input(index)], 1).output(0) for part, index in zip(weights, auxiliary_weights)]
     return ops.Concat([data, other], 2).output(0), both
 
 

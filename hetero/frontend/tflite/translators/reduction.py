@@ -55,7 +55,7 @@ rows(
 
 @translator("ARG_MAX", "ARG_MIN")
 def arg_max_or_min(node: TfliteNodeContext) -> Translation:
-    """Of equal elements the first is chosen."""
+    """Return the index of the largest or least element, the first one of several that are equal."""
     value, axis = node.get_input(0), node.get_values_from_const_input(1, dtype=int)
     axis = axis if isinstance(axis, int) else axis[0]
     mode = "max" if node.get_op_type() == "ARG_MAX" else "min"

@@ -21,7 +21,7 @@ from hetero.frontend.translation.variables import BodyVariables
 from hetero.graph import Constant
 from hetero.system.errors import FrontendError
 
-# What stands for a key or value in a line of a file: the whole line, or its number.
+# The index of a column that stands for the whole line of a file, and the one for its number.
 _WHOLE_LINE, _LINE_NUMBER = -2, -1
 
 

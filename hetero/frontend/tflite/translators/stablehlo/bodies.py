@@ -105,18 +105,18 @@ def same_function(left: Output, right: Output, correspondence: dict[Node, Node])
     """Return whether two values are the same function if nodes are replaced by their ``correspondence``."""
     stack, seen = [(left, right)], set()
     while stack:
-        one, other = stack.pop()
-        if (one, other) in seen or correspondence.get(one.node) is other.node:
+        value, other = stack.pop()
+        if (value, other) in seen or correspondence.get(value.node) is other.node:
             continue
-        seen.add((one, other))
-        if type(one.node) is not type(other.node) or one.get_index() != other.get_index():
+        seen.add((value, other))
+        if type(value.node) is not type(other.node) or value.get_index() != other.get_index():
             return False
-        if isinstance(one.node, Constant) and isinstance(other.node, Constant):
-            data, others = one.node.data, other.node.data
+        if isinstance(value.node, Constant) and isinstance(other.node, Constant):
+            data, others = value.node.data, other.node.data
             if data.dtype != others.dtype or data.tobytes() != others.tobytes():
                 return False
             continue
-        if isinstance(one.node, Parameter) or one.node.attribute_values() != other.node.attribute_values():
+        if isinstance(value.node, Parameter) or value.node.attribute_values() != other.node.attribute_values():
             return False
-        stack += zip(one.node.input_values(), other.node.input_values())
+        stack += zip(value.node.input_values(), other.node.input_values())
     return True

@@ -156,13 +156,13 @@ def _arrange(gathered: Output, axes: list[int], node: TfliteNodeContext, batch_r
     if len(positions) != len(kept) or any(not 0 <= position < rank for position in positions):
         raise FrontendError(f"offset_dims {list(positions)} must be positions of {len(kept)} slice dimensions")
     batch_axes = iter(range(-batch_rank, 0))
-    wanted = [kept[positions.index(d)] if d in positions else next(batch_axes) for d in range(rank)]
-    collapsed = [position for position, axis in enumerate(axes) if axis not in wanted]
+    result_axes = [kept[positions.index(d)] if d in positions else next(batch_axes) for d in range(rank)]
+    collapsed = [position for position, axis in enumerate(axes) if axis not in result_axes]
     if collapsed:
         gathered = ops.Squeeze(gathered, int64(collapsed)).output(0)
-        axes = [axis for axis in axes if axis in wanted]
-    gathered = permute(gathered, [axes.index(axis) for axis in wanted if axis in axes])
-    missing = [position for position, axis in enumerate(wanted) if axis not in axes]
+        axes = [axis for axis in axes if axis in result_axes]
+    gathered = permute(gathered, [axes.index(axis) for axis in result_axes if axis in axes])
+    missing = [position for position, axis in enumerate(result_axes) if axis not in axes]
     return ops.Unsqueeze(gathered, int64(missing)).output(0) if missing else gathered
 
 

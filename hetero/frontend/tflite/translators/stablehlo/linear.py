@@ -17,7 +17,7 @@ from hetero.graph import Output
 def stablehlo_dot_general(node: TfliteNodeContext) -> Translation:
     left, right = _operands(node)
     return dot_general(
-        left, right, DotDimensions(**{one.name: node.get_attribute(one.name) for one in fields(DotDimensions)})
+        left, right, DotDimensions(**{field.name: node.get_attribute(field.name) for field in fields(DotDimensions)})
     )
 
 
@@ -33,6 +33,6 @@ def _operands(node: TfliteNodeContext) -> tuple[Output, Output]:
 @translator("STABLEHLO_CONVOLUTION")
 @computes_in_float
 def stablehlo_convolution(node: TfliteNodeContext) -> Translation:
-    names = [one.name for one in fields(ConvolutionSpec) if node.has_attribute(one.name)]
+    names = [field.name for field in fields(ConvolutionSpec) if node.has_attribute(field.name)]
     spec = ConvolutionSpec(**{name: node.get_attribute(name) for name in names})
     return convolution(*_operands(node), spec)
