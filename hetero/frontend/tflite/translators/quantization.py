@@ -6,8 +6,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.numerics.bits import reinterpret
 from hetero.frontend.numerics.complex_numbers import complex_from_parts, real_and_imaginary
+from hetero.frontend.numerics.elementwise import reinterpret
 from hetero.frontend.numerics.quantization import quantize_scaled, subtract_zero_point
 from hetero.frontend.tflite.node_context import TfliteNodeContext, rows, translator
 from hetero.frontend.tflite.quantization import dequantize, quantize
