@@ -46,7 +46,7 @@ def _quick_tests(items):
     """Return a case of each test, on the first device of a kind, and each case of those marked every_case."""
     cases = {}
     for item in items:
-        if _device_of(item) not in GPUS[1:] and not item.get_closest_marker("subprocess"):
+        if _device_of(item) not in GPUS[1:] and not item.get_closest_marker("slow"):
             case = item.name if _is_own_case(item) else item.originalname
             cases.setdefault((item.parent.nodeid, case), item)
     return list(cases.values())

@@ -54,7 +54,7 @@ def test_no_plugin_is_named(path):
     assert not named
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_import_is_light():
     heavy = ["pyopencl", "networkx", "onnx", "pydantic", "yaml", "typer", "rich", "PIL"]
     heavy += [f"hetero.{layer}" for layer in ("ops", "reference", "dispatch", "frontend")]

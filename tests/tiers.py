@@ -1,8 +1,8 @@
 """Tiers of tests: ``make test-full`` runs every test, ``make test`` and ``make quick`` run samples of them.
 
 HETERO_SEEDS, the number of seeds of random tests, selects the full tier. HETERO_QUICK selects the quick one: a case of
-each test function, on the first device of a kind, and no test that starts processes. Samples are chosen by a hash of
-a test's name, so that adding a test never changes which others run.
+each test function, on the first device of a kind, and no test that is marked slow. Samples are chosen by a hash of a
+test's name, so that adding a test never changes which others run.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ else:
     ]
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize(("device", "least", "options"), TESTED)
 def test_it_passes(device, least, options, tmp_path):
     result = kit("--device", device, *options, folder=tmp_path)
@@ -39,7 +39,7 @@ def test_it_passes(device, least, options, tmp_path):
     assert int(cases[1]) >= least
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "device",
     [
@@ -54,7 +54,7 @@ def test_it_takes_virtual_devices(device, tmp_path):
     assert "supported features: dynamic shapes, runtime models, variables" in result.stdout
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -69,7 +69,7 @@ def test_what_is_no_device_is_told(arguments, message, tmp_path):
     assert re.search(message, result.stderr) and "Traceback" not in result.stderr
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_other_runs_know_nothing_of_it(tmp_path):
     """An option of the user's own of the same name is free, and hetero is not imported."""
     (tmp_path / "conftest.py").write_text("def pytest_addoption(parser):\n    parser.addoption('--device')\n")

@@ -157,7 +157,7 @@ Core().compile_model(Model(ops.Relu(x), [x], "net"), "HETERO:TEMPLATE", {options
 LINE = "net: TEMPLATE 1/1 operation in 1 subgraph\n"
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setup", "options", "expected"),
     [

@@ -83,7 +83,7 @@ def test_a_hanging_task_is_abandoned_and_reported_by_name(caplog):
     never.set()
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_a_hanging_task_does_not_keep_the_program_from_ending():
     code = (
         "import threading; from hetero.plugin.requests import executors; executors.SECONDS_AT_EXIT = 0.05\n"

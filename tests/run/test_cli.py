@@ -293,7 +293,7 @@ def test_no_file_is_written_if_another_output_fails(folder):
     assert not (folder / "y.npy").exists()
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_ctrl_c_in_a_finalizer_is_not_lost():
     """Python ignores exceptions in finalizers, KeyboardInterrupt among them."""
     assert run_python(
@@ -320,7 +320,7 @@ except KeyboardInterrupt:
     ) == ("interrupted", "")
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_help_imports_little():
     code = (
         "import sys; from hetero.run import cli; "

@@ -48,7 +48,7 @@ def test_ocr_reads_the_text(device):
         assert report["placement"]["devices"]["TEMPLATE"] >= 1
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["Portable Computing Language", "Intel(R) OpenCL", "any"])
 def test_demo_runs_if_an_opencl_runtime_fails(missing, tmp_path):
     """One OpenCL compiler aborts, or no runtime is installed."""

@@ -151,7 +151,7 @@ def test_a_compiled_model_is_rejected_elsewhere(folder):
     assert result.exit_code == 2 and "affinities: " in result.stderr and "compiled already" in result.stderr
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_ctrl_c_leaves_no_partial_file(tmp_path):
     write_model(tmp_path / "model.onnx", "Relu")
     command = [sys.executable, "-c", "from hetero.run.cli import main; main()", "benchmark", "model.onnx"]

@@ -20,7 +20,7 @@ def hetero(*arguments):
     return CliRunner().invoke(app, ["plugin", "new", *arguments])
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["n", "NPU", "my_very_long_name_20", "Example_a"])
 def test_package_has_all_files_with_the_name_replaced(name, folder):
     result = hetero(name)

@@ -139,14 +139,14 @@ def run(folder, factor, *arguments):
     return done.stdout.splitlines()
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_import_in_another_process(tmp_path):
     for device in ("TEMPLATE", "HETERO:TEMPLATE"):
         assert run(tmp_path, 2, "export", tmp_path / "blob", device) == ["[22.0, 42.0]"]
         assert run(tmp_path, 2, "import", tmp_path / "blob", device) == ["[22.0, 42.0]"]
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_import_without_the_class(tmp_path):
     run(tmp_path, 2, "export", tmp_path / "blob", "TEMPLATE")
     code = f"from hetero import Core; Core().import_model({os.fspath(tmp_path / 'blob')!r}, 'TEMPLATE')"
@@ -154,7 +154,7 @@ def test_import_without_the_class(tmp_path):
     assert "operations extension::Times, the class Times of __main__, which is not defined: import it" in stderr
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_cache_ignores_models_compiled_with_an_older_class(tmp_path):
     """The cached model contains constants that were folded by the old class."""
     cache = tmp_path / "cache"

@@ -47,7 +47,7 @@ def fork(parent: str, child: str, device: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["TEMPLATE", "HETERO:TEMPLATE"])
 def test_child_uses_objects_of_the_parent(device):
     fork(
@@ -70,7 +70,7 @@ def test_child_uses_objects_of_the_parent(device):
     )
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["TEMPLATE", "HETERO:TEMPLATE"])
 def test_running_inference_of_the_parent_is_cancelled_in_the_child(device):
     fork(
@@ -99,7 +99,7 @@ def test_running_inference_of_the_parent_is_cancelled_in_the_child(device):
     )
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_locks_held_by_other_threads_are_renewed_in_the_child():
     fork(
         """
@@ -122,7 +122,7 @@ def test_locks_held_by_other_threads_are_renewed_in_the_child():
     )
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_properties_of_devices_are_inherited():
     fork(
         'core = Core(); core.set_property("TEMPLATE", {"NUM_STREAMS": 2})',
@@ -131,7 +131,7 @@ def test_properties_of_devices_are_inherited():
     )
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize("device", GPUS)
 def test_gpu_is_unavailable_in_the_child_and_hetero_uses_other_devices(device):
     fork(
@@ -148,7 +148,7 @@ def test_gpu_is_unavailable_in_the_child_and_hetero_uses_other_devices(device):
     )
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize("device", GPUS)
 def test_model_compiled_for_gpu_fails_or_falls_back_in_the_child(device):
     fork(

@@ -280,7 +280,7 @@ def compile_in_a_process(device, folder, start, results):
     results.put((loaded(compiled), compiled(zoo.inputs("magika"))[0].tobytes()))
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize("device", DEVICES)
 def test_concurrent_processes(device, tmp_path):
     """All processes get the same results. One complete file remains, which the next process loads."""
@@ -311,7 +311,7 @@ for _ in range(2):
 """
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_hashes_are_equal_in_all_processes():
     """Generated names contain a number that depends on the process. They do not change the hash."""
     printed = [

@@ -112,7 +112,7 @@ def test_compiled_model_keeps_its_core_alive():
     np.testing.assert_allclose(request.results[0], expected(x), rtol=1e-5)
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "device",
     [

@@ -56,7 +56,7 @@ write_cached(Path(sys.argv[1], "small"), [bytes(5000)])
 """
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_a_file_that_cannot_be_written_whole_is_left_out_and_reported_once(tmp_path):
     """A limit of the file size stands for a full disk, which would need root rights."""
     _, logged = run_python(

@@ -47,7 +47,7 @@ def external_model(folder) -> onnx.ModelProto:
     return helper.make_model(helper.make_graph([node], "graph", ports[:1], ports[1:], [weights]))
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_pipes_are_refused(tmp_path):
     pipe = tmp_path / "pipe"
     for name in ("pipe", "pipe.py", "net.bin"):

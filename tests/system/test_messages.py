@@ -130,7 +130,7 @@ def test_json_is_escaped(folder):
     assert json.loads(result.stdout)["models"][0]["model"] == f"{HOSTILE}.onnx"
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_characters_that_the_terminal_cannot_show_are_escaped(folder):
     (folder / "labels.txt").write_text("größer\nzwei", encoding="utf-8")
     code = "from hetero.run.cli import main; main()"

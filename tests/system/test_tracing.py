@@ -174,7 +174,7 @@ NESTED = [
 ]  # fmt: skip
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize(("library", "expected"), [("/opt/collector.so", NESTED), ("", [])])
 def test_itt_tasks_if_a_collector_is_attached(library, expected):
     run = subprocess.run(

@@ -384,7 +384,7 @@ def test_values_of_a_user_are_not_changed():
     np.testing.assert_array_equal(output.data, np.full([1, 4], 2))
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("device", ["AUTO:TEMPLATE", "MULTI:TEMPLATE", "BATCH:TEMPLATE"])
 def test_a_forked_process_goes_on(device):
@@ -405,7 +405,7 @@ def test_a_forked_process_goes_on(device):
     )
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_process_forked_during_the_startup_finishes_it():
     fork(
@@ -430,7 +430,7 @@ def test_a_process_forked_during_the_startup_finishes_it():
     )
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_the_program_ends_during_a_compilation_in_the_background():
     """The compilation, here one that takes a minute, is abandoned, and nothing is logged but that."""
     code = """

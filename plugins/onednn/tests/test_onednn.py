@@ -172,7 +172,7 @@ def test_missing_library(monkeypatch):
         library.load_library.__wrapped__()
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_forked_process():
     """The threads of OpenMP are gone there: an error instead of an inference that never ends."""
     program = (

@@ -32,7 +32,7 @@ def run_elsewhere(file, device, folder) -> str:
     return run_python(IMPORT, str(file), device, str(folder))[0]
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_an_imported_model_builds_nothing(device, processor, monkeypatch, tmp_path):
     monkeypatch.undo()  # the other process uses the device's own kernels
     compiled, file, folder = CORE.compile_model(model(), device), tmp_path / "model.blob", tmp_path / "kernels"

@@ -280,7 +280,7 @@ def test_rows_that_a_mask_excludes(core):
     assert excluded.tolist() == [[True], [False]] and found.tolist() == [[-np.inf], [0]]
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_a_forked_process_gets_a_clear_error():
     fork(
         """

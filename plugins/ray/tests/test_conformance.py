@@ -13,7 +13,7 @@ SAMPLE = ["-k", "not test_onnx_operations and not test_element_type"]
 OPTIONS, LEAST = ([], 2500) if IS_FULL else (SAMPLE, 150)
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_it_passes(cluster, tmp_path):
     command = [sys.executable, "-m", "pytest", "--pyargs", "hetero.conformance", "--device", "RAY.0", *OPTIONS]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)

@@ -18,6 +18,9 @@ from hetero_ray.worker_client import WorkerClient
 from hetero import AsyncInferQueue, Constant, Core, Model, Op, Parameter, Type, ops
 from hetero.system.errors import DeviceError, PropertyError, UnsupportedOperationError
 
+# They start a cluster.
+pytestmark = pytest.mark.slow
+
 X = np.random.default_rng(0).standard_normal([4, 8]).astype(np.float32)
 
 
@@ -336,7 +339,6 @@ def test_a_closed_connection(cluster):
     np.testing.assert_allclose(Core().compile_model(model, "RAY.0")(X)[0], compute(X), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.subprocess
 def test_a_forked_process(core):
     model, _ = chain()
     core.compile_model(model, "RAY.0")
@@ -355,7 +357,6 @@ def run_python(code, **environment):
     return result.stdout.splitlines()
 
 
-@pytest.mark.subprocess
 @pytest.mark.parametrize(
     ("address", "reason"),
     [
@@ -372,7 +373,6 @@ def test_without_a_cluster(address, reason, tmp_path):
     assert found.startswith(reason) and imported == "False"
 
 
-@pytest.mark.subprocess
 def test_without_ray(tmp_path):
     code = (
         "import importlib.util as util\n"
@@ -383,7 +383,6 @@ def test_without_ray(tmp_path):
     assert run_python(code) == ["the package ray is missing: pip install ray"]
 
 
-@pytest.mark.subprocess
 def test_a_broken_ray(cluster):
     code = (
         "import builtins\n"

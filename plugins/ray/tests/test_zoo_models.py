@@ -8,6 +8,8 @@ from tests.test_models import MAX_ERROR, check, check_random_affinities
 from tests.test_models import NAMES as ALL_NAMES
 from tests.tiers import IS_FULL
 
+pytestmark = pytest.mark.slow
+
 # Outside the full tier a sample, as the tests take long.
 NAMES = ALL_NAMES if IS_FULL else ["squeezenet", "voice_activity", "magika"]
 

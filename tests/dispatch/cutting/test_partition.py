@@ -1,12 +1,14 @@
 """Partition of large graphs, and the models of subgraphs."""
 
 import numpy as np
+import pytest
 
 from hetero import Model, Parameter, Type, ops
 from hetero.dispatch.cutting.partition import extract, partition
 from tests.devices import PickyPlugin, core_with
 
 
+@pytest.mark.slow
 def test_a_long_chain_cut_everywhere():
     """A chain of 100,000 nodes needs no recursion and linear time."""
     parameter = Parameter(Type.f32, [1])

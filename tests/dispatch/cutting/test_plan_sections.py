@@ -255,6 +255,7 @@ def test_an_imported_model_does_not_fail_over():
         request.infer(X)
 
 
+@pytest.mark.slow
 def test_models_of_the_zoo_survive_export_and_import():
     core = Core()
     compiled = core.compile_model(zoo.path("inception_v1"), "HETERO:GPU,TEMPLATE")

@@ -76,7 +76,7 @@ def check(found, expected):
         np.testing.assert_allclose(array, wanted, rtol=0, atol=1e-4 * np.abs(wanted).max(initial=1e-30))
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "device"), [(name, device) for name in NETWORKS for device in (DEVICES if name in ON_GPU else DEVICES[:1])]
 )
@@ -110,7 +110,7 @@ def ocr(tmp_path_factory):
     return folder
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("form", ["pdmodel", "json"])
 @pytest.mark.parametrize("name", _OCR)
@@ -136,7 +136,7 @@ def ocr_v5(tmp_path_factory):
     return folder
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", _OCR_V5)
 def test_json_programs_of_ocr_agree_with_paddle(name, device, ocr_v5, tmp_path):

@@ -10,7 +10,7 @@ import transformers
 from tests.frameworks.pytorch.architectures import First
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_weights_are_mapped(tmp_path):
     module = First(transformers.GPT2Model(transformers.GPT2Config()).eval(), use_cache=False)
     path = tmp_path / "gpt2.pt2"

@@ -346,7 +346,7 @@ def _field(number, payload):
     return bytes([number << 3 | 2]) + bytes(prefix) + bytes([length]) + payload
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_onnx_is_imported_only_when_needed():
     code = "import sys, hetero, hetero.frontend; print('onnx' in sys.modules)"
     root = Path(__file__).parents[3]

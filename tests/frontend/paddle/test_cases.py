@@ -36,7 +36,7 @@ def test_all_cases_are_in_both_forms():
     }
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["pdmodel", "json"])
 def test_paddle_is_not_needed(form):
     code = (

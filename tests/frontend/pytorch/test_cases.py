@@ -26,7 +26,7 @@ def test_agrees_with_torch(name, device):
             np.testing.assert_allclose(array, expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_torch_is_not_needed():
     code = "import sys; sys.modules['torch'] = None; import hetero; print(hetero.Core().read_model(sys.argv[1]).inputs)"
     line, _ = run_python(code, str(CASES / "encoder.pt2"))

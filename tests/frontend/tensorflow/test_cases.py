@@ -49,7 +49,7 @@ def test_agrees_with_tensorflow(name, device):
             np.testing.assert_allclose(array, expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_tensorflow_is_not_needed():
     code = (
         "import sys; sys.modules['tensorflow'] = None; import hetero;"

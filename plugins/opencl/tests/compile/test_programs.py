@@ -115,6 +115,7 @@ def test_batch_normalization_is_folded_into_a_convolution(device):
     ("step", "count", "change"),
     [(lambda x: ops.Relu(ops.Add(x, np.float32(1))), 1000, 1000), (lambda x: ops.Floor(ops.Relu(x)), 2000, 0)],
 )
+@pytest.mark.slow
 def test_long_chains(device, step, count, change):
     x = parameter(4)
     node = x

@@ -41,7 +41,7 @@ def run(limit: int = resource.RLIM_INFINITY, **environment: str) -> tuple[list[s
     return printed.splitlines(), logged
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_own_sample_works_without_a_cache_and_says_so_once(tmp_path):
     blocked = tmp_path / "file"
     blocked.touch()
@@ -51,7 +51,7 @@ def test_own_sample_works_without_a_cache_and_says_so_once(tmp_path):
     assert logged.count(f"the cache folder {blocked}/hetero/opencl is not used: Not a directory") == 1
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, 4096, 100_000])
 def test_a_limit_of_the_size_of_files_does_not_end_the_process(limit, tmp_path):
     """It stands for a full disk. PoCL cannot work without files; other devices can."""

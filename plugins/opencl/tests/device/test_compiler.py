@@ -44,7 +44,7 @@ print(*compiled.get_property("EXECUTION_DEVICES"))
 """
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_an_abort_in_a_build_that_the_trial_does_not_cover_is_an_error(tmp_path):
     """Only build processes end. HETERO runs the model on TEMPLATE."""
     printed, logged = run_python(ABORTED_BUILD, **aborting_driver(tmp_path, marker="atanh"))
@@ -85,7 +85,7 @@ def test_an_idle_process_ends(handle, monkeypatch):
     assert idle.process.wait(timeout=20) == 0
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_the_first_inference_builds_nothing(tmp_path):
     """PoCL generates code for a size of work-groups when it is first launched, unless the binary has that already."""
     pocl_device = next((device for device in ON_PROCESSORS if pocl.is_pocl(device.handle)), None)

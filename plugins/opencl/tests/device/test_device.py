@@ -14,7 +14,7 @@ from tests.interpreter import run_python
 CORE = hetero.Core()
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_without_a_platform_the_device_is_unavailable(tmp_path):
     code = (
         "import hetero; core = hetero.Core(); x = hetero.Parameter(hetero.Type.f32, [1])\n"
@@ -30,7 +30,7 @@ def test_without_a_platform_the_device_is_unavailable(tmp_path):
     assert raised.startswith("DeviceError device GPU is not available") and reason in raised
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_the_package_is_light_until_the_device_is_used():
     assert run_python("import sys, hetero_opencl; print('pyopencl' in sys.modules)")[0] == "False"
 
@@ -44,7 +44,7 @@ print(hetero.Core().compile_model(hetero.Model(product, [x]), "GPU")(np.ones((1,
 """
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_kernel_sources_are_read_in_any_locale():
     """The source of this kernel has non-ASCII characters in its comments."""
     assert run_python(PRODUCT, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")[0] == "[[8. 8.]]"
@@ -98,7 +98,7 @@ def damaged(content: bytes) -> dict[str, bytes]:
     }  # fmt: skip
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_cached_kernels_are_used_and_damaged_ones_rebuilt(tmp_path):
     """The model cache is removed after each run, because a cached model contains its kernels."""
 

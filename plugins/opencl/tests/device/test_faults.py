@@ -244,7 +244,7 @@ print(compiled(np.zeros((1, 4), np.float32))[0], compiled.get_property("EXECUTIO
 """
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_a_kernel_that_never_ends_does_not_keep_the_program_from_ending(device, tmp_path):
     code = HANGING.replace("FOLDER", repr(str(tmp_path))).replace("DEVICE)", f"{device!r})")
     printed, logged = run_python(code, timeout=60)

@@ -92,7 +92,7 @@ def test_without_the_runtime_nothing_changes(site, drivers):
         assert os.environ["OCL_ICD_VENDORS"] == str(drivers)
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @only_where_published
 @pytest.mark.parametrize("before", ["", "import pyopencl", "import openvino"])
 def test_both_runtimes_work(before, tmp_path):
@@ -109,7 +109,7 @@ def test_both_runtimes_work(before, tmp_path):
     assert logged == "" and not list(tmp_path.glob("hetero*"))
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @only_where_published
 def test_opencl_used_before_hetero(tmp_path):
     printed, logged = run_python(f"import pyopencl; pyopencl.get_platforms()\n{FULL_NAMES}")

@@ -95,6 +95,7 @@ def graphs(draw):
     return Model([values[-1], draw(st.sampled_from(values[1:]))], [x])
 
 
+@pytest.mark.slow
 @given(model=graphs())
 @settings(max_examples=8 if IS_FULL else 4, deadline=None, derandomize=True, database=None)
 def test_random_graphs(model):

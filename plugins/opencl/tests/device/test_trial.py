@@ -42,7 +42,7 @@ def devices(environment) -> tuple[list[str], dict[str, str]]:
     return json.loads(run_python(DEVICES, **environment)[0])
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_if_every_compiler_aborts_the_model_runs_on_template(tmp_path):
     environment = aborting_driver(tmp_path)
     usable, unavailable = devices(environment)
@@ -53,7 +53,7 @@ def test_if_every_compiler_aborts_the_model_runs_on_template(tmp_path):
     assert "HETERO goes on without a device: device GPU is not available: no OpenCL device can be used" in logged
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.skipif(len(PLATFORMS) < 2, reason="one OpenCL runtime works on this machine")
 @pytest.mark.parametrize("driver", [aborting_driver, idle_driver])
 def test_the_next_runtime_takes_the_place_of_one_that_fails(tmp_path, driver):
@@ -66,7 +66,7 @@ def test_the_next_runtime_takes_the_place_of_one_that_fails(tmp_path, driver):
     assert run_python(RUN, **environment)[0].startswith("GPU")
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_a_verdict_is_kept_unless_the_process_was_killed_from_outside(tmp_path):
     kept = tmp_path / "cache/hetero/trials"
     killed = aborting_driver(tmp_path, end="kill(os.getpid(), 9) or print")
@@ -93,7 +93,7 @@ def test_runtimes_of_one_processor_are_ordered_by_their_speed(monkeypatch):
     assert order == sorted(order, key=speeds.__getitem__)
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MISTAKEN_NAMES)
 def test_pocl_builds_for_processors_that_its_compiler_does_not_know(name, tmp_path):
     """LLVM 14 rejects "generic"; with AVX-512, it aborts for "znver3" and inlines no built-in for "icelake-client"."""

@@ -316,7 +316,7 @@ def test_unsupported_operations(make, reason):
     assert run(accepted, X, device=GPUS[0]).shape == (3, 4)
 
 
-@pytest.mark.subprocess
+@pytest.mark.slow
 def test_the_module_for_authors_imports_no_opencl():
     code = "print([m for m in sys.modules if 'pyopencl' in m or '.kernels' in m])"
     assert run_python(f"import sys, hetero_opencl.lowering.custom; {code}")[0] == "[]"
