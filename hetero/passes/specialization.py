@@ -65,13 +65,17 @@ def fold_constant_if(model: Model) -> bool:
     """Move the operations of the taken branch into the graph, for each If of a known condition.
 
     Requires: types and shapes are inferred. An If in the branch of another is replaced too. The operations take the
-    original name of the If, so that a device that supports all of them supports it.
+    original name of the If, so that a device that supports all of them supports it. The sinks of the branch become sinks
+    of the model, which keeps the variables of both branches.
     """
-    waiting = [node for node in model.get_ordered_ops() if isinstance(node, ops.If)]
+    waiting = [node for node in model.get_ordered_ops() if isinstance(node, ops.If) and node.constant_body is not None]
+    if waiting:
+        model.add_variables(model.variables)
     changed = False
     while waiting:
         node = waiting.pop()
         if node.constant_body is not None:
+            model.add_sinks(node.get_function(node.constant_body).sinks)
             waiting += [inner for inner in _inline(node, node.constant_body) if isinstance(inner, ops.If)]
             changed = True
     return changed

@@ -275,7 +275,9 @@ class BoundPlan:
     def _share_assigned(self) -> list[tuple[SharedVariable, Tensor]]:
         shared = []
         for name, index in self.plan.setters.items():
-            state = self.states[name]
+            state = self.states.get(name)
+            if state is None or index not in state.states:
+                continue  # the device left out a branch that is never taken
             with step_errors(self.plan.steps[index].device):
                 tensor = state.assigned(index)
                 if tensor is not None:

@@ -158,9 +158,10 @@ def prelu_broadcasting(value: Output, slope: Output) -> Output:
 
     PRelu-1 differs: it takes a slope of rank 1 as one slope for each channel.
     """
-    if slope.partial_shape.has_rank:
-        is_vector = len(slope.partial_shape) == 1
-        return ops.PRelu(value, reshape(slope, (1, -1)) if is_vector else slope).output(0)
+    shape = slope.partial_shape
+    if shape.has_rank and (len(shape) != 1 or value.partial_shape.has_rank):
+        is_of_channels = len(shape) == 1 and len(value.partial_shape) > 1
+        return ops.PRelu(value, reshape(slope, (1, -1)) if is_of_channels else slope).output(0)
     zero = scalar_like(value, 0)
     negative = ops.Multiply(ops.Minimum(value, zero), slope)
     return ops.Add(ops.Maximum(value, zero), negative).output(0)

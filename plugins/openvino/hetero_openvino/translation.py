@@ -27,6 +27,11 @@ from hetero_openvino.memory import constant, hetero_type, openvino_type
 
 # OpenVINO's key for a division that stays one.
 _EXACT_DIVISION = "nonconvertable_divide_0"
+# Operations that OpenVINO removes if they change nothing.
+_MAY_BE_LEFT_OUT = {
+    "Broadcast", "Concat", "Convert", "Identity", "Pad", "Reshape", "Slice", "Split", "Squeeze", "StridedSlice", "Tile",
+    "Transpose", "Unsqueeze", "VariadicSplit",
+}  # fmt: skip
 _WITH_BODIES = {If: op.if_op, Loop: op.loop, TensorIterator: op.tensor_iterator}
 
 
@@ -106,14 +111,16 @@ class _Graph:
         self._values.update(zip(node.outputs(), made.outputs()))
         self._nodes.append(made)
 
-    def build(self, model: Model) -> openvino.Model:
-        """Return the model, of which all nodes were added."""
+    def build(self, model: Model, *, is_repeated: bool = False) -> openvino.Model:
+        """Return the model, of which all nodes were added. ``is_repeated``: it is the body of a loop."""
         parameters = [self._values[parameter.output(0)].get_node() for parameter in model.parameters]
         for index, parameter in enumerate(parameters):
             parameter.output(0).set_names({f"input {index}"})
         results = []
         for index, mine in enumerate(model.results):
             value = self._values[mine.input_value(0)]
+            if is_repeated:
+                value = _separate(value)
             if not value.get_names():
                 value.set_names({f"output {index}"})  # tells the infer request which ports have one value
             results.append(op.Result(value))
@@ -193,9 +200,13 @@ class _Graph:
     def _with_bodies(self, node: MultiSubGraphOp, inputs: list[openvino.Output]) -> openvino.Node:
         made = _WITH_BODIES[type(node)]()
         made.set_arguments(inputs)
-        bodies = [self._body(body) for body in node.bodies]
+        bodies = [self._body(body, is_repeated=not isinstance(node, If)) for body in node.bodies]
+        shapes = [value.partial_shape for value in (*node.input_values(), *node.outputs())]
         ports = [
-            ([*map(_description, read)], [*map(_description, written)])
+            (
+                [_description(entry, shapes[entry.input_index]) for entry in read],
+                [_description(entry, shapes[len(inputs) + entry.output_index]) for entry in written],
+            )
             for read, written in zip(node.input_descriptions, node.output_descriptions)
         ]
         if isinstance(node, If):
@@ -214,14 +225,14 @@ class _Graph:
         made.constructor_validate_and_infer_types()
         return made
 
-    def _body(self, body: Model) -> openvino.Model:
+    def _body(self, body: Model, *, is_repeated: bool) -> openvino.Model:
         graph = _Graph(self._variables)
         for node in body.get_ordered_ops():
             try:
                 graph.add(node)
             except Untranslatable as reason:
                 raise Untranslatable(f"{node.type_info.name} '{node.friendly_name}' in its body: {reason}") from reason
-        return graph.build(body)
+        return graph.build(body, is_repeated=is_repeated)
 
 
 class _AttributeCollector(AttributeVisitor):
@@ -259,9 +270,13 @@ def _slope_of(node: PRelu, slope: openvino.Output) -> openvino.Output:
 def _separate(value: openvino.Output) -> openvino.Output:
     """Return a value of its own if it is an input of the model.
 
-    Assign would give the variable the input's memory, so that ReadValue returned the input of the same inference.
+    Assign would give the variable the input's memory, so that ReadValue returned the input of the same inference. A
+    body that returns one carried value as another would overwrite it before it is read.
     """
-    if not isinstance(value.get_node(), op.Parameter):
+    origin = value.get_node()
+    while origin.get_type_name() in _MAY_BE_LEFT_OUT:
+        origin = origin.input_value(0).get_node()
+    if not isinstance(origin, op.Parameter):
         return value
     is_boolean = value.get_element_type() == openvino.Type.boolean
     return factory("opset1").create("LogicalOr" if is_boolean else "Maximum", [value, value], {}).output(0)
@@ -286,9 +301,17 @@ def _check_output(mine: Output, theirs: openvino.Output) -> None:
         raise Untranslatable(f"OpenVINO's output {mine.index} is {kind}{shape}, not {expected}")
 
 
-def _description(description: Any) -> Any:
-    """Return OpenVINO's object for an entry of a port map; its fields have the same names."""
-    return getattr(op.util, type(description).__name__)(**vars(description))
+def _description(description: Any, shape: PartialShape) -> Any:
+    """Return OpenVINO's object for an entry of a port map; its fields have the same names.
+
+    ``shape``: that of the operation's input or output. OpenVINO takes a negative axis for another one.
+    """
+    fields = dict(vars(description))
+    if fields.get("axis", 0) < 0:
+        if not shape.has_rank:
+            raise Untranslatable(f"its axis {fields['axis']} is one of an unknown number of dimensions")
+        fields["axis"] += len(shape)
+    return getattr(op.util, type(description).__name__)(**fields)
 
 
 def _variables(model: Model) -> dict[str, op.util.Variable]:

@@ -122,6 +122,8 @@ OLD = [
                                                                       np.where(X > 0, X, X * A[0])),
     ("PRelu", 7, [X, B], {}, np.where(X > 0, X, X * B)),
     ("PRelu", 7, [X, B[0]], {}, np.where(X > 0, X, X * B[0])),
+    ("PRelu", 7, [X[0], B[0]], {}, np.where(X[0] > 0, X[0], X[0] * B[0])),
+    ("PRelu", 7, [X[0], B[0, :1]], {}, np.where(X[0] > 0, X[0], X[0] * B[0, 0])),
     ("Clip", 1, [X * math.inf], {"min": -1.0}, np.where(X > 0, np.float32(math.inf), np.float32(-1))),
     ("Clip", 6, [X], {"max": 0.5}, np.minimum(X, np.float32(0.5))),
     ("Clip", 13, [X], {}, X),

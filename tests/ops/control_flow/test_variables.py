@@ -168,3 +168,39 @@ def test_what_does_not_fit_is_refused(make, message):
     op = make_modules()["opset6"]
     with pytest.raises(GraphError, match=message):
         make(op, op.parameter([2, 3], np.float32))
+
+
+def branch_that_assigns(taken: bool, condition: str) -> hetero.Model:
+    """Return a model with an If whose first branch returns a variable and adds the input to it; the second negates it.
+
+    The condition is a constant, a value computed from constants, or an input.
+    """
+    op = hetero.opset13
+    x, flag = op.parameter([1, 2], np.float32, name="x"), op.parameter([], np.bool_, name="flag")
+    total = op.reduce_sum(op.constant(np.float32([1, 2])), np.int64([0]), False)
+    conditions = {
+        "constant": op.constant(taken),
+        "computed": op.greater(total, op.constant(np.float32(0 if taken else 9))),
+        "input": flag,
+    }
+    node = op.if_op(conditions[condition])
+    added, other = op.parameter([1, 2], np.float32), op.parameter([1, 2], np.float32)
+    before = op.read_value(op.constant(np.zeros([1, 2], np.float32)), "sum")
+    assign = op.assign(op.add(before, added), "sum")
+    then = hetero.Model([op.abs(before)], [assign], [added], "then")
+    otherwise = hetero.Model([op.negative(other)], [other], "else")
+    node.set_then_body(then)
+    node.set_else_body(otherwise)
+    node.set_input(x.output(0), added, other)
+    result = node.set_output(then.results[0], otherwise.results[0])
+    return hetero.Model([result], [x, flag], "branch")
+
+
+@pytest.mark.parametrize("condition", ["constant", "computed", "input"])
+@pytest.mark.parametrize("taken", [True, False])
+@pytest.mark.parametrize("device", ["TEMPLATE", "HETERO:TEMPLATE", "HETERO:GPU,TEMPLATE", "OPENVINO.CPU", "CPU"])
+def test_a_branch_that_assigns_may_be_known_when_the_model_is_compiled(device, taken, condition):
+    compiled = hetero.Core().compile_model(branch_that_assigns(taken, condition), device)
+    request = compiled.create_infer_request()
+    inputs = [{"x": np.full([1, 2], number, np.float32), "flag": np.bool_(taken)} for number in (1, 2, 3)]
+    assert [float(request.infer(values)[0][0, 0]) for values in inputs] == ([0, 1, 3] if taken else [-1, -2, -3])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hetero import Core, Dimension, Model, Parameter, PartialShape, Type, ops
 from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shapes
 
 
@@ -164,3 +165,15 @@ def test_broadcast_keeps_what_cannot_stretch():
 )
 def test_what_cannot_be(case):
     both_refuse(*case)
+
+
+@pytest.mark.parametrize("length", [Dimension(), Dimension(1, -1), Dimension(2, 9)])
+@pytest.mark.parametrize("device", ["TEMPLATE", "GPU"])
+def test_reshape_of_nothing_to_an_unknown_length(device, length):
+    """Without elements an unknown length of the pattern stays unknown. Expected: numpy.reshape."""
+    x = Parameter(Type.f32, PartialShape([-1, length]))
+    nothing = ops.Slice(x, ints(0), ints(0), ints(1), ints(0))
+    shaped = ops.Reshape(ops.Reshape(nothing, ints(-1), False), ops.ShapeOf(nothing), False)
+    compiled = Core().compile_model(Model([shaped, ops.ReduceSum(shaped, ints(0), True)], [x]), device)
+    results = compiled([np.ones([4, 3], np.float32)])
+    assert [results[index].shape for index in (0, 1)] == [(0, 3), (1, 3)]

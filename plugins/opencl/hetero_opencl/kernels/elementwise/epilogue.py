@@ -74,10 +74,11 @@ def _place(value: Output, shape: tuple[int, ...], axis: int) -> str | None:
         return "number"
     if value.shape == shape:
         return "same"
+    if axis >= len(shape):
+        return None
     padded = (1,) * (len(shape) - len(value.shape)) + tuple(value.shape)
     per_channel = [1] * len(shape)
-    if shape:
-        per_channel[axis] = shape[axis]
+    per_channel[axis] = shape[axis]
     return "channel" if list(padded) == per_channel else None
 
 

@@ -101,9 +101,14 @@ def _power(node: ops.Power, kind: str, a: str, b: str) -> str:
     return f"pow({a}, {b})"
 
 
+def _clamped(x: str, low: str, high: str) -> str:
+    """Return x between two bounds. NaN stays NaN, which fmin and fmax replace by a bound."""
+    return f"({x} < {low} ? {low} : ({x} > {high} ? {high} : {x}))"
+
+
 def _clamp(node: ops.Clamp, kind: str, x: str) -> str:
     if kind in FLOATS:
-        return f"fmin(fmax({x}, {literal(kind, node.min_value)}), {literal(kind, node.max_value)})"
+        return _clamped(x, literal(kind, node.min_value), literal(kind, node.max_value))
     low, high = _integer_literal(kind, np.ceil(node.min_value)), _integer_literal(kind, np.floor(node.max_value))
     return f"min(max({x}, {low}), {high})"
 
@@ -222,8 +227,8 @@ _REAL: dict[type[Node], Expression] = {
     ops.Sqrt: _call("sqrt"), ops.Tan: _call("tan"), ops.Tanh: _call("tanh"),
     ops.Sigmoid: _numbers("(1.0# / (1.0# + exp(-({x}))))"),
     ops.Elu: lambda node, kind, x: f"({x} > 0 ? {x} : {literal(kind, node.alpha)} * expm1({x}))",
-    ops.HSwish: _numbers("({x} * fmin(fmax({x} + 3.0#, 0.0#), 6.0#) / 6.0#)"),
-    ops.HSigmoid: _numbers("(fmin(fmax({x} + 3.0#, 0.0#), 6.0#) / 6.0#)"),
+    ops.HSwish: _numbers(f"({{x}} * {_clamped('({x} + 3.0#)', '0.0#', '6.0#')} / 6.0#)"),
+    ops.HSigmoid: _numbers(f"({_clamped('({x} + 3.0#)', '0.0#', '6.0#')} / 6.0#)"),
 }  # fmt: skip
 
 _EXPRESSIONS: dict[type[Node], Expression] = {
@@ -237,7 +242,7 @@ _EXPRESSIONS: dict[type[Node], Expression] = {
     ops.Mish: lambda node, kind, x: f"({x} * tanh(log1p(exp({x}))))",
     ops.SoftPlus: _numbers("(fmax({x}, 0.0#) + log1p(exp(-fabs({x}))))"),
     ops.SoftSign: _numbers("({x} / (1.0# + fabs({x})))"),
-    ops.HardSigmoid: _numbers("fmin(fmax({y} * {x} + {z}, 0.0#), 1.0#)"),
+    ops.HardSigmoid: _numbers(_clamped("({y} * {x} + {z})", "0.0#", "1.0#")),
     ops.Swish: lambda node, kind, x, *beta: _numbers("({x} / (1.0# + exp(-({y}))))")(
         node, kind, x, " * ".join((x, *beta))
     ),

@@ -37,7 +37,6 @@ def test_functions(openvino_agrees, name):
         ("elu", FLOATS, (1.5,)), ("gelu", FLOATS, ("erf",)), ("gelu", FLOATS, ("tanh",)),
         ("selu", FLOATS, (f32(1.67), f32(1.05))), ("hard_sigmoid", FLOATS, (f32(0.2), f32(0.5))),
         ("swish", FLOATS, ()), ("swish", FLOATS, (f32(1.3),)),
-        ("clamp", SPECIAL, (-1.0, 1.5)),
         ("round", SPECIAL, ("half_to_even",)), ("round", SPECIAL, ("half_away_from_zero",)),
         ("power", np.array([-2, 2, -8, 0], np.float32), (np.array([2, 0.5, 3, 0], np.float32),)),
         ("mod", CUBE, (SMALL,)), ("floor_mod", CUBE, (SMALL,)), ("divide", CUBE, (SMALL,)),
@@ -60,8 +59,52 @@ def test_nan_propagates(run):
     a, b = (array.ravel() for array in np.meshgrid(SPECIAL, SPECIAL))
     parameters = [Parameter(Type.f32, a.shape) for _ in range(2)]
     found = run([ops.Maximum(*parameters), ops.Minimum(*parameters), ops.Relu(parameters[0])], parameters, [a, b])
-    for one, expected in zip(found, (np.maximum(a, b), np.minimum(a, b), np.maximum(a, 0))):
-        np.testing.assert_array_equal(one, expected)
+    for array, expected in zip(found, (np.maximum(a, b), np.minimum(a, b), np.maximum(a, 0))):
+        np.testing.assert_array_equal(array, expected)
+
+
+@pytest.mark.parametrize("is_fused", [False, True], ids=["alone", "after a product"])
+@pytest.mark.parametrize(
+    ("bounded", "expected"),
+    [
+        (lambda x: ops.Clamp(x, -1, 1.5), lambda x: np.clip(x, -1, 1.5)),
+        (lambda x: ops.HardSigmoid(x, f32(0.2), f32(0.5)), lambda x: np.clip(f32(0.2) * x + f32(0.5), 0, 1)),
+        (ops.HSigmoid, lambda x: np.clip(x + 3, 0, 6) / 6),
+        (ops.HSwish, lambda x: x * np.clip(x + 3, 0, 6) / 6),
+    ],
+    ids=["clamp", "hard_sigmoid", "hsigmoid", "hswish"],
+)
+def test_bounds_keep_nan(run, bounded, expected, is_fused):
+    """As numpy.clip does; OpenVINO replaces NaN by a bound."""
+    data = SPECIAL.reshape(-1, 1)
+    x = Parameter(Type.f32, data.shape)
+    value = ops.MatMul(x, np.ones([1, 40], np.float32), False, False) if is_fused else x
+    (found,) = run([bounded(value)], [x], [data])
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(found, np.broadcast_to(expected(data), found.shape), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [
+    ops.Abs, ops.Acos, ops.Asin, ops.Atan, ops.Ceiling, ops.Cos, ops.Erf, ops.Exp, ops.Floor, ops.Log, ops.Mish,
+    ops.Negative, ops.Relu, ops.Round, ops.Sigmoid, ops.Sign, ops.Sin, ops.SoftPlus, ops.SoftSign, ops.Sqrt, ops.Swish,
+    ops.Tan, ops.Tanh,
+])  # fmt: skip
+def test_functions_keep_nan(run, kind):
+    x = Parameter(Type.f32, [576])
+    (found,) = run([kind(x)], [x], [np.full(576, np.nan, np.float32)])
+    assert np.isnan(found).all()
+
+
+@pytest.mark.parametrize("length", [1, 3, 7, 512, 768])
+@pytest.mark.parametrize("shape", [[], [1]])
+def test_a_vector_and_a_number_that_is_not_constant(run, length, shape):
+    """The scales of a product that is quantized dynamically, per channel."""
+    numbers = np.random.default_rng(0).standard_normal(length).astype(np.float32)
+    scale, vector = Parameter(Type.f32, shape), Parameter(Type.f32, [length])
+    results = [ops.Multiply(scale, vector), ops.Add(vector, ops.Relu(scale)), ops.Multiply(ops.Relu(scale), numbers)]
+    found = run(results, [scale, vector], [np.full(shape, f32(0.7)), numbers])
+    for array, expected in zip(found, (f32(0.7) * numbers, f32(0.7) + numbers, f32(0.7) * numbers)):
+        np.testing.assert_allclose(array, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("slopes", [SLOPES, SLOPES[:1], SLOPES.reshape(3, 1)])
