@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 OF_OPERATIONS = [ROOT / folder for folder in ("tests/ops", "tests/frontend", "plugins/opencl/tests/kernels")]
 ON_REFERENCE, ON_OTHER_DEVICES = Sample(12, 3), Sample(4, 8)
 # OpenCL devices but the first one: kernels take long to build.
-ON_FURTHER_DEVICES = Sample(1, 12)
+ON_FURTHER_DEVICES = Sample(1, 24)
 
 
 def pytest_collection_modifyitems(config, items):

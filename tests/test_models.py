@@ -15,8 +15,8 @@ MAX_ERROR = 1e-4
 MAX_ERROR_OF_DIVISIONS = 1e-3
 # Devices among which operations are divided at random: a GPU and TEMPLATE, four like TEMPLATE, or one of each kind.
 DIVISIONS = [*(f"{gpu},TEMPLATE" for gpu in GPUS), "A,B,C,D", ",".join(ALL_KINDS)]
-# Outside the full tier, further OpenCL devices run a sixth of the models in their usual shape, and not with another
-# device; the other devices a third of the models in all shapes.
+# Outside the full tier, further OpenCL devices run a twelfth of the models in their usual shape, and not with another
+# device; the other devices a quarter of the models in all shapes.
 FULLY_TESTED, FURTHER = (GPUS, []) if IS_FULL else (GPUS[:1], GPUS[1:])
 DEVICES = [
     "TEMPLATE",
@@ -29,12 +29,12 @@ TEMPLATE_FIRST = f"HETERO:TEMPLATE,{GPUS[0]}"
 NAMES = [*zoo.ONNX, *(zoo.TFLITE if IS_FULL else ("basic_pitch_lite", "face_detection", "hand_recrop"))]
 CASES = [(name, shape, device) for name, model in zoo.ONNX.items() for shape in model.shapes for device in DEVICES]
 CASES += [(name, model.shapes[0], TEMPLATE_FIRST) for name, model in zoo.ONNX.items()]
-CASES = [case for case in CASES if case[2] == "TEMPLATE" or in_sample(f"{case}", 3)]
+CASES = [case for case in CASES if case[2] == "TEMPLATE" or in_sample(f"{case}", 4)]
 CASES += [
     (name, model.shapes[0], device)
     for name, model in zoo.ONNX.items()
     for device in FURTHER
-    if in_sample(f"{name} on {device}", 6)
+    if in_sample(f"{name} on {device}", 12)
 ]
 
 pytestmark = pytest.mark.own_sample

@@ -11,8 +11,9 @@ from tests.robustness.campaign import MODULES
 from tests.robustness.damage import Case
 from tests.robustness.soak import Soak
 from tests.robustness.workers import Worker
+from tests.tiers import IS_FULL
 
-# The number of cases; all together take about a minute.
+# The number of cases in the full tier, where all together take about a minute; else a third.
 EXAMPLES = {"ONNX": 300, "OpenVINO IR": 300, "TensorFlow Lite": 200, "concurrent work": 8}
 
 
@@ -27,10 +28,11 @@ def worker():
 def test_damaged_input_is_accepted_or_refused(name, worker):
     module = importlib.import_module(MODULES[name])
     samples = module.samples()
+    examples = EXAMPLES.get(name, 120) // (1 if IS_FULL else 3)
     changes = st.lists(st.tuples(st.sampled_from(list(module.MUTATORS)), st.integers(0, 2**32 - 1)), max_size=4)
     cases = st.builds(Case, st.just(MODULES[name]), st.integers(0, len(samples) - 1), changes.map(tuple))
 
-    @settings(max_examples=EXAMPLES.get(name, 120), deadline=None, derandomize=True, suppress_health_check=HealthCheck)
+    @settings(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=HealthCheck)
     @given(cases)
     def check(case):
         outcome = worker.run(case, samples)

@@ -15,9 +15,10 @@ from hetero.run.cli import app
 from tests import zoo
 from tests.faulty_driver import aborting_driver
 from tests.interpreter import run_python
+from tests.tiers import IS_FULL
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-DEVICES = ["TEMPLATE", "HETERO:TEMPLATE", "HETERO:GPU,TEMPLATE"]
+DEVICES = ["HETERO:GPU,TEMPLATE", *(("TEMPLATE", "HETERO:TEMPLATE") if IS_FULL else ())]
 FAST = ["OPENVINO.CPU", "HETERO:GPU,TEMPLATE"]
 
 

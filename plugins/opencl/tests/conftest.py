@@ -22,7 +22,7 @@ CORE = hetero.Core()
 
 
 # Of the tests with the kernels for GPUs, one of this number runs.
-AS_GPU = 6
+AS_GPU = 12
 
 
 def pytest_collection_modifyitems(config, items):
