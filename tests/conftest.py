@@ -58,7 +58,7 @@ def _sampled_tests(items):
 
 
 def _is_sampled(item, cases):
-    """Return whether a test runs, which is one of so many cases on its device."""
+    """Return whether a test runs. ``cases``: the number of cases that its function has on its device."""
     device = _device_of(item)
     sample = ON_OTHER_DEVICES
     if device in GPUS[1:]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -65,20 +65,24 @@ def fold_constant_if(model: Model) -> bool:
     """Move the operations of the taken branch into the graph, for each If of a known condition.
 
     Requires: types and shapes are inferred. An If in the branch of another is replaced too. The operations take the
-    original name of the If, so that a device that supports all of them supports it. The sinks of the branch become sinks
-    of the model, which keeps the variables of both branches.
+    original name of the If, so that a device that supports all of them supports it. The sinks of the branch become
+    sinks of the model, which keeps the variables of both branches.
     """
-    waiting = [node for node in model.get_ordered_ops() if isinstance(node, ops.If) and node.constant_body is not None]
-    if waiting:
-        model.add_variables(model.variables)
-    changed = False
+    waiting = _with_known_conditions(model.get_ordered_ops())
+    if not waiting:
+        return False
+    model.add_variables(model.variables)
     while waiting:
-        node = waiting.pop()
-        if node.constant_body is not None:
-            model.add_sinks(node.get_function(node.constant_body).sinks)
-            waiting += [inner for inner in _inline(node, node.constant_body) if isinstance(inner, ops.If)]
-            changed = True
-    return changed
+        node, index = waiting.pop()
+        model.add_sinks(node.get_function(index).sinks)
+        waiting += _with_known_conditions(_inline(node, index))
+    return True
+
+
+def _with_known_conditions(nodes: Iterable[Node]) -> list[tuple[ops.If, int]]:
+    """Return each If of a known condition, with the index of the body that runs."""
+    branches = [(node, node.constant_body) for node in nodes if isinstance(node, ops.If)]
+    return [(node, index) for node, index in branches if index is not None]
 
 
 def _inline(node: ops.If, index: int) -> list[Node]:

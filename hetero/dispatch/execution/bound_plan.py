@@ -288,7 +288,8 @@ class BoundPlan:
     def resume_from(self, before: BoundPlan) -> None:
         """Take over the variables of the plan that the request used before. Raise StepError if a device fails."""
         for name, state in before.states.items():
-            state.states = self.states[name].states
+            # No step has the variable if the devices left out a branch that is never taken.
+            state.states = self.states[name].states if name in self.states else {}
             self.states[name] = state
         self.restore()
 

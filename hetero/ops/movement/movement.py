@@ -79,7 +79,7 @@ class Reshape(_Reshaping, opset=1):
         after = [dimensions[axis] for axis in others if axis not in open_axes[:1]]
         if wildcards:  # without -1, a cancelled length of 0 would leave the other lengths undetermined
             before, after = _cancel(before, after)
-        # Without elements any length that is only unknown will do; -1 then stands for 1.
+        # If the others give no elements, a length that is merely unknown may be any; -1 stands for 1.
         if wildcards or (len(open_axes) == 1 and _count(after) != 0):
             axis = open_axes[0]
             quotient = self._quotient(before, after)

@@ -10,6 +10,8 @@ import hetero
 from hetero.graph import Variable, VariableInfo
 from hetero.opset_modules import make_modules
 from hetero.system.errors import GraphError, TensorError
+from tests.devices import core_with
+from tests.dispatch.faulty import Faulty
 
 DEVICES = ["TEMPLATE", "GPU", "HETERO:TEMPLATE", "HETERO:GPU,TEMPLATE"]
 ONES = np.ones([2, 3], np.float32)
@@ -204,3 +206,16 @@ def test_a_branch_that_assigns_may_be_known_when_the_model_is_compiled(device, t
     request = compiled.create_infer_request()
     inputs = [{"x": np.full([1, 2], number, np.float32), "flag": np.bool_(taken)} for number in (1, 2, 3)]
     assert [float(request.infer(values)[0][0, 0]) for values in inputs] == ([0, 1, 3] if taken else [-1, -2, -3])
+
+
+def test_a_device_that_fails_has_the_variable_of_a_branch_that_the_next_one_leaves_out():
+    branch = branch_that_assigns(False, "constant")
+    model = hetero.Model([hetero.opset13.relu(branch.outputs[0].get_node().input_value(0))], branch.parameters, "model")
+    compiled = core_with(A=Faulty("raise", healthy=1)).compile_model(
+        model, "HETERO:A,ONEDNN", {"VARIABLE_SNAPSHOTS": True}
+    )
+    request = compiled.create_infer_request()
+    inputs = [{"x": np.full([1, 2], number, np.float32), "flag": np.bool_(False)} for number in (-1, -2, -3)]
+    assert [float(request.infer(values)[0][0, 0]) for values in inputs] == [1, 2, 3]
+    assert compiled.get_property("EXECUTION_DEVICES") == ["ONEDNN"]
+    assert [state.state.data.tolist() for state in request.query_state()] == [[[0, 0]]]
