@@ -31,6 +31,8 @@ class Parameter(HasLayout, Op, opset=1):
     partial_shape = Attribute(PartialShape, ir="shape")
     # The known contents, if the Parameter stands for a value of another graph.
     known_value: np.ndarray | None = None
+    # The least and the largest number in it, if that is known of the value of the other graph.
+    known_interval: tuple[float, float] | None = None
 
     def validate_and_infer_types(self) -> None:
         self.check_layout(self.layout, self.partial_shape)

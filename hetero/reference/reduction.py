@@ -40,7 +40,7 @@ def _min(x: Array, **where: Any) -> Array:
 
 def _length(x: Array, **where: Any) -> Array:
     if x.dtype.kind in "iu":
-        x = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)  # squares overflow narrow integers
+        x = x.astype(np.float64)  # squares overflow integers
     return np.sqrt(np.sum(np.square(x), **where))
 
 
@@ -96,12 +96,18 @@ def top_k(node: ops.TopK | ops.TopKV3 | ops.TopKV1, data: Array, k: Array) -> tu
 
 
 def _best(rows: Array, count: int, largest: bool) -> Array:
-    """Return the indices of the ``count`` best elements along the last axis, best first, on ties the first."""
+    """Return the indices of the ``count`` best elements along the last axis, best first, on ties the first.
+
+    NaN is above all numbers.
+    """
     length = rows.shape[-1]
-    rows = _narrowed(rows)
+    rows = (
+        _narrowed(rows)
+        if rows.dtype.kind in "iu" or rows.dtype.itemsize <= 4
+        else np.searchsorted(np.unique(rows), rows)
+    )
     if rows.dtype.itemsize > 4 or length >= 2**32:
-        ascending = (~rows if rows.dtype.kind in "iu" else -rows) if largest else rows
-        return np.argsort(ascending, axis=-1, kind="stable")[..., :count]
+        return np.argsort(~rows if largest else rows, axis=-1, kind="stable")[..., :count]
     order = _order(rows)
     if largest:
         order = ~order
@@ -127,6 +133,7 @@ def _order(values: Array) -> Array:
     if values.dtype.kind != "f":
         return (values.astype(np.int64) + (2**31 if values.dtype.kind == "i" else 0)).astype(np.uint32)
     bits = (values + np.float32(0)).view(np.int32)  # adding 0 turns -0 into 0
+    bits = np.where(np.isnan(values), bits & np.int32(2**31 - 1), bits)
     return (bits ^ ((bits >> 31) | np.int32(-(2**31)))).view(np.uint32)
 
 

@@ -56,6 +56,10 @@ class NotSupportedError(DeviceError, NotImplementedError):
     """An optional feature that the device does not have."""
 
 
+class UnsupportedValueError(DeviceError):
+    """Values that a device cannot compute with, such as integers of more bits than it has."""
+
+
 class PropertyError(HeteroError):
     """An unknown property key, an invalid value, or an attempt to set a read-only property."""
 

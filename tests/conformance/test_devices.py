@@ -16,13 +16,14 @@ def kit(*arguments: str, folder) -> subprocess.CompletedProcess:
 
 
 # Devices, the least number of cases of operations that each passes, and options of pytest. Outside the full tier the
-# cases of the ONNX project run in tests/frontend/onnx/test_backend.py, and those of GPU's operations with its kernels.
+# cases of the ONNX project run in tests/frontend/onnx/test_backend.py, those of GPU's operations with its kernels, and
+# hard values in test_hard_values.py.
 if IS_FULL:
     TESTED = [("TEMPLATE", 2500, []), *((gpu, 2450, []) for gpu in GPUS)]
 else:
     TESTED = [
-        ("TEMPLATE", 450, ["-k", "not test_onnx_operations"]),
-        (GPUS[0], 16, ["-k", "not test_onnx_operations and (not test_operations or Relu)"]),
+        ("TEMPLATE", 450, ["-k", "not test_onnx_operations and not test_hard_values"]),
+        (GPUS[0], 16, ["-k", "not test_onnx_operations and not test_hard_values and (not test_operations or Relu)"]),
     ]
 
 
@@ -48,7 +49,8 @@ def test_it_passes(device, least, options, tmp_path):
     ],
 )
 def test_it_takes_virtual_devices(device, tmp_path):
-    options = [] if IS_FULL else ["-k", "not test_onnx_operations and not test_operations"]
+    left_out = "not test_onnx_operations and not test_operations and not test_hard_values"
+    options = [] if IS_FULL else ["-k", left_out]
     result = kit("--device", device, *options, folder=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "supported features: dynamic shapes, runtime models, variables" in result.stdout

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model, Type
-from hetero.conformance.operation_table import OPERATIONS, OperationCase
+from hetero.conformance.operations import OPERATIONS, OperationCase
 from hetero.conformance.report import Record, record_case
 from hetero.conformance.samples import assert_close, check_refusal, supports
 from hetero.system.errors import GraphError

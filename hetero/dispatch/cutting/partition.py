@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from hetero.dispatch.cutting.subgraph_order import ColoredGraph, order_subgraphs, split_for_overlap
 from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal
+from hetero.passes.intervals import Intervals
 
 
 @dataclass(eq=False)
@@ -71,10 +72,13 @@ def extract(subgraph: DeviceSubgraph, name: str) -> Model:
     Types, shapes, tensor names and known values are those from before the cut; Constants share their arrays.
     """
     copies: dict[Output, Output] = {}
+    intervals = Intervals()
     parameters, sinks = [], []
     for value in subgraph.inputs:
         parameter = Parameter(value.element_type, value.partial_shape, name=value_name(value))
         parameter.known_value = parameter.output(0).value = value.value
+        if value.element_type.is_integral():
+            parameter.known_interval = intervals.of(value)
         parameter.output(0).names = set(value.own_names)
         parameters.append(parameter)
         copies[value] = parameter.output(0)

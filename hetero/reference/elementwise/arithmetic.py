@@ -20,16 +20,18 @@ def divide(node: ops.Divide, a: Array, b: Array) -> Array:
 
 # Frequent exponents, for which these functions are faster than pow.
 _SIMPLER_POWERS: dict[float, Callable[[Array], Array]] = {
-    -1: np.reciprocal, -0.5: lambda x: np.reciprocal(np.sqrt(x)), 0.5: np.sqrt, 1: np.positive, 2: np.square,
-    3: lambda x: np.square(x) * x, 4: lambda x: np.square(np.square(x)),
+    -1: np.reciprocal, 1: np.positive, 2: np.square, 3: lambda x: np.square(x) * x,
+    4: lambda x: np.square(np.square(x)),
 }  # fmt: skip
+# The same for positive numbers only, as the square root differs from pow at -0 and -inf.
+_SIMPLER_ROOTS: dict[float, Callable[[Array], Array]] = {-0.5: lambda x: np.reciprocal(np.sqrt(x)), 0.5: np.sqrt}
 
 
 @evaluates(ops.Power, in_f32=True)
 def power(node: ops.Power, a: Array, b: Array) -> Array:
     if a.dtype.kind == "f" and b.size == 1:
-        simpler = _SIMPLER_POWERS.get(b.item())
-        if simpler:
+        simpler = _SIMPLER_POWERS.get(b.item()) or _SIMPLER_ROOTS.get(b.item())
+        if simpler and (b.item() in _SIMPLER_POWERS or (a > 0).all()):
             return simpler(a).reshape(np.broadcast_shapes(a.shape, b.shape))
     if b.dtype.kind == "i" and (b < 0).any():
         return np.power(a.astype(np.float64), b).astype(a.dtype)  # numpy rejects negative integer exponents

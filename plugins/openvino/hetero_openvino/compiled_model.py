@@ -13,10 +13,12 @@ from hetero import properties as props
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
 from hetero.graph import Model, VariableInfo
+from hetero.passes.intervals import I32, Intervals
 from hetero.plugin import CompiledModel, PreparedModel, Section, ports_section, section_of
 from hetero.system.errors import BlobError
 from hetero_openvino.device import OpenVinoDevice, from_openvino, openvino_version
 from hetero_openvino.infer_request import OpenVinoInferRequest
+from hetero_openvino.integers import WIDE_TYPES
 from hetero_openvino.runtime_model import runtime_model
 
 # The sections of an exported model besides the ports: OpenVINO's own blob, its version, and the variables.
@@ -40,6 +42,13 @@ class OpenVinoCompiledModel(CompiledModel):
         self._exported = prepared.sections
         infos = _variables_in(prepared.sections) if prepared.sections else [v.info for v in prepared.model.variables]
         self.variables = {info.variable_id: info for info in infos}
+        # Integers that may need more bits than OpenVINO has; of an imported model it is not known which.
+        proven = [I32.contains(Intervals().of(parameter.output(0))) for parameter in prepared.model.parameters]
+        self.wide_inputs = [
+            index
+            for index, port in enumerate(self.inputs)
+            if port.element_type in WIDE_TYPES and not (proven and proven[index])
+        ]
 
     def create_sync_infer_request(self) -> OpenVinoInferRequest:
         return OpenVinoInferRequest(self)

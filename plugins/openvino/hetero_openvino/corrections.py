@@ -1,9 +1,15 @@
-"""Operations that need others around OpenVINO's for the same results at infinities."""
+"""Operations that need others around OpenVINO's for the same results at NaN and infinities.
+
+OpenVINO's extrema and its comparisons "greater" return one operand, or true, if the other one is NaN. Its snippets
+compile the operations that are added here into one loop with their neighbors.
+"""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Mapping
 
+import ml_dtypes
 import numpy as np
 import openvino
 from openvino.utils.node_factory import NodeFactory
@@ -11,7 +17,11 @@ from openvino.utils.node_factory import NodeFactory
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node
+from hetero.ops.reduction import Reduction, TopKV1
 from hetero_openvino.memory import constant
+
+Values = list[openvino.Output]
+Correction = Callable[[Node, openvino.Node], Values]
 
 
 @functools.cache
@@ -20,44 +30,226 @@ def factory(operation_set: str) -> NodeFactory:
     return NodeFactory(operation_set)
 
 
-def corrected(node: Node, made: openvino.Node) -> openvino.Node:
-    """Return OpenVINO's equivalent of a node: ``made``, or the node that corrects its result."""
-    if isinstance(node, (ops.ReduceMax, ops.ReduceMin)) and _is_compared(node):
-        # OpenVINO's extremum of infinities is finite, and masked attention compares it with infinity.
-        data, axes = made.input_value(0), made.input_value(1)
-        infinity = _scalar(-np.inf if isinstance(node, ops.ReduceMax) else np.inf, node.get_output_element_type(0))
-        flags = _flags(_make("Equal", data, infinity))
-        all_infinite = _make("ReduceMin", flags, axes, keep_dims=node.keep_dims)
-        return _make("Select", _is_set(all_infinite), infinity, made.output(0)).get_node()
-    if isinstance(node, ops.ScaledDotProductAttention) and node.get_input_size() > 3 and not node.causal:
-        # OpenVINO returns NaN for rows that the mask excludes, not zeros.
-        mask, last = made.input_value(3), constant(np.array([-1]), Type.i64).output(0)
-        if mask.get_element_type() != openvino.Type.boolean:
-            mask = _make("NotEqual", mask, _scalar(-np.inf, node.get_input_element_type(3)))
-        any_included = _make("ReduceMax", _flags(mask), last, keep_dims=True)
-        return _make(
-            "Select", _is_set(any_included), made.output(0), _scalar(0, node.get_output_element_type(0))
-        ).get_node()
-    return made
-
-
-def _is_compared(node: Node) -> bool:
-    readers = [reader.node for reader in node.output(0).get_target_inputs()]
-    return node.get_output_element_type(0).is_real() and any(isinstance(reader, ops.Equal) for reader in readers)
-
-
-def _make(name: str, *inputs: openvino.Output, **attributes: object) -> openvino.Output:
+def make(name: str, *inputs: openvino.Output, **attributes: object) -> openvino.Output:
+    """Return the result of a new operation."""
     return factory("opset1").create(name, list(inputs), attributes).output(0)
+
+
+def scalar(value: float, like: openvino.Output | Type) -> openvino.Output:
+    """Return a number as a constant of an element type, or of that of a value."""
+    kind = like if isinstance(like, Type) else Type(like.get_element_type().get_type_name())
+    return constant(np.array(value).astype(kind.to_dtype()), kind).output(0)
+
+
+def corrected(node: Node, made: openvino.Node) -> Values:
+    """Return the outputs of OpenVINO's equivalent of a node: of ``made``, or of what corrects its result."""
+    if not node.get_input_element_type(0).is_real():
+        return made.outputs()
+    correction = _CORRECTIONS.get(node.type_info.name, _unchanged)
+    if isinstance(node, Reduction) and _mixes_channels(node):
+        lifted = factory(node.type_info.version_id).create(
+            node.type_info.name, _with_one_axis_more(made.input_value(0), node), {"keep_dims": node.keep_dims}
+        )
+        first = constant(np.array([0]), Type.i64).output(0)
+        return [make("Squeeze", correction(node, lifted)[0], first)]
+    return correction(node, made)
+
+
+def _unchanged(node: Node, made: openvino.Node) -> Values:
+    return made.outputs()
+
+
+def _mixes_channels(node: Reduction) -> bool:
+    """Return whether OpenVINO adds constants of channels that follow the reduction along another axis."""
+    shape = node.get_input_partial_shape(0)
+    return shape.has_rank and len(shape) == 3 and node.axes(3) in ((0,), (2,))
+
+
+def _with_one_axis_more(data: openvino.Output, node: Reduction) -> Values:
+    axes = constant(np.array([axis + 1 for axis in node.axes(3) or ()]), Type.i64).output(0)
+    return [make("Unsqueeze", data, constant(np.array([0]), Type.i64).output(0)), axes]
+
+
+def _with_nan_kept(node: Node, made: openvino.Node) -> Values:
+    """Return the result with NaN where the input is."""
+    data = made.input_value(0)
+    return [make("Select", make("NotEqual", data, data), data, made.output(0))]
+
+
+def _rectified(node: Node, made: openvino.Node) -> Values:
+    """Return max(0, x), which is NaN for NaN; behind a product OpenVINO only fuses functions of one input."""
+    data = made.input_value(0)
+    if _is_fused(data):
+        return made.outputs()
+    return [make("Maximum", scalar(0, data), data)]
+
+
+def _clamped(node: Node, made: openvino.Node) -> Values:
+    return made.outputs() if _is_fused(made.input_value(0)) else _with_nan_kept(node, made)
+
+
+def _is_fused(value: openvino.Output) -> bool:
+    """Return whether OpenVINO fuses functions of a value into a product; then only its own keep their speed."""
+    waiting, seen = [value.get_node()], set()
+    while waiting:
+        node = waiting.pop()
+        if node.get_type_name() in _PRODUCTS:
+            return True
+        if node.get_type_name() in _FUSED and node.friendly_name not in seen:
+            seen.add(node.friendly_name)
+            waiting += [source.get_node() for source in node.input_values()]
+    return False
+
+
+def _extremum(node: Node, made: openvino.Node) -> Values:
+    """Return the extremum, which OpenVINO takes from the second operand if one is NaN."""
+    first, second = made.input_values()
+    if second.get_node().get_type_name() == "Constant":
+        first, second = second, first
+    result = make(made.get_type_name(), first, second)
+    if first.get_node().get_type_name() == "Constant":
+        return [result]
+    return [make("Select", make("NotEqual", first, first), first, result)]
+
+
+def _swapped(node: Node, made: openvino.Node) -> Values:
+    """Return b < a for a > b, as OpenVINO's "greater" is true for NaN."""
+    first, second = made.input_values()
+    return [make(made.get_type_name().replace("Greater", "Less"), second, first)]
+
+
+def _boolean(node: Node, made: openvino.Node) -> Values:
+    """Return x ≠ 0 for a conversion to boolean."""
+    if node.get_output_element_type(0) is not Type.boolean:
+        return made.outputs()
+    data = made.input_value(0)
+    return [make("NotEqual", data, scalar(0, data))]
+
+
+def _finite(node: Node, made: openvino.Node) -> Values:
+    """Return |x| < ∞: OpenVINO takes denormal numbers for infinite."""
+    data = made.input_value(0)
+    return [make("Less", make("Abs", data), scalar(np.inf, data))]
+
+
+def _reduced_extremum(node: Node, made: openvino.Node) -> Values:
+    """Return the extremum, NaN if there is a NaN.
+
+    OpenVINO's extremum of infinities is finite; masked attention compares it with infinity.
+    """
+    assert isinstance(node, (ops.ReduceMax, ops.ReduceMin))
+    data, axes = made.input_values()
+    keep = node.keep_dims
+    result = made.output(0)
+    if any(isinstance(reader.node, ops.Equal) for reader in node.output(0).get_target_inputs()):
+        infinity = scalar(-np.inf if isinstance(node, ops.ReduceMax) else np.inf, data)
+        all_infinite = make("ReduceMin", _flags(make("Equal", data, infinity)), axes, keep_dims=keep)
+        result = make("Select", _is_set(all_infinite), infinity, result)
+    any_nan = make("ReduceMax", _flags(make("NotEqual", data, data)), axes, keep_dims=keep)
+    return [make("Select", _is_set(any_nan), scalar(np.nan, data), result)]
+
+
+def _best(node: Node, made: openvino.Node) -> Values:
+    """Return the values and indices of TopK, for which NaN is above infinity, and infinity above all other numbers."""
+    assert isinstance(node, TopKV1)
+    data, count = made.input_values()
+    finite = make("Minimum", scalar(-_lowest(node), data), data)
+    ordered = make("Select", make("NotEqual", data, data), scalar(np.inf, data), finite)
+    attributes = {name: value for name, value in made.get_attributes().items() if name != "stable"}
+    indices = factory("opset3").create("TopK", [ordered, count], attributes).output(1)
+    values = factory("opset6").create("GatherElements", [data, indices], {"axis": node.axis}).output(0)
+    return [values, indices]
+
+
+def _attention(node: Node, made: openvino.Node) -> Values:
+    """Return the attention with zeros for rows that the mask excludes, for which OpenVINO returns NaN."""
+    assert isinstance(node, ops.ScaledDotProductAttention)
+    if node.get_input_size() <= 3 or node.causal:
+        return made.outputs()
+    mask, last = made.input_value(3), constant(np.array([-1]), Type.i64).output(0)
+    if mask.get_element_type() != openvino.Type.boolean:
+        mask = make("NotEqual", mask, scalar(-np.inf, mask))
+    any_included = make("ReduceMax", _flags(mask), last, keep_dims=True)
+    return [make("Select", _is_set(any_included), made.output(0), scalar(0, made.output(0)))]
+
+
+def _with_infinity_kept(node: Node, made: openvino.Node) -> Values:
+    """Return ∞ for ∞, where OpenVINO's GELU returns NaN."""
+    data = made.input_value(0)
+    if _is_fused(data):
+        return made.outputs()
+    return [make("Select", make("Equal", data, scalar(np.inf, data)), data, made.output(0))]
+
+
+def _normalized(node: Node, made: openvino.Node) -> Values:
+    """Return NaN for all elements along the axis if one of them is NaN or ∞.
+
+    A product of matrices that follows, as in attention, does the same.
+    """
+    assert isinstance(node, (ops.Softmax, ops.SoftmaxV1, ops.LogSoftmax))
+    if any(isinstance(reader.node, ops.MatMul) for reader in node.output(0).get_target_inputs()):
+        return made.outputs()
+    data = made.input_value(0)
+    finite = make("Multiply", make("Maximum", scalar(_lowest(node), data), data), scalar(0, data))
+    axis = constant(np.array([node.axis]), Type.i64).output(0)
+    return [make("Add", made.output(0), make("ReduceSum", finite, axis, keep_dims=True))]
+
+
+def _pooled(node: Node, made: openvino.Node) -> Values:
+    """Return maxima that are NaN where an element of the window is."""
+    data = made.input_value(0)
+    if _is_fused(data):
+        return made.outputs()
+    flags = make("Convert", make("NotEqual", data, data), destination_type=_type_name(data))
+    pooled = factory(node.type_info.version_id).create("MaxPool", [flags], made.get_attributes()).output(0)
+    is_nan = make("Equal", pooled, scalar(1, data))
+    return [make("Select", is_nan, scalar(np.nan, data), made.output(0)), *made.outputs()[1:]]
+
+
+def _lowest(node: Node) -> float:
+    return float(ml_dtypes.finfo(node.get_input_element_type(0).to_dtype()).min)
+
+
+def _type_name(value: openvino.Output) -> str:
+    return str(value.get_element_type().get_type_name())
 
 
 def _flags(condition: openvino.Output) -> openvino.Output:
     """Return 1 for true and 0 for false, as CPUs reduce no booleans."""
-    return _make("Convert", condition, destination_type="i32")
+    return make("Convert", condition, destination_type="i32")
 
 
 def _is_set(flags: openvino.Output) -> openvino.Output:
-    return _make("Equal", flags, _scalar(1, Type.i32))
+    return make("Equal", flags, scalar(1, Type.i32))
 
 
-def _scalar(value: float, kind: Type) -> openvino.Output:
-    return constant(np.array(value, kind.to_dtype()), kind).output(0)
+# Operations into which OpenVINO fuses the functions of one input that follow.
+_PRODUCTS = (
+    "Convolution", "ConvolutionBackpropData", "GroupConvolution", "GroupConvolutionBackpropData", "MatMul",
+)  # fmt: skip
+# What it fuses with them, or runs on their results.
+_FUSED = (
+    "Add", "BatchNormInference", "Clamp", "Concat", "HSwish", "MaxPool", "Multiply", "PRelu", "Pad", "Relu", "Select",
+    "Sigmoid", "Subtract", "Swish",
+)  # fmt: skip
+_CORRECTIONS: Mapping[str, Correction] = {
+    "Clamp": _clamped,
+    "Convert": _boolean,
+    "Exp": _with_nan_kept,
+    "Gelu": _with_infinity_kept,
+    "Greater": _swapped,
+    "GreaterEqual": _swapped,
+    "HSigmoid": _clamped,
+    "HardSigmoid": _clamped,
+    "IsFinite": _finite,
+    "LogSoftmax": _normalized,
+    "MaxPool": _pooled,
+    "Maximum": _extremum,
+    "Minimum": _extremum,
+    "ReduceMax": _reduced_extremum,
+    "ReduceMin": _reduced_extremum,
+    "Relu": _rectified,
+    "ScaledDotProductAttention": _attention,
+    "Softmax": _normalized,
+    "TopK": _best,
+}

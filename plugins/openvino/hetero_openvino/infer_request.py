@@ -11,7 +11,9 @@ import openvino
 
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
+from hetero.passes.intervals import I32
 from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
+from hetero.system.errors import UnsupportedValueError
 from hetero_openvino.errors import fork_guard, message_of
 from hetero_openvino.memory import bound_tensor, hetero_type
 from hetero_openvino.variable_state import OpenVinoVariableState
@@ -60,7 +62,10 @@ class OpenVinoInferRequest(SyncInferRequest):
     def _bind(self) -> None:
         """Bind the memory of the tensors that have other memory than at the last inference."""
         fork_guard.check()
-        for port, tensor in zip(self._inputs, self.input_tensors()):
+        inputs = self.input_tensors()
+        for index in self.compiled_model.wide_inputs:
+            _check_integers(inputs[index], index)
+        for port, tensor in zip(self._inputs, inputs):
             port.read_from(tensor)
         outputs = self.output_tensors()
         for index, port in self._outputs.items():
@@ -93,6 +98,17 @@ class OpenVinoInferRequest(SyncInferRequest):
     def query_state(self) -> list[VariableState]:
         infos = self.compiled_model.variables
         return [OpenVinoVariableState(infos[state.name], state) for state in self.engine.query_state()]
+
+
+def _check_integers(tensor: Tensor, index: int) -> None:
+    """Raise UnsupportedValueError if OpenVINO would cut off bits of an input."""
+    array = tensor.array
+    if array.size and not (I32.low <= array.min() and array.max() <= I32.high):
+        worst = array.max() if array.max() > I32.high else array.min()
+        raise UnsupportedValueError(
+            f"input {index} contains {worst}, but OpenVINO computes {tensor.element_type} in 32 bits; "
+            "HETERO with a further device, such as HETERO:OPENVINO.CPU,TEMPLATE, computes it there"
+        )
 
 
 def _value_of(port: openvino.ConstOutput) -> frozenset[str]:

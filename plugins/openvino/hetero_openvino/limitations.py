@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.core.packing import is_packed
+from hetero.core.shape import PartialShape
 from hetero.core.types import Type
 from hetero.graph import Constant, Node, is_terminal
 from hetero.ops.control_flow.variables import VariableOp
@@ -41,10 +42,12 @@ def limitation(node: Node) -> str | None:
         return "OpenVINO packs elements of less than a byte, and only constants are converted"
     for value in outputs:
         shape = value.partial_shape
-        if shape.has_rank and any(dimension.max_length == 0 for dimension in shape):
+        if _is_empty(shape):
             # When it folds constants, it writes past the end of such values, which ends the process.
             return f"its output has the shape {shape}, and OpenVINO fails at values without elements"
     name, kind = node.type_info.name, node.get_output_element_type(0)
+    if isinstance(node, ops.MatMul) and any(_is_empty(value.partial_shape) for value in inputs):
+        return "OpenVINO has no products of matrices without elements"
     if isinstance(node, VariableOp) and kind not in _VARIABLE_TYPES:
         return f"OpenVINO has no variables of {kind}"
     if isinstance(node, _ARITHMETIC) and kind in _NARROW_TYPES:
@@ -58,3 +61,7 @@ def limitation(node: Node) -> str | None:
     if isinstance(node, (ops.Mod, ops.FloorMod)) and kind.is_real():
         return "OpenVINO's remainder of infinity and by zero is not NaN"
     return _REASONS.get(name)
+
+
+def _is_empty(shape: PartialShape) -> bool:
+    return shape.has_rank and any(dimension.max_length == 0 for dimension in shape)

@@ -18,8 +18,10 @@ from hetero.core.types import Type
 from hetero.graph import Attribute, AttributeVisitor, Constant, Model, Node, Op, Output, Parameter, Result
 from hetero.ops import Divide, PRelu
 from hetero.ops.control_flow.bodies import MultiSubGraphOp
-from hetero.ops.control_flow.control_flow import If, Loop, TensorIterator
+from hetero.ops.control_flow.control_flow import If, Loop, MergedInputDescription, TensorIterator
 from hetero.ops.control_flow.variables import AssignV3, ReadValue, ReadValueV3
+from hetero.passes.intervals import I32, ITERATIONS, Interval, Intervals, hull
+from hetero_openvino import integers
 from hetero_openvino.corrections import corrected, factory
 from hetero_openvino.errors import message_of
 from hetero_openvino.limitations import limitation
@@ -54,7 +56,7 @@ def translate(model: Model) -> openvino.Model:
 
     Raises Untranslatable.
     """
-    graph = _Graph(_variables(model))
+    graph = _Graph(_variables(model), Intervals())
     for node in model.get_ordered_ops():
         graph.add(node)
     return graph.build(model)
@@ -62,7 +64,7 @@ def translate(model: Model) -> openvino.Model:
 
 def translate_supported(model: Model, known: Mapping[Node, str] | None = None) -> Translation:
     """Translate the operations that OpenVINO has, without those in ``known``, which are refused for these reasons."""
-    graph, refused = _Graph(_variables(model)), dict(known or {})
+    graph, refused = _Graph(_variables(model), Intervals()), dict(known or {})
     for node in model.get_ordered_ops():
         if node in refused:
             continue
@@ -75,7 +77,7 @@ def translate_supported(model: Model, known: Mapping[Node, str] | None = None) -
 
 def translate_alone(node: Node, variables: Model) -> openvino.Model:
     """Return OpenVINO's model of one operation and its constants. ``variables`` is the model with its variables."""
-    graph = _Graph(_variables(variables))
+    graph = _Graph(_variables(variables), Intervals())
     for source in dict.fromkeys(value.node for value in node.input_values()):
         if isinstance(source, Constant):
             graph.add(source)
@@ -86,8 +88,10 @@ def translate_alone(node: Node, variables: Model) -> openvino.Model:
 class _Graph:
     """OpenVINO's graph of a model or a body, node by node in topological order."""
 
-    def __init__(self, variables: dict[str, op.util.Variable]) -> None:
+    def __init__(self, variables: dict[str, op.util.Variable], intervals: Intervals, *, is_body: bool = False) -> None:
         self._variables = variables
+        self._is_body = is_body
+        self._intervals = intervals
         self._values: dict[Output, openvino.Output] = {}
         self._nodes: list[openvino.Node] = []
 
@@ -103,13 +107,14 @@ class _Graph:
             made = self._translated(node)
         except (RuntimeError, TypeError, ValueError) as error:
             raise Untranslatable(f"OpenVINO refuses it: {message_of(error)}") from error
-        if made.get_output_size() != node.get_output_size():
-            raise Untranslatable(f"OpenVINO's has {made.get_output_size()} outputs, not {node.get_output_size()}")
-        for mine, theirs in zip(node.outputs(), made.outputs()):
+        if len(made) != node.get_output_size():
+            raise Untranslatable(f"OpenVINO's has {len(made)} outputs, not {node.get_output_size()}")
+        for mine, theirs in zip(node.outputs(), made):
             _check_output(mine, theirs)
-        made.friendly_name = node.friendly_name
-        self._values.update(zip(node.outputs(), made.outputs()))
-        self._nodes.append(made)
+        made[0].get_node().friendly_name = node.friendly_name
+        self._values.update(zip(node.outputs(), made))
+        computing = [value.get_node() for value in made]
+        self._nodes += {each.friendly_name: each for each in computing}.values()
 
     def build(self, model: Model, *, is_repeated: bool = False) -> openvino.Model:
         """Return the model, of which all nodes were added. ``is_repeated``: it is the body of a loop."""
@@ -163,16 +168,37 @@ class _Graph:
             parameter = op.Parameter(_type_of(value), _shape(value.partial_shape))
             self._nodes.append(parameter)
             self._values[value] = parameter.output(0)
+            self._enter(value)
         return self._values[value]
 
-    def _translated(self, node: Node) -> openvino.Node:
-        inputs = [self._values[value] for value in node.input_values()]
+    def _enter(self, value: Output) -> None:
+        """Bound the integers of an input of OpenVINO's model, which each inference checks."""
+        if value.element_type in integers.WIDE_TYPES:
+            low, high = self._intervals.of(value)
+            self._intervals.set(value, Interval(min(max(low, I32.low), I32.high), max(min(high, I32.high), I32.low)))
+
+    def _translated(self, node: Node) -> list[openvino.Output]:
+        """Return the outputs of OpenVINO's equivalent."""
         if isinstance(node, Parameter):
-            return op.Parameter(_type_of(node.output(0)), _shape(node.partial_shape))
+            if not self._is_body:
+                self._enter(node.output(0))
+            return op.Parameter(_type_of(node.output(0)), _shape(node.partial_shape)).outputs()
         if isinstance(node, Constant):
-            return constant(node.data, node.get_element_type())
+            return constant(node.data, node.get_element_type()).outputs()
         if (reason := limitation(node)) is not None:
             raise Untranslatable(reason)
+        made = self._made(node)
+        if (reason := integers.limitation(node, self._intervals)) is not None:
+            raise Untranslatable(reason)
+        if not isinstance(node, Op) or node.get_input_size() == 0 or isinstance(node, MultiSubGraphOp):
+            return made.outputs()
+        if node.get_input_element_type(0).is_integral_number():
+            return integers.exact(node, made, self._intervals)
+        return corrected(node, made)
+
+    def _made(self, node: Node) -> openvino.Node:
+        """Return the operation of OpenVINO that has the name of a node."""
+        inputs = [self._values[value] for value in node.input_values()]
         if isinstance(node, (ReadValue, ReadValueV3)):
             return op.read_value(*inputs, self._variables[node.variable_id])
         if isinstance(node, AssignV3):
@@ -195,12 +221,14 @@ class _Graph:
             # Or else OpenVINO multiplies by the reciprocal, whose rounding moves quantized values by a step. With this
             # key it divides constants the wrong way round.
             made.get_rt_info()[_EXACT_DIVISION] = True
-        return corrected(node, made)
+        return made
 
     def _with_bodies(self, node: MultiSubGraphOp, inputs: list[openvino.Output]) -> openvino.Node:
         made = _WITH_BODIES[type(node)]()
         made.set_arguments(inputs)
+        self._feed(node)
         bodies = [self._body(body, is_repeated=not isinstance(node, If)) for body in node.bodies]
+        self._collect(node)
         shapes = [value.partial_shape for value in (*node.input_values(), *node.outputs())]
         ports = [
             (
@@ -225,8 +253,31 @@ class _Graph:
         made.constructor_validate_and_infer_types()
         return made
 
+    def _feed(self, node: MultiSubGraphOp) -> None:
+        """Pass the intervals of inputs on to the parameters of the bodies."""
+        for body, read in zip(node.bodies, node.input_descriptions):
+            for entry in read:
+                parameter = body.parameters[entry.body_parameter_index].output(0)
+                if not isinstance(entry, MergedInputDescription):
+                    self._intervals.set(parameter, self._intervals.of(node.input_value(entry.input_index)))
+        if isinstance(node, Loop) and (index := node.get_special_body_ports()[0]) >= 0:
+            self._intervals.set(node.body.parameters[index].output(0), ITERATIONS)
+
+    def _collect(self, node: MultiSubGraphOp) -> None:
+        """Find the intervals of the outputs: results of bodies, and what a loop without iterations returns."""
+        for value in node.outputs():
+            sources = [
+                body.results[entry.body_value_index].input_value(0)
+                for body, written in zip(node.bodies, node.output_descriptions)
+                for entry in written
+                if entry.output_index == value.index
+            ]
+            if not isinstance(node, If):
+                sources += [source for source in node.input_values() if source.element_type == value.element_type]
+            self._intervals.set(value, hull(self._intervals.of(source) for source in sources))
+
     def _body(self, body: Model, *, is_repeated: bool) -> openvino.Model:
-        graph = _Graph(self._variables)
+        graph = _Graph(self._variables, self._intervals, is_body=True)
         for node in body.get_ordered_ops():
             try:
                 graph.add(node)
