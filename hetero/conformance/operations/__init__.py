@@ -5,6 +5,7 @@ from hetero.conformance.operations.elementwise import ELEMENTWISE
 from hetero.conformance.operations.layers import LAYERS
 from hetero.conformance.operations.movement import MOVEMENT
 from hetero.conformance.operations.reduction import REDUCTIONS
+from hetero.conformance.operations.weights import WEIGHTS
 
 __all__ = ["FLOATS", "INTEGERS", "OPERATIONS", "OperationCase"]
 
@@ -13,4 +14,5 @@ OPERATIONS = (
     *REDUCTIONS,
     *MOVEMENT,
     *LAYERS,
+    *WEIGHTS,
 )

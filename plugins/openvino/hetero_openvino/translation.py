@@ -26,6 +26,7 @@ from hetero_openvino.corrections import corrected, factory
 from hetero_openvino.errors import message_of
 from hetero_openvino.limitations import limitation
 from hetero_openvino.memory import constant, hetero_type, openvino_type
+from hetero_openvino.weights import decompressed
 
 # OpenVINO's key for a division that stays one.
 _EXACT_DIVISION = "nonconvertable_divide_0"
@@ -187,6 +188,8 @@ class _Graph:
             return constant(node.data, node.get_element_type()).outputs()
         if (reason := limitation(node)) is not None:
             raise Untranslatable(reason)
+        if (weights := decompressed(node)) is not None:
+            return [weights]
         made = self._made(node)
         if (reason := integers.limitation(node, self._intervals)) is not None:
             raise Untranslatable(reason)
