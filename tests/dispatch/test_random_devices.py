@@ -1,0 +1,34 @@
+"""Random graphs on the real devices: wherever each operation runs, the results are TEMPLATE's."""
+
+import numpy as np
+import pytest
+
+from hetero import Core
+from hetero.graph import is_terminal
+from hetero.graph.rt_info import AFFINITY
+from tests.devices import ALL_KINDS
+from tests.dispatch.random_devices import RandomGraph
+from tests.tiers import IS_FULL
+
+CORE = Core()
+
+
+def placed(graph):
+    """Pin each operation to one of the devices whose query names it."""
+    able = {device: CORE.query_model(graph.model, device) for device in ALL_KINDS}
+    for node in graph.model.get_ordered_ops():
+        if not is_terminal(node):
+            devices = [device for device in ALL_KINDS if node.friendly_name in able[device]]
+            node.rt_info[AFFINITY] = devices[graph.generator.integers(len(devices))]
+
+
+@pytest.mark.own_sample
+@pytest.mark.parametrize("seed", range(500 if IS_FULL else 12))
+def test_results_are_those_of_the_reference(seed):
+    graph = RandomGraph(seed)
+    inputs = graph.inputs()
+    expected = CORE.compile_model(graph.model, "TEMPLATE")(inputs).to_tuple()
+    placed(graph)
+    found = CORE.compile_model(graph.model, f"HETERO:{','.join(ALL_KINDS)}")(inputs).to_tuple()
+    for index, (one, other) in enumerate(zip(found, expected, strict=True)):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3, err_msg=f"output {index}")
