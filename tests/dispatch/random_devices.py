@@ -155,10 +155,8 @@ def repeated(graph, a, b):
 def branched(graph, a, b):
     node = ops.If(ops.Less(ops.ReduceSum(a, [0, 1]), np.float32(graph.generator.integers(-3, 4))))
     inner = [Parameter(Type.f32, [-1, WIDTH]) for _ in range(2)]
-    bodies = [
-        Model([ops.Result(ops.Add(inner[0], np.float32(1)))], inner[:1]),
-        Model([ops.Result(inner[1])], inner[1:]),
-    ]
+    results = [ops.Result(ops.Add(inner[0], np.float32(1))), ops.Result(inner[1])]
+    bodies = [Model([result], [parameter]) for result, parameter in zip(results, inner)]
     node.set_then_body(bodies[0])
     node.set_else_body(bodies[1])
     node.set_input(a, inner[0], None)
