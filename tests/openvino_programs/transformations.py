@@ -79,6 +79,12 @@ def program_a_model_pass(ov):
     return sum(node.get_friendly_name() == "renamed" for node in model.get_ops()), one.get_name()
 
 
+def optional_arguments(passes):
+    """Return the arguments of Optional after the types: with and without inputs, and a predicate that holds or not."""
+    inputs = [(), (passes.AnyInput(),), (passes.WrapType("opset13.Sigmoid"),), (passes.WrapType("opset13.Multiply"),)]
+    return [(*some, *condition) for some in inputs for condition in ((), (lambda value: True,), (lambda value: False,))]
+
+
 def program_patterns(ov):
     passes, ops = passes_of(ov), ov.opset13
     model = relu_model(ov)
@@ -97,6 +103,8 @@ def program_patterns(ov):
         passes.Or([passes.WrapType("opset13.Add"), passes.WrapType("opset13.Relu")]),
         passes.Optional(["opset13.Relu"], passes.WrapType("opset13.Multiply")),
         passes.Optional(["opset13.Multiply"], [any_input(), any_input()]),
+        *(passes.Optional(["opset13.Multiply"], *rest) for rest in optional_arguments(passes)),
+        *(passes.Optional(["opset13.Relu"], *rest) for rest in optional_arguments(passes)),
         passes.WrapType("opset13.Multiply", passes.has_static_shape()),
         passes.WrapType("opset13.Multiply", passes.rank_equals(ov.Dimension(3))),
         passes.WrapType("opset13.Multiply", passes.type_matches(ov.Type.f32)),

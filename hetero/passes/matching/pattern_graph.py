@@ -78,10 +78,13 @@ class WrapType(PatternNode):
 
 
 class OptionalPattern(WrapType):
-    """An operation of one of several types, or, if it is missing, the value that would be its first input."""
+    """An operation of one of several types, or, if it is missing, the value that would be its first input.
+
+    Without inputs there is no such value, and the pattern is a ``WrapType``, as in OpenVINO.
+    """
 
     def make_pattern(self, inputs: Sequence[Pattern]) -> Pattern:
-        return Either(super().make_pattern(inputs), inputs[0] if inputs else Anything())
+        return Either(super().make_pattern(inputs), *inputs[:1])
 
 
 class Or(PatternNode):
