@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hetero import plugin
@@ -135,6 +135,7 @@ class HeteroPlugin(Plugin):
         return HeteroCompiledModel(prepared, deployment.plan, deployment.report, deployer)
 
     def _deployer(self, model: Model, table: PropertyTable, devices: Sequence[ListedDevice]) -> Deployer:
+        _apply_log_levels(devices)
         make_names_unique(model)
         pin(model, table.get(affinities), devices)
         return Deployer(model, devices, _strategy(table, devices))
@@ -145,6 +146,7 @@ class HeteroPlugin(Plugin):
         values = dict(options)
         cached: dict[str, Any] = {props.loaded_from_cache: True} if values.pop(props.loaded_from_cache, False) else {}
         table, devices = self._devices_for(devices_of_plan(sections), values)
+        _apply_log_levels(devices.values())
         plan, report = plan_in(sections, lambda name, blob: devices[name].import_blob(blob, cached))
         table.add(props.loaded_from_cache, bool(cached))
         prepared = PreparedModel(self, self.device(options), table, ports_in(sections), Model([], []))
@@ -195,6 +197,11 @@ class HeteroPlugin(Plugin):
             self.host.resolve_device(names[0])  # raises if the first device is unavailable
             return table, devices[:1]
         return table, devices
+
+
+def _apply_log_levels(devices: Iterable[ListedDevice]) -> None:
+    for device in devices:
+        device.plugin.apply_log_level(device.options)
 
 
 def _chosen_placement(table: PropertyTable) -> PlacementStrategy:

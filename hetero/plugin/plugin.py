@@ -78,6 +78,7 @@ class Plugin:
     def attach(self, name: str, host: Host) -> None:
         """Set the name that the device is registered under, and the host. Core calls this before anything else."""
         self.name, self._host = name, host
+        self.apply_log_level(self._options[""])
 
     @property
     def package(self) -> str:
@@ -263,6 +264,15 @@ class Plugin:
         self.property_table({**values, **options})
         device_id = self.device(options).id if props.device.id in options else ""
         self._options.setdefault(device_id, {}).update(values)
+        self.apply_log_level(values)
+
+    def apply_log_level(self, options: Mapping[str, Any]) -> None:
+        """Set the level of the logger to LOG_LEVEL in the options of a compilation, if they have it.
+
+        Raises PropertyError for a bad value. Nothing else changes the level: to be asked has no effect.
+        """
+        if props.log.level in options and props.log.level in self.supported_properties:
+            set_log_level(self.log, props.log.level.checked(options[props.log.level], self.name))
 
     def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
         """Return the device's properties: values that were set, overridden by ``options``.
@@ -274,8 +284,6 @@ class Plugin:
         values = {**self._options[""], **own, **options}
         table = PropertyTable((*own_sample, *hint_properties, *self.properties_of(device, values)), self.name)
         table.set(values)
-        if props.log.level in options:
-            set_log_level(self.log, table.get(props.log.level))
         for key in table.ignored(options):
             self.log.debug("%s has no use for %s=%s and ignores this hint", self.name, key, table.get(key))
         known = {props.available_devices: tuple(device.id for device in self.devices()), **device.properties()}

@@ -156,6 +156,7 @@ class Core:
         context, name = _context_and_name("AUTO" if device_name is None else device_name)
         plugin, options = self.resolve_device(name)
         options.update(config or {})
+        plugin.apply_log_level(options)
         cache = self._model_cache(plugin, options, context)
         # With extensions, the same file may be converted to another model, so the file alone is no cache key.
         if cache and isinstance(model, (str, os.PathLike)) and weights is None and not self._extensions:
@@ -170,6 +171,7 @@ class Core:
         """Compile a copy of a model for a plugin that uses other devices, see ``Host``."""
         plugin, own = self.resolve_device(device_name)
         own.update(options)
+        plugin.apply_log_level(own)
         return _compile(device_name, plugin, model, own, self._model_cache(plugin, own, None))
 
     @traced("Core::import_model")
@@ -190,6 +192,7 @@ class Core:
         context, name = _context_and_name(device_name)
         plugin, options = self.resolve_device(name)
         options.update(config or {})
+        plugin.apply_log_level(options)
         self._resolve_cache_dir(plugin, options)
         if isinstance(model_stream, Tensor):
             model_stream = model_stream.data.tobytes()

@@ -240,6 +240,45 @@ def test_the_log_level_is_that_of_the_devices_logger(core, device, where, caplog
         logger.setLevel(logging.NOTSET)
 
 
+@pytest.mark.parametrize("asked", ["of a property", "of a query", "of a bad property"])
+def test_the_log_level_is_not_set_by_being_asked(core, device, asked):
+    logger, options = logging.getLogger(f"hetero.{device}"), {"LOG_LEVEL": "LOG_DEBUG"}
+    before = logger.level
+    try:
+        if asked == "of a property":
+            assert core.get_property(device, "LOG_LEVEL", options) == props.log.Level.DEBUG
+        elif asked == "of a query":
+            assert core.query_model(relu_model(), device, options)
+        else:
+            with pytest.raises(PropertyError, match="NO_SUCH_KEY"):
+                core.set_property(device, {**options, "NO_SUCH_KEY": 1})
+            with pytest.raises(PropertyError, match="DEVICE_ID"):
+                core.set_property(device, {**options, "DEVICE_ID": "no such device"})
+        assert logger.level == before
+    finally:
+        logger.setLevel(before)
+
+
+def test_the_log_level_of_a_compilation_is_that_of_its_devices_too(device, caplog):
+    logger, core = logging.getLogger(f"hetero.{device}"), Core()
+    before = logger.level
+    try:
+        core.compile_model(relu_model(), f"HETERO:{device}", {"LOG_LEVEL": "LOG_DEBUG"})
+        assert {"DEBUG", "INFO"} <= {record.levelname for record in caplog.records if record.name == logger.name}
+    finally:
+        logger.setLevel(before)
+
+
+def test_the_log_level_of_a_registration_is_that_of_the_device():
+    logger, core = logging.getLogger("hetero.REGISTERED"), Core()
+    core.register_plugin(TemplatePlugin, "REGISTERED", {"LOG_LEVEL": "LOG_ERROR"})
+    try:
+        core.get_plugin("REGISTERED")
+        assert logger.level == logging.ERROR
+    finally:
+        logger.setLevel(logging.NOTSET)
+
+
 def order_of_starts(core, device, priorities, options) -> tuple[list[str], set[int]]:
     """Start inferences of several models while one blocks its thread; return the order of starts and the threads."""
     started, threads, held, go = [], set(), threading.Event(), threading.Event()

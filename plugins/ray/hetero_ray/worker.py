@@ -108,7 +108,9 @@ class Worker:
         self, number: int, device_name: str, options: Mapping[str, Any], shipment: Shipment, *arrays: np.ndarray
     ) -> None:
         plugin, implied = self._core.resolve_device(device_name)
-        compiled = plugin.compile_model(ir_in(unpacked(shipment, arrays)), {**implied, **options})
+        options = {**implied, **options}
+        plugin.apply_log_level(options)
+        compiled = plugin.compile_model(ir_in(unpacked(shipment, arrays)), options)
         streams = threading.BoundedSemaphore(max(1, compiled.properties.value_of(props.num_streams)))
         self._models[number] = _Model(compiled, streams)
 
