@@ -23,22 +23,25 @@ class OpsetModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         # Called for missing attributes: any name before the module is filled, only unknown names after that.
-        if name.startswith("__") or "_filled" in self.__dict__:
-            raise AttributeError(f"opset{self._opset} has no operation {name}")
-        self._fill()
-        return getattr(self, name)
+        if not name.startswith("__"):
+            self._fill()
+            if name in self.__dict__:
+                return self.__dict__[name]
+        raise AttributeError(f"opset{self._opset} has no operation {name}")
 
     def __dir__(self) -> list[str]:
-        if "_filled" not in self.__dict__:
-            self._fill()
+        self._fill()
         return sorted(super().__dir__())
 
     def _fill(self) -> None:
+        """Add the operations. Several threads may do it at once; they add the members of the first one."""
+        if "_filled" in self.__dict__:
+            return
         from hetero.ops.opsets import members_of
 
-        self._filled = True
         for name, member in members_of(self._opset).items():
-            setattr(self, name, member)
+            self.__dict__.setdefault(name, member)
+        self._filled = True
 
 
 def make_modules() -> dict[str, OpsetModule]:
