@@ -226,7 +226,7 @@ class Core:
     def available_devices(self) -> list[str]:
         """The usable devices: ``["GPU.0", "GPU.1"]``, or ``["GPU"]`` for the only one, unless its id is a name."""
         names = []
-        for kind in self._factories:
+        for kind in list(self._factories):
             try:
                 ids = [device.id for device in self.get_plugin(kind).devices()]
             except DeviceError:
@@ -293,7 +293,8 @@ class Core:
         properties = property if properties is None else properties
         if not isinstance(device_name, str):
             values = as_mapping(properties if device_name is None else device_name)
-            return self._properties.set(values, self._available_plugins)
+            with self._lock:  # a device that is created meanwhile gets the properties too
+                return self._properties.set(values, self._available_plugins)
         if means_processors(self, device_name):
             values = as_mapping(properties)
             for name, keys in processor_keys(self, values).items():
@@ -346,10 +347,11 @@ class Core:
         are properties that the new device gets. Raises DeviceError if the name is taken or invalid, such as "NPU.1".
         """
         check_device_name(device_name)
-        if device_name in self._factories:
-            raise DeviceError(f"device {device_name} is registered already")
         factory = plugin if callable(plugin) else functools.partial(plugin_of_module, plugin)
-        self._factories[device_name] = functools.partial(_configured, factory, config) if config else factory
+        configured = functools.partial(_configured, factory, config)
+        # One step, so that of several threads with one name only the first succeeds.
+        if self._factories.setdefault(device_name, configured) is not configured:
+            raise DeviceError(f"device {device_name} is registered already")
 
     def register_plugins(self, xml_config_file: str | os.PathLike[str]) -> None:
         """Add the devices of an XML file in OpenVINO's format, whose locations are as in ``register_plugin``.
@@ -366,9 +368,9 @@ class Core:
                 return self._plugins[kind]
             factory = self._factories.get(kind)
             if factory is None:
-                failed = [f"{name} ({reason})" for name, reason in self._registry.failures.items()]
+                failed = [f"{name} ({reason})" for name, reason in list(self._registry.failures.items())]
                 hint = f"; these plugin packages cannot be used: {'; '.join(failed)}" if failed else ""
-                if near := nearest(kind.upper(), self._factories):
+                if near := nearest(kind.upper(), list(self._factories)):
                     hint = f"; {near}{hint}"
                 raise DeviceError(f"there is no device {kind}; there are {', '.join(self._factories)}{hint}")
             if kind not in self._unavailable:
@@ -448,10 +450,11 @@ def shutdown() -> None:
     installed_plugins.cache_clear()
 
 
-def _configured(factory: Callable[[], Plugin], config: Mapping[str, Any]) -> Plugin:
+def _configured(factory: Callable[[], Plugin], config: Mapping[str, Any] | None) -> Plugin:
     """Return a new plugin with its properties set."""
     plugin = factory()
-    plugin.set_property(config, {})
+    if config:
+        plugin.set_property(config, {})
     return plugin
 
 
