@@ -155,7 +155,7 @@ class Pool:
     def release(self, worker: Worker) -> None:
         with self._changed:
             worker.running -= 1
-            self._changed.notify()
+            self._changed.notify_all()  # one thread alone may be one that does not accept this worker
 
     def wake(self) -> None:
         """Let the waiting inferences check whether they were cancelled."""

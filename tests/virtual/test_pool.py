@@ -1,0 +1,24 @@
+"""The pool of workers: each thread that waits for a worker gets one that it accepts."""
+
+import threading
+from types import SimpleNamespace
+
+from hetero.virtual.pool import Pool, Worker
+from tests.threads import PATIENCE, started
+
+
+def test_a_released_worker_wakes_the_thread_that_accepts_it():
+    """The thread that waits longest, and does not accept the worker, must not be the only one that wakes."""
+    pool, workers = Pool("pool"), [Worker(name, SimpleNamespace(), 1) for name in "AB"]
+    for worker in workers:
+        pool.add(worker)
+        assert pool.take(lambda other, worker=worker: other is worker, lambda: None) is worker
+    takes = []
+    for worker in workers:
+        waiting = threading.Event()
+        takes.append(started(lambda worker=worker: pool.take(lambda other: other is worker, waiting.set)))
+        assert waiting.wait(PATIENCE)
+    pool.release(workers[1])  # takes the lock, so that both threads wait by now
+    assert takes[1].result(PATIENCE) is workers[1]
+    pool.release(workers[0])
+    assert takes[0].result(PATIENCE) is workers[0]
