@@ -29,7 +29,7 @@ class AsyncInferQueue:
         self._requests = [model.create_infer_request() for _ in range(jobs or _optimal_number(model))]
         self._userdata: list[Any] = [None] * len(self._requests)
         self._callback: Callable[[InferRequest, Any], None] | None = None
-        self._errors: deque[Exception] = deque()
+        self._first_error: Exception | None = None  # of an inference, unless it was raised
         # Idents of the threads that are executing the callback.
         self._in_callback: set[int] = set()
         for index, request in enumerate(self._requests):
@@ -42,10 +42,11 @@ class AsyncInferQueue:
         self._changed = threading.Condition()
 
     def _renew(self) -> None:
-        if len(self._idle) < len(self._requests):
-            self._errors.append(CancelledError(f"an inference of the queue {LOST_IN_FORK}"))
+        is_lost = len(self._idle) < len(self._requests)
         self._in_callback = set()
         self._set_idle()
+        if is_lost:
+            self._add_error(CancelledError(f"an inference of the queue {LOST_IN_FORK}"))
 
     def set_callback(self, callback: Callable[[InferRequest, Any], None]) -> None:
         """Call ``callback(request, userdata)`` after each inference. The request becomes idle when it returns.
@@ -64,9 +65,9 @@ class AsyncInferQueue:
         """
         with self._changed:
             self._wait_for_idle("start_async")
+            self._raise_first_error()
             index = self._idle.popleft()
         try:
-            self._raise_first_error()
             self._userdata[index] = userdata
             self._requests[index].start_async(inputs, share_inputs=share_inputs)
         except BaseException:
@@ -80,9 +81,8 @@ class AsyncInferQueue:
         """
         with self._changed:
             self._wait_for_idle("get_idle_request_id")
-            index = self._idle[0]
-        self._raise_first_error()
-        return index
+            self._raise_first_error()
+            return self._idle[0]
 
     @property
     def userdata(self) -> list[Any]:
@@ -103,7 +103,8 @@ class AsyncInferQueue:
         for request in self._requests:
             with contextlib.suppress(Exception):  # _on_end() has recorded it
                 request.wait()
-        self._raise_first_error()
+        with self._changed:
+            self._raise_first_error()
 
     def _wait_for_idle(self, caller: str) -> None:
         if not self._idle and self._is_in_callback():
@@ -126,20 +127,25 @@ class AsyncInferQueue:
         self._in_callback.add(thread)
         try:
             if error is not None:
-                self._errors.append(error)
+                self._add_error(error)
             if self._callback is not None:
                 self._callback(request, self._userdata[index])
         except BaseException as callback_error:
-            self._errors.append(as_exception(callback_error, "the callback of the queue failed"))
+            self._add_error(as_exception(callback_error, "the callback of the queue failed"))
         finally:
             self._in_callback.discard(thread)
             self._add_idle(index)
 
+    def _add_error(self, error: Exception) -> None:
+        with self._changed:
+            if self._first_error is None:
+                self._first_error = error
+
     def _raise_first_error(self) -> None:
-        if self._errors:
-            first = self._errors[0]
-            self._errors.clear()
-            raise first
+        """Raise the first error, once. The caller has the lock."""
+        error, self._first_error = self._first_error, None
+        if error is not None:
+            raise error
 
     def __repr__(self) -> str:
         return f"<AsyncInferQueue: {len(self)} jobs>"

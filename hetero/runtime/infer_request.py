@@ -114,20 +114,24 @@ class InferRequest:
         Raises TensorError for an input that does not fit, RequestBusyError, and errors of the device.
         """
         with self._span("InferRequest::infer"):
-            self._request.check_idle()
-            self._set_inputs(inputs, share_inputs)
-            self._request.infer()
-            arrays = [_value_of(tensor, share_outputs, decode_strings) for tensor in self.output_tensors]
-            return Results(self.model_outputs, arrays)
+            return self._request.infer(
+                lambda: self._set_inputs(inputs, share_inputs), lambda: self._results(share_outputs, decode_strings)
+            )
+
+    def _results(self, share: bool, decode_strings: bool = True) -> Results:
+        tensors = self._request.request.output_tensors()
+        arrays = [_value_of(tensor, share, decode_strings) for tensor in tensors]
+        return Results(self._compiled_model._compiled.outputs, arrays)
 
     def start_async(self, inputs: Inputs = None, userdata: Any = None, share_inputs: bool = False) -> None:
         """Start an asynchronous inference; inputs as in ``infer``. Raises RequestBusyError if one is running."""
         with self._span("InferRequest::start_async"):
-            self._request.check_idle()
-            self._set_inputs(inputs, share_inputs)
-            if userdata is not None:
-                self._userdata = userdata
-            self._request.start_async()
+            self._request.start_async(lambda: self._prepare(inputs, userdata, share_inputs))
+
+    def _prepare(self, inputs: Inputs, userdata: Any, share_inputs: bool) -> None:
+        self._set_inputs(inputs, share_inputs)
+        if userdata is not None:
+            self._userdata = userdata
 
     def wait(self) -> None:
         """Wait for the asynchronous inference. Raises the error of the inference."""
@@ -194,12 +198,13 @@ class InferRequest:
     @property
     def results(self) -> Results:
         """The outputs of the last inference, without a copy."""
-        return Results(self.model_outputs, [_value_of(tensor, True) for tensor in self.output_tensors])
+        return self._results(share=True)
 
     def get_tensor(self, key: PortKey | None = None, *, name: str | None = None, port: Output | None = None) -> Tensor:
         """Return the tensor of an input or output, by name or port. Raises GraphError for an unknown one."""
-        self._request.check_idle()
-        return self._request.request.get_tensor(self._find_port(_only(key, name, port)))
+        with self._request.lock:
+            self._request.check_idle()
+            return self._request.request.get_tensor(self._find_port(_only(key, name, port)))
 
     def set_tensor(
         self,
@@ -274,8 +279,9 @@ class InferRequest:
 
     def get_profiling_info(self) -> list[plugin.ProfilingInfo]:
         """Return the time of each operation in the last inference; needs PERF_COUNT."""
-        self._request.check_idle()
-        return self._request.request.get_profiling_info()
+        with self._request.lock:
+            self._request.check_idle()
+            return self._request.request.get_profiling_info()
 
     @property
     def profiling_info(self) -> list[plugin.ProfilingInfo]:
@@ -283,13 +289,16 @@ class InferRequest:
 
     def query_state(self) -> list[plugin.VariableState]:
         """Return the state of each variable of the model in this request."""
-        self._request.check_idle()
-        return self._request.request.query_state()
+        with self._request.lock:
+            self._request.check_idle()
+            return self._request.request.query_state()
 
     def reset_state(self) -> None:
         """Reset all variables to their initial values."""
-        for state in self.query_state():
-            state.reset()
+        with self._request.lock:
+            self._request.check_idle()
+            for state in self._request.request.query_state():
+                state.reset()
 
     def get_compiled_model(self) -> CompiledModel:
         return self._compiled_model
@@ -300,12 +309,14 @@ class InferRequest:
     def _set_tensor(self, port: Output, tensor: Tensor | None) -> None:
         if not isinstance(tensor, Tensor):
             raise ArgumentTypeError(f"the tensor of '{port_name(port)}' is a Tensor, not {type(tensor).__name__}")
-        self._request.check_idle()
-        self._request.request.set_tensor(port, tensor)
+        with self._request.lock:
+            self._request.check_idle()
+            self._request.request.set_tensor(port, tensor)
 
     def _set_batch(self, key: PortKey, tensors: Sequence[Tensor]) -> None:
-        self._request.check_idle()
-        self._request.request.set_tensors(self._find_port(key), tensors)
+        with self._request.lock:
+            self._request.check_idle()
+            self._request.request.set_tensors(self._find_port(key), tensors)
 
     def _span(self, name: str) -> AbstractContextManager[object]:
         return self._request.request.span(name)
@@ -321,12 +332,13 @@ class InferRequest:
     def _set_inputs(self, inputs: Inputs, share: bool) -> None:
         if inputs is None:
             return
+        request, ports = self._request.request, self._compiled_model._compiled.inputs
         if isinstance(inputs, Mapping):
             pairs = [(self._find_input(key), value) for key, value in inputs.items()]
-        elif isinstance(inputs, (list, tuple)) and not (len(self.model_inputs) == 1 and _is_data(inputs)):
-            if len(inputs) > len(self.model_inputs):
-                raise TensorError(f"the model has {len(self.model_inputs)} inputs, but {len(inputs)} are given")
-            pairs = list(zip(self.model_inputs, inputs))
+        elif isinstance(inputs, (list, tuple)) and not (len(ports) == 1 and _is_data(inputs)):
+            if len(inputs) > len(ports):
+                raise TensorError(f"the model has {len(ports)} inputs, but {len(inputs)} are given")
+            pairs = list(zip(ports, inputs))
         else:
             pairs = [(self._compiled_model.input(), inputs)]
         # Check all before setting any, so that a bad input leaves the request unchanged.
@@ -336,7 +348,6 @@ class InferRequest:
                 plugin.check_tensor(port, value)
             else:
                 plugin.check_shape(port, value.shape)
-        request = self._request.request
         for port, value in values:
             if isinstance(value, Tensor):
                 request.set_tensor(port, value)

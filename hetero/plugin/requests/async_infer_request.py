@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from typing import Any
 
 from hetero.plugin.requests.executors import Executor
 from hetero.plugin.requests.sync_infer_request import SyncInferRequest
@@ -32,13 +33,18 @@ class Completion(Future[None]):
             self.set_exception(error)
 
 
+def _do_nothing() -> None:
+    return
+
+
 class AsyncInferRequest:
     """Runs a request's stages one after the other, each on its executor, so that stages of several requests overlap."""
 
     def __init__(self, request: SyncInferRequest, pipeline: Sequence[Stage]) -> None:
         self.request = request
         self._pipeline = list(pipeline)
-        self._lock = threading.Lock()
+        #: Held while an inference begins, and by those who use the idle request.
+        self.lock = threading.Lock()
         self._busy = False
         self._began = 0.0
         #: Seconds that the last inference took, from its start to its end.
@@ -52,7 +58,7 @@ class AsyncInferRequest:
         renew_after_fork(self, AsyncInferRequest._renew)
 
     def _renew(self) -> None:
-        self._lock, self._busy, self._in_callback = threading.Lock(), False, set()
+        self.lock, self._busy, self._in_callback = threading.Lock(), False, set()
         if self._done is not None:
             error = self._done.error
             if not self._done.is_finished:
@@ -61,24 +67,37 @@ class AsyncInferRequest:
             self._done = Completion()
             self._done.finish(error)
 
-    def infer(self) -> None:
-        """Run on the caller's thread. Raises RequestBusyError while an inference runs, and what the device raises."""
+    def infer(self, prepare: Callable[[], Any] = _do_nothing, finish: Callable[[], Any] = _do_nothing) -> Any:
+        """Run on the caller's thread: ``prepare()``, the inference and ``finish()``, whose result is returned.
+
+        The request is busy meanwhile, so that no other thread can change the inputs or overwrite the outputs. Raises
+        RequestBusyError while an inference runs, and what the device raises.
+        """
         self._check_outside_callback("infer")
         self._begin()
         try:
-            self.request.infer()
+            prepare()
+            self._began = time.perf_counter()
+            try:
+                self.request.infer()
+            finally:
+                self._note_latency()
+            return finish()
         finally:
-            self._set_idle()
+            self._busy = False
 
-    def start_async(self) -> None:
-        """Start in the background. Raises RequestBusyError while an inference is under way."""
+    def start_async(self, prepare: Callable[[], Any] = _do_nothing) -> None:
+        """Start in the background, after ``prepare()``. Raises RequestBusyError while an inference is under way."""
         self._begin()
-        before, self._done = self._done, Completion()
+        before, done = self._done, Completion()
         try:
-            self.launch(self._done)
-        except BaseException:
-            self._done = before
-            self._set_idle()
+            prepare()
+            self._began = time.perf_counter()
+            self._done = done
+            self.launch(done)
+        except BaseException as error:
+            self._done, self._busy = before, False
+            done.finish(as_exception(error, "the inference did not start"))  # for threads that wait for it already
             raise
 
     def launch(self, done: Completion) -> None:
@@ -92,8 +111,9 @@ class AsyncInferRequest:
         the inference ran.
         """
         self._check_outside_callback("wait")
-        if self._done is not None:
-            self._done.result()
+        done = self._done
+        if done is not None:
+            done.result()
 
     def wait_for(self, timeout: float) -> bool:
         """Wait at most ``timeout`` milliseconds. Return whether the inference has ended, or raise as ``wait`` does.
@@ -101,19 +121,20 @@ class AsyncInferRequest:
         Returns False if the request has run none.
         """
         self._check_outside_callback("wait_for")
-        if self._done is None:
-            return self._began > 0
+        done = self._done
+        if done is None:
+            return self.latency > 0
         try:
-            self._done.result(timeout / 1000)
+            done.result(timeout / 1000)
         except TimeoutError:
-            if not self._done.done():
+            if not done.done():
                 return False
             raise
         return True
 
     def cancel(self) -> None:
         """Cancel the running inference: stages that have not begun do not run, and ``wait`` raises CancelledError."""
-        with self._lock:
+        with self.lock:
             if self._busy:
                 self.request.cancel()
 
@@ -122,14 +143,15 @@ class AsyncInferRequest:
 
         ``on_own_thread``: on a thread of this request, as the callback may take long; else on one of the device.
         """
-        self.check_idle()
-        self._callback, self._callback_executor = callback, None
-        if callback is not None and on_own_thread:
-            compiled = self.request.compiled_model
-            self._callback_executor = Executor(f"{compiled.device_name} {compiled.name} callback")
+        with self.lock:
+            self.check_idle()
+            self._callback, self._callback_executor = callback, None
+            if callback is not None and on_own_thread:
+                compiled = self.request.compiled_model
+                self._callback_executor = Executor(f"{compiled.device_name} {compiled.name} callback")
 
     def check_idle(self) -> None:
-        """Raise RequestBusyError if an inference is running."""
+        """Raise RequestBusyError if an inference is running. None begins while the caller holds ``lock``."""
         if self._busy:
             compiled, seconds = self.request.compiled_model, time.perf_counter() - self._began
             raise RequestBusyError(
@@ -146,14 +168,10 @@ class AsyncInferRequest:
             )
 
     def _begin(self) -> None:
-        with self._lock:
+        with self.lock:
             self.check_idle()
-            self._busy, self.request.cancelled = True, False
             self._began = time.perf_counter()
-
-    def _set_idle(self) -> None:
-        self._note_latency()
-        self._busy = False
+            self._busy, self.request.cancelled = True, False
 
     def _note_latency(self) -> None:
         self.latency = time.perf_counter() - self._began
