@@ -195,8 +195,16 @@ class HeteroInferRequest(SyncInferRequest):
         if not (bound.needs_threads or self.compiled_model.timeout):
             return bound.run_on_this_thread()
         ended: Future[BaseException | None] = Future()
-        self.compiled_model.scheduler.begin(self.inference(ended.set_result))
-        return ended.result()
+        has_begun = False
+        try:
+            self.compiled_model.scheduler.begin(self.inference(ended.set_result))
+            has_begun = True
+            return ended.result()
+        except BaseException as error:  # such as Ctrl-C, while the steps run on other threads
+            self.cancel()
+            if not (has_begun and _has_ended(ended)):
+                bound.is_abandoned = True
+            return error
 
     def inference(self, on_end: OnEnd) -> Inference:
         """Return the steps of an inference, for the scheduler."""
@@ -242,6 +250,15 @@ class HeteroInferRequest(SyncInferRequest):
     def get_profiling_info(self) -> list[ProfilingInfo]:
         stages = super().get_profiling_info()
         return [*stages, *self.bound.get_profiling_info()] if stages else []
+
+
+def _has_ended(ended: Future[Any]) -> bool:
+    """Wait for the end of a cancelled inference. Return False if the wait is interrupted too, as a device may hang."""
+    try:
+        ended.result()
+    except BaseException:
+        return False
+    return True
 
 
 class HeteroAsyncInferRequest(AsyncInferRequest):

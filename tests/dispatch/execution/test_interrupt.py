@@ -1,0 +1,114 @@
+"""Ctrl-C while infer() waits for steps on the scheduler's threads."""
+
+import signal
+import threading
+from concurrent.futures import Future
+
+import numpy as np
+import pytest
+from hetero_template.compiled_model import TemplateCompiledModel
+from hetero_template.infer_request import TemplateInferRequest
+
+from hetero.dispatch.execution import infer_request
+from tests.devices import PickyPlugin, core_with
+from tests.dispatch.execution.test_scheduler import X, branches
+from tests.threads import PATIENCE, Gate
+
+
+class _Request(TemplateInferRequest):
+    def start(self):
+        plugin = self.compiled_model.plugin
+        with plugin.running:
+            plugin.meanwhile(self)
+            super().start()
+
+    def cancel(self):
+        super().cancel()
+        self.compiled_model.plugin.told.set()
+
+
+class _CompiledModel(TemplateCompiledModel):
+    def create_sync_infer_request(self):
+        return _Request(self)
+
+
+class Interrupted(PickyPlugin):
+    """The reference device, which calls ``meanwhile(request)`` in each inference; ``told`` is set by a cancellation."""
+
+    def __init__(self, kinds, meanwhile=lambda request: None):
+        super().__init__(lambda node: node.type_info.name in kinds)
+        self.meanwhile, self.told, self.running = meanwhile, threading.Event(), threading.Lock()
+
+    def compile(self, prepared):
+        return _CompiledModel(prepared)
+
+
+class _Awaited(Future):
+    """A Future that sets ``waiting`` when a thread begins to wait for it."""
+
+    waiting = threading.Event()
+
+    def result(self, timeout=None):
+        self.waiting.set()
+        return super().result(timeout)
+
+
+@pytest.fixture
+def waiting(monkeypatch):
+    """Set when the caller of infer() begins to wait for the steps."""
+    monkeypatch.setattr(infer_request, "Future", _Awaited)
+    _Awaited.waiting.clear()
+    return _Awaited.waiting
+
+
+def press_control_c() -> None:
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+def check(request) -> None:
+    results = request.infer(X)
+    np.testing.assert_allclose(results[0], np.exp(X), rtol=1e-6)
+    np.testing.assert_allclose(results[1], np.tanh(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"DEVICE_TIMEOUT": 60_000}], ids=["", "with a timeout"])
+def test_the_inference_is_cancelled_and_has_ended(waiting, options):
+    def interrupt(step):
+        assert waiting.wait(PATIENCE)
+        press_control_c()
+        assert step.compiled_model.plugin.told.wait(PATIENCE)
+        step.check_cancelled()
+
+    a, b = Interrupted({"Tanh"}, interrupt), Interrupted({"Exp"})
+    request = core_with(A=a, B=b).compile_model(branches(), "HETERO:A,B", options).create_infer_request()
+    with pytest.raises(KeyboardInterrupt):
+        request.infer(X)
+    try:
+        assert a.told.is_set() and not a.running.locked() and not b.running.locked()
+    finally:
+        a.told.set()
+    a.meanwhile = lambda step: None
+    for _ in range(2):
+        check(request)
+
+
+def test_a_device_that_ignores_it_is_left_behind_at_the_second_time(waiting):
+    with Gate() as gate:
+
+        def interrupt(step):
+            assert waiting.wait(PATIENCE)
+            waiting.clear()
+            press_control_c()
+            assert step.compiled_model.plugin.told.wait(PATIENCE) and waiting.wait(PATIENCE)
+            press_control_c()
+            gate.wait()
+
+        a, b = Interrupted({"Tanh"}, interrupt), Interrupted({"Exp"})
+        options = {"DEVICE_PROPERTIES": {"A": {"NUM_STREAMS": 2}}}
+        request = core_with(A=a, B=b).compile_model(branches(), "HETERO:A,B", options).create_infer_request()
+        with pytest.raises(KeyboardInterrupt):
+            request.infer(X)
+        gate.wait_until_reached()
+        a.meanwhile, a.running = lambda step: None, threading.Lock()
+        check(request)  # in other requests of the devices
+    check(request)
