@@ -1,6 +1,7 @@
 """The pool of workers: each thread that waits for a worker gets one that it accepts."""
 
 import threading
+from concurrent.futures import Future
 from types import SimpleNamespace
 
 from hetero.virtual.pool import Pool, Worker
@@ -13,12 +14,16 @@ def test_a_released_worker_wakes_the_thread_that_accepts_it():
     for worker in workers:
         pool.add(worker)
         assert pool.take(lambda other, worker=worker: other is worker, lambda: None) is worker
-    takes = []
-    for worker in workers:
-        waiting = threading.Event()
-        takes.append(started(lambda worker=worker: pool.take(lambda other: other is worker, waiting.set)))
-        assert waiting.wait(PATIENCE)
+    takes = [_started_take(pool, worker) for worker in workers]
     pool.release(workers[1])  # takes the lock, so that both threads wait by now
     assert takes[1].result(PATIENCE) is workers[1]
     pool.release(workers[0])
     assert takes[0].result(PATIENCE) is workers[0]
+
+
+def _started_take(pool: Pool, worker: Worker) -> Future[Worker | None]:
+    """Let a thread wait for a worker, and return when it begins to wait."""
+    waiting = threading.Event()
+    take = started(lambda: pool.take(lambda other: other is worker, waiting.set))
+    assert waiting.wait(PATIENCE)
+    return take
