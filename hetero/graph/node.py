@@ -97,6 +97,12 @@ class DiscreteTypeInfo(NamedTuple):
         return f"<DiscreteTypeInfo: {self.name} {self.version_id}>"
 
 
+class GeneratedName(str):
+    """A friendly name that nobody chose: its number depends on the process. It stays one when it is copied."""
+
+    __slots__ = ()
+
+
 class Named:
     """An object with a friendly name, which appears in messages, properties and device reports."""
 
@@ -140,7 +146,7 @@ class Node(Named, Arithmetic):
 
     def __init__(self, arguments: Sequence[Output | Node] = (), output_size: int = 1) -> None:
         self._instance_id = next(Node._counter)
-        self._friendly_name = self.name
+        self._friendly_name = GeneratedName(self.name)
         self.rt_info = RTMap()
         self._outputs = [Output(self, index) for index in range(output_size)]
         self._inputs = [Input(self, index, as_output(a)) for index, a in enumerate(arguments)]

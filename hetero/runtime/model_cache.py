@@ -13,7 +13,6 @@ import functools
 import hashlib
 import json
 import os
-import re
 import secrets
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -27,6 +26,7 @@ from hetero import plugin
 from hetero import properties as props
 from hetero.frontend.source import Stamp, record_files, stamp_of
 from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.graph.node import GeneratedName
 from hetero.plugin import Plugin, RemoteContext
 from hetero.plugin.blobs.blob import FORMAT, hetero_version, read_blob
 from hetero.plugin.blobs.blob_import import import_blob
@@ -126,10 +126,8 @@ def _files_of(cls: type) -> list[Path]:
 
 
 def _name(node: Node) -> str:
-    """Return the friendly name, or "" for a generated one, whose number depends on the process."""
-    is_generated = not isinstance(node, (Parameter, Result)) and re.fullmatch(
-        rf"{re.escape(node.type_info.name)}_\d+", node.friendly_name
-    )
+    """Return the friendly name, or "" for a generated one of an operation, whose number depends on the process."""
+    is_generated = isinstance(node.friendly_name, GeneratedName) and not isinstance(node, (Parameter, Result))
     return "" if is_generated else node.friendly_name
 
 

@@ -14,7 +14,7 @@ from hetero import Constant, Core, Model, Op, Parameter, Type, ops, serialize
 from hetero.graph import Attribute
 from hetero.plugin import Device
 from hetero.runtime.model_cache import model_hash
-from hetero.system.errors import FrontendError, PropertyError
+from hetero.system.errors import DeviceError, FrontendError, PropertyError
 from tests import zoo
 from tests.devices import PickyPlugin, core_with
 
@@ -320,6 +320,37 @@ def test_hashes_are_equal_in_all_processes():
         for seed in "12"
     ]  # fmt: skip
     assert len({line for lines in printed for line in lines}) == 1
+
+
+def test_names_that_look_generated_count_if_somebody_chose_them(tmp_path):
+    """A user pins by them, and exporters of ONNX files write them."""
+    core = core_with(ONE=PickyPlugin(), TWO=PickyPlugin())
+
+    def sources(name: str) -> list[Model | str]:
+        x = Parameter(Type.f32, [1, 2], name="x")
+        model = Model(ops.Relu(ops.Multiply(x, x, name=name), name="last"), [x], "small")
+        serialize(model, tmp_path / f"{name}.xml")
+        return [model, model.clone(), str(tmp_path / f"{name}.xml")]
+
+    def devices(model: Model | str, **more: object) -> dict[str, str]:
+        compiled = core.compile_model(model, "HETERO:ONE,TWO", {"CACHE_DIR": tmp_path, **more})
+        return {operation.name: operation.device for operation in compiled.get_property("PLACEMENT_REPORT").operations}
+
+    for model in sources("Multiply_12"):
+        assert devices(model, AFFINITIES={"Multiply_12": "TWO"}) == {"Multiply_12": "TWO", "last": "ONE"}
+        assert devices(model) == {"Multiply_12": "ONE", "last": "ONE"}
+    for model in sources("Multiply_13"):
+        with pytest.raises(DeviceError, match="the affinity 'Multiply_12' matches no operation"):
+            devices(model, AFFINITIES={"Multiply_12": "TWO"})
+        assert devices(model) == {"Multiply_13": "ONE", "last": "ONE"}
+
+
+def test_generated_names_do_not_count_in_copies():
+    def hashed() -> str:
+        x = Parameter(Type.f32, [2], name="x")
+        return model_hash(Model(ops.Relu(ops.Exp(x), name="last"), [x]).clone())
+
+    assert hashed() == hashed()
 
 
 class Table(Op):
