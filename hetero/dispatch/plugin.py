@@ -28,6 +28,7 @@ from hetero.plugin.blobs.model_sections import ports_in
 from hetero.plugin.prepared_model import Ports
 from hetero.properties import Property, PropertyTable
 from hetero.properties.values import member_of
+from hetero.system.code_key import code_key
 from hetero.system.errors import BlobError, DeviceError, NotSupportedError, PropertyError, UnsupportedOperationError
 
 placement_strategy = Property("PLACEMENT", member_of(PlacementStrategy), PlacementStrategy.GREEDY)
@@ -156,7 +157,14 @@ class HeteroPlugin(Plugin):
 
     def cache_key(self, options: Mapping[str, Any]) -> tuple[Any, ...]:
         table, devices = self._devices(options)
-        keys = [(device.plugin.cache_key(device.options), self.host.get_versions(device.name)) for device in devices]
+        keys = [
+            (
+                code_key(type(device.plugin)),
+                device.plugin.cache_key(device.options),
+                self.host.get_versions(device.name),
+            )
+            for device in devices
+        ]
         return (super().cache_key(table.explicit()), *keys)
 
     def _devices_for(

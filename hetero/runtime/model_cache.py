@@ -9,12 +9,9 @@ be read again.
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import json
 import os
-import secrets
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,6 +28,7 @@ from hetero.plugin import Plugin, RemoteContext
 from hetero.plugin.blobs.blob import FORMAT, hetero_version, read_blob
 from hetero.plugin.blobs.blob_import import import_blob
 from hetero.system.cache_folder import write_cached
+from hetero.system.code_key import code_key
 from hetero.system.errors import BlobError, HeteroError, NotSupportedError
 from hetero.system.messages import get_logger
 from hetero.system.tracing import span
@@ -44,7 +42,7 @@ _SEPARATE_FIELDS = {"_inputs", "_outputs", "_friendly_name", "_instance_id", "bo
 def model_hash(model: Model) -> str:
     """Return a hex digest of operations, attributes, edges, names, rt_info and constants of a model.
 
-    It includes the source files of custom operations, see ``_code_key``.
+    It includes the source files of custom operations, see ``code_key``.
     """
     result = hashlib.sha256()
     contents: list[memoryview] = []
@@ -85,44 +83,13 @@ def _lines(model: Model, contents: list[memoryview]) -> Iterable[tuple[Any, ...]
             contents.append(_bytes_of(data))
             fields |= {"type": node.get_element_type().to_string(), "shape": data.shape}
         yield (
-            tuple(node.type_info), _code_key(cls), _name(node), _plain(fields),
+            tuple(node.type_info), code_key(cls), _name(node), _plain(fields),
             tuple((numbers[value.node], value.index) for value in node.input_values()),
             tuple(_plain(reader.rt_info) for reader in node.inputs()),
             tuple((sorted(output.own_names), _plain(output.rt_info)) for output in node.outputs()),
         )  # fmt: skip
         for body in node.bodies:
             yield from () if body is None else _lines(body, contents)
-
-
-@functools.cache
-def _code_key(cls: type) -> str:
-    """Return a hash of the Python files of a class and its bases. Bases of hetero itself do not count.
-
-    A class without a known file, such as one defined in a function or in an interactive session, gets a random key:
-    it never matches the key of another class or process.
-    """
-    key = hashlib.sha256()
-    for base in cls.__mro__:
-        if base.__module__.partition(".")[0] in ("hetero", "builtins", "abc"):
-            continue
-        try:
-            contents = [path.read_bytes() for path in _files_of(base)]
-        except OSError:
-            contents = []
-        if not contents:
-            return secrets.token_hex()
-        for content in contents:
-            key.update(content)
-    return key.hexdigest()
-
-
-def _files_of(cls: type) -> list[Path]:
-    """Return all Python files below the folder of the class's package, or the file of its module without a package."""
-    module = sys.modules.get(cls.__module__)
-    file = getattr(module, "__file__", None)
-    if module is None or file is None or "<locals>" in cls.__qualname__:
-        return []
-    return sorted(Path(file).parent.rglob("*.py")) if module.__package__ else [Path(file)]
 
 
 def _name(node: Node) -> str:
@@ -154,7 +121,8 @@ class ModelCache:
 
     def __init__(self, folder: Path, device: Plugin, options: Mapping[str, Any], context: RemoteContext | None) -> None:
         self._folder, self._device, self._options, self._context = folder, device, options, context
-        self._key = _digest(FORMAT, hetero_version(), device.package, device.cache_key(options))
+        code = code_key(type(device))  # as a package that is edited keeps its version
+        self._key = _digest(FORMAT, hetero_version(), device.package, code, device.cache_key(options))
 
     def compile_file(self, path: Path, read_model: Callable[[], Model]) -> plugin.CompiledModel:
         """Return the compiled model of a model file. ``read_model()`` is called only if it must be read."""

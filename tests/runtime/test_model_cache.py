@@ -1,5 +1,6 @@
 """The model cache: a second compilation loads the blob of the first one, unless something differs."""
 
+import importlib
 import logging
 import multiprocessing
 import os
@@ -230,6 +231,41 @@ def test_other_version_is_not_cached(part, tmp_path, monkeypatch):
     else:
         monkeypatch.setattr("hetero.runtime.model_cache.hetero_version", lambda: "77")
     assert not loaded(core.compile_model(small(), "TEMPLATE", options))
+
+
+PLUGIN = """
+import scales
+from hetero_template.plugin import TemplatePlugin
+
+class Scaling(TemplatePlugin):
+    def transform_model(self, model, properties):
+        for node in model.get_ordered_ops():
+            if node.type_info.name == "Constant":
+                node.data = node.data * FACTOR * scales.SCALE
+        return model
+"""
+
+
+@pytest.mark.parametrize("device", ["MINE", "HETERO:MINE"])
+def test_an_edited_plugin_compiles_again(device, tmp_path, monkeypatch):
+    """It keeps its version while its author works on it, also if it has several files."""
+    monkeypatch.syspath_prepend(tmp_path)
+    file, options = tmp_path / "plugin.py", {"CACHE_DIR": tmp_path / "cache"}
+
+    def compiled(factor: int, scale: int):
+        file.write_text(PLUGIN.replace("FACTOR", str(factor)))
+        (tmp_path / "scales.py").write_text(f"SCALE = {scale}")
+        monkeypatch.delitem(sys.modules, "scales", raising=False)
+        importlib.invalidate_caches()
+        core = Core()
+        core.register_plugin(file, "MINE")
+        return core.compile_model(small(), device, options)
+
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # whose time stamps are whole seconds
+    for factor, scale, is_loaded in ((1, 1, False), (1, 1, True), (3, 1, False), (3, 2, False), (3, 2, True)):
+        model = compiled(factor, scale)
+        assert loaded(model) is is_loaded
+        np.testing.assert_array_equal(model(X)[0], [[2 * factor * scale, -2 * factor * scale]])
 
 
 class CannotExport(PickyPlugin):
