@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -55,6 +56,11 @@ class Gate:
 
     def __exit__(self, *error: object) -> None:
         self.open()
+
+
+def press_control_c() -> None:
+    """Raise KeyboardInterrupt in the main thread, also if it waits."""
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
 def started(task: Callable[[], _T]) -> Future[_T]:

@@ -32,7 +32,11 @@ class Batch:
 
     def wait(self) -> None:
         """Wait for the end of the batched inference."""
-        self._ended.wait()
+        try:
+            self._ended.wait()
+        except BaseException:  # such as Ctrl-C: until the end, the batch uses the tensors of its requests
+            self._ended.wait()
+            raise
 
 
 class Gathering:
@@ -80,6 +84,8 @@ class Gathering:
                 batch.requests.remove(request)
                 if not batch.requests:
                     self._open = None
+            elif batch.is_full:  # it was closed while this thread was interrupted
+                batch.wait()
             raise
 
     def _close(self, batch: Batch) -> None:

@@ -53,7 +53,8 @@ class PooledInferRequest(SyncInferRequest):
                 self._profile = request.get_profiling_info()
         finally:
             self._running = None
-        if not is_bound:
+        # A cancellation may have found the request of the device and reach it later, when another inference uses it.
+        if not (is_bound or self.cancelled):
             worker.give_back(used)
 
     def get_profiling_info(self) -> list[ProfilingInfo]:

@@ -1,6 +1,5 @@
 """Ctrl-C while infer() waits for steps on the scheduler's threads."""
 
-import signal
 import threading
 from concurrent.futures import Future
 
@@ -12,7 +11,7 @@ from hetero_template.infer_request import TemplateInferRequest
 from hetero.dispatch.execution import infer_request
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.execution.test_scheduler import X, branches
-from tests.threads import PATIENCE, Gate
+from tests.threads import PATIENCE, Gate, press_control_c
 
 
 class _Request(TemplateInferRequest):
@@ -59,10 +58,6 @@ def waiting(monkeypatch):
     monkeypatch.setattr(infer_request, "Future", _Awaited)
     _Awaited.waiting.clear()
     return _Awaited.waiting
-
-
-def press_control_c() -> None:
-    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
 
 def check(request) -> None:
