@@ -119,8 +119,7 @@ class BoundStep:
         if self._is_running:
             self._is_running = False
             with contextlib.suppress(Exception):
-                for stage in self._waiting:  # without run_stages, which does not wait if the inference is cancelled
-                    getattr(self.request, stage)()
+                self.request.run_stages(self._waiting)
 
     def _check_outputs(self) -> None:
         """Raise DeviceError if an output is unwritten, or of a type or shape that does not fit its port."""

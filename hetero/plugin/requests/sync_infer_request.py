@@ -112,7 +112,7 @@ class SyncInferRequest(ABC):
         stage = ""
         try:
             for stage in stages or (*self.starting_stages, *self.waiting_stages):
-                if self.cancelled:
+                if self.cancelled and stage != "wait":  # what has started is waited for
                     self.check_cancelled()
                 if is_timed:
                     self._run_timed(stage)
@@ -150,7 +150,10 @@ class SyncInferRequest(ABC):
             self.compiled_model.execution_times.add(self.get_profiling_info())
 
     def cancel(self) -> None:
-        """Cancel the running inference: stages that have not begun do not run. A device may do more."""
+        """Cancel the running inference: stages that have not begun do not run, but ``wait`` follows a ``start``.
+
+        A device may do more.
+        """
         self.cancelled = True
 
     def check_cancelled(self) -> None:

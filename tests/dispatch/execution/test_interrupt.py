@@ -9,6 +9,7 @@ from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.infer_request import TemplateInferRequest
 
 from hetero.dispatch.execution import infer_request
+from hetero.system.errors import CancelledError
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.execution.test_scheduler import X, branches
 from tests.threads import PATIENCE, Gate, press_control_c
@@ -106,4 +107,48 @@ def test_a_device_that_ignores_it_is_left_behind_at_the_second_time(waiting):
         gate.wait_until_reached()
         a.meanwhile, a.running = lambda step: None, threading.Lock()
         check(request)  # in other requests of the devices
+    check(request)
+
+
+class _Background(TemplateInferRequest):
+    """A request that computes in ``wait``."""
+
+    def start(self):
+        self.compiled_model.plugin.running.acquire()
+        self.compiled_model.plugin.meanwhile(self)
+
+    def wait(self):
+        self.compiled_model.plugin.running.release()
+        super().start()
+
+
+class _BackgroundModel(TemplateCompiledModel):
+    def create_sync_infer_request(self):
+        return _Background(self)
+
+
+class InBackground(Interrupted):
+    def compile(self, prepared):
+        return _BackgroundModel(prepared)
+
+
+@pytest.mark.parametrize("options", [{}, {"PERF_COUNT": True}], ids=["", "profiled"])
+def test_a_device_that_computes_in_the_background_is_waited_for_when_another_one_is_cancelled(options):
+    started = threading.Event()
+
+    def note_start(step):
+        started.set()
+        assert not options or b.told.wait(PATIENCE)  # profiled steps run on several threads
+
+    def cancel(step):
+        assert started.wait(PATIENCE)
+        request.cancel()
+        step.check_cancelled()
+
+    a, b = InBackground({"Tanh"}, note_start), Interrupted({"Exp"}, cancel)
+    request = core_with(A=a, B=b).compile_model(branches(), "HETERO:A,B", options).create_infer_request()
+    with pytest.raises(CancelledError):
+        request.infer(X)
+    assert not a.running.locked()
+    b.meanwhile = lambda step: None
     check(request)
