@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
+import threading
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -11,10 +12,31 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.reference.registry import Array, evaluates
+from hetero.system.fork import renew_after_fork
 
 _Random = ops.RandomUniform | ops.Multinomial
-# The position of each node's generator, from which the next inference continues.
-_positions: WeakKeyDictionary[Node, int] = WeakKeyDictionary()
+
+
+class _Positions:
+    """The position of each node's generator, from which the next inference continues. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._next: WeakKeyDictionary[Node, int] = WeakKeyDictionary()
+        self._renew()
+        renew_after_fork(self, _Positions._renew)
+
+    def _renew(self) -> None:
+        self._lock = threading.Lock()
+
+    def advance(self, node: Node, count: int) -> int:
+        """Return the position of a node, and move it by ``count``."""
+        with self._lock:
+            start = self._next.get(node, 0)
+            self._next[node] = start + count
+        return start
+
+
+_positions = _Positions()
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -55,8 +77,7 @@ def _from_philox(node: _Random, count: int, dtype: np.dtype, low: float, high: f
     words = 2 if dtype.itemsize == 8 else 1
     calls = -(-count * words // 4)
     key, stream = _seeds(node)
-    start = _positions.get(node, 0)
-    _positions[node] = start + calls
+    start = _positions.advance(node, calls)
     raw = _philox(key, stream, np.arange(start, start + calls, dtype=np.uint64)).reshape(-1)[: count * words]
     if dtype.kind in "fV":
         # The random bits become the mantissa of a number from 1 to 2, an f32 number for bf16.
@@ -76,8 +97,7 @@ def _from_philox(node: _Random, count: int, dtype: np.dtype, low: float, high: f
 def _from_mersenne(node: _Random, count: int, dtype: np.dtype, low: float, high: float) -> Array:
     # As in PyTorch, two words are drawn for f64, and for integers whose range exceeds one word.
     words = 2 if dtype == np.float64 or (dtype.kind in "iu" and high - low > 1 << 32) else 1
-    start = _positions.get(node, 0)
-    _positions[node] = start + count * words
+    start = _positions.advance(node, count * words)
     generator = np.random.RandomState(_seeds(node)[0] & 0xFFFFFFFF)._bit_generator
     raw = generator.random_raw(start + count * words)[start:]
     numbers = _pairs(raw, 0, 1) if words == 2 else raw

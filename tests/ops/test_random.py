@@ -1,5 +1,7 @@
 """Random numbers equal OpenVINO's reference for given seeds, and have the right distribution."""
 
+import threading
+
 import hetero.opset16 as hetero_ops
 import numpy as np
 import openvino
@@ -7,8 +9,9 @@ import openvino.opset16 as openvino_ops
 import pytest
 
 from hetero import HeteroError, Type
-from hetero.reference import evaluate
+from hetero.reference import evaluate, random
 from tests.ops.oracle import Unknown, both_refuse, same_shapes
+from tests.threads import WatchedLock, interleaved
 
 LIMITS = {
     "f16": (0, 1), "f32": (-3, 5), "f64": (0, 1), "i32": (-10, 50), "i64": (0, 50), "bf16": (-1, 1),
@@ -115,3 +118,17 @@ def test_refused():
 def test_more_samples_than_columns_without_replacement():
     with pytest.raises(HeteroError, match="4 samples cannot be drawn without replacement from 3 columns"):
         hetero_ops.multinomial(PROBS[:, :3], np.int64([4]), "i64", False, False)
+
+
+@pytest.mark.parametrize("alignment", ["tensorflow", "pytorch"])
+def test_two_requests_that_share_a_generator_draw_different_numbers(alignment, monkeypatch):
+    settled = threading.Event()
+    monkeypatch.setattr(random._positions, "_lock", WatchedLock(settled), raising=False)
+    inputs = [np.int64([4]), np.float32(0), np.float32(1)]
+    node = hetero_ops.random_uniform(*inputs, "f32", 150, 10, alignment)
+
+    def draw() -> list[float]:
+        return evaluate(node, inputs)[0].tolist()
+
+    for mine, others in interleaved(draw, draw, settled, random):
+        assert len({*mine, *others}) == 8
