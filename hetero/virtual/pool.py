@@ -216,11 +216,13 @@ class Candidates:
 
     def release(self, worker: Worker) -> None:
         """Forget what a device compiled, so that it compiles again if it is needed."""
-        self._outcomes.pop(worker.name, None)
+        with self._locks[worker.name]:
+            self._outcomes.pop(worker.name, None)
 
     def exclude(self, worker: Worker, error: Exception) -> None:
         """Never use a device again, which failed in an inference."""
-        self._outcomes[worker.name] = DeviceError(str(error))  # without the traceback, which refers to tensors
+        with self._locks[worker.name]:
+            self._outcomes[worker.name] = DeviceError(str(error))  # without the traceback, which refers to tensors
 
     def all(self) -> list[Worker]:
         """Compile for all devices in parallel. Return the workers of those that succeed; raises as ``first`` does."""

@@ -4,8 +4,10 @@ import threading
 from concurrent.futures import Future
 from types import SimpleNamespace
 
-from hetero.virtual.pool import Pool, Worker
-from tests.threads import PATIENCE, started
+from hetero import Model
+from hetero.virtual import pool as pool_module
+from hetero.virtual.pool import Candidates, Pool, Worker
+from tests.threads import PATIENCE, WatchedLock, interleaved, started
 
 
 def test_a_released_worker_wakes_the_thread_that_accepts_it():
@@ -27,3 +29,13 @@ def _started_take(pool: Pool, worker: Worker) -> Future[Worker | None]:
     take = started(lambda: pool.take(lambda other: other is worker, waiting.set))
     assert waiting.wait(PATIENCE)
     return take
+
+
+def test_what_a_device_compiled_is_forgotten_while_another_thread_asks_for_it(monkeypatch):
+    device, settled = SimpleNamespace(name="A"), threading.Event()
+    candidates = Candidates(SimpleNamespace(), Model([], []), SimpleNamespace(explicit=dict), [device], {})
+    candidates._locks = {"A": WatchedLock(settled)}
+    monkeypatch.setattr(candidates, "_outcome", lambda device: Worker("A", SimpleNamespace(), 1))
+    worker = candidates.compile(device)
+    outcomes = interleaved(lambda: candidates.compile(device), lambda: candidates.release(worker), settled, pool_module)
+    assert {type(found) for found, _ in outcomes} == {Worker}
