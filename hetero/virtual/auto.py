@@ -44,7 +44,7 @@ class AutoPlugin(VirtualPlugin):
 
     def __init__(self) -> None:
         super().__init__()
-        self._compiled: weakref.WeakSet[AutoCompiledModel] = weakref.WeakSet()
+        self._compiled: weakref.WeakKeyDictionary[AutoCompiledModel, None] = weakref.WeakKeyDictionary()
 
     def device_list(self, table: PropertyTable) -> Sequence[str]:
         """Return the list of the user, or all devices except those that the user excluded as in ``AUTO:-GPU``."""
@@ -78,7 +78,7 @@ class AutoPlugin(VirtualPlugin):
         else:
             pool.add(candidates.first())
         compiled = AutoCompiledModel(prepared, candidates, pool, startup, binds_requests, may_fall_back)
-        self._compiled.add(compiled)
+        self._compiled[compiled] = None
         return compiled
 
     def is_cumulative(self, table: PropertyTable) -> bool:
@@ -90,8 +90,9 @@ class AutoPlugin(VirtualPlugin):
         order = list(Priority)
         occupied = {
             name
-            for other in list(self._compiled)
-            if order.index(other.properties.get(props.hint.model_priority)) > order.index(priority)
+            for reference in self._compiled.keyrefs()  # one step, while other threads compile
+            if (other := reference()) is not None
+            and order.index(other.properties.get(props.hint.model_priority)) > order.index(priority)
             for name in other.device_names
         }
         return sorted(devices, key=lambda device: device.name in occupied)

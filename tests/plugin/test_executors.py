@@ -1,5 +1,6 @@
 """Executors: the order of tasks, and the end of threads."""
 
+import _weakrefset
 import gc
 import logging
 import sys
@@ -9,8 +10,10 @@ import weakref
 import pytest
 
 from hetero.plugin import Executor, Executors
+from hetero.plugin.requests import executors
 from hetero.system.errors import DeviceError
 from tests.interpreter import run_python
+from tests.threads import interleaved
 
 
 def threads_of(name: str) -> list[threading.Thread]:
@@ -110,3 +113,15 @@ def test_an_abandoned_thread_is_replaced_and_not_waited_for(caplog):
     released.set()
     hanging[0].join(30)
     assert not hanging[0].is_alive() and threads_of("hanging") == []
+
+
+def test_executors_are_made_while_the_program_ends(monkeypatch):
+    """By threads that go on compiling, for example."""
+    monkeypatch.setattr(executors, "_alive", type(executors._alive)())
+    made = [Executor("first"), Executor("second")]
+
+    def make_another() -> None:
+        made[2:] = [Executor("late")]
+
+    modules = executors, weakref, _weakrefset
+    assert set(interleaved(executors._end_all, make_another, threading.Event(), *modules)) == {(None, None)}

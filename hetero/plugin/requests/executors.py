@@ -21,7 +21,7 @@ log = get_logger("hetero.plugin")
 
 # Seconds that the program waits at exit for running tasks; longer ones are abandoned.
 SECONDS_AT_EXIT = 5.0
-_alive: weakref.WeakSet[Executor] = weakref.WeakSet()
+_alive: weakref.WeakKeyDictionary[Executor, None] = weakref.WeakKeyDictionary()
 
 
 class Executor:
@@ -36,7 +36,7 @@ class Executor:
         self.size = threads
         self._number = itertools.count()
         self._set_up()
-        _alive.add(self)
+        _alive[self] = None
         renew_after_fork(self, Executor._renew)
 
     def _set_up(self) -> None:
@@ -138,5 +138,6 @@ def _send_end(tasks: queue.PriorityQueue[Any], threads: list[threading.Thread]) 
 
 @atexit.register
 def _end_all() -> None:
-    for executor in list(_alive):
-        executor.shutdown(SECONDS_AT_EXIT)
+    for reference in _alive.keyrefs():  # one step, while other threads make executors
+        if (executor := reference()) is not None:
+            executor.shutdown(SECONDS_AT_EXIT)

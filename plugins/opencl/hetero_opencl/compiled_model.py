@@ -24,7 +24,7 @@ from hetero.plugin import (
     model_sections,
 )
 from hetero_opencl.compile.lower_model import lower_model
-from hetero_opencl.compile.program_cache import SegmentCache, StatefulPrograms
+from hetero_opencl.compile.program_cache import CreatedPrograms, SegmentCache, StatefulPrograms
 from hetero_opencl.compile.variable_ports import expose_variables
 from hetero_opencl.device.caches import BinaryCache
 from hetero_opencl.device.device import OpenCLDevice
@@ -53,7 +53,7 @@ class OpenCLCompiledModel(CompiledModel):
         fold_weights(self._decompressed)
         self.variables = [variable.info for variable in prepared.model.variables]
         self._constants = Constants(self.device)
-        self._lowered: weakref.WeakSet[KernelProgram] = weakref.WeakSet()
+        self._lowered: CreatedPrograms = weakref.WeakKeyDictionary()
         # By PERF_COUNT, as launches that are measured are not merged, followed by which variables are set.
         self._stateful: dict[tuple[bool, ...], StatefulPrograms] = {}
         self._lock = threading.Lock()
@@ -79,7 +79,9 @@ class OpenCLCompiledModel(CompiledModel):
     def export_sections(self) -> dict[str, Section]:
         """Return the transformed model, and the binaries of the kernels built so far."""
         kernels: dict[str, bytes] = {}
-        for program in list(self._lowered):
+        for reference in self._lowered.keyrefs():  # one step, while requests make programs for other shapes
+            if (program := reference()) is None:
+                continue
             names = self.device.binary_names(program.commands)
             kernels.update({name: built.binaries[0] for name, built in dict(zip(names, program.built)).items()})
         return {**model_sections(self, self._model), **kernels}

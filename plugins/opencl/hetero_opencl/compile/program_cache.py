@@ -18,6 +18,8 @@ from hetero_opencl.lowering.program import KernelProgram
 # decide is computed on the device and read back. Floats get a lower limit, as they seldom repeat.
 MAX_KEY_INTEGERS, MAX_KEY_FLOATS = 256, 16
 
+CreatedPrograms = weakref.WeakKeyDictionary[KernelProgram, None]
+
 
 @dataclass(eq=False)
 class Segment:
@@ -35,10 +37,8 @@ class Segment:
 class SegmentCache(ProgramCache[Segment]):
     """Creates the segments of a model or a body on demand, for concrete input shapes, and keeps the last used ones."""
 
-    def __init__(
-        self, model: Model, lower: Callable[[Model], KernelProgram], created: weakref.WeakSet[KernelProgram]
-    ) -> None:
-        """``lower(model)`` returns the program of a model of static shapes."""
+    def __init__(self, model: Model, lower: Callable[[Model], KernelProgram], created: CreatedPrograms) -> None:
+        """``lower(model)`` returns the program of a model of static shapes, which is added to ``created``."""
         super().__init__(model, self._make_segment)
         self._lower, self._created = lower, created
 
@@ -62,7 +62,7 @@ class SegmentCache(ProgramCache[Segment]):
     def _make_segment(self, model: Model) -> Segment:
         part = cut(model)
         program = self._lower(part.model)
-        self._created.add(program)
+        self._created[program] = None
         bodies = {
             node: [SegmentCache(body, self._lower, self._created) for body in filter(None, node.bodies)]
             for node in part.host_steps

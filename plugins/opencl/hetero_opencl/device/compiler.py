@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import weakref
 from collections.abc import Iterable, Sequence
@@ -90,10 +91,11 @@ class Compiler:
 
     def _idle_process(self) -> ChildProcess | None:
         """Take a process that has not ended from the list of idle ones."""
-        while self.idle:
-            process = self.idle.pop()
-            if process.is_alive():
-                return process
+        with contextlib.suppress(IndexError):  # the list is empty, maybe because another thread took the last one
+            while True:
+                process = self.idle.pop()
+                if process.is_alive():
+                    return process
         return None
 
 

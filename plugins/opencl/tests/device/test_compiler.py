@@ -2,6 +2,7 @@
 
 import os
 import signal
+from types import SimpleNamespace
 
 import pyopencl as cl
 import pytest
@@ -111,3 +112,17 @@ print(len(before), sorted(built() - before))
     code = kernels.replace("FOLDER", repr(str(tmp_path))).replace("NAME", repr(name))
     count, new = run_python(code, POCL_CACHE_DIR=str(tmp_path))[0].split(" ", 1)
     assert int(count) > 2 and new == "[]"
+
+
+def test_two_builds_may_take_the_last_idle_process():
+    class Idle(list):
+        """A list whose last process another thread takes after it was seen."""
+
+        def __len__(self):
+            count = super().__len__()
+            self.clear()
+            return count
+
+    made = Compiler.__new__(Compiler)
+    made.idle = Idle([SimpleNamespace(is_alive=lambda: False)])
+    assert made._idle_process() is None
