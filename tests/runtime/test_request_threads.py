@@ -8,8 +8,8 @@ import pytest
 from hetero import AsyncInferQueue, Core, Model, Parameter, Tensor, Type, ops
 from hetero.plugin.requests import async_infer_request, sync_infer_request
 from hetero.runtime import async_infer_queue, infer_request
-from hetero.system.errors import RequestBusyError
-from tests.threads import WatchedLock, interleaved
+from hetero.system.errors import DeviceError, RequestBusyError
+from tests.threads import PATIENCE, WatchedLock, interleaved, started
 
 MODULES = (infer_request, async_infer_request, sync_infer_request)
 
@@ -96,3 +96,28 @@ def test_the_first_error_of_a_queue_is_raised_once():
         for results in interleaved(fail_and_wait, queue.wait_all, settled, async_infer_queue)
     ]
     assert waits and all(names == ["NoneType", "ZeroDivisionError"] for names in waits)
+
+
+def test_a_thread_that_waits_for_an_inference_that_does_not_start_gets_its_error(monkeypatch):
+    request = Core().compile_model(difference(), "TEMPLATE").create_infer_request()
+    waits, waiting = [], threading.Event()
+
+    class Awaited(async_infer_request.Completion):
+        def result(self, timeout=None):
+            waiting.set()
+            return super().result(timeout)
+
+    def fail(done):
+        waits.append(started(request.wait))
+        assert waiting.wait(PATIENCE)
+        raise DeviceError("no threads are left")
+
+    monkeypatch.setattr(async_infer_request, "Completion", Awaited)
+    with monkeypatch.context() as patch:
+        patch.setattr(request._request, "launch", fail)
+        with pytest.raises(DeviceError, match="no threads are left"):
+            request.start_async(MINE)
+    assert isinstance(waits[0].exception(PATIENCE), DeviceError)
+    request.start_async(OTHERS)
+    request.wait()
+    np.testing.assert_array_equal(request.results[0], OTHERS[0] - OTHERS[1])

@@ -301,11 +301,11 @@ class BoundPlan:
     def abandon(self, index: int) -> None:
         """Give up a step that hangs, and cancel it: its device may notice that."""
         self.is_abandoned = True
-        self.steps[index].request.cancel()
+        self.steps[index].cancel()
 
     def cancel(self) -> None:
         for step in self.steps:
-            step.request.cancel()
+            step.cancel()
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         """Return the time of each subgraph, followed by its device's own profile; then the copies between subgraphs.

@@ -11,9 +11,11 @@ from hetero.dispatch.execution.boundary_tensor import PATTERNS, BoundaryTensor, 
 from hetero.dispatch.execution.shared_variable import SharedVariable
 from hetero.graph import Output, port_name
 from hetero.plugin import SyncInferRequest, Timer
-from hetero.system.errors import DeviceError, TensorError, device_errors
+from hetero.system.errors import DeviceError, TensorError, device_errors, reason_of
+from hetero.system.messages import get_logger
 from hetero.system.tracing import is_traced
 
+log = get_logger("hetero.HETERO")
 # Minimum number of unchanged bytes that prove an output unwritten if the step cannot run again to confirm it: shorter
 # results may equal the pattern by chance.
 MIN_CERTAIN_BYTES = 8
@@ -120,6 +122,14 @@ class BoundStep:
             self._is_running = False
             with contextlib.suppress(Exception):
                 self.request.run_stages(self._waiting)
+
+    def cancel(self) -> None:
+        """Cancel the step, if it runs. If the device fails at that, which is logged, the step runs to its end."""
+        try:
+            self.request.cancel()
+        except Exception as error:
+            where = f"{self.step.device} failed to cancel an inference of '{self.step.compiled.name}'"
+            log.warning("%s: %s", where, reason_of(error))
 
     def _check_outputs(self) -> None:
         """Raise DeviceError if an output is unwritten, or of a type or shape that does not fit its port."""

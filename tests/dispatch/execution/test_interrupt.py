@@ -9,7 +9,7 @@ from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.infer_request import TemplateInferRequest
 
 from hetero.dispatch.execution import infer_request
-from hetero.system.errors import CancelledError
+from hetero.system.errors import CancelledError, DeviceError
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.execution.test_scheduler import X, branches
 from tests.threads import PATIENCE, Gate, press_control_c
@@ -152,3 +152,42 @@ def test_a_device_that_computes_in_the_background_is_waited_for_when_another_one
     assert not a.running.locked()
     b.meanwhile = lambda step: None
     check(request)
+
+
+class _NotCancelled(_Request):
+    def cancel(self):
+        raise OSError("the driver is gone")
+
+
+class CannotCancel(Interrupted):
+    def compile(self, prepared):
+        class CompiledModel(TemplateCompiledModel):
+            def create_sync_infer_request(self):
+                return _NotCancelled(self)
+
+        return CompiledModel(prepared)
+
+
+def test_a_device_that_fails_to_cancel_does_not_keep_the_others_from_it(caplog):
+    def cancel(step):
+        request.cancel()
+        assert step.compiled_model.plugin.told.is_set()
+        step.check_cancelled()
+
+    a, b = CannotCancel({"Tanh"}), Interrupted({"Exp"}, cancel)
+    request = core_with(A=a, B=b).compile_model(branches(), "HETERO:A,B").create_infer_request()
+    with pytest.raises(CancelledError):
+        request.infer(X)
+    assert "A failed to cancel an inference of 'branches/1': OSError: the driver is gone" in caplog.text
+    b.meanwhile = lambda step: None
+    check(request)
+
+
+def test_a_step_that_hangs_on_a_device_that_fails_to_cancel_ends_its_inference():
+    with Gate() as gate:
+        a, b = CannotCancel({"Tanh"}, lambda step: gate.wait()), Interrupted({"Exp"})
+        options = {"DEVICE_TIMEOUT": 100, "RUNTIME_FALLBACK": False}
+        request = core_with(A=a, B=b).compile_model(branches(), "HETERO:A,B", options).create_infer_request()
+        request.start_async(X)
+        with pytest.raises(DeviceError, match="A did not end an inference"):
+            assert request.wait_for(PATIENCE * 1000)
