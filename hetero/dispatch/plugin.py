@@ -157,15 +157,10 @@ class HeteroPlugin(Plugin):
 
     def cache_key(self, options: Mapping[str, Any]) -> tuple[Any, ...]:
         table, devices = self._devices(options)
-        keys = [
-            (
-                code_key(type(device.plugin)),
-                device.plugin.cache_key(device.options),
-                self.host.get_versions(device.name),
-            )
-            for device in devices
-        ]
-        return (super().cache_key(table.explicit()), *keys)
+        plugins: list[type] = [type(device.plugin) for device in devices]
+        software = [(code_key(kind), self.host.get_versions(device.name)) for kind, device in zip(plugins, devices)]
+        keys = [device.plugin.cache_key(device.options) for device in devices]
+        return (super().cache_key(table.explicit()), *software, *keys)
 
     def _devices_for(
         self, needed: Sequence[str], options: Mapping[str, Any]

@@ -121,8 +121,10 @@ class ModelCache:
 
     def __init__(self, folder: Path, device: Plugin, options: Mapping[str, Any], context: RemoteContext | None) -> None:
         self._folder, self._device, self._options, self._context = folder, device, options, context
-        code = code_key(type(device))  # as a package that is edited keeps its version
-        self._key = _digest(FORMAT, hetero_version(), device.package, code, device.cache_key(options))
+        kind: type = type(device)
+        # The version alone does not do, as a package that is edited keeps it.
+        software = hetero_version(), device.package, code_key(kind)
+        self._key = _digest(FORMAT, *software, device.cache_key(options))
 
     def compile_file(self, path: Path, read_model: Callable[[], Model]) -> plugin.CompiledModel:
         """Return the compiled model of a model file. ``read_model()`` is called only if it must be read."""
