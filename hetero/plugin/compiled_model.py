@@ -17,7 +17,7 @@ from hetero.plugin.requests.profiling import ExecutionTimes
 from hetero.plugin.requests.sync_infer_request import SyncInferRequest
 from hetero.plugin.shared_properties import full_name
 from hetero.properties import Property
-from hetero.system.errors import NotSupportedError
+from hetero.system.errors import DeviceError, NotSupportedError
 
 if TYPE_CHECKING:
     from hetero.plugin.prepared_model import PreparedModel
@@ -141,3 +141,10 @@ class CompiledModel(ABC):
         """Set properties (optional). Raises PropertyError for those that are not in ``mutable_properties``."""
         self.properties.set(values)
         self.is_profiled = self.properties.value_of(props.enable_profiling)
+
+
+def checked(compiled: Any, problem: str) -> CompiledModel:
+    """Return what a device compiled. Raise DeviceError if it is no CompiledModel."""
+    if not isinstance(compiled, CompiledModel):
+        raise DeviceError(f"{problem}: it returned {type(compiled).__name__}, not a CompiledModel")
+    return compiled

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
+from hetero.system.errors import DeviceError
+
+if TYPE_CHECKING:
+    from hetero.plugin.plugin import Plugin
+
+#: The id of a device, as a regular expression.
+DEVICE_ID = r"\w+(?:\.\w+)*"
 
 
 class Rank(IntEnum):
@@ -51,3 +59,25 @@ class Device:
             props.device.capabilities: self.capabilities,
             props.range_for_streams: (1, self.max_streams),
         }
+
+
+def devices_of(plugin: Plugin) -> list[Device]:
+    """Return the devices of a plugin. Raise DeviceError if ``devices()`` returns anything but devices with names."""
+    found: Any = plugin.devices()
+    source = f"devices() of {plugin.name}" + (f" in package {plugin.package}" if plugin.package else "")
+    try:
+        devices = list(found)
+    except TypeError:
+        raise DeviceError(f"{source} returned {found!r}, not a list of hetero.plugin.Device") from None
+    ids = set()
+    for device in devices:
+        if not isinstance(device, Device):
+            raise DeviceError(f"{source} returned {device!r} in its list, not a hetero.plugin.Device")
+        is_id = isinstance(device.id, str) and re.fullmatch(DEVICE_ID, device.id)
+        if not is_id and (device.id != "" or len(devices) > 1):
+            accepted = "letters, digits and underscores, such as '0'; only a single device may have none"
+            raise DeviceError(f"{source} returned a device with the id {device.id!r}: an id has {accepted}")
+        if device.id in ids:
+            raise DeviceError(f"{source} returned two devices with the id {device.id!r}: each takes its own")
+        ids.add(device.id)
+    return devices

@@ -48,9 +48,8 @@ class CompiledModel:
     @traced("CompiledModel::create_infer_request", _about)
     def create_infer_request(self) -> InferRequest:
         """Create a request with its own input and output tensors."""
-        compiled = self._compiled
-        with device_errors(f"{compiled.device_name} failed to create a request of '{compiled.name}'"):
-            return InferRequest(self, compiled.create_infer_request())
+        with self._device_errors("create a request of"):
+            return InferRequest(self, self._compiled.create_infer_request())
 
     def infer_new_request(self, inputs: Inputs = None) -> Results:
         """Run once in a new request."""
@@ -90,7 +89,8 @@ class CompiledModel:
 
     def get_context(self) -> plugin.RemoteContext:
         """Return the context in which remote tensors are created. Raises NotSupportedError if the device has none."""
-        return self._compiled.context
+        with self._device_errors("get the context of"):
+            return self._compiled.context
 
     def tune(self, file: str | Path = "", progress: Callable[[str, int, int], None] | None = None) -> Path:
         """Measure how the device runs the model's operations fastest, and keep that for later compilations.
@@ -99,7 +99,8 @@ class CompiledModel:
         device's own, which they use without that. ``progress`` is called with the operation, the number of those done,
         and that of all. Raises NotSupportedError if the device has nothing to tune.
         """
-        return self._compiled.tune(file, progress)
+        with self._device_errors("tune"):
+            return self._compiled.tune(file, progress)
 
     @overload
     def export_model(self) -> io.BytesIO: ...
@@ -115,7 +116,7 @@ class CompiledModel:
         """
         if model_stream is not None and not hasattr(model_stream, "write"):
             raise ArgumentTypeError(f"a compiled model is written to a binary stream, not to {model_stream!r}")
-        with device_errors(f"{self._compiled.device_name} failed to export model '{self._compiled.name}'"):
+        with self._device_errors("export model"):
             pieces = self._compiled.export_model()
         if model_stream is None:
             return io.BytesIO(b"".join(pieces))
@@ -134,20 +135,25 @@ class CompiledModel:
         With PERF_COUNT, execTimeMcs is the mean time over all inferences so far, in microseconds. Raises
         NotSupportedError if the device does not report its executed graph.
         """
-        compiled = self._compiled
-        with device_errors(f"{compiled.device_name} failed to get the runtime model of '{compiled.name}'"):
-            return compiled.get_runtime_model()
+        with self._device_errors("get the runtime model of"):
+            return self._compiled.get_runtime_model()
 
     def get_property(self, property: str) -> Any:
         """Return a property of the compiled model. Raises PropertyError for an unknown key."""
-        return with_lists(self._compiled.get_property(property))
+        with self._device_errors(f"get property {property} of"):
+            return with_lists(self._compiled.get_property(property))
 
     def set_property(self, properties: Properties | None = None, *, property: tuple[str, Any] | None = None) -> None:
         """Set properties of the compiled model, given as a mapping or as a pair of key and value.
 
         Raises PropertyError for an unknown key or a bad value.
         """
-        self._compiled.set_property(as_mapping(properties if property is None else property))
+        values = as_mapping(properties if property is None else property)
+        with self._device_errors("set properties of"):
+            self._compiled.set_property(values)
+
+    def _device_errors(self, doing: str) -> device_errors:
+        return device_errors(f"{self._compiled.device_name} failed to {doing} '{self._compiled.name}'")
 
     def __repr__(self) -> str:
         return describe_ports("CompiledModel:", self.inputs, self.outputs)

@@ -28,9 +28,11 @@ from hetero.frontend.extension import Extension, add_extensions
 from hetero.frontend.extension_loader import as_extensions
 from hetero.frontend.frontend import ModelSource
 from hetero.graph import Model, Op
-from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
+from hetero.plugin import Device, Plugin, QueryResult, RemoteContext, full_name, installed_plugins
 from hetero.plugin.blobs.blob import BlobSource, read_blob
 from hetero.plugin.blobs.blob_import import device_table, exports_models, import_blob
+from hetero.plugin.compiled_model import checked
+from hetero.plugin.device import devices_of
 from hetero.plugin.loading.package_code import package_code
 from hetero.plugin.loading.registry import Registry, check_device_name
 from hetero.properties import PropertyTable
@@ -161,8 +163,7 @@ class Core:
         # With extensions, the same file may be converted to another model, so the file alone is no cache key.
         if cache and isinstance(model, (str, os.PathLike)) and weights is None and not self._extensions:
             path = Path(model)
-            with device_errors(f"{name} failed to compile model '{path}'"):
-                return CompiledModel(cache.compile_file(path, lambda: self.read_model(path)))
+            return CompiledModel(cache.compile_file(path, lambda: self.read_model(path)))
         if not isinstance(model, Model):
             model = self.read_model(model, weights)
         return CompiledModel(_compile(name, plugin, model, options, cache, context))
@@ -228,7 +229,7 @@ class Core:
         names = []
         for kind in list(self._factories):
             try:
-                ids = [device.id for device in self.get_plugin(kind).devices()]
+                ids = [device.id for device in self._devices_of(self.get_plugin(kind))]
             except DeviceError:
                 continue
             is_numbered = all(device_id.isdecimal() or not device_id for device_id in ids)
@@ -244,9 +245,11 @@ class Core:
         reasons: dict[str, str] = {}
         for plugin in self._available_plugins():
             try:
-                reasons |= {f"{plugin.name}: {name}": reason for name, reason in plugin.unavailable_devices().items()}
-            except Exception as error:
-                reasons[plugin.name] = f"it failed to list its unavailable devices: {reason_of(error)}"
+                with device_errors(f"{plugin.name} failed to list its unavailable devices"):
+                    unavailable = plugin.unavailable_devices().items()
+                    reasons |= {f"{plugin.name}: {name}": reason for name, reason in unavailable}
+            except DeviceError as error:
+                reasons[plugin.name] = str(error)
         return {**self._registry.failures, **self._unavailable, **reasons}
 
     def get_property(
@@ -333,7 +336,8 @@ class Core:
             if plugin is None:
                 raise DeviceError(f"device {kind} is not loaded; loaded devices: {', '.join(self._plugins) or 'none'}")
             self._cache_dirs.pop(kind, None)
-            plugin.close()
+            with device_errors(f"{kind} failed to close"):
+                plugin.close()
 
     def register_plugin(
         self,
@@ -378,8 +382,10 @@ class Core:
                 try:
                     with package_code(f"creating device {kind}"):
                         plugin = inherited or factory()
+                        if not isinstance(plugin, Plugin):
+                            raise DeviceError(f"its factory returned {plugin!r}, not a hetero.plugin.Plugin")
                         plugin.attach(kind, self)
-                        if not (plugin.devices() or plugin.is_virtual):  # devices() may raise too
+                        if not (devices_of(plugin) or plugin.is_virtual):  # devices() may raise too
                             details = [f"{name}: {reason}" for name, reason in plugin.unavailable_devices().items()]
                             raise DeviceError("; ".join(["no device found", *details]))
                 except Exception as error:
@@ -402,10 +408,16 @@ class Core:
             kind, options = DISPATCHER, {props.device.priorities: (CPU,)}
         plugin = self.get_plugin(kind)
         requested = options.get(props.device.id)
-        if requested is not None and not any(device.is_named(requested) for device in plugin.devices()):
-            known = ", ".join(full_name(kind, device.id) for device in plugin.devices())
-            raise DeviceError(f"there is no device {kind}.{requested}; there is {known or 'none of this kind'}")
+        if requested is not None:
+            devices = self._devices_of(plugin)
+            if not any(device.is_named(requested) for device in devices):
+                known = ", ".join(full_name(kind, device.id) for device in devices)
+                raise DeviceError(f"there is no device {kind}.{requested}; there is {known or 'none of this kind'}")
         return plugin, options
+
+    def _devices_of(self, plugin: Plugin) -> list[Device]:
+        with device_errors(f"{plugin.name} failed to list its devices"):
+            return devices_of(plugin)
 
     def _available_plugins(self) -> list[Plugin]:
         plugins = []
@@ -420,7 +432,8 @@ class Core:
         folder = cache_folder(path) if path and exports_models(plugin, options) else None
         if folder is None:
             return None
-        return ModelCache(folder, plugin, options, context)
+        with device_errors(f"{plugin.name} failed to make a key of the model cache"):
+            return ModelCache(folder, plugin, options, context)
 
     def _resolve_cache_dir(self, plugin: Plugin, options: dict[str, Any]) -> str:
         """Return CACHE_DIR from the options, the device or Core, and update the options.
@@ -466,8 +479,11 @@ def _compile(
     cache: ModelCache | None,
     context: RemoteContext | None = None,
 ) -> plugin_api.CompiledModel:
-    with device_errors(f"{name} failed to compile model '{model.friendly_name}'"):
-        return cache.compile_model(model) if cache else plugin.compile_model(model.clone(), options, context)
+    if cache:
+        return cache.compile_model(model)
+    problem = f"{name} failed to compile model '{model.friendly_name}'"
+    with device_errors(problem):
+        return checked(plugin.compile_model(model.clone(), options, context), problem)
 
 
 def _context_and_name(device: str | RemoteContext) -> tuple[RemoteContext | None, str]:

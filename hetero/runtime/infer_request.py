@@ -22,6 +22,7 @@ from hetero.system.errors import (
     TensorError,
     TensorTypeError,
     UnknownOutputError,
+    device_errors,
     reason_of,
 )
 
@@ -145,7 +146,8 @@ class InferRequest:
 
     def cancel(self) -> None:
         """Cancel the running inference. ``wait`` then raises CancelledError, unless the inference had finished."""
-        self._request.cancel()
+        with self._device_errors("cancel an inference"):
+            self._request.cancel()
 
     def set_callback(self, callback: Callable[..., None], userdata: Any = None) -> None:
         """Call ``callback(userdata)`` after each asynchronous inference, successful or not.
@@ -281,7 +283,8 @@ class InferRequest:
         """Return the time of each operation in the last inference; needs PERF_COUNT."""
         with self._request.lock:
             self._request.check_idle()
-            return self._request.request.get_profiling_info()
+            with self._device_errors("report the profile"):
+                return self._request.request.get_profiling_info()
 
     @property
     def profiling_info(self) -> list[plugin.ProfilingInfo]:
@@ -291,14 +294,16 @@ class InferRequest:
         """Return the state of each variable of the model in this request."""
         with self._request.lock:
             self._request.check_idle()
-            return self._request.request.query_state()
+            with self._device_errors("list the variables"):
+                return self._request.request.query_state()
 
     def reset_state(self) -> None:
         """Reset all variables to their initial values."""
         with self._request.lock:
             self._request.check_idle()
-            for state in self._request.request.query_state():
-                state.reset()
+            with self._device_errors("reset the variables"):
+                for state in self._request.request.query_state():
+                    state.reset()
 
     def get_compiled_model(self) -> CompiledModel:
         return self._compiled_model
@@ -311,12 +316,18 @@ class InferRequest:
             raise ArgumentTypeError(f"the tensor of '{port_name(port)}' is a Tensor, not {type(tensor).__name__}")
         with self._request.lock:
             self._request.check_idle()
-            self._request.request.set_tensor(port, tensor)
+            with self._device_errors("take a tensor"):
+                self._request.request.set_tensor(port, tensor)
 
     def _set_batch(self, key: PortKey, tensors: Sequence[Tensor]) -> None:
         with self._request.lock:
             self._request.check_idle()
-            self._request.request.set_tensors(self._find_port(key), tensors)
+            with self._device_errors("take tensors"):
+                self._request.request.set_tensors(self._find_port(key), tensors)
+
+    def _device_errors(self, doing: str) -> device_errors:
+        compiled = self._request.request.compiled_model
+        return device_errors(f"{compiled.device_name} failed to {doing} of '{compiled.name}'")
 
     def _span(self, name: str) -> AbstractContextManager[object]:
         return self._request.request.span(name)
@@ -348,11 +359,15 @@ class InferRequest:
                 plugin.check_tensor(port, value)
             else:
                 plugin.check_shape(port, value.shape)
-        for port, value in values:
-            if isinstance(value, Tensor):
-                request.set_tensor(port, value)
-            else:
-                request.write_input(port, value)
+        try:
+            for port, value in values:
+                if isinstance(value, Tensor):
+                    request.set_tensor(port, value)
+                else:
+                    request.write_input(port, value)
+        except BaseException:
+            with self._device_errors("take an input"):  # here, as it takes time
+                raise
 
 
 def _key_and_value(key: Any, value: Any) -> tuple[Any, Any]:

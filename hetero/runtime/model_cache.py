@@ -27,9 +27,10 @@ from hetero.graph.node import GeneratedName
 from hetero.plugin import Plugin, RemoteContext
 from hetero.plugin.blobs.blob import FORMAT, hetero_version, read_blob
 from hetero.plugin.blobs.blob_import import import_blob
+from hetero.plugin.compiled_model import checked
 from hetero.system.cache_folder import write_cached
 from hetero.system.code_key import code_key
-from hetero.system.errors import BlobError, HeteroError, NotSupportedError
+from hetero.system.errors import HeteroError, device_errors
 from hetero.system.messages import get_logger
 from hetero.system.tracing import span
 
@@ -150,11 +151,14 @@ class ModelCache:
         cached = self._load(model_key, model.friendly_name, model)
         if cached is not None:
             return cached
-        compiled = self._device.compile_model(model.clone(), self._options, self._context)
+        name = self._device.name
+        problem = f"{name} failed to compile model '{model.friendly_name}'"
+        with device_errors(problem):
+            compiled = checked(self._device.compile_model(model.clone(), self._options, self._context), problem)
         try:
-            with span("ModelCache::store", model.friendly_name):
+            with span("ModelCache::store", model.friendly_name), device_errors(f"{name} failed to export the model"):
                 write_cached(self._file_of(model_key), compiled.export_model())
-        except (BlobError, NotSupportedError) as error:
+        except HeteroError as error:
             log.warning("'%s' is not cached: %s", model.friendly_name, error)
         return compiled
 
@@ -169,13 +173,14 @@ class ModelCache:
             with span("ModelCache::load", label):
                 options = {**self._options, props.loaded_from_cache: True}
                 cached = import_blob(self._device, read_blob(file), options, self._context)
+                with device_errors(f"{self._device.name} failed to take the original of '{label}'"):
+                    cached.set_original(original)
+                return cached
         except HeteroError as error:
             log.warning("'%s' is compiled again, because the cached blob cannot be used: %s", label, error)
             with contextlib.suppress(OSError):
                 file.unlink()
             return None
-        cached.set_original(original)
-        return cached
 
 
 def _digest(*parts: Any) -> str:

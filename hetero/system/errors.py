@@ -1,8 +1,10 @@
 """Errors that a user can cause. Each message is one sentence: what failed, where, and what is accepted."""
 
 import contextlib
+import re
 from types import TracebackType
 
+from hetero.system.error_origin import is_from_signal, is_of_others
 from hetero.system.messages import escaped
 
 
@@ -11,6 +13,9 @@ class HeteroError(RuntimeError):
 
     The message is one line with control characters escaped, because names in it come from untrusted models and files.
     """
+
+    #: Whether it is known to be a failure of a device, which the message names.
+    is_of_device = False
 
     def __str__(self) -> str:
         return escaped(Exception.__str__(self))
@@ -93,19 +98,51 @@ class ConfigError(HeteroError, ValueError):
 
 
 class device_errors(contextlib.AbstractContextManager[None]):
-    """Context manager that converts exceptions of a device to DeviceError.
+    """Context manager that raises what code of a device raises as ``device_error`` returns it.
 
-    ``failure`` begins the message: ``NPU failed to compile 'm': OSError: …``. A HeteroError passes unchanged. This is
-    a class because a generator-based context manager would let StopIteration through: contextlib takes a RuntimeError
-    caused by StopIteration for one of Python's own.
+    This is a class because a generator-based context manager would let StopIteration through: contextlib takes a
+    RuntimeError caused by StopIteration for one of Python's own.
     """
 
     def __init__(self, failure: str) -> None:
         self._failure = failure
 
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        if isinstance(error, Exception) and not isinstance(error, HeteroError):
-            raise DeviceError(f"{self._failure}: {reason_of(error)}") from error
+        if error is not None and not is_from_signal(error):
+            converted = device_error(error, self._failure)
+            if converted is not error:
+                raise converted from error
+
+
+def device_error(error: BaseException, failure: str) -> HeteroError:
+    """Return what code of a device raised as a HeteroError that names the device, with which ``failure`` begins.
+
+    ``NPU failed to compile 'm': OSError: …``. Errors for which callers look keep their class, others become
+    DeviceErrors. hetero's own errors stay as they are. An error that a signal raised is no device's, and is raised.
+    """
+    if is_from_signal(error):
+        raise error
+    if not isinstance(error, HeteroError):
+        return _of_device(DeviceError(f"{failure}: {reason_of(error)}"))
+    if error.is_of_device or not is_of_others(error):
+        return error
+    message = Exception.__str__(error)
+    kind = re.match(r"\w*", failure)
+    if not (kind and re.search(rf"\b{kind[0]}\b", message)):
+        message = f"{failure}: {message}"
+    if not isinstance(error, _KEPT):
+        return _of_device(DeviceError(message))
+    error.args = (message,)
+    return _of_device(error)
+
+
+def _of_device(error: HeteroError) -> HeteroError:
+    error.is_of_device = True
+    return error
+
+
+# Errors of devices that tell callers more than that a device failed.
+_KEPT = (DeviceError, PropertyError, BlobError, TensorError, CancelledError)
 
 
 def reason_of(error: BaseException) -> str:

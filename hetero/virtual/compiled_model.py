@@ -10,7 +10,7 @@ from hetero import properties as props
 from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Model
 from hetero.plugin import CompiledModel, Executor, PreparedModel, RemoteContext, RemoteTensor
-from hetero.system.errors import NotSupportedError, as_exception
+from hetero.system.errors import HeteroError, NotSupportedError, as_exception
 from hetero.system.fork import renew_after_fork
 from hetero.virtual.infer_request import AutoInferRequest
 from hetero.virtual.pool import Candidates, Pool, Worker
@@ -84,7 +84,7 @@ class Startup:
     def _compile_helper(self) -> None:
         try:
             worker = self._candidates.compile(self._helper)
-        except Exception:
+        except HeteroError:
             return  # the best device decides, or the helper's error is reported when its turn comes
         if not self._add(worker):
             self._candidates.release(worker)
@@ -166,7 +166,7 @@ class AutoCompiledModel(CompiledModel):
                 return True  # another request was first
             try:
                 worker = self._candidates.first({failed.name for failed in failures})
-            except Exception:
+            except HeteroError:
                 return False
             worker.is_spare = True
             self.pool.add(worker)

@@ -8,7 +8,7 @@ from hetero.core.tensor import Tensor
 from hetero.graph import Output, port_name
 from hetero.plugin import CompiledModel, ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
 from hetero.plugin.requests.sync_infer_request import repair_tensor
-from hetero.system.errors import CancelledError, TensorError
+from hetero.system.errors import TensorError, device_error
 from hetero.virtual.pool import DeviceRequest, Pool, Worker
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class AutoInferRequest(PooledInferRequest):
             try:
                 self.run_on(worker)
                 break
-            except Exception as error:
+            except BaseException as error:
                 self._note_failure(worker, error)
                 for port, tensor in zip(self.compiled_model.outputs, self.output_tensors()):
                     repair_tensor(port, tensor)
@@ -134,10 +134,11 @@ class AutoInferRequest(PooledInferRequest):
             f"{self.compiled_model.device_name} that takes them is in use: copy them to host tensors"
         )
 
-    def _note_failure(self, worker: Worker, error: Exception) -> None:
+    def _note_failure(self, worker: Worker, error: BaseException) -> None:
         """Record the error of a device, or raise it if no other device may run the inference instead."""
-        error = self.device_error(error, "start")
-        if isinstance(error, (CancelledError, TensorError)) or not self.compiled_model.may_fall_back:
+        error = device_error(error, f"{worker.name} failed in an inference of '{self.compiled_model.name}'")
+        is_of_user = self.cancelled or (isinstance(error, TensorError) and not error.is_of_device)
+        if is_of_user or not self.compiled_model.may_fall_back:
             raise error
         self._failures[worker] = error
 

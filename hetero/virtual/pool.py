@@ -13,11 +13,12 @@ from contextlib import contextmanager
 
 from hetero import properties as props
 from hetero.core.tensor import Tensor
-from hetero.dispatch.devices import ListedDevice, checked
+from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Model
 from hetero.plugin import CompiledModel, Executor, Plugin, RemoteTensor, SyncInferRequest
+from hetero.plugin.compiled_model import checked
 from hetero.properties import PropertyTable
-from hetero.system.errors import DeviceError, NotSupportedError, PropertyError, UnsupportedOperationError, device_errors
+from hetero.system.errors import DeviceError, HeteroError, NotSupportedError, UnsupportedOperationError, device_errors
 from hetero.system.fork import renew_after_fork
 
 
@@ -25,7 +26,8 @@ class DeviceRequest:
     """A request of a device, and the tensors that are bound to it."""
 
     def __init__(self, compiled: CompiledModel) -> None:
-        self.request: SyncInferRequest = compiled.create_sync_infer_request()
+        with device_errors(f"{compiled.device_name} failed to create a request of '{compiled.name}'"):
+            self.request: SyncInferRequest = compiled.create_sync_infer_request()
         self._ports = (*compiled.inputs, *compiled.outputs)
         self._bound: list[Tensor | None] = [None] * len(self._ports)
 
@@ -211,7 +213,7 @@ class Candidates:
             with device_errors(problem):
                 compiled = self._user.host.compile_on(device.name, self._model, {**device.options, **self._cache})
                 return Worker(device.name, checked(compiled, problem), self._limits.get(device.name))
-        except Exception as error:
+        except HeteroError as error:
             return error
 
     def release(self, worker: Worker) -> None:
@@ -229,11 +231,7 @@ class Candidates:
         with ThreadPoolExecutor(len(self.devices), "hetero compile") as threads:
             context = contextvars.copy_context
             futures = [threads.submit(context().run, self.compile, device) for device in self.devices]
-        errors = [error for future in futures if (error := future.exception()) is not None]
-        for error in errors:
-            if isinstance(error, PropertyError) or not isinstance(error, Exception):
-                raise error
-        failures = [error for error in errors if isinstance(error, Exception)]
+        failures = [error for future in futures if isinstance(error := future.exception(), Exception)]
         workers = [future.result() for future in futures if future.exception() is None]
         if not workers:
             raise self.failure(failures)
@@ -249,8 +247,7 @@ class Candidates:
     def first(self, excluded: Collection[str] = ()) -> Worker:
         """Return the worker of the first device that compiles the model. Failures are logged.
 
-        Raises the error of a single device, else UnsupportedOperationError or DeviceError with the reasons of all; and
-        PropertyError, for which no device is to blame.
+        Raises the error of a single device, else UnsupportedOperationError or DeviceError with the reasons of all.
         """
         errors: list[Exception] = []
         for device in self.devices:
@@ -258,9 +255,7 @@ class Candidates:
                 continue
             try:
                 worker = self.compile(device)
-            except PropertyError:
-                raise
-            except Exception as error:
+            except HeteroError as error:
                 errors.append(error)
                 continue
             self.report(errors, worker.name)

@@ -12,7 +12,6 @@ from hetero_template.infer_request import TemplateInferRequest
 
 from hetero import Model, Parameter, Tensor, Type, ops
 from hetero.graph.rt_info import AFFINITY
-from hetero.system.errors import CancelledError
 from tests.devices import PickyPlugin
 
 X = np.array([[-1, 0, 0.5, 2]], np.float32)
@@ -68,7 +67,8 @@ class _Request(TemplateInferRequest):
         if fault == "raise":
             raise KeyError("lost")
         if fault == "cancel":
-            raise CancelledError("the device was told to stop")
+            plugin.cancel()
+            self.check_cancelled()
         for tensor in self.output_tensors():
             if fault == "in place":
                 tensor.copy_from(tensor.data.copy())
@@ -106,6 +106,8 @@ class Faulty(PickyPlugin):
         self.lock, self.released, self.hung = threading.Lock(), threading.Event(), []
         #: Writes to an input, for the fault "writes inputs".
         self.write: Callable[[Tensor], object] = lambda tensor: tensor.data.fill(7)
+        #: Cancels the user's request during an inference, for the fault "cancel".
+        self.cancel: Callable[[], None] = lambda: None
 
     def begin(self, inputs: Sequence[Tensor]) -> None:
         """Called at the start of each inference."""

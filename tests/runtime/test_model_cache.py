@@ -299,7 +299,9 @@ def test_model_that_cannot_be_exported_is_logged(tmp_path, caplog):
     model = Model(ops.SequenceAt(ops.SequenceConstruct([x]), 0), [x], "listed")
     with caplog.at_level(logging.WARNING, "hetero"):
         compiled = Core().compile_model(model, "TEMPLATE", {"CACHE_DIR": tmp_path})
-    assert "'listed' is not cached: model 'listed' cannot be exported" in caplog.text
+    assert (
+        "'listed' is not cached: TEMPLATE failed to export the model: model 'listed' cannot be exported" in caplog.text
+    )
     np.testing.assert_array_equal(compiled(X[0])[0], X[0])
 
 

@@ -15,7 +15,7 @@ from hetero.core.types import Type
 from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Model, Node, Parameter
 from hetero.plugin import SyncInferRequest
-from hetero.system.errors import DeviceError
+from hetero.system.errors import HeteroError, device_errors
 from hetero.system.messages import get_logger
 
 log = get_logger("hetero.dispatch")
@@ -84,11 +84,12 @@ def _request(device: ListedDevice, shape: list[int], build: Callable[[Parameter]
     """Return a request of a small model after a first inference; None if the device cannot run it."""
     parameter = Parameter(Type.f32, shape)
     try:
-        compiled = device.compile(Model(build(parameter), [parameter], f"measuring {device.name}"))
-        request = compiled.create_sync_infer_request()
-        request.set_tensor(compiled.inputs[0], Tensor(np.full(shape, 0.5, np.float32)))
-        request.infer()
-    except Exception as error:
+        with device_errors(f"{device.name} failed to run a small model"):
+            compiled = device.compile(Model(build(parameter), [parameter], f"measuring {device.name}"))
+            request = compiled.create_sync_infer_request()
+            request.set_tensor(compiled.inputs[0], Tensor(np.full(shape, 0.5, np.float32)))
+            request.infer()
+    except HeteroError as error:
         log.debug("%s could not be measured: %s", device.name, error)
         return None
     return request
@@ -109,7 +110,7 @@ def _measure_interleaved(requests: Mapping[str, SyncInferRequest | None]) -> dic
                 running[name].infer()  # wakes threads that sleep
                 started = time.perf_counter()
                 running[name].infer()
-            except DeviceError as error:
+            except HeteroError as error:
                 log.debug("'%s' could not be measured: %s", name, error)
                 del seconds[name]
                 continue

@@ -34,7 +34,7 @@ from hetero.graph import Model, Node, Output, is_constant
 from hetero.ops.checks import is_exact
 from hetero.ops.work_estimate import Shape, Shapes, assumed_shapes, bytes_of, work_of
 from hetero.system.cache_folder import cache_folder, write_cached
-from hetero.system.errors import DeviceError, device_errors
+from hetero.system.errors import DeviceError, HeteroError, device_errors
 from hetero.system.messages import get_logger
 
 log = get_logger("hetero.dispatch")
@@ -285,7 +285,7 @@ class CostModel:
                 if seconds is None or (isinstance(seconds, Real) and 0 <= float(seconds) < math.inf):
                     return seconds
             raise DeviceError(f"{problem}: it returned {seconds!r}, not None or a finite number of seconds")
-        except Exception as error:
+        except HeteroError as error:
             self.failures.append(Failure(device.name, names_of([node]), error))
             return None
 

@@ -26,7 +26,7 @@ from hetero.graph.rt_info import AFFINITY
 from hetero.ops.work_estimate import assumed_shapes, work_of
 from hetero.plugin import CompiledModel, PreparedModel
 from hetero.plugin.blobs.model_sections import port_fits
-from hetero.system.errors import DeviceError, PropertyError, device_errors
+from hetero.system.errors import DeviceError, HeteroError, device_errors
 
 FOLDED = "known when compiled"
 
@@ -168,8 +168,8 @@ class Deployer:
         subgraphs for GPU and TEMPLATE, take as long as without threads on two cores.
 
         Subgraphs compiled before another device failed are used again. If one device gets the whole model, it compiles
-        what it prepared for its query: ``prepared`` has that by device name, and is emptied. Raises PropertyError, and
-        DeviceError for pinned operations: the error of the first subgraph that fails, whichever thread was first.
+        what it prepared for its query: ``prepared`` has that by device name, and is emptied. Raises DeviceError for
+        pinned operations: the error of the first subgraph that fails, whichever thread was first.
         """
         keys = [(s.device, tuple(s.nodes), tuple(s.inputs), tuple(s.outputs)) for s in subgraphs]
         new = [index for index, key in enumerate(keys) if key not in self._compiled]
@@ -196,8 +196,6 @@ class Deployer:
             if isinstance(outcome, CompiledModel):
                 self._compiled[keys[index]] = outcome
                 continue
-            if isinstance(outcome, PropertyError):
-                raise outcome
             lost = [node for node in subgraph.nodes if not placed[node].is_pinned]
             if not lost:
                 raise DeviceError(f"{outcome}; pinned to {subgraph.device.name}: {named(subgraph.nodes)}") from outcome
@@ -217,7 +215,7 @@ def _compile(subgraph: DeviceSubgraph, model: Model | PreparedModel) -> Compiled
         problem = f"{subgraph.device.name} failed to compile '{model.friendly_name}'"
         with device_errors(problem):
             _check(compiled, subgraph, problem)
-    except Exception as error:
+    except HeteroError as error:
         return error
     return compiled
 

@@ -24,7 +24,7 @@ from hetero import properties as props
 from hetero.dispatch.cutting.deployment import Deployer, Deployment
 from hetero.dispatch.cutting.plan import Plan, StepError
 from hetero.properties import Property
-from hetero.system.errors import CancelledError, DeviceError, TensorError
+from hetero.system.errors import DeviceError, HeteroError
 from hetero.system.fork import renew_after_fork
 
 runtime_fallback = Property("RUNTIME_FALLBACK", props.boolean, True)
@@ -98,7 +98,7 @@ class Fallback:
         if left_out not in self._deployments:
             try:
                 self._deployments[left_out] = self._deployer().deploy_without(failed)
-            except Exception:
+            except HeteroError:
                 self._deployments[left_out] = None
         return self._deployments[left_out]
 
@@ -117,12 +117,8 @@ class Failover:
     def plan_without(self, failure: StepError) -> Plan:
         """Return a plan without the device that failed now and those that failed before in this inference.
 
-        Raises the error for the user if there is no such plan, or if the device is not to blame.
+        Raises the error for the user if there is no such plan.
         """
-        if isinstance(failure.error, CancelledError):
-            raise failure.error
-        if isinstance(failure.error, TensorError):
-            raise self._first_error(failure)
         self._errors.setdefault(failure.device, failure.error)
         plan = self._fallback.plan_without(self._errors)
         if plan is None:

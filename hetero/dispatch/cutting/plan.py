@@ -23,7 +23,8 @@ from hetero.dispatch.cutting.partition import DeviceSubgraph
 from hetero.graph import Constant, Model, Output, walk_nested
 from hetero.ops.control_flow.variables import AssignV3
 from hetero.plugin import CompiledModel, RemoteContext, RemoteTensor, SharedTensor, SyncInferRequest, plan_memory
-from hetero.system.errors import DeviceError, NotSupportedError, device_errors
+from hetero.system.error_origin import is_from_signal
+from hetero.system.errors import DeviceError, NotSupportedError, device_error
 
 # Values of fewer bytes keep their memory: releasing it would take time and save next to nothing.
 MIN_RELEASED = 1 << 14
@@ -248,17 +249,17 @@ class StepError(DeviceError):
 
 
 class step_errors(contextlib.AbstractContextManager[None]):
-    """Context manager that raises the errors of a device as StepError.
+    """Context manager that raises the errors of a device as StepError: ``GPU failed to {doing}: …``.
 
     A class and not a generator, because a generator cannot pass on StopIteration.
     """
 
-    def __init__(self, device: str) -> None:
-        self._device = device
+    def __init__(self, device: str, doing: str) -> None:
+        self._device, self._doing = device, doing
 
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        if isinstance(error, Exception):
-            raise StepError(self._device, error) from error
+        if error is not None and not is_from_signal(error):
+            raise StepError(self._device, device_error(error, f"{self._device} failed to {self._doing}")) from error
 
 
 @dataclass(frozen=True)
@@ -273,11 +274,12 @@ class ExecutionStep:
 
     def create_request(self) -> SyncInferRequest:
         """Return a new request of the compiled subgraph. Raise StepError if the device fails."""
-        problem = f"{self.device} failed to create a request of '{self.compiled.name}'"
-        with step_errors(self.device), device_errors(problem):
+        doing = f"create a request of '{self.compiled.name}'"
+        with step_errors(self.device, doing):
             request = self.compiled.create_sync_infer_request()
             if not isinstance(request, SyncInferRequest):
-                raise DeviceError(f"{problem}: it returned {type(request).__name__}, not a SyncInferRequest")
+                returned = f"it returned {type(request).__name__}, not a SyncInferRequest"
+                raise DeviceError(f"{self.device} failed to {doing}: {returned}")
             return request
 
 

@@ -11,6 +11,7 @@ from hetero.graph import Model, Node
 from hetero.plugin import CompiledModel, Plugin, PreparedModel, QueryResult, RemoteContext
 from hetero.plugin.blobs.blob import read_blob
 from hetero.plugin.blobs.blob_import import import_blob
+from hetero.plugin.compiled_model import checked
 from hetero.plugin.query import query_fault
 from hetero.system.errors import DeviceError, device_errors
 
@@ -36,10 +37,10 @@ class ListedDevice:
         problem = f"{self.name} failed to query model '{model.friendly_name}'"
         with device_errors(problem):
             result = self.plugin.query_model(model, self.options)
-        if fault := query_fault(result, model, self.plugin.name):
-            raise DeviceError(f"{problem}: {fault}")
-        # A plain dictionary is accepted too; it has no reasons for refused operations.
-        return result if isinstance(result, QueryResult) else QueryResult(result)
+            if fault := query_fault(result, model, self.plugin.name):
+                raise DeviceError(f"{problem}: {fault}")
+            # A plain dictionary is accepted too; it has no reasons for refused operations.
+            return result if isinstance(result, QueryResult) else QueryResult(result)
 
     def compile(self, model: Model | PreparedModel) -> CompiledModel:
         """Compile a model. Raise DeviceError if the device fails or returns something else than a CompiledModel."""
@@ -52,22 +53,15 @@ class ListedDevice:
     def default_context(self) -> RemoteContext:
         """Return the device's default context. Raises NotSupportedError if it has none."""
         device_id = self.options.get(props.device.id)
-        return self.plugin.get_default_context({props.device.id: device_id} if device_id else {})
+        with device_errors(f"{self.name} failed to create a context"):
+            return self.plugin.get_default_context({props.device.id: device_id} if device_id else {})
 
     def import_blob(self, content: memoryview, more: Mapping[str, Any]) -> CompiledModel:
         """Import a compiled subgraph from a blob that the device exported, with ``more`` options.
 
         Raise BlobError or DeviceError.
         """
-        compiled = import_blob(self.plugin, read_blob(content), {**self.options, **more})
-        return checked(compiled, f"{self.name} failed to import a subgraph")
-
-
-def checked(compiled: Any, problem: str) -> CompiledModel:
-    """Return what a device compiled. Raise DeviceError if it is no CompiledModel."""
-    if not isinstance(compiled, CompiledModel):
-        raise DeviceError(f"{problem}: it returned {type(compiled).__name__}, not a CompiledModel")
-    return compiled
+        return import_blob(self.plugin, read_blob(content), {**self.options, **more})
 
 
 # Maximum number of operations that one message names.

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from hetero import properties as props
 from hetero.plugin import Device, Rank
+from hetero.plugin.device import DEVICE_ID
 from hetero.plugin.host import Host
 from hetero.plugin.loading.registry import DEVICE_NAME
 from hetero.system.errors import ArgumentTypeError, DeviceError, PropertyError
@@ -32,7 +33,7 @@ def parse_device_name(text: str) -> DeviceName:
     """
     if not isinstance(text, str):
         raise ArgumentTypeError(f"a device is given by its name, not by {text!r}")
-    match = re.fullmatch(rf"(?P<kind>{DEVICE_NAME})(?:\.(?P<id>\w+(?:\.\w+)*))?(?::(?P<rest>.*))?", text.strip())
+    match = re.fullmatch(rf"(?P<kind>{DEVICE_NAME})(?:\.(?P<id>{DEVICE_ID}))?(?::(?P<rest>.*))?", text.strip())
     parts = [part.strip() for part in (match["rest"] or "").split(",")] if match and match["rest"] is not None else None
     if match is None or (parts is not None and not all(parts)):
         raise DeviceError(f"'{text}' is not a device string: write a name such as CPU, CPU.1 or HETERO:CPU.1,CPU.0")

@@ -126,5 +126,7 @@ def make_devices(
             plugin.property_table({**options, **own})
         except PropertyError as error:
             raise PropertyError(f"DEVICE_PROPERTIES: {error}") from error
-        devices.append(ListedDevice(name, plugin, {**options, **known, **own}))
+        values = {**options, **known, **own}
+        plugin.property_table(values)  # a PropertyError after this one is the mistake of the device
+        devices.append(ListedDevice(name, plugin, values))
     return devices

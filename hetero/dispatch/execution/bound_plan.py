@@ -91,7 +91,7 @@ class BoundPlan:
             if value in self._tensor_of:
                 continue
             writer = self.plan.steps[self.plan.ports[value][0].step]
-            with step_errors(writer.device):
+            with step_errors(writer.device, f"allocate '{port_name(value)}'"):
                 tensor = self._boundary_tensor(value, boundary, slots)
             if isinstance(tensor, RemoteTensor) and boundary.copies:
                 self._bind_mixed(value, tensor, BoundaryTensor(value.element_type, tensor.shape))
@@ -278,7 +278,7 @@ class BoundPlan:
             state = self.states.get(name)
             if state is None or index not in state.states:
                 continue  # the device left out a branch that is never taken
-            with step_errors(self.plan.steps[index].device):
+            with step_errors(self.plan.steps[index].device, f"share the variable '{name}'"):
                 tensor = state.assigned(index)
                 if tensor is not None:
                     state.share(index, tensor)

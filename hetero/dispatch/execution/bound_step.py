@@ -10,8 +10,8 @@ from hetero.dispatch.cutting.plan import ExecutionStep, StepError, step_errors
 from hetero.dispatch.execution.boundary_tensor import PATTERNS, BoundaryTensor, MarkedOutput, UnmarkedOutput
 from hetero.dispatch.execution.shared_variable import SharedVariable
 from hetero.graph import Output, port_name
-from hetero.plugin import SyncInferRequest, Timer
-from hetero.system.errors import DeviceError, TensorError, device_errors, reason_of
+from hetero.plugin import SyncInferRequest, Timer, check_tensor
+from hetero.system.errors import DeviceError, device_errors, reason_of
 from hetero.system.messages import get_logger
 from hetero.system.tracing import is_traced
 
@@ -58,12 +58,11 @@ class BoundStep:
     def set_tensor(self, port: Output, tensor: Tensor) -> None:
         """Bind a tensor to a port. Raise TensorError if it does not fit, StepError if the device fails."""
         try:
-            self.request.set_tensor(port, tensor)
-        except TensorError:
+            with step_errors(self.step.device, f"take a tensor of '{self.step.compiled.name}'"):
+                self.request.set_tensor(port, tensor)
+        except StepError:
+            check_tensor(port, tensor)
             raise
-        except Exception as error:
-            where = f"{self.step.device} failed to take a tensor of '{self.step.compiled.name}'"
-            raise StepError(self.step.device, DeviceError(f"{where}: {type(error).__name__}: {error}")) from error
 
     def run(self) -> None:
         """Start the step and wait for it. Raises as these do."""
@@ -91,7 +90,7 @@ class BoundStep:
                     getattr(self.request, stage)()
             if self.is_asynchronous:
                 self._is_running = True
-        except Exception as error:
+        except BaseException as error:
             raise StepError(self.step.device, self.request.device_error(error, stage)) from error
 
     def wait(self, is_timed: bool = False) -> None:
@@ -111,7 +110,7 @@ class BoundStep:
                     break
             if self.copies:
                 self._copy()
-        except Exception as error:
+        except BaseException as error:
             raise StepError(self.step.device, self.request.device_error(error, stage)) from error
         for tensor in self.released:
             tensor.release()
@@ -163,5 +162,5 @@ class BoundStep:
         """Restore the variables to their snapshots. Raise StepError if the device fails."""
         for state in self._states.values():
             if state.keeps_snapshot and self._index in state.states:
-                with step_errors(self.step.device):
+                with step_errors(self.step.device, f"restore the variable '{state.name}'"):
                     state.restore(self._index)

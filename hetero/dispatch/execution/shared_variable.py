@@ -8,7 +8,6 @@ from hetero.core.tensor import Tensor
 from hetero.dispatch.cutting.plan import ExecutionStep, step_errors
 from hetero.graph import VariableInfo
 from hetero.plugin import SyncInferRequest, VariableState
-from hetero.system.errors import device_errors
 
 
 class SharedVariable(VariableState):
@@ -68,8 +67,7 @@ def states_by_name(
     """Return the variables of the requests of these steps by their names. Raise StepError if a device fails."""
     shared: dict[str, SharedVariable] = {}
     for index, (step, request) in enumerate(zip(steps, requests)):
-        problem = f"{step.device} failed to list the variables of '{step.compiled.name}'"
-        with step_errors(step.device), device_errors(problem):
+        with step_errors(step.device, f"list the variables of '{step.compiled.name}'"):
             states = list(request.query_state())
         for state in states:
             shared.setdefault(state.name, SharedVariable(state.info, keeps_snapshots)).states[index] = state

@@ -18,7 +18,7 @@ from hetero.dispatch.placement.affinity import Assignment, Candidates, Placement
 from hetero.graph import Model, Node, Output, is_terminal
 from hetero.ops.checks import MAX_VALUE_SIZE
 from hetero.plugin import PreparedModel, QueryResult, unsupported
-from hetero.system.errors import DeviceError, PropertyError
+from hetero.system.errors import DeviceError, HeteroError
 
 
 def greedy(model: Model, candidates: Candidates) -> Assignment:
@@ -104,15 +104,10 @@ class Support:
     failures: tuple[Failure, ...] = ()
 
     def query(self, model: Model, device: ListedDevice) -> Support:
-        """Query one more device. A device that fails to answer supports nothing.
-
-        Raises PropertyError for invalid options, which are the user's mistake and no failure of the device.
-        """
+        """Query one more device. A device that fails to answer supports nothing."""
         try:
             return Support({**self.queries, device.name: device.query(model)}, self.failures)
-        except PropertyError:
-            raise
-        except Exception as error:
+        except HeteroError as error:
             return self.without_devices(model, {device.name: error})
 
     def without(self, failures: Iterable[Failure]) -> Support:

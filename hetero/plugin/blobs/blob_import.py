@@ -7,7 +7,7 @@ from typing import Any
 
 from hetero import properties as props
 from hetero.plugin.blobs.blob import Blob
-from hetero.plugin.compiled_model import CompiledModel
+from hetero.plugin.compiled_model import CompiledModel, checked
 from hetero.plugin.plugin import Plugin
 from hetero.plugin.remote import RemoteContext
 from hetero.properties import PropertyTable
@@ -23,13 +23,14 @@ def import_blob(
     """
     architecture = device_table(device, options).value_of(props.device.architecture)
     blob.check_fits(device.name, architecture, device.package)
-    try:
-        device.property_table(blob.options)
-    except PropertyError as error:
-        raise BlobError(f"the options of {blob.label} are invalid: {error}") from error
-    with device_errors(f"{device.name} failed to import {blob.label}"):
+    problem = f"{device.name} failed to import {blob.label}"
+    with device_errors(problem):
         try:
-            return device.import_model(blob.sections, {**blob.options, **options}, context)
+            device.property_table(blob.options)
+        except PropertyError as error:
+            raise BlobError(f"the options of {blob.label} are invalid: {error}") from error
+        try:
+            return checked(device.import_model(blob.sections, {**blob.options, **options}, context), problem)
         except (FrontendError, GraphError) as error:
             raise BlobError(f"{blob.label} contains no model that {device.name} can compile: {error}") from error
         except BlobError as error:
@@ -47,4 +48,5 @@ def exports_models(device: Plugin, options: Mapping[str, Any]) -> bool:
 
 def device_table(device: Plugin, options: Mapping[str, Any]) -> PropertyTable:
     """Return the properties of the device that DEVICE_ID selects, without the other options."""
-    return device.property_table({key: value for key, value in options.items() if key == props.device.id})
+    with device_errors(f"{device.name} failed to list its properties"):
+        return device.property_table({key: value for key, value in options.items() if key == props.device.id})

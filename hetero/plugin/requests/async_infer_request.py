@@ -11,7 +11,14 @@ from typing import Any
 
 from hetero.plugin.requests.executors import Executor
 from hetero.plugin.requests.sync_infer_request import SyncInferRequest
-from hetero.system.errors import CancelledError, DeviceError, RequestBusyError, as_exception
+from hetero.system.errors import (
+    CancelledError,
+    DeviceError,
+    RequestBusyError,
+    as_exception,
+    device_error,
+    device_errors,
+)
 from hetero.system.fork import renew_after_fork
 
 Stage = tuple[Executor, Callable[[], None]]
@@ -80,6 +87,9 @@ class AsyncInferRequest:
             self._began = time.perf_counter()
             try:
                 self.request.infer()
+            except BaseException:
+                with device_errors(self._failure):  # here, as it takes time
+                    raise
             finally:
                 self._note_latency()
             return finish()
@@ -94,7 +104,11 @@ class AsyncInferRequest:
             prepare()
             self._began = time.perf_counter()
             self._done = done
-            self.launch(done)
+            try:
+                self.launch(done)
+            except BaseException:
+                with device_errors(self._failure):
+                    raise
         except BaseException as error:
             self._done, self._busy = before, False
             done.finish(as_exception(error, "the inference did not start"))  # for threads that wait for it already
@@ -195,14 +209,19 @@ class AsyncInferRequest:
     def end(self, done: Completion, error: BaseException | None) -> None:
         """End an inference in the background, with an error or None: wake the waiting threads, after the callback."""
         self._note_latency()
-        compiled = self.request.compiled_model
         if error is not None:
-            error = as_exception(error, f"{compiled.device_name} failed in an inference of '{compiled.name}'")
+            error = device_error(error, self._failure)
         if self._callback_executor is not None:
             with contextlib.suppress(DeviceError):  # at the end of the program, when it takes no tasks
                 self._callback_executor.submit(self._complete, done, error)
                 return
         self._complete(done, error)
+
+    @property
+    def _failure(self) -> str:
+        """The begin of the message about an error of the device."""
+        compiled = self.request.compiled_model
+        return f"{compiled.device_name} failed in an inference of '{compiled.name}'"
 
     def _complete(self, done: Completion, error: Exception | None) -> None:
         self._busy = False  # before the callback, which may start the next inference

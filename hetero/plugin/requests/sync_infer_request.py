@@ -17,7 +17,7 @@ from hetero.graph import Output, get_layout, port_name
 from hetero.plugin.remote import RemoteTensor
 from hetero.plugin.requests.profiling import STAGE, ProfilingInfo, Timer
 from hetero.plugin.requests.variable_state import VariableState
-from hetero.system.errors import CancelledError, DeviceError, HeteroError, NotSupportedError, TensorError
+from hetero.system.errors import CancelledError, DeviceError, HeteroError, NotSupportedError, TensorError, device_error
 from hetero.system.tracing import NO_SPAN, is_traced, span
 
 if TYPE_CHECKING:
@@ -118,17 +118,16 @@ class SyncInferRequest(ABC):
                     self._run_timed(stage)
                 else:
                     getattr(self, stage)()
-        except HeteroError:
-            raise
-        except Exception as error:
-            raise self.device_error(error, stage) from error
+        except BaseException as error:
+            if (converted := self.device_error(error, stage)) is error:
+                raise
+            raise converted from error
 
-    def device_error(self, error: Exception, stage: str) -> HeteroError:
-        """Return the error of a stage as a HeteroError: itself, or a DeviceError that names device and model."""
-        if isinstance(error, HeteroError):
-            return error
-        where = f"{self.compiled_model.device_name} failed in {stage} of '{self.compiled_model.name}'"
-        return DeviceError(f"{where}: {type(error).__name__}: {error}")
+    def device_error(self, error: BaseException, stage: str) -> HeteroError:
+        """Return the error of a stage as one that names device and model, see ``errors.device_error``."""
+        return device_error(
+            error, f"{self.compiled_model.device_name} failed in {stage} of '{self.compiled_model.name}'"
+        )
 
     def _run_timed(self, stage: str) -> None:
         with self.span(stage), self.stage_times[stage]:

@@ -137,13 +137,13 @@ def test_no_device_is_dropped_for_wrong_tensors_and_cancelled_inferences(caplog)
     request.set_output_tensor(Tensor(np.zeros([1, 4], np.float32), shared_memory=True))
     with pytest.raises(TensorError, match="shared memory of 4 elements cannot take the shape"):
         request.infer(np.repeat(X, 2, axis=0))
-    a.fault = "cancel"
+    a.fault, a.cancel = "cancel", request.cancel
     with pytest.raises(CancelledError):
         request.infer(X)
     a.fault = ""
     np.testing.assert_allclose(request.infer(X)[0], Y, rtol=1e-6)
     assert compiled.get_property("EXECUTION_DEVICES") == ["A"]
-    assert not b.compiled and not warnings_in(caplog)
+    assert len(b.compiled) == 1 and not warnings_in(caplog)  # B was tried once, and could not write the output either
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -304,6 +304,7 @@ def test_variables_are_restored_after_a_cancelled_inference():
     a = Faulty("cancel", healthy=2, accepts=no_exp)
     compiled = core_with(A=a, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B", SNAPSHOTS)
     request = compiled.create_infer_request()
+    a.cancel = request.cancel
     request.infer(X)
     with pytest.raises(CancelledError):
         request.infer(X)
