@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hetero import plugin
@@ -195,7 +196,9 @@ class HeteroPlugin(Plugin):
         """
         table = self.property_table(own_options(self, options))
         names = table.get(props.device.priorities)
-        devices = named_devices(self, table, options, names, self._passed_on)
+        timeout = table.get(device_timeout) / 1e3
+        listed = named_devices(self, table, options, names, self._passed_on)
+        devices = [replace(device, timeout=timeout) for device in listed]
         if table.get(strict):
             self.host.resolve_device(names[0])  # raises if the first device is unavailable
             return table, devices[:1]

@@ -118,7 +118,7 @@ def test_compiled_model_keeps_its_core_alive():
     [
         '"TEMPLATE"',
         '"HETERO:A,B", {"AFFINITIES": {"[ace]": "B"}}',
-        '"HETERO:A,B", {"AFFINITIES": {"[ace]": "B"}, "DEVICE_TIMEOUT": 10}',
+        '"HETERO:A,B", {"AFFINITIES": {"[ace]": "B"}, "DEVICE_TIMEOUT": 2000}',
     ],
 )
 def test_program_exits_while_inferences_run(device):

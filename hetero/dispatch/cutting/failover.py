@@ -28,7 +28,7 @@ from hetero.system.errors import DeviceError, HeteroError
 from hetero.system.fork import renew_after_fork
 
 runtime_fallback = Property("RUNTIME_FALLBACK", props.boolean, True)
-# Milliseconds that a device may take for a subgraph; 0 for no limit.
+# Milliseconds that a device may take for a query, a compilation or an inference of a subgraph; 0 for no limit.
 device_timeout = Property("DEVICE_TIMEOUT", props.count, 0)
 # Whether requests copy variables to the host after each inference, so that models with variables can fail over.
 variable_snapshots = Property("VARIABLE_SNAPSHOTS", props.boolean, False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hetero import properties as props
+from hetero.dispatch.devices.time_limit import call_within
 from hetero.graph import Model, Node
 from hetero.plugin import CompiledModel, Plugin, PreparedModel, QueryResult, RemoteContext
 from hetero.plugin.blobs.blob import read_blob
@@ -18,11 +19,15 @@ from hetero.system.errors import DeviceError, device_errors
 
 @dataclass(frozen=True, eq=False)
 class ListedDevice:
-    """A device of ``HETERO:GPU,CPU``: its plugin, and the options to query and compile with."""
+    """A device of ``HETERO:GPU,CPU``: its plugin, and the options to query and compile with.
+
+    ``timeout``: seconds that a query or a compilation may take; 0 for no limit.
+    """
 
     name: str
     plugin: Plugin
     options: dict[str, Any]
+    timeout: float = 0.0
 
     def is_named(self, name: str) -> bool:
         """Return whether a name is one of the device: as in the list, or another one, as GPU and GPU.0 may be one."""
@@ -36,7 +41,8 @@ class ListedDevice:
         """Return the operations that the device supports. Raise DeviceError if it fails or its answer is invalid."""
         problem = f"{self.name} failed to query model '{model.friendly_name}'"
         with device_errors(problem):
-            result = self.plugin.query_model(model, self.options)
+            late = f"{self.name} did not answer the query of model '{model.friendly_name}'"
+            result = call_within(self.timeout, late, self.plugin.query_model, model, self.options)
             if fault := query_fault(result, model, self.plugin.name):
                 raise DeviceError(f"{problem}: {fault}")
             # A plain dictionary is accepted too; it has no reasons for refused operations.
@@ -46,9 +52,10 @@ class ListedDevice:
         """Compile a model. Raise DeviceError if the device fails or returns something else than a CompiledModel."""
         problem = f"{self.name} failed to compile '{model.friendly_name}'"
         with device_errors(problem):
+            late = f"{self.name} did not compile '{model.friendly_name}'"
             if isinstance(model, PreparedModel):
-                return checked(self.plugin.compile(model), problem)
-            return checked(self.plugin.compile_model(model, self.options), problem)
+                return checked(call_within(self.timeout, late, self.plugin.compile, model), problem)
+            return checked(call_within(self.timeout, late, self.plugin.compile_model, model, self.options), problem)
 
     def default_context(self) -> RemoteContext:
         """Return the device's default context. Raises NotSupportedError if it has none."""
@@ -61,7 +68,8 @@ class ListedDevice:
 
         Raise BlobError or DeviceError.
         """
-        return import_blob(self.plugin, read_blob(content), {**self.options, **more})
+        late = f"{self.name} did not import a subgraph"
+        return call_within(self.timeout, late, import_blob, self.plugin, read_blob(content), {**self.options, **more})
 
 
 # Maximum number of operations that one message names.

@@ -13,7 +13,7 @@ from hetero_template.variable_state import TemplateVariableState
 from hetero import AsyncInferQueue, Model, Parameter, Tensor, Type, ops
 from hetero.system.errors import CancelledError, DeviceError, TensorError
 from tests.devices import PickyPlugin, core_with
-from tests.dispatch.faulty import Faulty, X, Y, chain, devices_of, no_exp, warnings_in
+from tests.dispatch.faulty import Faulty, X, Y, chain, devices_of, limit_inferences, no_exp, warnings_in
 
 FAULTS = ("raise", "wrong shape", "wrong type", "hang", "unwritten", "writes inputs")
 # Milliseconds; long for a device that works, also on a busy machine.
@@ -149,8 +149,9 @@ def test_no_device_is_dropped_for_wrong_tensors_and_cancelled_inferences(caplog)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_without_fallback_the_error_is_raised_and_the_device_stays(fault, caplog):
     a, b = Faulty(fault, healthy=2), PickyPlugin()
-    options = {"RUNTIME_FALLBACK": "NO", "DEVICE_TIMEOUT": 100}
+    options = {"RUNTIME_FALLBACK": "NO"} | TIMEOUT
     compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B", options)
+    limit_inferences(compiled, 100)
     request = compiled.create_infer_request()
     message = {
         "raise": "KeyError: 'lost'",
@@ -175,7 +176,8 @@ def test_two_devices_that_fail_one_after_the_other(faulty, second, caplog):
     b = Faulty(
         second, healthy=31, accepts=no_exp
     )  # more than the number of requests, so that one of them succeeds on it
-    compiled = core_with(A=faulty, B=b, C=PickyPlugin()).compile_model(chain(), "HETERO:A,B,C", {"DEVICE_TIMEOUT": 200})
+    compiled = core_with(A=faulty, B=b, C=PickyPlugin()).compile_model(chain(), "HETERO:A,B,C", TIMEOUT)
+    limit_inferences(compiled, 200)
     queue = AsyncInferQueue(compiled, 20)
     found = {}
     queue.set_callback(lambda request, number: found.update({number: request.results[0].copy()}))
@@ -202,7 +204,8 @@ def test_two_devices_that_fail_in_the_same_inference_give_one_warning(caplog):
 @pytest.mark.parametrize("fault", FAULTS)
 def test_if_all_devices_fail_every_request_raises_the_first_error(fault, caplog):
     a, b = Faulty(fault), Faulty("raise")
-    compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 20})
+    compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B", TIMEOUT)
+    limit_inferences(compiled, 20)
     requests = [compiled.create_infer_request() for _ in range(20)]
     for request in requests:
         request.start_async(X)
@@ -361,7 +364,8 @@ def test_a_model_that_only_reads_a_variable_fails_over_with_it(caplog):
 def test_an_abandoned_step_writes_nowhere(caplog):
     """The step continues after the user got the result, but has no access to the user's tensors."""
     a = Faulty("hang")
-    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 50})
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", TIMEOUT)
+    limit_inferences(compiled, 50)
     request = compiled.create_infer_request()
     own = np.zeros((1, 4), np.float32)
     request.set_output_tensor(Tensor(own, shared_memory=True))
@@ -385,7 +389,8 @@ def branches() -> Model:
 def test_branches_that_fail_at_once(faults, caplog):
     a = Faulty(faults[0], accepts=no_exp)
     b = Faulty(faults[1], accepts=lambda node: node.type_info.name == "Exp")
-    compiled = core_with(A=a, B=b, C=PickyPlugin()).compile_model(branches(), "HETERO:A,B,C", {"DEVICE_TIMEOUT": 50})
+    compiled = core_with(A=a, B=b, C=PickyPlugin()).compile_model(branches(), "HETERO:A,B,C", TIMEOUT)
+    limit_inferences(compiled, 50)
     queue = AsyncInferQueue(compiled, 10)
     for _ in range(20):
         queue.start_async(X)
@@ -411,7 +416,8 @@ def test_exclusive_requests_fall_back_too(faulty, caplog):
 
 def test_a_hanging_inference_can_be_cancelled():
     a = Faulty("hang")
-    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 300})
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", TIMEOUT)
+    limit_inferences(compiled, 300)
     request = compiled.create_infer_request()
     request.start_async(X)
     while not a.count:
@@ -429,7 +435,8 @@ def test_a_hanging_inference_can_be_cancelled():
 def test_everything_of_a_dropped_device_is_released(fault):
     """Its compiled models, their requests and all threads are released once the hanging step has ended."""
     a = Faulty(fault, healthy=3, accepts=no_exp)
-    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 50})
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", TIMEOUT)
+    limit_inferences(compiled, 50)
     requests = [compiled.create_infer_request() for _ in range(5)]
     on_a = [step.compiled for step in compiled._compiled.plan.steps if step.device == "A"]
     left = [
