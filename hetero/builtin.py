@@ -30,4 +30,9 @@ def hetero_register_frontends(registry: Registry) -> None:
 
 def _factory(module: str, name: str) -> Callable[[], Any]:
     """Return a function that imports a class and creates an instance, so that registration imports nothing."""
-    return lambda: getattr(import_module(module), name)()
+
+    def make() -> Any:
+        return getattr(import_module(module), name)()
+
+    make.__module__ = module  # messages about a failure name it
+    return make

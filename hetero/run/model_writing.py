@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hetero.frontend.ir.writer import save_model
+from hetero.frontend.onnx.package_import import importing_onnx
 from hetero.graph import Model, is_terminal
 from hetero.run.calibrate import parse_shapes
 from hetero.run.model_files import Progress, compile_model
@@ -46,7 +47,8 @@ def convert_model(model: Model, files: Sequence[Path], shapes: Sequence[str], co
 def write_model(model: Model, files: Sequence[Path], compress_to_fp16: bool = False) -> None:
     """Write a model to the files that ``converted_files`` names. Raises FrontendError."""
     if files[0].suffix == ".onnx":
-        from hetero.frontend.onnx.writer import save_onnx
+        with importing_onnx():
+            from hetero.frontend.onnx.writer import save_onnx
 
         save_onnx(model, files[0], compress_to_fp16)
     else:

@@ -146,8 +146,8 @@ _KEPT = (DeviceError, PropertyError, BlobError, TensorError, CancelledError)
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the message of an error, prefixed with its type unless it is a HeteroError."""
-    return str(error) if isinstance(error, HeteroError) else f"{type(error).__name__}: {error}"
+    """Return the message of an error in one line, prefixed with its type unless it is a HeteroError."""
+    return str(error) if isinstance(error, HeteroError) else escaped(f"{type(error).__name__}: {error}")
 
 
 def as_exception(error: BaseException, failure: str) -> Exception:

@@ -10,7 +10,7 @@ import pytest
 from hetero_template.plugin import TemplatePlugin
 
 from hetero import Core, Model, get_version
-from hetero.plugin import hookimpl, installed_plugins
+from hetero.plugin import Device, hookimpl, installed_plugins
 from hetero.plugin.loading import package_code
 from hetero.system.errors import DeviceError
 
@@ -132,29 +132,85 @@ def test_a_package_registers_a_device_once(install):
     assert core.unavailable_devices == {"bad": "package bad 1.0 registers device NPU twice: it takes each name once"}
 
 
-@hookimpl
-def hetero_register_device(registry):
+def register(registry):
     registry.register_device("NPU", TemplatePlugin)
 
 
-def hetero_register_devices(registry):
-    registry.register_device("NPU", TemplatePlugin)
+DEVICES = "hetero_register_devices"
+KNOWN = f"{DEVICES}, hetero_register_extensions, hetero_register_frontends"
+HOOKS = {
+    "misspelled": (
+        {"hetero_register_device": hookimpl(lambda registry: None)},
+        "did you mean hetero_register_devices?",
+    ),
+    "without the mark": ({DEVICES: register}, f"the hook {DEVICES} is never called: mark it by hetero.plugin.hookimpl"),
+    "another name": ({"setup": hookimpl(lambda registry: None)}, f"there is no hook setup; it has {KNOWN}"),
+    "neither": ({"heteroregister_devices": register}, "there is no hook heteroregister_devices; did you mean"),
+    "none": ({"version": 3}, f"it registers nothing: a package has at least one of the hooks {KNOWN}"),
+    "another argument": ({DEVICES: hookimpl(lambda devices: None)}, "takes one argument, registry, not devices"),
+    "a plugin": (
+        {DEVICES: hookimpl(lambda registry: registry.register_device("NPU", TemplatePlugin()))},
+        "register_device('NPU', …) of package bad takes a function that returns a Plugin, not <",
+    ),
+    "two lines": ({DEVICES: hookimpl(lambda registry: {}["a\nb"])}, "KeyError: 'a"),
+}
 
 
-@pytest.mark.parametrize(
-    ("function", "reason"),
-    [
-        (hetero_register_device, "there is no hook hetero_register_device; did you mean hetero_register_devices?"),
-        (
-            hetero_register_devices,
-            "the hook hetero_register_devices is never called: mark it by hetero.plugin.hookimpl",
-        ),
-    ],
-)
-def test_a_function_that_is_never_called_as_a_hook_is_named(install, function, reason):
-    module = SimpleNamespace(**{function.__name__: function})
+@pytest.mark.parametrize("mistake", HOOKS)
+def test_a_hook_that_cannot_be_called_is_named(install, mistake, caplog):
+    functions, reason = HOOKS[mistake]
+    module = SimpleNamespace(**functions)
     core = install(SimpleNamespace(name="bad", dist=None, load=lambda: module), package("good", "GOOD"))
-    assert core.available_devices == ["GOOD"] and core.unavailable_devices == {"bad": reason}
+    assert core.available_devices == ["GOOD"]
+    (failure,) = core.unavailable_devices.values()
+    assert reason in failure and "\n" not in failure
+    (warning,) = caplog.messages
+    assert warning == f"plugin package bad cannot be used: {failure}"
+
+
+class ClassOfDevice:
+    id = "0"
+
+
+LISTS = {
+    "None": (None, "returned None, not a list of hetero.plugin.Device"),
+    "a number": (3, "returned 3, not a list of hetero.plugin.Device"),
+    "names": (["NPU.0"], "returned 'NPU.0' in its list, not a hetero.plugin.Device"),
+    "a class": ([Device], "in its list, not a hetero.plugin.Device"),
+    "another class": ([Device("0"), ClassOfDevice()], "in its list, not a hetero.plugin.Device"),
+    "twice": ([Device("0"), Device("0")], "returned two devices with the id '0': each takes its own"),
+    "a space": ([Device("a b")], "returned a device with the id 'a b': an id has letters, digits and underscores"),
+    "a colon": ([Device("0"), Device("a:b")], "returned a device with the id 'a:b': an id has letters"),
+    "a line": ([Device("0\n")], "returned a device with the id '0"),
+    "a number as id": ([Device(0)], "returned a device with the id 0: an id has letters"),
+    "no id": ([Device("0"), Device("")], "the id '': an id has letters, digits and underscores, such as '0'; only"),
+    "no ids": ([Device(), Device()], "only a single device may have none"),
+}
+
+
+@pytest.mark.parametrize("mistake", LISTS)
+def test_a_plugin_that_lists_something_else_than_devices_is_unavailable(install, mistake):
+    found, reason = LISTS[mistake]
+    lists = type("Lists", (TemplatePlugin,), {"devices": lambda self: found})
+    core = install(*installed(), package("npu", "NPU", factory=lists), package("good", "GOOD"))
+    assert {"GOOD", "TEMPLATE"} <= {*core.available_devices} and "NPU" not in core.available_devices
+    assert core.unavailable_devices["NPU"].startswith("devices() of NPU in package npu 1.0 returned ")
+    assert reason in core.unavailable_devices["NPU"] and "\n" not in core.unavailable_devices["NPU"]
+    with pytest.raises(DeviceError, match="^device NPU is not available: devices\\(\\) of NPU in package npu 1.0"):
+        core.compile_model(Model([], []), "NPU.0")
+
+
+@pytest.mark.parametrize("made", [None, TemplatePlugin, "NPU"])
+def test_a_factory_that_returns_no_plugin_is_named(install, made):
+    core = install(package("npu", "NPU", factory=lambda: made), package("good", "GOOD"))
+    assert core.available_devices == ["GOOD"]
+    assert core.unavailable_devices == {"NPU": f"its factory returned {made!r}, not a hetero.plugin.Plugin"}
+
+
+def test_other_iterables_of_devices_are_lists_too(install):
+    for made in (lambda: {"0": Device("0"), "1": Device("1")}.values(), lambda: (Device(i) for i in ("0", "1"))):
+        lists = type("Lists", (TemplatePlugin,), {"devices": lambda self, made=made: made()})
+        assert install(package("npu", "NPU", factory=lists)).available_devices == ["NPU.0", "NPU.1"]
 
 
 def test_a_plugin_that_finds_no_device_is_unavailable(install):

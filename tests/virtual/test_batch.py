@@ -126,7 +126,7 @@ def test_if_the_batch_does_not_compile_requests_run_one_by_one(caplog):
     run_together(requests, arrays(4))
     assert device.rows == [1] * 4 and compiled.get_property("OPTIMAL_BATCH_SIZE") == 1
     (warning,) = warnings_in(caplog)
-    assert "run one by one: out of memory" in warning
+    assert "run one by one: A failed to compile model 'square': out of memory" in warning
 
 
 def mean_of_batch() -> Model:

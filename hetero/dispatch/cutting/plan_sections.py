@@ -16,7 +16,7 @@ from hetero.dispatch.report import PlacementReport
 from hetero.graph import Constant, Model, Output
 from hetero.plugin import CompiledModel, Section
 from hetero.plugin.blobs.model_sections import ir_in, ir_sections, parameter_of, port_fields, port_fits, section_of
-from hetero.system.errors import BlobError
+from hetero.system.errors import BlobError, device_errors
 
 _CONSTANTS = "constants "
 
@@ -41,7 +41,10 @@ def plan_sections(name: str, plan: Plan, report: PlacementReport) -> dict[str, S
     constants = Model([Constant(array) for array in plan.constants.values()], [], name)
     sections: dict[str, Section] = {"plan": json.dumps(fields).encode()}
     sections |= {f"{_CONSTANTS}{key}": section for key, section in ir_sections(name, constants).items()}
-    return sections | {f"subgraph {index}": step.compiled.export_model() for index, step in enumerate(plan.steps)}
+    for index, step in enumerate(plan.steps):
+        with device_errors(f"{step.device} failed to export '{step.compiled.name}'"):
+            sections[f"subgraph {index}"] = step.compiled.export_model()
+    return sections
 
 
 def devices_of_plan(sections: Mapping[str, memoryview]) -> list[str]:

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from hetero.frontend.frontend import FrontEnd, ModelSource
+from hetero.frontend.onnx.package_import import importing_onnx
 from hetero.frontend.onnx.wire import detach_tensors, looks_like_model
 from hetero.frontend.protobuf import WireError
 from hetero.frontend.reading_extensions import DecoderTransformationExtension
@@ -39,8 +40,9 @@ class OnnxFrontEnd(FrontEnd):
         ``rt_info`` has ``metadata`` (a dict of str), ``producer_name`` and ``producer_version``. Raises FrontendError.
         """
         # Only here: other formats are read without the onnx package.
-        from hetero.frontend.onnx.graph import build_model
-        from hetero.frontend.onnx.tensors import TensorReader
+        with importing_onnx():
+            from hetero.frontend.onnx.graph import build_model
+            from hetero.frontend.onnx.tensors import TensorReader
 
         if weights is not None:
             raise FrontendError("an ONNX model refers to its weights itself: read_model takes no weights for it")
@@ -67,7 +69,8 @@ class OnnxFrontEnd(FrontEnd):
 def _is_proto(source: Any) -> TypeGuard[ModelProto]:
     """Return whether an object is an onnx.ModelProto, without importing onnx."""
     onnx = sys.modules.get("onnx")
-    return onnx is not None and isinstance(source, onnx.ModelProto)
+    kind = getattr(onnx, "ModelProto", None)  # an import that failed may have left a part of the package
+    return kind is not None and isinstance(source, kind)
 
 
 def _parse(label: str, data: memoryview) -> ModelProto:

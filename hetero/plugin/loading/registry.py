@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import inspect
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +19,7 @@ import pluggy
 from hetero.plugin.loading import hookspecs
 from hetero.plugin.loading.package_code import package_code
 from hetero.system.errors import DeviceError, reason_of
-from hetero.system.messages import get_logger, suggest
+from hetero.system.messages import get_logger, nearest, suggest
 
 if TYPE_CHECKING:
     from hetero.frontend import Extension, FrontEnd
@@ -62,6 +63,7 @@ class Registry:
         Raises DeviceError for an invalid name, and for one that the package has registered before.
         """
         check_device_name(name, self.package)
+        self._check_factory(factory, f"register_device({name!r}, …)", "a Plugin")
         offered = self._offered.setdefault(name, {})
         if self.package in offered:
             raise DeviceError(f"package {self.package} registers device {name} twice: it takes each name once")
@@ -72,11 +74,17 @@ class Registry:
 
     def register_frontend(self, factory: Callable[[], FrontEnd]) -> None:
         """Register a frontend. The factory is called when the first model is read."""
+        self._check_factory(factory, "register_frontend", "a FrontEnd")
         self.frontends.append(factory)
 
     def register_extension(self, factory: Callable[[], Any]) -> None:
         """Register extensions. The factory is called for the first model that is read or extension that is added."""
+        self._check_factory(factory, "register_extension", "extensions")
         self.extensions.append(factory)
+
+    def _check_factory(self, factory: object, call: str, made: str) -> None:
+        if not callable(factory):
+            raise DeviceError(f"{call} of package {self.package} takes a function that returns {made}, not {factory!r}")
 
     @functools.cached_property
     def loaded_extensions(self) -> list[Extension]:
@@ -128,14 +136,26 @@ def installed_plugins() -> Registry:
 
 
 def _check_hooks(manager: pluggy.PluginManager, module: object) -> None:
-    """Raise DeviceError for a function that is marked as a hook or named like one, but is not called as one."""
+    """Raise DeviceError for a function that is marked as a hook or named like one, but cannot be called as one.
+
+    Without any hook, it is enough that a name is similar.
+    """
     known = [name for name in dir(hookspecs) if name.startswith(HOOK_PREFIX)]
+    hooks = [name for name in dir(module) if manager.parse_hookimpl_opts(module, name) is not None]
     for name in dir(module):
-        is_marked = manager.parse_hookimpl_opts(module, name) is not None
-        if (is_marked or name.startswith(HOOK_PREFIX)) and name not in known:
+        if (name in hooks or name.startswith(HOOK_PREFIX)) and name not in known:
             raise DeviceError(f"there is no hook {name}; {suggest(name, known)}")
-        if name in known and not is_marked:
+        if name in known and name not in hooks:
             raise DeviceError(f"the hook {name} is never called: mark it by hetero.plugin.hookimpl")
+    for name in hooks:
+        arguments = list(inspect.signature(getattr(module, name)).parameters)
+        if arguments not in ([], ["registry"]):
+            raise DeviceError(f"the hook {name} takes one argument, registry, not {', '.join(arguments)}")
+    if not hooks:
+        for name in dir(module):
+            if callable(getattr(module, name)) and (near := nearest(name, known)):
+                raise DeviceError(f"there is no hook {name}; {near}")
+        raise DeviceError(f"it registers nothing: a package has at least one of the hooks {', '.join(known)}")
 
 
 def _check_version(dist: importlib.metadata.Distribution | None) -> None:

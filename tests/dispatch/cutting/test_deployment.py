@@ -305,5 +305,7 @@ def test_a_device_that_imports_something_else_is_named():
     core = core_with(A=PickyPlugin(), B=PickyPlugin())
     blob = core.compile_model(chain(), "HETERO:A,B").export_model()
     core.get_plugin("A").import_model = lambda sections, options, context=None: None
-    with pytest.raises(DeviceError, match="A failed to import a subgraph: it returned NoneType, not a CompiledModel"):
+    with pytest.raises(
+        DeviceError, match="A failed to import the exported model: it returned NoneType, not a CompiledModel"
+    ):
         core.import_model(blob, "HETERO:A,B")

@@ -173,7 +173,7 @@ def test_the_operation_whose_launch_fails_is_named(device, monkeypatch, bound_pr
     launches = bound_programs(request)[0].program.launches
     first = next(index for index, launch in enumerate(launches) if launch.operation == operation)
     monkeypatch.setattr(cl, KERNEL, Lost(cl.enqueue_nd_range_kernel, error, first))
-    with pytest.raises(DeviceError, match=f"^{message} {operation} on ") as raised:
+    with pytest.raises(DeviceError, match=f"{message} {operation} on ") as raised:
         request.infer(x)
     assert CORE.get_property(device, "FULL_DEVICE_NAME") in str(raised.value)
 
@@ -221,7 +221,7 @@ def test_a_failed_kernel_is_noticed_if_the_queue_reports_no_error(device, monkey
 def test_out_of_memory_names_the_largest_operation(device, monkeypatch):
     request = CORE.compile_model(softmax_of_product(), device).create_infer_request()
     monkeypatch.setattr(memory, "CountedBuffer", Lost(None, NO_ROOM, 0))
-    with pytest.raises(DeviceError, match="^out of device memory while allocating .* MatMul 'product' uses the most"):
+    with pytest.raises(DeviceError, match="out of device memory while allocating .* MatMul 'product' uses the most"):
         request.infer(np.ones((3, 4), np.float32))
 
 
