@@ -129,7 +129,10 @@ class Plugin:
         return _ONE_DEVICE
 
     def unavailable_devices(self) -> dict[str, str]:
-        """Return the devices of this kind that are present but cannot be used (optional): the reason by full name."""
+        """Return the devices that are present but cannot be used (optional): the reason by name, such as ``GPU.1``.
+
+        A device that fails keeps its number, so that ``devices`` has the others under theirs.
+        """
         return {}
 
     # The steps of OpenVINO's plugin API. The defaults build on the methods above.
@@ -227,12 +230,14 @@ class Plugin:
     def device(self, options: Mapping[str, Any]) -> Device:
         """Return the device that DEVICE_ID names in the options or in the plugin's own; without one the first device.
 
-        Raises PropertyError for an id that no device has.
+        Raises PropertyError for an id that no device has, DeviceError for that of an unavailable one.
         """
         devices = self.devices()
         device_id = str(options.get(props.device.id) or self._options[""].get(props.device.id, ""))
         match = next((device for device in devices if not device_id or device.is_named(device_id)), None)
         if match is None:
+            if reason := self.unavailable_devices().get(full_name(self.name, device_id)):
+                raise DeviceError(f"device {full_name(self.name, device_id)} is not available: {reason}")
             ids = ", ".join(device.id or "0" for device in devices)
             raise PropertyError(f"property {props.device.id} of {self.name} cannot be '{device_id}': it takes {ids}")
         return match

@@ -225,15 +225,14 @@ class Core:
 
     @property
     def available_devices(self) -> list[str]:
-        """The usable devices: ``["GPU.0", "GPU.1"]``, or ``["GPU"]`` for the only one, unless its id is a name."""
+        """The usable devices: ``["GPU.0", "GPU.1"]``, or ``["GPU"]`` for the only one, unless its id is not 0."""
         names = []
         for kind in list(self._factories):
             try:
                 ids = [device.id for device in self._devices_of(self.get_plugin(kind))]
             except DeviceError:
                 continue
-            is_numbered = all(device_id.isdecimal() or not device_id for device_id in ids)
-            names += [kind] if len(ids) == 1 and is_numbered else [full_name(kind, device_id) for device_id in ids]
+            names += [kind] if ids in ([""], ["0"]) else [full_name(kind, device_id) for device_id in ids]
         return names
 
     def get_available_devices(self) -> list[str]:
@@ -245,9 +244,9 @@ class Core:
         reasons: dict[str, str] = {}
         for plugin in self._available_plugins():
             try:
-                with device_errors(f"{plugin.name} failed to list its unavailable devices"):
-                    unavailable = plugin.unavailable_devices().items()
-                    reasons |= {f"{plugin.name}: {name}": reason for name, reason in unavailable}
+                unavailable = self._unavailable_of(plugin).items()
+                own = f"{plugin.name}."
+                reasons |= {name if name.startswith(own) else f"{own[:-1]}: {name}": why for name, why in unavailable}
             except DeviceError as error:
                 reasons[plugin.name] = str(error)
         return {**self._registry.failures, **self._unavailable, **reasons}
@@ -411,13 +410,20 @@ class Core:
         if requested is not None:
             devices = self._devices_of(plugin)
             if not any(device.is_named(requested) for device in devices):
+                name = full_name(kind, requested)
+                if reason := self._unavailable_of(plugin).get(name):
+                    raise DeviceError(f"device {name} is not available: {reason}")
                 known = ", ".join(full_name(kind, device.id) for device in devices)
-                raise DeviceError(f"there is no device {kind}.{requested}; there is {known or 'none of this kind'}")
+                raise DeviceError(f"there is no device {name}; there is {known or 'none of this kind'}")
         return plugin, options
 
     def _devices_of(self, plugin: Plugin) -> list[Device]:
         with device_errors(f"{plugin.name} failed to list its devices"):
             return devices_of(plugin)
+
+    def _unavailable_of(self, plugin: Plugin) -> dict[str, str]:
+        with device_errors(f"{plugin.name} failed to list its unavailable devices"):
+            return {str(name): str(reason) for name, reason in plugin.unavailable_devices().items()}
 
     def _available_plugins(self) -> list[Plugin]:
         plugins = []

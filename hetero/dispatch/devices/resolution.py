@@ -65,7 +65,7 @@ def find_devices(user: Plugin, names: Sequence[str]) -> dict[str, tuple[Plugin, 
         try:
             plugin, options = host.resolve_device(name)
         except DeviceError as error:
-            if kind_of(name) not in host.unavailable_devices:
+            if not {name, kind_of(name)} & host.unavailable_devices.keys():
                 raise
             unavailable[name] = error
             continue
@@ -89,8 +89,8 @@ def find_devices(user: Plugin, names: Sequence[str]) -> dict[str, tuple[Plugin, 
 def unavailable_reasons(user: Plugin, names: Sequence[str]) -> list[str]:
     """Return a message for each of these devices that is unavailable."""
     unavailable = user.host.unavailable_devices
-    plugins = [plugin for plugin in map(kind_of, names) if plugin in unavailable]
-    return [f"device {plugin} is not available: {unavailable[plugin]}" for plugin in plugins]
+    found = dict.fromkeys(each for name in names for each in (kind_of(name), name) if each in unavailable)
+    return [f"device {name} is not available: {unavailable[name]}" for name in found]
 
 
 @functools.cache

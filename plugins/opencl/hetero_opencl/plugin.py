@@ -94,7 +94,7 @@ class OpenCLPlugin(Plugin):
         return self._devices
 
     def unavailable_devices(self) -> dict[str, str]:
-        return present_devices().unusable
+        return {full_name(self.name, number): fault for number, fault in present_devices().unusable.items()}
 
     def unsupported_reason(self, node: Node, device: Device) -> str | None:
         if is_terminal(node):  # of a body

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
+import operator
 import threading
 import weakref
 from collections import deque
@@ -226,7 +228,7 @@ class OpenCLDevice(Device):
 
 @dataclass(frozen=True)
 class Devices:
-    """The usable devices in the order of GPU.0, GPU.1, …, and the reasons why others are unusable, by device name."""
+    """The usable devices in the order of GPU.0, GPU.1, …, and by id the names and faults of the others."""
 
     usable: tuple[OpenCLDevice, ...]
     unusable: dict[str, str]
@@ -234,7 +236,10 @@ class Devices:
 
 @functools.cache
 def present_devices() -> Devices:
-    """Find all OpenCL devices, and try those new to this machine. Raises DeviceError if none can be used."""
+    """Find all OpenCL devices, and try those new to this machine. Raises DeviceError if none can be used.
+
+    A device that cannot be used has a number too, so that the others keep theirs.
+    """
     fork_guard.watch()
     try:
         handles = all_devices()
@@ -245,25 +250,32 @@ def present_devices() -> Devices:
     if not handles:
         names = ", ".join(platform.name for platform in cl.get_platforms()) or "none"
         raise DeviceError(f"no OpenCL device is present; the platforms are {names}")
-    usable, unusable = [], {}
+    found: list[tuple[tuple[int, float], OpenCLDevice | str]] = []  # a string is the fault of a device
     for handle in handles:
+        speed = math.inf  # a device that fails before it is measured may be the fastest
         try:
             caches.check_pocl_space(handle)
             verdict = trial.verdict_on(handle)
             if verdict.reason:
                 raise DeviceError(verdict.reason)
-            usable.append(OpenCLDevice(handle, profile_of(handle, verdict.measurements)))
-        except DeviceError as error:
-            unusable[name_of(handle)] = str(error)
+            speed = verdict.measurements.flops_per_second
+            found.append((_rank(handle, speed), OpenCLDevice(handle, profile_of(handle, verdict.measurements))))
+        except (DeviceError, cl.Error) as error:
+            found.append((_rank(handle, speed), f"{name_of(handle)}: {error}"))
             log.info("the OpenCL device %s is not used: %s", name_of(handle), error)
+    found.sort(key=operator.itemgetter(0))
+    usable, unusable = [], {}
+    for index, (_, device) in enumerate(found):
+        if isinstance(device, str):
+            unusable[str(index)] = device
+        else:
+            device.id = str(index)
+            usable.append(device)
     if not usable:
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in unusable.items())
         raise DeviceError(
-            f"no OpenCL device can be used ({reasons}): pip install hetero-opencl[intel] installs another one"
+            f"no OpenCL device can be used ({'; '.join(unusable.values())}): pip install hetero-opencl[intel] installs "
+            "another one"
         )
-    usable.sort(key=_rank)
-    for index, device in enumerate(usable):
-        device.id = str(index)
     return Devices(tuple(usable), unusable)
 
 
@@ -297,7 +309,7 @@ def _compiler_errors(error: Exception) -> str:
     return "; ".join(lines[:MAX_ERRORS]) or str(error)
 
 
-def _rank(device: OpenCLDevice) -> tuple[int, float]:
+def _rank(handle: cl.Device, speed: float) -> tuple[int, float]:
     """Return the sort key of a device: its kind, then for CPU runtimes the speed, the fastest first."""
-    kind = next((rank for rank, kind in enumerate(_KINDS) if device.handle.type & kind), len(_KINDS))
-    return kind, -device.profile.flops_per_second if device.profile.is_cpu_like else 0
+    kind = next((rank for rank, kind in enumerate(_KINDS) if handle.type & kind), len(_KINDS))
+    return kind, -speed if handle.type & cl.device_type.CPU else 0

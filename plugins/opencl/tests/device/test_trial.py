@@ -1,14 +1,18 @@
 """A driver that aborts or computes wrong results does not end the program: the next one is used, or none."""
 
 import json
+import re
 
 import pyopencl as cl
 import pytest
-from hetero_opencl.device import pocl, trial
-from hetero_opencl.device.device import present_devices
+from hetero_opencl.device import device, pocl, trial
+from hetero_opencl.device.device import OpenCLDevice, present_devices
 from hetero_opencl.device.device_profile import Measurements
 from hetero_opencl.device.platforms import all_devices
+from hetero_opencl.plugin import OpenCLPlugin
 
+from hetero import Core, Model, Parameter, Type, ops
+from hetero.system.errors import DeviceError
 from tests.faulty_driver import aborting_driver, idle_driver
 from tests.interpreter import run_python
 
@@ -18,7 +22,8 @@ MISTAKEN_NAMES = ["generic", "znver3", *(["icelake-client"] if "avx512f" in pocl
 DEVICES = """
 import json, hetero
 core = hetero.Core()
-names = [core.get_property(name, "FULL_DEVICE_NAME") for name in core.available_devices if name.startswith("GPU")]
+gpus = [name for name in core.available_devices if name.startswith("GPU")]
+names = {name: core.get_property(name, "FULL_DEVICE_NAME") for name in gpus}
 print(json.dumps([names, core.unavailable_devices]))
 """
 RUN = """
@@ -38,7 +43,7 @@ def processor():
     """Each test runs once: kernels for GPUs make no difference here."""
 
 
-def devices(environment) -> tuple[list[str], dict[str, str]]:
+def devices(environment) -> tuple[dict[str, str], dict[str, str]]:
     return json.loads(run_python(DEVICES, **environment)[0])
 
 
@@ -46,7 +51,7 @@ def devices(environment) -> tuple[list[str], dict[str, str]]:
 def test_if_every_compiler_aborts_the_model_runs_on_template(tmp_path):
     environment = aborting_driver(tmp_path)
     usable, unavailable = devices(environment)
-    assert usable == []
+    assert usable == {}
     assert "SIGABRT (LLVM ERROR: Cannot emit physreg copy instruction)" in unavailable["GPU"]
     printed, logged = run_python(RUN, **environment)
     assert printed == "TEMPLATE"
@@ -59,9 +64,9 @@ def test_if_every_compiler_aborts_the_model_runs_on_template(tmp_path):
 def test_the_next_runtime_takes_the_place_of_one_that_fails(tmp_path, driver):
     environment = driver(tmp_path, PLATFORMS[0])
     usable, unavailable = devices(environment)
-    assert usable and not any(PLATFORMS[0] in name for name in usable)
-    ((name, reason),) = [(name, reason) for name, reason in unavailable.items() if PLATFORMS[0] in name]
-    assert name.startswith("GPU: ")
+    assert PLATFORMS[1] in usable["GPU.1"] and not any(PLATFORMS[0] in name for name in usable.values())
+    reason = unavailable["GPU.0"]
+    assert PLATFORMS[0] in reason and "GPU.1" not in unavailable
     assert ("SIGABRT" if driver is aborting_driver else "computes a matrix product, ") in reason
     assert run_python(RUN, **environment)[0].startswith("GPU")
 
@@ -91,6 +96,62 @@ def test_runtimes_of_one_processor_are_ordered_by_their_speed(monkeypatch):
     found = [device.handle for device in present_devices.__wrapped__().usable]
     order = [handle for handle in found if handle.type & cl.device_type.CPU]
     assert order == sorted(order, key=speeds.__getitem__)
+
+
+def no_device(number: int):
+    """Return OpenCLDevice that fails for the device of a number, as if its driver did not initialize any more."""
+    handle = present_devices().usable[number].handle
+
+    def make(found, profile):
+        if found == handle:
+            raise DeviceError("making a context failed")
+        return OpenCLDevice(found, profile)
+
+    return make
+
+
+@pytest.mark.skipif(len(PLATFORMS) < 2, reason="one OpenCL runtime works on this machine")
+@pytest.mark.parametrize(
+    ("number", "fault"), [(0, "verdict"), (0, "context"), (0, "driver"), (1, "context"), (1, "driver")]
+)
+def test_a_device_that_fails_keeps_its_number(monkeypatch, number, fault, caplog):
+    """One that fails in its trial was never measured, and comes before those that were."""
+    before = present_devices().usable
+    failing, other = before[number], before[1 - number]
+    if fault == "verdict":
+        verdict_on = trial.verdict_on
+        monkeypatch.setattr(
+            trial, "verdict_on", lambda h: trial.Verdict("it aborts") if h == failing.handle else verdict_on(h)
+        )
+    elif fault == "context":
+        monkeypatch.setattr(device, "OpenCLDevice", no_device(number))
+    else:
+        profile_of, lost = device.profile_of, cl.RuntimeError("clGetDeviceInfo", -2, "lost")
+
+        def profile(handle, measurements):
+            if handle == failing.handle:
+                raise lost
+            return profile_of(handle, measurements)
+
+        monkeypatch.setattr(device, "profile_of", profile)
+    found = present_devices.__wrapped__()
+    monkeypatch.setattr("hetero_opencl.plugin.present_devices", lambda: found)
+    core = Core()
+    core.register_plugin(OpenCLPlugin, "DRIVER")
+    names = [name for name in core.available_devices if name.startswith("DRIVER")]
+    assert names == (["DRIVER.1"] if number == 0 else ["DRIVER"])
+    assert core.get_property(names[0], "FULL_DEVICE_NAME") == other.full_name
+    assert core.get_property(f"DRIVER.{1 - number}", "FULL_DEVICE_NAME") == other.full_name
+    problem = f"device DRIVER.{number} is not available: {failing.full_name}: "
+    x = Parameter(Type.f32, [2])
+    model = Model(ops.Exp(x), [x])
+    for name, options in ((f"DRIVER.{number}", {}), ("DRIVER", {"DEVICE_ID": str(number)})):
+        with pytest.raises(DeviceError, match=f"^{re.escape(problem)}"):
+            core.compile_model(model, name, options)
+    assert core.unavailable_devices[f"DRIVER.{number}"].startswith(failing.full_name)
+    compiled = core.compile_model(model, f"HETERO:DRIVER.{number},TEMPLATE")
+    assert compiled.get_property("EXECUTION_DEVICES") == ["TEMPLATE"]
+    assert f"HETERO goes on without a device: {problem}" in caplog.text
 
 
 @pytest.mark.slow
