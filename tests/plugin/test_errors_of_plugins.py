@@ -216,6 +216,8 @@ def test_lists_of_devices_leave_out_those_that_fail(error):
     assert {"A", "B"} <= {*core.available_devices}
     plugin.place = "devices"
     assert "B" in core.available_devices and "A" not in core.available_devices
+    for devices in ("HETERO:A,B", "AUTO:A,B", "HETERO:A.0,B"):
+        np.testing.assert_array_equal(infer(core, devices), Y)
     plugin.place = "unavailable_devices"
     assert core.unavailable_devices["A"] == f"A failed to list its unavailable devices: {error.__name__}: odd"
 

@@ -17,7 +17,7 @@ from hetero.dispatch.devices.listed_device import ListedDevice
 from hetero.dispatch.devices.names import kind_of
 from hetero.plugin import Plugin, full_name
 from hetero.properties import Property, PropertyTable
-from hetero.system.errors import DeviceError, PropertyError
+from hetero.system.errors import DeviceError, PropertyError, device_errors
 from hetero.system.messages import get_logger
 
 
@@ -50,9 +50,9 @@ def named_devices(
 def find_devices(user: Plugin, names: Sequence[str]) -> dict[str, tuple[Plugin, dict[str, Any]]]:
     """Return the plugin and the options (such as DEVICE_ID) of each device name.
 
-    A device that is installed but unavailable, such as one without a driver, is left out with a warning. Raises
-    DeviceError if no device remains, for an unknown name, for a device named twice (``GPU`` is ``GPU.0``), and for a
-    virtual device, which has no devices of its own.
+    A device that is installed but unavailable, such as one without a driver, or that fails, is left out with a warning.
+    Raises DeviceError if no device remains, for an unknown name, for a device named twice (``GPU`` is ``GPU.0``), and
+    for a virtual device, which has no devices of its own.
     """
     host = user.host
     if not names:
@@ -64,15 +64,16 @@ def find_devices(user: Plugin, names: Sequence[str]) -> dict[str, tuple[Plugin, 
     for name in names:
         try:
             plugin, options = host.resolve_device(name)
+            with device_errors(f"{name} failed to list its devices"):
+                device = full_name(plugin.name, plugin.device(options).id)
         except DeviceError as error:
-            if not {name, kind_of(name)} & host.unavailable_devices.keys():
+            if not (error.is_of_device or {name, kind_of(name)} & host.unavailable_devices.keys()):
                 raise
             unavailable[name] = error
             continue
         if plugin.is_virtual:
             which = "itself" if plugin.name == user.name else f"{plugin.name}, which is a virtual device too"
             raise DeviceError(f"{user.name}:{','.join(names)} cannot use {which}: name other devices")
-        device = full_name(plugin.name, plugin.device(options).id)
         if device in name_of:
             earlier = name_of[device]
             twice = f"{name} twice" if earlier == name else f"{earlier} and {name}, which are one device"
@@ -122,11 +123,12 @@ def make_devices(
         own = {**per_device.get(plugin.name, {}), **per_device.get(name, {})}
         if props.device.id in own:
             raise PropertyError(f"DEVICE_PROPERTIES of {name} cannot choose a {props.device.id}: name the other device")
-        try:
-            plugin.property_table({**options, **own})
-        except PropertyError as error:
-            raise PropertyError(f"DEVICE_PROPERTIES: {error}") from error
         values = {**options, **known, **own}
-        plugin.property_table(values)  # a PropertyError after this one is the mistake of the device
+        with device_errors(f"{name} failed to check its properties"):
+            try:
+                plugin.property_table({**options, **own})
+            except PropertyError as error:
+                raise PropertyError(f"DEVICE_PROPERTIES: {error}") from error
+            plugin.property_table(values)  # a PropertyError after this one is the mistake of the device
         devices.append(ListedDevice(name, plugin, values))
     return devices
