@@ -66,9 +66,11 @@ class PooledInferRequest(SyncInferRequest):
     def cancel(self) -> None:
         super().cancel()
         running = self._running
-        if running is not None:
-            running.cancel()
-        self._pool.wake()
+        try:
+            if running is not None:
+                running.cancel()
+        finally:
+            self._pool.wake()
 
     def check_context(self, port: Output, tensor: RemoteTensor) -> None:
         if not self.takes(tensor):

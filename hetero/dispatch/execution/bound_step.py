@@ -9,13 +9,12 @@ from hetero.core.tensor import Tensor
 from hetero.dispatch.cutting.plan import ExecutionStep, StepError, step_errors
 from hetero.dispatch.execution.boundary_tensor import PATTERNS, BoundaryTensor, MarkedOutput, UnmarkedOutput
 from hetero.dispatch.execution.shared_variable import SharedVariable
+from hetero.dispatch.report import log
 from hetero.graph import Output, port_name
 from hetero.plugin import SyncInferRequest, Timer, check_tensor
-from hetero.system.errors import DeviceError, device_errors, reason_of
-from hetero.system.messages import get_logger
+from hetero.system.errors import DeviceError, HeteroError, device_errors
 from hetero.system.tracing import is_traced
 
-log = get_logger("hetero.HETERO")
 # Minimum number of unchanged bytes that prove an output unwritten if the step cannot run again to confirm it: shorter
 # results may equal the pattern by chance.
 MIN_CERTAIN_BYTES = 8
@@ -123,12 +122,13 @@ class BoundStep:
                 self.request.run_stages(self._waiting)
 
     def cancel(self) -> None:
-        """Cancel the step, if it runs. If the device fails at that, which is logged, the step runs to its end."""
+        """Cancel the step, without an error if the device fails at that: other steps are to be cancelled too."""
+        self.request.cancelled = True
         try:
-            self.request.cancel()
-        except Exception as error:
-            where = f"{self.step.device} failed to cancel an inference of '{self.step.compiled.name}'"
-            log.warning("%s: %s", where, reason_of(error))
+            with device_errors(f"{self.step.device} failed to cancel '{self.step.compiled.name}'"):
+                self.request.cancel()
+        except HeteroError as error:
+            log.warning("%s", error)
 
     def _check_outputs(self) -> None:
         """Raise DeviceError if an output is unwritten, or of a type or shape that does not fit its port."""

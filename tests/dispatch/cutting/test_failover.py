@@ -380,6 +380,38 @@ def test_an_abandoned_step_writes_nowhere(caplog):
     np.testing.assert_allclose(own, Y, rtol=1e-6)
 
 
+def test_a_device_that_fails_to_cancel_a_hanging_step_is_dropped_too(monkeypatch, caplog):
+    def cancel(self):
+        raise SystemExit(3)
+
+    monkeypatch.setattr("tests.dispatch.faulty._Request.cancel", cancel, raising=False)
+    a = Faulty("hang")
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", TIMEOUT)
+    limit_inferences(compiled, 50)
+    requests = [compiled.create_infer_request() for _ in range(3)]
+    for request in requests:
+        request.start_async(X)
+    for request in requests:
+        assert request.wait_for(20000)
+        np.testing.assert_allclose(request.results[0], Y, rtol=1e-6)
+    a.released.set()
+    assert "A failed to cancel 'chain/0': SystemExit: 3" in warnings_in(caplog)
+    assert compiled.get_property("EXECUTION_DEVICES") == ["B"]
+
+
+def test_all_devices_are_cancelled_if_one_fails_at_that(monkeypatch):
+    def cancel(self):
+        raise KeyError("lost")
+
+    monkeypatch.setattr("tests.dispatch.faulty._Request.cancel", cancel, raising=False)
+    a = Faulty("cancel", accepts=no_exp)
+    request = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B").create_infer_request()
+    a.cancel = request.cancel
+    with pytest.raises(CancelledError):
+        request.infer(X)
+    assert all(step.request.cancelled for step in request._request.request.bound.steps)
+
+
 def branches() -> Model:
     x = Parameter(Type.f32, [1, 4], name="x")
     return Model([ops.Exp(x, name="exp"), ops.Tanh(x, name="tanh")], [x], "branches")
