@@ -125,7 +125,7 @@ class BoundStep:
         """Cancel the step, without an error if the device fails at that: other steps are to be cancelled too."""
         self.request.cancelled = True
         try:
-            with device_errors(f"{self.step.device} failed to cancel '{self.step.compiled.name}'"):
+            with device_errors(f"{self.step.device} failed to cancel an inference of '{self.step.compiled.name}'"):
                 self.request.cancel()
         except HeteroError as error:
             log.warning("%s", error)

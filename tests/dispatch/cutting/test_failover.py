@@ -395,7 +395,7 @@ def test_a_device_that_fails_to_cancel_a_hanging_step_is_dropped_too(monkeypatch
         assert request.wait_for(20000)
         np.testing.assert_allclose(request.results[0], Y, rtol=1e-6)
     a.released.set()
-    assert "A failed to cancel 'chain/0': SystemExit: 3" in warnings_in(caplog)
+    assert "A failed to cancel an inference of 'chain/0': SystemExit: 3" in warnings_in(caplog)
     assert compiled.get_property("EXECUTION_DEVICES") == ["B"]
 
 

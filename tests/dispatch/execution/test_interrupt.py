@@ -1,7 +1,9 @@
 """Ctrl-C while infer() waits for steps on the scheduler's threads."""
 
 import threading
+import time
 from concurrent.futures import Future
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -44,21 +46,28 @@ class Interrupted(PickyPlugin):
 
 
 class _Awaited(Future):
-    """A Future that sets ``waiting`` when a thread begins to wait for it."""
+    """A Future that counts the threads that began to wait for it, without a lock that Ctrl-C could leave locked."""
 
-    waiting = threading.Event()
+    waits: ClassVar[list[None]] = []
 
     def result(self, timeout=None):
-        self.waiting.set()
+        self.waits.append(None)
         return super().result(timeout)
 
 
 @pytest.fixture
-def waiting(monkeypatch):
-    """Set when the caller of infer() begins to wait for the steps."""
+def wait_for_waits(monkeypatch):
+    """Wait until the caller of infer() has begun to wait for the steps that many times."""
     monkeypatch.setattr(infer_request, "Future", _Awaited)
-    _Awaited.waiting.clear()
-    return _Awaited.waiting
+    _Awaited.waits.clear()
+
+    def wait(count):
+        end = time.monotonic() + PATIENCE
+        while len(_Awaited.waits) < count:
+            assert time.monotonic() < end
+            time.sleep(0.001)
+
+    return wait
 
 
 def check(request) -> None:
@@ -68,9 +77,9 @@ def check(request) -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"DEVICE_TIMEOUT": 60_000}], ids=["", "with a timeout"])
-def test_the_inference_is_cancelled_and_has_ended(waiting, options):
+def test_the_inference_is_cancelled_and_has_ended(wait_for_waits, options):
     def interrupt(step):
-        assert waiting.wait(PATIENCE)
+        wait_for_waits(1)
         press_control_c()
         assert step.compiled_model.plugin.told.wait(PATIENCE)
         step.check_cancelled()
@@ -88,14 +97,14 @@ def test_the_inference_is_cancelled_and_has_ended(waiting, options):
         check(request)
 
 
-def test_a_device_that_ignores_it_is_left_behind_at_the_second_time(waiting):
+def test_a_device_that_ignores_it_is_left_behind_at_the_second_time(wait_for_waits):
     with Gate() as gate:
 
         def interrupt(step):
-            assert waiting.wait(PATIENCE)
-            waiting.clear()
+            wait_for_waits(1)
             press_control_c()
-            assert step.compiled_model.plugin.told.wait(PATIENCE) and waiting.wait(PATIENCE)
+            assert step.compiled_model.plugin.told.wait(PATIENCE)
+            wait_for_waits(2)
             press_control_c()
             gate.wait()
 
