@@ -14,6 +14,7 @@ import numpy as np
 
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
+from hetero.system.allocation import as_text
 from hetero.system.errors import TensorError
 
 
@@ -126,9 +127,9 @@ def unbox(array: np.ndarray) -> Any:
 
 
 def _as_item(value: Any, element_type: ElementType) -> np.ndarray:
-    array = np.asarray(value)
+    array = as_text(np.asarray(value))
     if element_type.is_dynamic() or array.dtype == element_type.to_dtype():
         return array
-    if element_type is not Type.string or array.dtype.kind not in "OUS":
+    if element_type is not Type.string or array.dtype.kind not in "OU":
         raise TensorError(f"an item must have the element type {element_type}, but has {array.dtype}")
     return array.astype(np.str_)

@@ -25,6 +25,7 @@ from hetero.core.tensor_memory import (
     with_shape,
 )
 from hetero.core.types import Type
+from hetero.system.allocation import as_text
 from hetero.system.errors import ArgumentTypeError, TensorError
 
 # DLDeviceType values of memory that the host can read: kDLCPU, kDLCUDAHost, kDLROCMHost and kDLCUDAManaged.
@@ -119,7 +120,7 @@ class Tensor:
         else:
             array = as_array(source)
             if array.dtype.kind == "S":
-                array = np.char.decode(array, "utf-8")
+                array = as_text(array)
             self._data = array if shared_memory else allocate(lambda *_: np.array(array), array.shape, array.dtype)
         self._memory = self._data  # the whole allocation; after set_shape the data may be a part of it
         self._owns_memory = not shared_memory
@@ -165,7 +166,7 @@ class Tensor:
         array = self.array
         if shares_bytes(self.element_type):
             return packed_bytes(array, self.element_type, self._padding, self._set_packed)
-        return array if array.dtype.kind != "U" else np.char.encode(array, "utf-8")
+        return array if array.dtype.kind not in "UT" else self.bytes_data
 
     def _set_packed(self, data: np.ndarray) -> None:
         """Set all elements from packed bytes. Raises TensorError if these are too few."""
@@ -228,7 +229,7 @@ class Tensor:
     @property
     def bytes_data(self) -> np.ndarray:
         """A copy of the strings as UTF-8. Raises TensorError if the elements are not strings."""
-        return np.char.encode(self._strings(), "utf-8")
+        return np.char.encode(as_text(self._strings()), "utf-8")
 
     @bytes_data.setter
     def bytes_data(self, strings: Any) -> None:
@@ -242,11 +243,7 @@ class Tensor:
     def _set_strings(self, strings: Any, shape: Sequence[int]) -> None:
         """Replace the contents by a copy. Memory of the user holds strings up to a fixed length; longer ones raise."""
         self._strings()
-        array = np.asarray(strings)
-        if array.dtype.kind == "S":
-            array = np.char.decode(array, "utf-8")
-        elif array.dtype.kind == "T":
-            array = array.astype(np.str_)
+        array = as_text(np.asarray(strings))
         if array.dtype.kind != "U" or array.size != math.prod(shape):
             raise TensorError(f"a tensor of strings of the shape {list(shape)} takes as many strings, not {array!r}")
         array = array.reshape(shape)

@@ -20,6 +20,7 @@ from hetero.graph.layouts import HasLayout
 from hetero.graph.node import Node
 from hetero.graph.operation import Op
 from hetero.graph.port import Output
+from hetero.system.allocation import as_text
 from hetero.system.errors import GraphError
 
 
@@ -90,7 +91,10 @@ class Constant(Op, opset=1):
             value = source.array if hasattr(source, "element_type") else np.asarray(source)
             is_copied = shape is False or shared_memory is False
             value = value.copy() if is_copied else value
-        self.data = value.view()
+        try:
+            self.data = as_text(value).view()
+        except ValueError as error:
+            raise GraphError(f"a Constant cannot hold these strings: {error}") from error
         self.data.setflags(write=False)
         super().__init__(name=name)
 

@@ -62,6 +62,9 @@ class Plugin:
     passes: Sequence[Pass] = ()
     #: Whether it runs models on other devices, as HETERO does, and has no device of its own (optional).
     is_virtual = False
+    #: Whether it holds strings (optional). If not, a query refuses the operations that read or write some, also those
+    #: that ``passes`` compute.
+    has_strings = True
 
     def __init_subclass__(cls) -> None:
         for method, about in _TRACED.items():
@@ -150,7 +153,7 @@ class Plugin:
         transformed = self.transform_model(model.clone(), properties)
         refused = self.unsupported_nodes(transformed, properties, device)
         name = full_name(self.name, device.id or properties.value_of(props.device.id))
-        result = get_supported_nodes(model, transformed, refused.get, name)
+        result = get_supported_nodes(model, transformed, refused.get, name, self.has_strings)
         if not result.refused and type(self).compile_model is Plugin.compile_model:
             result.prepared = PreparedModel(self, device, properties, Ports.of(model), transformed)
         return result

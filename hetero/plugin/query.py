@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Parameter, Result, is_terminal, walk_nested
 from hetero.graph.rt_info import original_names
 from hetero.system.errors import UnsupportedOperationError
@@ -30,13 +31,18 @@ class QueryResult(dict[str, str]):
 
 
 def get_supported_nodes(
-    model: Model, transformed: Model, is_supported: Callable[[Node], str | None], device: str
+    model: Model,
+    transformed: Model,
+    is_supported: Callable[[Node], str | None],
+    device: str,
+    has_strings: bool = True,
 ) -> QueryResult:
     """Ask ``is_supported`` about every node of the transformed model and map the answers to the original names.
 
     ``is_supported`` returns None for a supported node, else the reason why not. The result for a fused node holds for
     all operations that it was fused from. A node that the transformation removed is supported if one of its readers is,
-    as are Parameters and Constants; a Result is supported if its source is.
+    as are Parameters and Constants; a Result is supported if its source is. Without ``has_strings`` operations with
+    strings are refused, even if the transformation computed them: another device may need the results.
     """
     result = QueryResult()
     accepted: set[str] = set()
@@ -49,6 +55,9 @@ def get_supported_nodes(
                 accepted.add(name)
             else:
                 result.refused[name] = reason
+    for node in () if has_strings else model.get_ordered_ops():
+        if not is_terminal(node) and Type.string in {v.element_type for v in (*node.input_values(), *node.outputs())}:
+            result.refused.setdefault(node.friendly_name, "the device has no strings")
     accepted -= result.refused.keys()
     _follow_readers(model, accepted, result)
     result.update((node.friendly_name, device) for node in model.get_ordered_ops() if node.friendly_name in accepted)

@@ -15,6 +15,7 @@ from hetero.core.tensor import Tensor, as_array
 from hetero.core.types import Type
 from hetero.graph import Output, find_port, port_name
 from hetero.graph.port import PortKey, describe_ports
+from hetero.system.allocation import as_text
 from hetero.system.errors import (
     ArgumentTypeError,
     GraphError,
@@ -413,11 +414,12 @@ def _as_strings(port: Output, array: np.ndarray) -> np.ndarray:
     """Return a copy of the array with elements of type str. Raises TensorError for other elements."""
     if array.dtype.kind == "O" and all(isinstance(item, (str, bytes)) for item in array.reshape(-1).tolist()):
         array = array.astype(np.bytes_ if array.size and isinstance(array.flat[0], bytes) else np.str_)
-    if array.dtype.kind == "S":
-        return np.char.decode(array, "utf-8")
-    if array.dtype.kind not in "UT":
+    if array.dtype.kind not in "SUT":
         raise TensorError(f"input '{port_name(port)}' takes strings, but the array has {array.dtype}")
-    return array.astype(np.str_)
+    try:
+        return array.copy() if array.dtype.kind == "U" else as_text(array)
+    except ValueError as error:
+        raise TensorError(f"input '{port_name(port)}': {error}") from error
 
 
 def _as_input(port: Output, value: Any, share: bool) -> Tensor | np.ndarray:

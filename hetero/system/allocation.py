@@ -37,6 +37,21 @@ def string_array(texts: Sequence[str]) -> np.ndarray:
     return np.array(texts, np.str_)
 
 
+def as_text(array: np.ndarray) -> np.ndarray:
+    """Return an array of UTF-8 (bytes) or of numpy's StringDType as numpy's default type of text; others as they are.
+
+    Raises ValueError if strings are missing, or one long string would make the array far too large.
+    """
+    if array.dtype.kind == "S":
+        return np.char.decode(array, "utf-8")
+    if array.dtype.kind == "T":  # numpy itself converts these only to text of a given length
+        texts = array.reshape(-1).tolist()
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError("an array of strings must not have missing values")
+        return string_array(texts).reshape(array.shape)
+    return array
+
+
 def check_strings(texts: Sequence[str]) -> None:
     """Raise ValueError if an array of these strings takes far more memory than the strings themselves.
 

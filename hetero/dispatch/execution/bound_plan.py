@@ -162,10 +162,9 @@ class BoundPlan:
         step.set_tensor(writer.port, tensor)
         if isinstance(tensor, BoundaryTensor):
             step.outputs[writer.port] = tensor
-        elif is_plain(writer.port) and not isinstance(tensor, RemoteTensor):
-            step.outputs[writer.port] = MarkedOutput(writer.port, tensor)
         else:
-            step.outputs[writer.port] = UnmarkedOutput()
+            is_remote = isinstance(tensor, RemoteTensor)
+            step.outputs[writer.port] = UnmarkedOutput() if is_remote else MarkedOutput(writer.port, tensor)
 
     def _bind_input(self, reader: StepPort, tensor: Tensor) -> None:
         step = self.steps[reader.step]
@@ -198,7 +197,7 @@ class BoundPlan:
             self._separate_outputs()
         for port in self._request.compiled_model.inputs if self._stand_ins else ():
             if port in self._stand_ins:
-                self._stand_ins[port].copy_from(self._request.get_tensor(port))
+                copy_between(self._request.get_tensor(port), self._stand_ins[port])
 
     @property
     def needs_threads(self) -> bool:
@@ -265,10 +264,10 @@ class BoundPlan:
         """
         assigned = self._share_assigned()
         for value, port in self._copied:
-            self._stand_ins.get(port, self._request.get_tensor(port)).copy_from(self._tensor_of[value])
+            copy_between(self._tensor_of[value], self._stand_ins.get(port, self._request.get_tensor(port)))
         for port in self._request.compiled_model.outputs if self._stand_ins else ():
             if port in self._stand_ins:
-                self._request.get_tensor(port).copy_from(self._stand_ins[port])
+                copy_between(self._stand_ins[port], self._request.get_tensor(port))
         for state, tensor in assigned:
             state.take_snapshot(tensor)
 
@@ -324,6 +323,14 @@ class BoundPlan:
                 name = f"copy of '{port_name(value)}'"
                 infos.append(ProfilingInfo(name, COPY, "host", timer.real_time, timer.cpu_time))
         return infos
+
+
+def copy_between(source: Tensor, target: Tensor) -> None:
+    """Copy a tensor to another one, which takes on its type too if it owns its memory: the port's may be dynamic."""
+    if source.element_type is target.element_type:
+        target.copy_from(source)
+    else:
+        target.take(Tensor(source).array)
 
 
 def _tensor_like(tensor: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hetero.core.containers import ElementType
+from hetero.core.containers import ElementType, box
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
 from hetero.dispatch.cutting.plan import smallest_shape
@@ -33,7 +33,7 @@ def first_elements(data: np.ndarray) -> np.ndarray:
     if not data.size:
         return data.reshape(-1)
     row = data[(0,) * (data.ndim - 1)] if data.ndim else data.reshape(1)
-    return row[: len(PATTERNS[0]) // data.itemsize]
+    return row[: max(len(PATTERNS[0]) // data.itemsize, 1)]
 
 
 def write_pattern(elements: np.ndarray, pattern: bytes) -> None:
@@ -43,11 +43,17 @@ def write_pattern(elements: np.ndarray, pattern: bytes) -> None:
 
 def holds_pattern(elements: np.ndarray, pattern: bytes) -> bool:
     """Return whether elements are as ``write_pattern`` left them; False if there are none."""
+    if elements.dtype.kind in "OU":
+        pattern = _as_elements(pattern, elements.dtype)[: len(elements)].tobytes()
     return len(elements) > 0 and elements.tobytes() == pattern[: elements.nbytes]
 
 
 @functools.cache
 def _as_elements(pattern: bytes, dtype: np.dtype) -> np.ndarray:
+    if dtype.kind == "U":  # characters for private use, as many as a string has room for
+        return np.array(["".join(chr(0xF0000 + byte) for byte in pattern)] * len(pattern), dtype)
+    if dtype.kind == "O":  # the box of a sequence or an optional: a list that is no other one
+        return box([])[np.newaxis]
     return np.frombuffer(pattern, dtype, len(pattern) // dtype.itemsize)
 
 
@@ -69,7 +75,9 @@ class MarkedOutput:
         memory = self._tensor.region if isinstance(self._tensor, SharedTensor) else self._tensor.array
         if memory is not self._memory:
             self._memory, self._elements = memory, self._find_elements()
-            self.marked_bytes = self._elements.nbytes
+            is_number = self._elements.dtype.kind not in "OU"
+            # No string or list equals the pattern by chance.
+            self.marked_bytes = self._elements.nbytes if is_number else len(self._elements) * len(pattern)
         write_pattern(self._elements, pattern)
         self._pattern = pattern
 

@@ -40,6 +40,7 @@ class OneDnnPlugin(Plugin):
     """The processor, with the primitives of oneDNN. Raises DeviceError if the library is missing."""
 
     supported_properties = (*common_properties, inference_precision(Type.bf16))
+    has_strings = False
     passes = (
         fold_constant_if,
         upgrade_opset,

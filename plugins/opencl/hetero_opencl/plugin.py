@@ -61,6 +61,7 @@ class OpenCLPlugin(Plugin):
         memory_statistics, model_memory, inference_precision(Type.f16), props.tuning_file, props.device.details,
         *_HINTS,
     )  # fmt: skip
+    has_strings = False
     passes = (
         fold_constant_if,
         upgrade_opset,

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from hetero import Model, Parameter, Tensor, Type, ops
+from hetero import Constant, Model, Parameter, Tensor, Type, ops
 from hetero.dispatch.execution.boundary_tensor import PATTERNS
+from hetero.graph.rt_info import AFFINITY
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import Faulty, chain, no_exp, warnings_in
 
@@ -26,6 +27,41 @@ def test_the_device_is_dropped(fault, healthy, shape, accepts, caplog):
     for seed in range(6):
         x = np.random.default_rng(seed).standard_normal((2, shape[1]), np.float32)
         np.testing.assert_allclose(request.infer(x)[0], np.tanh(np.exp(np.maximum(x, 0))), rtol=1e-6)
+    (warning,) = warnings_in(caplog)
+    assert "no longer on A: A did not write the output '" in warning
+
+
+def doubled(x):
+    return ops.Add(x, x)
+
+
+@pytest.mark.parametrize("is_boundary", [False, True], ids=["output", "boundary"])
+@pytest.mark.parametrize("healthy", [1, 2])
+@pytest.mark.parametrize(
+    ("kind", "inner", "outer", "inputs", "expected"),
+    [
+        (Type.string, lambda x: ops.StringConcat(x, Constant(np.array(["!"]))), lambda x: ops.StringConcat(x, x),
+         [["a", "bb"], ["c", "dd"]], lambda x, n: [f"{text}!" * n for text in x]),
+        (Type.f32, lambda x: ops.SequenceConstruct([x, x]), lambda x: ops.SequenceAt(x, np.int64(0)),
+         [np.float32([1, 2]), np.float32([3, 4])], lambda x, n: x.tolist() if n > 1 else [x.tolist()] * 2),
+        (Type.dynamic, doubled, doubled, [np.float32([1, 2]), np.int64([3, 4])], lambda x, n: (2**n * x).tolist()),
+    ],
+    ids=["strings", "sequence", "dynamic type"],
+)  # fmt: skip
+def test_strings_sequences_and_dynamic_types(kind, inner, outer, inputs, expected, healthy, is_boundary, caplog):
+    a = Faulty("unwritten", healthy)
+    parameter = Parameter(kind, [-1])
+    value = inner(parameter)
+    value.rt_info[AFFINITY] = "A"
+    if is_boundary:
+        value = outer(value)
+        value.rt_info[AFFINITY] = "B"
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(Model(value, [parameter], "m"), "HETERO:A,B")
+    request = compiled.create_infer_request()
+    for given in inputs:
+        found = request.infer([np.array(given)])[0]
+        found = [item.tolist() for item in found] if isinstance(found, list) else found.tolist()
+        assert found == expected(given, 1 + is_boundary)
     (warning,) = warnings_in(caplog)
     assert "no longer on A: A did not write the output '" in warning
 
