@@ -16,7 +16,8 @@ from openvino.utils.node_factory import NodeFactory
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.graph import Node
+from hetero.graph import Constant, Node
+from hetero.ops.control_flow.variables import VariableOp
 from hetero.ops.reduction import Reduction, TopKV1
 from hetero_openvino.memory import constant
 
@@ -43,6 +44,8 @@ def scalar(value: float, like: openvino.Output | Type) -> openvino.Output:
 
 def corrected(node: Node, made: openvino.Node) -> Values:
     """Return the outputs of OpenVINO's equivalent of a node: of ``made``, or of what corrects its result."""
+    if isinstance(node, (ops.Range, ops.RangeV1)):
+        return _ranged(node, made)
     if not node.get_input_element_type(0).is_real():
         return made.outputs()
     correction = _CORRECTIONS.get(node.type_info.name, _unchanged)
@@ -53,6 +56,30 @@ def corrected(node: Node, made: openvino.Node) -> Values:
         first = constant(np.array([0]), Type.i64).output(0)
         return [make("Squeeze", correction(node, lifted)[0], first)]
     return correction(node, made)
+
+
+def _ranged(node: Node, made: openvino.Node) -> Values:
+    """Return nothing if the step leads away from stop; OpenVINO's length is that of the way from start to stop."""
+    if not _follows_from_shapes(node):
+        start, stop, step = made.input_values()
+        ahead = make("Greater", step, scalar(0, step))
+        reached = make("Select", ahead, make("Maximum", start, stop), make("Minimum", start, stop))
+        made.input(1).replace_source_output(reached)
+    return made.outputs()
+
+
+def _follows_from_shapes(node: Node) -> bool:
+    """Return whether a node depends on nothing but constants and shapes."""
+    seen, waiting = set[Node](), [node]
+    while waiting:
+        ancestor = waiting.pop()
+        if ancestor in seen or isinstance(ancestor, (Constant, ops.ShapeOf, ops.ShapeOfV1)):
+            continue
+        if not ancestor.get_input_size() or isinstance(ancestor, VariableOp):
+            return False
+        seen.add(ancestor)
+        waiting += [value.node for value in ancestor.input_values()]
+    return True
 
 
 def _unchanged(node: Node, made: openvino.Node) -> Values:

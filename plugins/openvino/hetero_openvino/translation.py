@@ -16,7 +16,7 @@ from openvino import op
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
 from hetero.graph import Attribute, AttributeVisitor, Constant, Model, Node, Op, Output, Parameter, Result
-from hetero.ops import Divide, PRelu
+from hetero.ops import Divide, PRelu, Range, RangeV1
 from hetero.ops.control_flow.bodies import MultiSubGraphOp
 from hetero.ops.control_flow.control_flow import If, Loop, MergedInputDescription, TensorIterator
 from hetero.ops.control_flow.variables import AssignV3, ReadValue, ReadValueV3
@@ -24,6 +24,7 @@ from hetero.passes.intervals import I32, ITERATIONS, Interval, Intervals, hull
 from hetero_openvino import integers
 from hetero_openvino.corrections import corrected, factory
 from hetero_openvino.errors import message_of
+from hetero_openvino.indices import checked, unchecked_reason
 from hetero_openvino.limitations import limitation
 from hetero_openvino.memory import constant, hetero_type, openvino_type
 from hetero_openvino.weights import decompressed
@@ -186,7 +187,7 @@ class _Graph:
             return op.Parameter(_type_of(node.output(0)), _shape(node.partial_shape)).outputs()
         if isinstance(node, Constant):
             return constant(node.data, node.get_element_type()).outputs()
-        if (reason := limitation(node)) is not None:
+        if (reason := limitation(node) or unchecked_reason(node)) is not None:
             raise Untranslatable(reason)
         if (weights := decompressed(node)) is not None:
             return [weights]
@@ -195,7 +196,7 @@ class _Graph:
             raise Untranslatable(reason)
         if not isinstance(node, Op) or node.get_input_size() == 0 or isinstance(node, MultiSubGraphOp):
             return made.outputs()
-        if node.get_input_element_type(0).is_integral_number():
+        if node.get_input_element_type(0).is_integral_number() and not isinstance(node, (Range, RangeV1)):
             return integers.exact(node, made, self._intervals)
         return corrected(node, made)
 
@@ -224,7 +225,7 @@ class _Graph:
             # Or else OpenVINO multiplies by the reciprocal, whose rounding moves quantized values by a step. With this
             # key it divides constants the wrong way round.
             made.get_rt_info()[_EXACT_DIVISION] = True
-        return made
+        return checked(node, made)
 
     def _with_bodies(self, node: MultiSubGraphOp, inputs: list[openvino.Output]) -> openvino.Node:
         made = _WITH_BODIES[type(node)]()

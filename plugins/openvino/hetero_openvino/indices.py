@@ -1,0 +1,144 @@
+"""Indices that OpenVINO does not check: out of range, it reads or writes memory of others, or ends the process.
+
+They are replaced by valid ones, and the results that they select by what the device GPU gives: 0, infinity as a loss.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import openvino
+
+from hetero import ops
+from hetero.core.types import Type
+from hetero.graph import Node, constant_array, is_constant
+from hetero_openvino.corrections import factory, make, scalar
+from hetero_openvino.memory import constant, hetero_type
+
+
+def unchecked_reason(node: Node) -> str | None:
+    """Return why the indices of a node cannot be checked, None if they can or need not be."""
+    axes = {ops.Slice: 4, ops.SliceScatter: 5, ops.Roll: 2}.get(type(node))
+    if axes is not None and axes < node.get_input_size() and not is_constant(node.input_value(axes)):
+        return "OpenVINO does not check axes that are not constants"
+    if isinstance(node, ops.Col2Im) and not is_constant(node.input_value(1)):
+        return "OpenVINO does not check that the columns fit an output size that is not a constant"
+    if isinstance(node, ops.GatherNDV5):
+        data, indices = (node.get_input_partial_shape(index) for index in range(2))
+        if not (data.has_rank and indices.has_rank and indices[-1].is_static):
+            return "OpenVINO does not check its indices, and the number of dimensions that they select is unknown"
+    if isinstance(node, ops.ScatterElementsUpdateV3) and not (
+        node.get_input_partial_shape(0).has_rank and is_constant(node.input_value(3))
+    ):
+        return "OpenVINO does not check its indices, and its axis is unknown"
+    if isinstance(node, ops.CTCLoss):
+        logits, labels = (node.get_input_partial_shape(index) for index in (0, 2))
+        if not (logits.has_rank and logits[2].is_static and labels.has_rank and labels[1].is_static):
+            return "OpenVINO does not check its labels, and the number of classes or labels is unknown"
+        blank = constant_array(node.input_value(4)) if node.get_input_size() > 4 else np.zeros(1)
+        if blank is None or not 0 <= blank.reshape(-1)[0] < logits[2].get_length():
+            return "OpenVINO does not check a blank label that is no constant, or none of the classes"
+    return None
+
+
+def checked(node: Node, made: openvino.Node) -> openvino.Node:
+    """Return OpenVINO's equivalent of a node with checked indices: ``made`` with other inputs, or one that reads it."""
+    if isinstance(node, ops.GatherV1) and not isinstance(node, ops.Gather):
+        # OpenVINO's older versions take negative indices for indices out of range.
+        attributes = {"batch_dims": node.batch_dims}
+        return factory("opset8").create("Gather", made.input_values(), attributes)
+    if isinstance(node, ops.GatherNDV5):
+        return _gather_nd(node, made)
+    if isinstance(node, (ops.ROIPooling, ops.PSROIPooling, ops.DeformablePSROIPooling)):
+        return _regions(made)
+    if isinstance(node, ops.CTCLoss):
+        return _loss(node, made)
+    if isinstance(node, ops.ScatterElementsUpdateV3):
+        return _scatter_elements(node, made)
+    if isinstance(node, (ops.SegmentMax, ops.CTCGreedyDecoderSeqLen)):
+        _raise_to(made, 1, 0)
+    return made
+
+
+def _gather_nd(node: ops.GatherNDV5, made: openvino.Node) -> openvino.Node:
+    indices, batch = made.input_value(1), node.batch_dims
+    depth = node.get_input_partial_shape(1)[-1].get_length()
+    kept = len(node.get_input_partial_shape(0)) - batch - depth
+    lengths = _lengths(made.input_value(0), batch, batch + depth, indices)
+    inside = make(
+        "LogicalAnd", make("GreaterEqual", indices, make("Negative", lengths)), make("Less", indices, lengths)
+    )
+    valid = make("ReduceLogicalAnd", inside, _vector(-1), keep_dims=True)
+    made.input(1).replace_source_output(make("Select", valid, indices, _number(0, indices)))
+    # As the batch dimensions may be joined, the result has the shape of the rows.
+    rows = _lengths(made.output(0), 0, len(node.get_output_partial_shape(0)) - kept, _vector())
+    shape = make("Concat", rows, _vector(*[1] * kept), axis=0) if kept else rows
+    return _select(make("Reshape", valid, shape, special_zero=False), made, 0)
+
+
+def _regions(made: openvino.Node) -> openvino.Node:
+    """Check the indices of images in the first column of regions."""
+    regions, zero = made.input_value(1), _number(0, made.input_value(1))
+    image = factory("opset8").create("Gather", [regions, _vector(0), _vector(1)], {}).output(0)
+    # -1 ends a list of regions.
+    inside = (
+        make("GreaterEqual", image, _number(-1, regions)),
+        make("Less", image, _lengths(made.input_value(0), 0, 1, regions)),
+    )
+    valid = make("LogicalAnd", *inside)
+    is_first = constant(np.arange(5)[None] == 0, Type.boolean).output(0)
+    invalid = make("LogicalAnd", make("LogicalNot", valid), is_first)
+    made.input(1).replace_source_output(make("Select", invalid, zero, regions))
+    return _select(make("Unsqueeze", valid, _vector(2, 3)), made, 0)
+
+
+def _loss(node: ops.CTCLoss, made: openvino.Node) -> openvino.Node:
+    """Check the labels, up to the length of each list."""
+    labels, lengths = made.input_value(2), made.input_value(3)
+    count = node.get_input_partial_shape(2)[1].get_length()
+    positions = constant(
+        np.arange(count)[None].astype(node.get_input_element_type(3).to_dtype()), node.get_input_element_type(3)
+    )
+    is_read = make("Less", positions.output(0), make("Unsqueeze", lengths, _vector(1)))
+    classes = _number(node.get_input_partial_shape(0)[2].get_length(), labels)
+    inside = make("LogicalAnd", make("GreaterEqual", labels, _number(0, labels)), make("Less", labels, classes))
+    made.input(2).replace_source_output(make("Select", inside, labels, _number(0, labels)))
+    valid = make(
+        "ReduceLogicalAnd", make("LogicalOr", inside, make("LogicalNot", is_read)), _vector(1), keep_dims=False
+    )
+    return _select(valid, made, np.inf)
+
+
+def _scatter_elements(node: ops.ScatterElementsUpdateV3, made: openvino.Node) -> openvino.Node:
+    """Replace indices that are too small, before the beginning, by one that is too large, which OpenVINO refuses."""
+    indices = made.input_value(1)
+    axis = int(constant_array(node.input_value(3)).reshape(-1)[0]) % len(node.get_input_partial_shape(0))
+    length = _lengths(made.input_value(0), axis, axis + 1, indices)
+    is_after = make("GreaterEqual", indices, make("Negative", length))
+    made.input(1).replace_source_output(make("Select", is_after, indices, length))
+    return made
+
+
+def _raise_to(made: openvino.Node, index: int, least: int) -> None:
+    """Replace numbers of an input that are less than ``least`` by that."""
+    values = made.input_value(index)
+    made.input(index).replace_source_output(make("Maximum", values, _number(least, values)))
+
+
+def _lengths(value: openvino.Output, begin: int, end: int, like: openvino.Output) -> openvino.Output:
+    """Return some dimensions of a value, in the element type of another one."""
+    shape = factory("opset3").create("ShapeOf", [value], {"output_type": "i64"}).output(0)
+    part = factory("opset8").create("Slice", [shape, _vector(begin), _vector(end), _vector(1)], {}).output(0)
+    return make("Convert", part, destination_type=like.get_element_type().get_type_name())
+
+
+def _number(value: float, like: openvino.Output) -> openvino.Output:
+    return scalar(value, hetero_type(like.get_element_type()))
+
+
+def _vector(*values: int) -> openvino.Output:
+    return constant(np.array(values, np.int64), Type.i64).output(0)
+
+
+def _select(valid: openvino.Output, made: openvino.Node, other: float) -> openvino.Node:
+    """Return a node that gives the result where it is valid, else a number."""
+    return make("Select", valid, made.output(0), _number(other, made.output(0))).get_node()
