@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from hetero.ops.control_flow.bodies import (
 )
 from hetero.ops.control_flow.control_flow import SubGraphOp, part_count
 from hetero.ops.control_flow.variables import AssignV3, ReadValueV3
+from hetero.reference.output_sizes import specialized
 from hetero.reference.program import Program
 from hetero.reference.registry import Array, Run, Runner, prepares
 
@@ -125,7 +126,7 @@ class _RepeatedBody:
         if isinstance(description, ConcatOutputDescription):
             values = kept[index]
             if not values:
-                return self._empty_concatenation(description)
+                return self._empty_concatenation(description, arrays)
             return np.concatenate(values if description.stride > 0 else values[::-1], description.axis)
         if isinstance(description, BodyOutputDescription) and description.iteration != -1:
             number, values = description.iteration, kept[index]
@@ -139,9 +140,10 @@ class _RepeatedBody:
             raise ValueError(f"output {description.output_index} has no value, as its body ran zero times")
         return arrays[initial]
 
-    def _empty_concatenation(self, description: ConcatOutputDescription) -> Array:
-        """Return the concatenation over zero iterations; unknown lengths are 0."""
-        result = self._node.body.results[description.body_value_index].output(0)
+    def _empty_concatenation(self, description: ConcatOutputDescription, arrays: Sequence[Array]) -> Array:
+        """Return the concatenation over zero iterations; lengths that do not follow from those of the inputs are 0."""
+        node = specialized(self._node, arrays)
+        result = cast(SubGraphOp, node).body.results[description.body_value_index].output(0)
         dtype = None if result.element_type.is_dynamic() else result.element_type.to_dtype()
         if not result.partial_shape.has_rank:
             return np.empty(0, dtype)

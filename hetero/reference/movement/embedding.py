@@ -8,6 +8,7 @@ from hetero import ops
 from hetero.core.types import lowest
 from hetero.reference.movement.indexing import checked_indices
 from hetero.reference.registry import Array, evaluates
+from hetero.system.allocation import check_allocation
 
 _Bags = ops.EmbeddingBagOffsets | ops.EmbeddingBagOffsetsSum | ops.EmbeddingSegmentsSum
 
@@ -87,6 +88,7 @@ def segment_max(node: ops.SegmentMax, data: Array, segment_ids: Array, num_segme
     if (ids[1:] < ids[:-1]).any():
         raise ValueError("segment_ids must be sorted")
     count = int(num_segments.reshape(-1)[0]) if num_segments is not None else int(ids[-1]) + 1 if ids.size else 0
+    check_allocation(8 * count + count * data[:1].nbytes, f"the table of {count} segments")
     starts, counts = _segments(ids, count)
     fill = 0 if node.fill_mode == "zero" else lowest(node.get_output_element_type(0).to_dtype())
     return _reduced(np.maximum, data, starts, counts, np.array(fill, data.dtype))
@@ -97,6 +99,8 @@ def sparse_fill_empty_rows(
     node: ops.SparseFillEmptyRows, values: Array, dense_shape: Array, indices: Array, default_value: Array
 ) -> tuple[Array, Array, Array]:
     rows = int(dense_shape.reshape(-1)[0])
+    if indices.size and not 0 <= indices[:, 0].min() <= indices[:, 0].max() < rows:
+        raise IndexError(f"the rows {indices[:, 0]} must be from 0 to {rows - 1}")
     empty = np.bincount(indices[:, 0], minlength=rows) == 0
     added = np.zeros((int(empty.sum()), 2), indices.dtype)
     added[:, 0] = np.flatnonzero(empty)

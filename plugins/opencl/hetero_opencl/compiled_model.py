@@ -9,8 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hetero import ops
 from hetero import properties as props
-from hetero.graph import Model, is_terminal
+from hetero.graph import Model, is_terminal, walk_nested
+from hetero.graph.unique_names import UniqueNames
 from hetero.passes import fold_weights
 from hetero.plugin import (
     STAGES,
@@ -51,6 +53,7 @@ class OpenCLCompiledModel(CompiledModel):
         # Only the copy gets decompressed weights, so the exported model stays small.
         self._decompressed = prepared.model.clone()
         fold_weights(self._decompressed)
+        _name_generators(self._decompressed)
         self.variables = [variable.info for variable in prepared.model.variables]
         self._constants = Constants(self.device)
         self._lowered: CreatedPrograms = weakref.WeakKeyDictionary()
@@ -131,3 +134,11 @@ class OpenCLCompiledModel(CompiledModel):
         request = self.create_sync_infer_request()
         stages = zip((self._feeding, self._feeding, self.executor, self.executor), STAGES)
         return AsyncInferRequest(request, [(executor, partial(request.run_stage, stage)) for executor, stage in stages])
+
+
+def _name_generators(model: Model) -> None:
+    """Give generators of random numbers names of their own, by which they keep their state; those in bodies last."""
+    unique, order = UniqueNames(), model.get_ordered_ops()
+    for node in dict.fromkeys((*order, *walk_nested(order))):
+        if isinstance(node, (ops.RandomUniform, ops.Multinomial)):
+            node.friendly_name = unique.take(node.friendly_name)

@@ -70,3 +70,27 @@ def test_slices_along_an_axis_that_is_counted_from_the_end(device, axis):
     every = node.get_concatenated_slices(successive.output(0), 0, 1, 1, -1, axis)
     compiled = Core().compile_model(Model([every], [data, start], "sums"), device)
     np.testing.assert_array_equal(compiled([x, np.zeros(part, np.float32)])[0], np.cumsum(x, axis))
+
+
+@pytest.mark.parametrize("stride", [1, -1])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("shape", [[3, 4], [-1, 4], [-1, -1]], ids=str)
+@pytest.mark.parametrize("device", DEVICES)
+def test_concatenated_values_follow_the_iterations_of_each_inference(device, shape, axis, stride):
+    """Without an iteration there is nothing along the axis; the other lengths stay, and nothing of the one before."""
+    count, start, carried = Parameter(Type.i64, []), Parameter(Type.f32, shape), Parameter(Type.f32, shape)
+    doubled, goes_on = op.result(op.add(carried, carried)), op.result(op.constant(True))
+    part = op.result(op.unsqueeze(doubled.input_value(0), np.int64(axis)))
+    node = op.loop(count, op.constant(True))
+    node.set_function(Model([goes_on, doubled, part], [carried], "body"))
+    node.set_special_body_ports([-1, 0])
+    node.set_merged_input(carried, start.output(0), doubled.output(0))
+    ends = (0, -1) if stride > 0 else (-1, 0)
+    scanned = node.get_concatenated_slices(part.output(0), ends[0], stride, 1, ends[1], axis)
+    request = Core().compile_model(Model([scanned], [count, start], "loop"), device).create_infer_request()
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    for iterations in (2, 0, 3, 0, 1):
+        parts = [np.expand_dims(x * 2 ** (step + 1), axis) for step in range(iterations)]
+        nothing = np.expand_dims(x, axis).take([], axis)
+        expected = np.concatenate([nothing, *parts[::stride]], axis)
+        np.testing.assert_array_equal(request.infer([np.int64(iterations), x])[0], expected, strict=True)

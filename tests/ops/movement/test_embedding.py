@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from hetero import ops
+from hetero import Core, Model, Parameter, Type, ops
 from hetero.reference import evaluate
+from hetero.system.errors import DeviceError
 from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shapes
 
 I32, I64 = np.int32, np.int64
@@ -111,3 +112,19 @@ REFUSED = [
 def test_what_cannot_be(case):
     name, opset, *arguments = case
     both_refuse(name, *arguments, opset=opset)
+
+
+@pytest.mark.parametrize("row", [4, 5, -1, 2**31, 2**40, -(2**63)])
+def test_rows_out_of_range_are_refused(row):
+    inputs = [np.float32([1, 2]), np.int64([4, 5]), np.int64([[0, 0], [row, 1]]), np.float32(3)]
+    with pytest.raises(IndexError, match="must be from 0 to 3"):
+        evaluate(ops.SparseFillEmptyRows(*inputs), inputs)
+
+
+def test_a_last_segment_that_no_memory_has_room_for_is_refused():
+    data, segments = Parameter(Type.f32, [2, 5]), Parameter(Type.i64, [2])
+    compiled = Core().compile_model(
+        Model(ops.SegmentMax(data, segments, None, "zero"), [data, segments], "m"), "TEMPLATE"
+    )
+    with pytest.raises(DeviceError, match=f"the table of {2**40 + 1} segments"):
+        compiled([np.ones((2, 5), np.float32), np.int64([0, 2**40])])

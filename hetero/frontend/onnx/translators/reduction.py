@@ -12,7 +12,7 @@ from hetero.frontend.numerics.reduction import log_sum_exp
 from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import axis_length, int64, rank_of, reshape, scalar_like
-from hetero.graph import Op, Output
+from hetero.graph import Op, Output, constant_array
 
 # Reduces a value over axes, and keeps these with length 1 if the flag is set.
 Reduction = Callable[[Output, Output, bool], Op]
@@ -22,10 +22,23 @@ def _extreme(numbers: Reduction, booleans: Reduction, limit: float, value: Outpu
     """Reduce by ``numbers`` or ``booleans``, by element type. ``limit``: the result for an empty value."""
     if value.element_type is Type.boolean:
         return booleans(value, axes, keep)
-    if value.element_type.is_real() and value.partial_shape.element_count() == 0:
-        # Infinite in ONNX, but finite in OpenVINO.
+    if not value.element_type.is_real():
+        return numbers(value, axes, keep)
+    # The result for no elements is infinite in ONNX, but finite in OpenVINO.
+    if value.partial_shape.element_count() == 0:
         return ops.Add(ops.ReduceSum(value, axes, keep), scalar_like(value, limit))
-    return numbers(value, axes, keep)
+    reduced = numbers(value, axes, keep)
+    if _has_elements(value, axes):
+        return reduced
+    lengths = ops.Gather(ops.ShapeOf(value), axes, int64(0))
+    is_empty = ops.Equal(ops.ReduceProd(lengths, int64([0]), False), int64(0))
+    return ops.Select(is_empty, scalar_like(value, limit), reduced)
+
+
+def _has_elements(value: Output, axes: Output) -> bool:
+    """Return whether the reduced axes are known to have elements."""
+    shape, known = value.partial_shape, constant_array(axes)
+    return shape.has_rank and known is not None and all(shape[axis].min_length for axis in known.reshape(-1).tolist())
 
 
 _REDUCTIONS: dict[str, Reduction] = {

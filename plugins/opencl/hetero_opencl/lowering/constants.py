@@ -53,7 +53,8 @@ class Constants:
     def kept(self, name: str, initial: np.ndarray) -> Buffer:
         """Return the buffer of that name, which kernels may modify; it is created with the contents ``initial``."""
         if name not in self._kept:
-            self._kept[name] = Buffer(initial.nbytes, _finished(self._upload(initial)), initial)
+            # Two programs may be lowered at the same time.
+            self._kept.setdefault(name, Buffer(initial.nbytes, _finished(self._upload(initial)), initial))
         return self._kept[name]
 
     def _arrange_and_upload(self, array: np.ndarray, arrange: Arrange, user: str) -> cl.Buffer:

@@ -1,6 +1,6 @@
 // Uniform numbers in [low, high) by the Mersenne Twister MT19937, as PyTorch draws them: M. Matsumoto and T. Nishimura,
-// "Mersenne Twister", ACM Transactions on Modeling and Computer Simulation, 1998. `state` is its 624 words and the
-// number of those that are used up. BITS random bits make a fraction; with 0 the numbers are integers.
+// "Mersenne Twister", ACM Transactions on Modeling and Computer Simulation, 1998. `state` is its 624 words, the number of
+// those that are used up, and a lock, as all requests share it. BITS random bits make a fraction; with 0 the numbers are integers.
 
 // Words per number: two for f64, and for integers if the range exceeds 32 bits.
 int words_per_number(const DATA_VALUE low, const DATA_VALUE high)
@@ -15,6 +15,9 @@ kernel void make_words(global uint *restrict state, global const DATA *restrict 
     if (get_global_id(0) >= count)
         return;
     const int needed = length * words_per_number(DATA_LOAD(low, 0), DATA_LOAD(high, 0));
+    while (atomic_cmpxchg(state + 625, 0u, 1u))
+        ;
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
     uint used = state[624];
     for (int word = 0; word < needed; word++) {
         if (used >= 624) {
@@ -31,6 +34,8 @@ kernel void make_words(global uint *restrict state, global const DATA *restrict 
         words[word] = bits ^ bits >> 18;
     }
     state[624] = used;
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    atomic_xchg(state + 625, 0u);
 }
 
 kernel void make_numbers(global const uint *restrict words, global const DATA *restrict low,

@@ -3,15 +3,22 @@
 // f32 (also for bf16) or an f64; 0: an integer.
 #pragma OPENCL FP_CONTRACT OFF
 
-// Reserve the counters for a number of generator calls. The first one goes to `start`, as low and high word.
-kernel void take_counters(global uint *restrict next, global uint *restrict start, const uint calls, const int count)
+// Reserve the counters for a number of generator calls. The first one goes to `start`, as low and high word. `next` is
+// shared by all requests: its third word locks it.
+kernel void take_counters(global volatile uint *restrict next, global uint *restrict start, const uint calls,
+                          const int count)
 {
     if (get_global_id(0) >= count)
         return;
-    start[0] = atomic_add(next, calls);
+    while (atomic_cmpxchg(next + 2, 0u, 1u))
+        ;
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    start[0] = next[0];
     start[1] = next[1];
-    if (start[0] + calls < start[0])
-        atomic_inc(next + 1);
+    next[0] = start[0] + calls;
+    next[1] = start[1] + (start[0] + calls < start[0]);
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    atomic_xchg(next + 2, 0u);
 }
 
 // Round to f16.

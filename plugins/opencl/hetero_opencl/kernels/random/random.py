@@ -54,7 +54,7 @@ def _draw_by_philox(
 ) -> None:
     calls = -(-count * (2 if kind.size == 8 else 1) // 4)
     text = source("philox", {"DATA": kind}, KIND=max(kind.size, 4 * (kind is Type.bf16)) if kind.is_real() else 0)
-    following, start = lowering.kept(np.zeros(2, np.uint32)), lowering.scratch(2)
+    following, start = lowering.kept(np.zeros(3, np.uint32)), lowering.scratch(2)
     lowering.launch_flat(text, "take_counters", [following, start, np.uint32(calls)], 1)
     words = np.array(_seeds(node), np.uint64).view(np.uint32)
     lowering.launch_flat(text, "philox", [start, *limits, target, *words, count], calls)
@@ -66,7 +66,7 @@ def _draw_by_mersenne(
     real = Type.f64 if lowering.device.has_doubles else Type.f32
     text = source("mersenne_twister", {"DATA": kind, "REAL": real}, BITS=_BITS.get(kind, 0))
     generator = np.random.RandomState(_seeds(node)[0] & 0xFFFFFFFF).get_state(legacy=False)
-    state = lowering.kept(np.append(generator["state"]["key"], 624).astype(np.uint32))
+    state = lowering.kept(np.append(generator["state"]["key"], [624, 0]).astype(np.uint32))
     words = lowering.scratch(count * (2 if kind.size == 8 else 1))
     lowering.launch_flat(text, "make_words", [state, *limits, words, count], 1)
     lowering.launch_flat(text, "make_numbers", [words, *limits, target], count)

@@ -92,3 +92,39 @@ def test_columns_of_probability_zero_are_not_drawn(draw):
     for row, expected in zip(found, PROBS / PROBS.sum(axis=1, keepdims=True)):
         np.testing.assert_allclose(np.bincount(row, minlength=4) / row.size, expected, atol=0.05)
     assert 1 not in found[1]
+
+
+@pytest.mark.parametrize("alignment", ["tensorflow", "pytorch"])
+def test_requests_that_draw_at_the_same_time_share_no_numbers(device, alignment):
+    node, inputs = uniform("i64", [20000], alignment)
+    compiled = hetero.Core().compile_model(hetero.Model([node], []), device)
+    requests = [compiled.create_infer_request() for _ in range(4)]
+    found = []
+    for _ in range(3):
+        for request in requests:
+            request.start_async([])
+        for request in requests:
+            request.wait()
+        found += [tuple(request.get_output_tensor(0).data.tolist()) for request in requests]
+    reference, _ = uniform("i64", [20000], alignment)
+    assert set(found) == {tuple(evaluate(reference, inputs)[0].tolist()) for _ in found}
+
+
+@pytest.mark.parametrize("alignment", ["tensorflow", "pytorch"])
+def test_generators_of_one_name_in_two_bodies_have_their_own_state(device, alignment):
+    def body(seeds):
+        node, _ = uniform("f32", [6], alignment, seeds)
+        node.friendly_name = "numbers"
+        return hetero.Model([node], [])
+
+    condition = Parameter(Type.boolean, [])
+    chosen = ops.If(condition)
+    chosen.set_then_body(body((1, 2)))
+    chosen.set_else_body(body((3, 4)))
+    chosen.set_output(*(b.results[0] for b in chosen.bodies))
+    request = hetero.Core().compile_model(hetero.Model([chosen.output(0)], [condition]), device).create_infer_request()
+    references = {True: uniform("f32", [6], alignment, (1, 2)), False: uniform("f32", [6], alignment, (3, 4))}
+    for is_then in (True, False, False, True):
+        reference, inputs = references[is_then]
+        found = request.infer([np.array(is_then)]).to_tuple()[0]
+        np.testing.assert_allclose(found, evaluate(reference, inputs)[0], rtol=1e-6, atol=1e-6)
