@@ -37,8 +37,9 @@ def max_pool(node: ops.MaxPoolV8, data: Array) -> tuple[Array, Array]:
     windows = zip(data.shape[2:], positions, node.kernel_shape, node.strides, node.dilations, begin)
     for overlap in itertools.product(*(list(_overlaps(*window)) for window in windows)):
         outputs, elements = ((..., *slices) for slices in zip(*overlap))
-        # Strictly larger, so that the first of equal values is selected.
+        # Strictly larger, so that the first of equal values is selected; NaN is larger than all.
         better = (data[elements] > largest[outputs]) | (where[outputs] < 0)
+        better |= (data[elements] != data[elements]) & (largest[outputs] == largest[outputs])
         np.copyto(largest[outputs], data[elements], where=better)
         np.copyto(where[outputs], indices[elements], where=better)
     # As in OpenVINO, a window that covers only padding gets the index of the first element of its channel.

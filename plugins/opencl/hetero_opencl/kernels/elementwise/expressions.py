@@ -227,7 +227,7 @@ _REAL: dict[type[Node], Expression] = {
     ops.Sqrt: _call("sqrt"), ops.Tan: _call("tan"), ops.Tanh: _call("tanh"),
     ops.Sigmoid: _numbers("(1.0# / (1.0# + exp(-({x}))))"),
     ops.Elu: lambda node, kind, x: f"({x} > 0 ? {x} : {literal(kind, node.alpha)} * expm1({x}))",
-    ops.HSwish: _numbers(f"({{x}} * {_clamped('({x} + 3.0#)', '0.0#', '6.0#')} / 6.0#)"),
+    ops.HSwish: _numbers(f"({{x}} * ({_clamped('({x} + 3.0#)', '0.0#', '6.0#')} / 6.0#))"),
     ops.HSigmoid: _numbers(f"({_clamped('({x} + 3.0#)', '0.0#', '6.0#')} / 6.0#)"),
 }  # fmt: skip
 

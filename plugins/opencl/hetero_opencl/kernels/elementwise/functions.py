@@ -78,7 +78,9 @@ K floor_mod_K(const K a, const K b)
 {
     // Not a - b * floor(a / b), which is NaN for infinite b.
     const K rest = fmod(a, b);
-    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+    if (rest == 0)
+        return copysign((K)0, b);
+    return (rest < 0) != (b < 0) ? rest + b : rest;
 }
 """,
     "saturated": """\

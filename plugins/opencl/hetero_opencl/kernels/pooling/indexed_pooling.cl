@@ -31,7 +31,8 @@ kernel void indexed_pooling(global const DATA *restrict image, global DATA *rest
                     continue;
                 const int position = plane + (z * height + y) * width + x;
                 const DATA_VALUE value = DATA_LOAD(image, position);
-                if (found < 0 || value > largest) {
+                // NaN is larger than all.
+                if (found < 0 || value > largest || (value != value && largest == largest)) {
                     found = position;
                     largest = value;
                 }

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import hetero
+from hetero import Parameter, ops
 from tests.ops.oracle import Data
 
 # Spatial shape, kernel, stride, dilation, pads in front and behind, rounding_type, auto_pad.
@@ -56,3 +58,19 @@ VERSIONS = [
 def test_versions(openvino_agrees, length, opset, name, window):
     data = np.random.default_rng(0).standard_normal((2, 3, length), np.float32)
     openvino_agrees(name, Data(data), *window, opset=opset)
+
+
+@pytest.mark.parametrize("with_indices", [False, True])
+def test_nan_is_the_largest_wherever_it_is_in_a_window(device, with_indices):
+    data = np.arange(64, dtype=np.float32).reshape(1, 1, 8, 8)
+    for row, column in ((0, 0), (1, 3), (4, 5), (7, 6)):  # each element of a window
+        data[..., row, column] = np.nan
+    parameter = Parameter(hetero.Type.f32, data.shape)
+    node = ops.MaxPool(parameter, [2, 2], [1, 1], [0, 0], [0, 0], [2, 2], auto_pad="explicit")
+    outputs = node.outputs() if with_indices else node.outputs()[:1]
+    expected = np.stack([data[..., i::2, j::2] for i in range(2) for j in range(2)]).max(0)
+    for name in ("TEMPLATE", device):
+        found = hetero.Core().compile_model(hetero.Model(outputs, [parameter], "m"), name)([data]).to_tuple()
+        np.testing.assert_array_equal(found[0], expected)
+        if with_indices:
+            np.testing.assert_array_equal(data.reshape(-1)[found[1]], expected)
