@@ -6,6 +6,7 @@ The formulas are those of OpenVINO's Interpolate-4 and -11, including coordinate
 from __future__ import annotations
 
 import operator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +27,8 @@ def interpolate(node: _Interpolate, image: Array, scales_or_sizes: Array, axes: 
     result = np.pad(image, pads) if any(map(any, pads)) else image
     resampled = resampled_axes(node, result.shape, scales_or_sizes, axes)
     each_rounded = rounds_each_axis(node, Type(image.dtype))
-    for axis, taps in sorted(resampled, key=operator.itemgetter(0), reverse=True) if each_rounded else resampled:
-        result = resample(result, axis, *taps)
+    for along in sorted(resampled, key=operator.attrgetter("axis"), reverse=True) if each_rounded else resampled:
+        result = resample(result, along.axis, *taps_along(node, along))
         result = rounded(result, image.dtype) if each_rounded else result
     return rounded(result, image.dtype)
 
@@ -55,10 +56,20 @@ def rounded(result: Array, dtype: np.dtype) -> Array:
     return result.astype(dtype, copy=False)
 
 
+class ResampledAxis(NamedTuple):
+    """An axis, its lengths before and after, its scale, and whether the data shrinks along any axis."""
+
+    axis: int
+    length: int
+    size: int
+    scale: np.float32
+    shrinks: bool
+
+
 def resampled_axes(
     node: _Interpolate, shape: tuple[int, ...], scales_or_sizes: Array, axes: Array | None
-) -> list[tuple[int, Taps]]:
-    """Return the axes that an Interpolate resamples, each with its taps, for data of a shape after padding."""
+) -> list[ResampledAxis]:
+    """Return the axes that an Interpolate resamples, for data of a shape after padding."""
     axes = np.arange(len(shape)) if axes is None else axes.reshape(-1) % len(shape)
     lengths = [shape[axis] for axis in axes]
     values = scales_or_sizes.reshape(-1)
@@ -70,7 +81,7 @@ def resampled_axes(
         sizes = [scaled(length, float(scale)) for length, scale in zip(lengths, scales)]
     shrinks = any(scale < 1 for scale in scales)
     return [
-        (int(axis), _taps(node, length, size, scale, shrinks))
+        ResampledAxis(int(axis), length, size, scale, shrinks)
         for axis, length, size, scale in zip(axes, lengths, sizes, scales)
         if size != length or scale != 1
     ]
@@ -97,7 +108,9 @@ def resample(data: Array, axis: int, indices: Array, weights: Array | None) -> A
     return result
 
 
-def _taps(node: _Interpolate, length: int, size: int, scale: np.float32, shrinks: bool) -> Taps:
+def taps_along(node: _Interpolate, along: ResampledAxis) -> Taps:
+    """Return the taps of an axis."""
+    _, length, size, scale, _ = along
     check_allocation(64 * size, f"the table of {size} coordinates")
     if node.mode.endswith("pillow"):
         return _pillow_taps(node, length, size)
@@ -116,11 +129,16 @@ def _taps(node: _Interpolate, length: int, size: int, scale: np.float32, shrinks
         weights = cubic(np.abs((coordinate - low)[:, None] - offsets.astype(np.float32)), node.cube_coeff)
         return np.clip(indices, 0, length - 1), weights
     # Linear: a triangle filter around the coordinate, wider for antialiasing; elements outside the image weigh 0.
-    slope = scale if node.antialias and shrinks else np.float32(1)
-    reach = 2 if scale > 1 else int(np.ceil(2 / slope))
+    slope, reach = linear_filter(node, along)
     indices = grid(np.round(coordinate).astype(np.int64), np.arange(-reach, reach + 1))
     weights = np.maximum(0, 1 - np.abs(slope * (coordinate[:, None] - indices))).astype(np.float32)
     return _normalized(indices, weights, length)
+
+
+def linear_filter(node: _Interpolate, along: ResampledAxis) -> tuple[np.float32, int]:
+    """Return the factor of distances in the filter of mode linear, and the reach of its window."""
+    slope = along.scale if node.antialias and along.shrinks else np.float32(1)
+    return slope, 2 if along.scale > 1 else int(np.ceil(2 / slope))
 
 
 def _pillow_taps(node: _Interpolate, length: int, size: int) -> Taps:

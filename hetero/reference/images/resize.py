@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from hetero.system.allocation import check_allocation
 @evaluates(ops.Resize)
 def resize(node: ops.Resize, image: Array, target: Array, roi: Array | None = None) -> Array:
     result, beyond = image, np.zeros((), np.bool_)
-    for axis, taps, outside in resized_axes(node, image.shape, target, roi):
+    for resized in resized_axes(node, image.shape, target, roi):
+        axis, (taps, outside) = resized.axis, taps_along(node, resized)
         result = resample(result, axis, *taps)
         if outside is not None:
             beyond = beyond | outside.reshape(-1, *[1] * (image.ndim - axis - 1))
@@ -24,32 +26,42 @@ def resize(node: ops.Resize, image: Array, target: Array, roi: Array | None = No
     return rounded(result, image.dtype)
 
 
-def resized_axes(
-    node: ops.Resize, shape: tuple[int, ...], target: Array, roi: Array | None
-) -> list[tuple[int, Taps, Array | None]]:
-    """Return the axes that a Resize resamples for data of a shape, each with its taps and a mask or None.
+class ResizedAxis(NamedTuple):
+    """An axis, its lengths before and after, the scale, and the part of the data that tf_crop_and_resize reads."""
 
-    The mask is True for coordinates outside of the data, which get the extrapolation value.
-    """
+    axis: int
+    length: int
+    size: int
+    scale: float
+    part: Sequence[float]
+
+
+def resized_axes(node: ops.Resize, shape: tuple[int, ...], target: Array, roi: Array | None) -> list[ResizedAxis]:
+    """Return the axes that a Resize resamples for data of a shape."""
     axes = [axis % len(shape) for axis in node.axes]
     sizes, scales = node.sizes_and_scales([shape[axis] for axis in axes], target)
     parts = [(0.0, 1.0)] * len(axes) if roi is None or not roi.size else roi.astype(float).reshape(2, -1).T.tolist()
-    resized = []
-    for axis, size, scale, part in zip(axes, sizes, scales, parts):
-        length, outside = shape[axis], None
-        check_allocation(64 * size, f"the table of {size} coordinates")
-        coordinate = _coordinates(node.coordinate_transformation_mode, length, size, scale, part)
-        if node.coordinate_transformation_mode == "tf_crop_and_resize":
-            outside = (coordinate < 0) | (coordinate > length - 1)
-        elif size == length and scale == 1:
-            continue
-        resized.append((axis, _taps(node, length, scale, coordinate), outside))
-    return resized
+    crops = node.coordinate_transformation_mode == "tf_crop_and_resize"
+    resized = zip(axes, sizes, scales, parts)
+    return [ResizedAxis(a, shape[a], *values) for a, *values in resized if crops or values[:2] != [shape[a], 1]]
 
 
-def _coordinates(mode: str, length: int, size: int, scale: float, part: Sequence[float]) -> Array:
-    """Return the coordinates of the output elements in the data."""
-    index, width = np.arange(size, dtype=np.float64), length * scale
+def taps_along(node: ops.Resize, resized: ResizedAxis) -> tuple[Taps, Array | None]:
+    """Return the taps of an axis, and a mask or None.
+
+    The mask is True for coordinates outside of the data, which get the extrapolation value.
+    """
+    check_allocation(64 * resized.size, f"the table of {resized.size} coordinates")
+    coordinate = coordinates(node, resized, np.arange(resized.size, dtype=np.float64))
+    crops = node.coordinate_transformation_mode == "tf_crop_and_resize"
+    outside = (coordinate < 0) | (coordinate > resized.length - 1) if crops else None
+    return _taps(node, resized.length, resized.scale, coordinate), outside
+
+
+def coordinates(node: ops.Resize, resized: ResizedAxis, index: Array) -> Array:
+    """Return the coordinates in the data of output elements with these indices, a linear function of them."""
+    mode, (_, length, size, scale, part) = node.coordinate_transformation_mode, resized
+    width = length * scale
     if mode == "asymmetric":
         return index / scale
     if mode == "align_corners":
@@ -57,21 +69,29 @@ def _coordinates(mode: str, length: int, size: int, scale: float, part: Sequence
     if mode == "tf_crop_and_resize":
         start, end = part
         reach = (end - start) * (length - 1)
-        return start * (length - 1) + (index / (width - 1) if width != 1 else np.full(size, 0.5)) * reach
+        return start * (length - 1) + (index / (width - 1) if width != 1 else np.full(index.shape, 0.5)) * reach
     if mode == "tf_half_pixel_for_nn":
         return (index + 0.5) / scale
     if mode == "pytorch_half_pixel" and size == 1:
-        return np.zeros(1)
+        return np.zeros(index.shape)
     shift = length / 2 * (1 - size / width) if mode == "half_pixel_symmetric" else 0
     return shift + (index + 0.5) / scale - 0.5
+
+
+def window(node: ops.Resize, scale: float) -> tuple[float, int]:
+    """Return the factor of distances in the filter, and its first element relative to the coordinate rounded down.
+
+    The last element is ``1 - first``.
+    """
+    reach = 1 if node.mode == "linear" else 2
+    shrink = min(scale, 1.0) if node.antialias else 1.0
+    return shrink, int(np.floor(-reach / shrink)) + 1
 
 
 def _taps(node: ops.Resize, length: int, scale: float, coordinate: Array) -> Taps:
     if node.mode == "nearest":
         return np.clip(nearest(node.nearest_mode, coordinate, scale), 0, length - 1)[:, None], None
-    reach = 1 if node.mode == "linear" else 2
-    shrink = min(scale, 1.0) if node.antialias else 1.0
-    first = int(np.floor(-reach / shrink)) + 1
+    shrink, first = window(node, scale)
     indices = grid(np.floor(coordinate).astype(np.int64), np.arange(first, 2 - first))
     distance = np.abs(indices - coordinate[:, None]) * shrink
     weights = np.maximum(0, 1 - distance) if node.mode == "linear" else cubic(distance, node.cube_coeff)

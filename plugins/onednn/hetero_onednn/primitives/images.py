@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import constant_array
-from hetero.reference.images.interpolation import Taps, resampled_axes
+from hetero.reference.images.interpolation import Taps, resampled_axes, taps_along
 from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, dims
 from hetero_onednn.library.primitive import Attributes, describe, plain
 from hetero_onednn.lowering import Lowering, PrimitiveOperation, unsupported
@@ -37,7 +37,8 @@ def interpolation(lowering: Lowering, operation: PrimitiveOperation) -> None:
     if 0 in data.shape:
         raise unsupported(operation, "there is nothing to resample")
     weights = {
-        axis: _matrix(data.shape[axis], taps) for axis, taps in resampled_axes(settings, data.shape, target, axes)
+        along.axis: _matrix(along.length, taps_along(settings, along))
+        for along in resampled_axes(settings, data.shape, target, axes)
     }
     algorithm = _algorithm(weights, rank)
     if algorithm is None:

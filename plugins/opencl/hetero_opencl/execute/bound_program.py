@@ -5,14 +5,18 @@ Kernel arguments are set once per place of the inputs and outputs, so an inferen
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from typing import cast
 
 import numpy as np
 import pyopencl as cl
 
 from hetero.core.tensor import Tensor
-from hetero.plugin import ProfilingInfo
+from hetero.core.types import Type
+from hetero.plugin import ProfilingInfo, SharedTensor
+from hetero.system.allocation import MIN_CHECKED_BYTES
 from hetero.system.errors import DeviceError
 from hetero_opencl.device.device import opencl_errors
 from hetero_opencl.device.launch import Buffer, Launch
@@ -102,6 +106,8 @@ class BoundProgram:
         self.output_shapes = [shape or () for shape in program.output_shapes]
         # Copies from the host that were started. Their end is waited for when they are deleted.
         self._uploads: list[cl.Event] = []
+        # Memory that kernels write large outputs to and their tensors take, and the array that a tensor has taken.
+        self._large: dict[int, tuple[SharedTensor, np.ndarray]] = {}
 
     @property
     def memory_plan(self) -> MemoryPlan[Buffer]:
@@ -115,6 +121,7 @@ class BoundProgram:
     def bind(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Let kernels work directly in the tensors that are in the context's memory, from the next inference on."""
         context = self._workspace.context
+        outputs = [self._written_to(index, tensor) for index, tensor in enumerate(outputs)]
         shaped_outputs = list(zip(outputs, self.program.output_shapes))
         # First all shapes: memory that grows gets another buffer, and several tensors may be in it.
         for tensor, shape in shaped_outputs:
@@ -129,8 +136,29 @@ class BoundProgram:
         self._select_set(regions)
         self._sets[0].bind(regions, self.arena)
 
+    def _written_to(self, index: int, tensor: Tensor) -> Tensor:
+        """Return memory that kernels can write a large output to, which then becomes that of its tensor.
+
+        That saves a copy and its memory. Return the tensor itself if it is small, has the shape already, so that
+        somebody may hold its memory, or if the device does not share memory with the host.
+        """
+        shape, context = self.program.output_shapes[index], self._workspace.context
+        if shape is None or type(tensor) is not Tensor or not self.program.device.shares_host_memory:
+            return tensor
+        large, array = self._large.get(index, (None, None))
+        if large is not None and tensor.array is array:
+            return large
+        self._large.pop(index, None)
+        kind = cast(Type, self.program.model.results[index].get_output_element_type(0))
+        if tensor.lengths == shape or math.prod(shape) * kind.size < MIN_CHECKED_BYTES:
+            return tensor
+        shared = cast(SharedTensor, context.create_host_tensor(kind, shape))
+        self._large[index] = shared, shared.array
+        return shared
+
     def unbind(self) -> None:
         """Forget the tensors, so that their memory can be freed. The kernels are kept."""
+        self._large.clear()
         for arguments in self._sets:
             arguments.unbind()
 
@@ -240,6 +268,9 @@ class BoundProgram:
 
     def download(self, outputs: Sequence[Tensor]) -> None:
         """Set the shapes of the outputs, and copy those that are not bound."""
+        for index, (_, array) in self._large.items():
+            if outputs[index].array is not array:
+                outputs[index].take(array)
         regions = self._sets[0].regions[len(self.program.inputs) :]
         on_host, on_device = [], []
         for buffer, tensor, shape, region in zip(self.program.outputs, outputs, self.output_shapes, regions):

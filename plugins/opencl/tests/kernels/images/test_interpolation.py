@@ -3,10 +3,12 @@
 import ml_dtypes
 import numpy as np
 import pytest
+from hetero_opencl.kernels.images import interpolation
 
 import hetero
 from hetero import ops
 from hetero.graph import Model, Parameter
+from tests import peak_memory
 from tests.ops.oracle import Data, in_hetero
 
 core = hetero.Core()
@@ -133,3 +135,49 @@ def test_data_without_an_element_is_refused(device):
     node, parameters = in_hetero("interpolate", 13, arguments, {"axes": SPATIAL})
     with pytest.raises(hetero.HeteroError, match="without elements"):
         core.compile_model(Model([node], parameters), device)
+
+
+COORDINATES = ["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel", "tf_half_pixel_for_nn"]
+
+
+LONG_MODES = ["linear", "linear_onnx", "cubic", "Resize linear", "Resize cubic", "Resize excluding"]
+
+
+@pytest.mark.parametrize("dtype", ["f32", "u8"])
+@pytest.mark.parametrize("coordinates", COORDINATES)
+@pytest.mark.parametrize("mode", LONG_MODES)
+def test_weights_that_the_kernel_computes(device, monkeypatch, mode, coordinates, dtype):
+    """As if the tables of weights were too large. Expected: the reference, with tables."""
+    monkeypatch.setattr(interpolation, "_needs_large_table", lambda *_: True)
+    data = image((2, 3, 7, 5), hetero.Type(dtype).to_dtype()).array
+    parameter = Parameter(hetero.Type(dtype), data.shape)
+    for axes, sizes in (((3,), (90,)), ((1, 2), (9, 3))):
+        settings = {"shape_calculation_mode": "sizes", "coordinate_transformation_mode": coordinates}
+        if mode.startswith("Resize"):
+            settings |= {"mode": "linear" if mode.endswith("linear") else "cubic", "axes": axes}
+            node = ops.Resize(parameter, np.array(sizes), **settings, exclude_outside=mode.endswith("excluding"))
+        else:
+            node = ops.Interpolate(parameter, np.array(sizes), mode=mode, axes=np.array(axes), **settings)
+        model = Model(node, [parameter])
+        found, expected = (core.compile_model(model, name)([data])[0] for name in (device, "TEMPLATE"))
+        tolerance = 1 if dtype == "u8" else WEIGHTS
+        np.testing.assert_allclose(found.astype(float), expected.astype(float), atol=tolerance)
+
+
+def test_a_long_axis_takes_little_more_memory_than_its_result(device):
+    size, x = 2 * 10**7, np.float32([[[[1, 2, 3, 4], [5, 6, 7, 8]]]])
+    parameter, target = Parameter(hetero.Type.f32, x.shape), Parameter(hetero.Type.i64, [1])
+    node = ops.Interpolate(parameter, target, "linear_onnx", "sizes", axes=np.array([3]))
+    request = core.compile_model(Model(node, [parameter, target]), device).create_infer_request()
+    request.infer([x, np.int64([8])])
+    peak_memory.start()
+    before = peak_memory.read()
+    found = request.infer([x, np.int64([size])], share_outputs=True)[0]
+    grown = peak_memory.read() - before
+    assert grown < 1.5 * found.nbytes
+    np.testing.assert_allclose(found[..., :: size // 4], [[[[1, 1.5, 2.5, 3.5], [5, 5.5, 6.5, 7.5]]]], atol=1e-5)
+    # The memory of a result is written again, and left alone once another shape has its own.
+    kept = found.copy()
+    again = request.infer([x + 1, np.int64([size])], share_outputs=True)[0]
+    np.testing.assert_allclose(again[..., ::1000], kept[..., ::1000] + 1, rtol=1e-6)
+    assert request.infer([x, np.int64([8])])[0].shape == (1, 1, 2, 8)
