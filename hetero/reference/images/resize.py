@@ -42,8 +42,8 @@ def resized_axes(node: ops.Resize, shape: tuple[int, ...], target: Array, roi: A
     sizes, scales = node.sizes_and_scales([shape[axis] for axis in axes], target)
     parts = [(0.0, 1.0)] * len(axes) if roi is None or not roi.size else roi.astype(float).reshape(2, -1).T.tolist()
     crops = node.coordinate_transformation_mode == "tf_crop_and_resize"
-    resized = zip(axes, sizes, scales, parts)
-    return [ResizedAxis(a, shape[a], *values) for a, *values in resized if crops or values[:2] != [shape[a], 1]]
+    resized = [ResizedAxis(a, shape[a], size, scale, part) for a, size, scale, part in zip(axes, sizes, scales, parts)]
+    return [along for along in resized if crops or (along.size, along.scale) != (along.length, 1)]
 
 
 def taps_along(node: ops.Resize, resized: ResizedAxis) -> tuple[Taps, Array | None]:

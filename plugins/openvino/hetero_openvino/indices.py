@@ -14,10 +14,13 @@ from hetero.graph import Node, constant_array, is_constant
 from hetero_openvino.corrections import factory, make, scalar
 from hetero_openvino.memory import constant, hetero_type
 
+# The index of the input with axes.
+_AXES: dict[type[Node], int] = {ops.Slice: 4, ops.SliceScatter: 5, ops.Roll: 2}
+
 
 def unchecked_reason(node: Node) -> str | None:
     """Return why the indices of a node cannot be checked, None if they can or need not be."""
-    axes = {ops.Slice: 4, ops.SliceScatter: 5, ops.Roll: 2}.get(type(node))
+    axes = _AXES.get(type(node))
     if axes is not None and axes < node.get_input_size() and not is_constant(node.input_value(axes)):
         return "OpenVINO does not check axes that are not constants"
     if isinstance(node, ops.Col2Im) and not is_constant(node.input_value(1)):
@@ -111,7 +114,9 @@ def _loss(node: ops.CTCLoss, made: openvino.Node) -> openvino.Node:
 def _scatter_elements(node: ops.ScatterElementsUpdateV3, made: openvino.Node) -> openvino.Node:
     """Replace indices that are too small, before the beginning, by one that is too large, which OpenVINO refuses."""
     indices = made.input_value(1)
-    axis = int(constant_array(node.input_value(3)).reshape(-1)[0]) % len(node.get_input_partial_shape(0))
+    given = constant_array(node.input_value(3))
+    assert given is not None  # see unchecked_reason
+    axis = int(given.reshape(-1)[0]) % len(node.get_input_partial_shape(0))
     length = _lengths(made.input_value(0), axis, axis + 1, indices)
     is_after = make("GreaterEqual", indices, make("Negative", length))
     made.input(1).replace_source_output(make("Select", is_after, indices, length))

@@ -14,7 +14,6 @@ import numpy as np
 import pyopencl as cl
 
 from hetero.core.tensor import Tensor
-from hetero.core.types import Type
 from hetero.plugin import ProfilingInfo, SharedTensor
 from hetero.system.allocation import MIN_CHECKED_BYTES
 from hetero.system.errors import DeviceError
@@ -149,7 +148,7 @@ class BoundProgram:
         if large is not None and tensor.array is array:
             return large
         self._large.pop(index, None)
-        kind = cast(Type, self.program.model.results[index].get_output_element_type(0))
+        kind = self.program.model.results[index].get_output_element_type(0)
         if tensor.lengths == shape or math.prod(shape) * kind.size < MIN_CHECKED_BYTES:
             return tensor
         shared = cast(SharedTensor, context.create_host_tensor(kind, shape))

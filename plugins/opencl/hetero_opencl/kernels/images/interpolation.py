@@ -29,7 +29,7 @@ from hetero_opencl.kernels.common.blocked_windows import OnBlockedImages, blocke
 from hetero_opencl.kernels.common.copies import WORD_TYPES, View, fill, pad_by_number, shape_input, view_of
 from hetero_opencl.kernels.common.definition import ELEMENTS, implements, lowers, source, unsupported_unless
 from hetero_opencl.lowering.implementation import Blocks, Configuration, KernelOperation, Signature
-from hetero_opencl.lowering.lowering import Lowering
+from hetero_opencl.lowering.lowering import Argument, Lowering
 
 _unsupported = unsupported_unless(ELEMENTS)
 
@@ -125,7 +125,7 @@ def _filter_or_taps(node: ops.Interpolate | ops.InterpolateV4, along: ResampledA
         coordinate, numbers = "index * first / second", (np.float32(along.length - 1), np.float32(along.size - 1))
     if node.mode == "linear_onnx":
         coordinate = f"clamp({coordinate}, 0.0f, (float)(length - 1))"
-    shrink = slope if node.mode == "linear" else 1
+    shrink = float(slope) if node.mode == "linear" else 1.0
     macros = _macros("float", coordinate, shrink, first, node.mode == "cubic", node.cube_coeff, node.mode != "cubic")
     return _Filter(along.size, numbers, macros)
 
@@ -232,11 +232,11 @@ def _launch_filter(
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
     macros = used.macros | _sums(sums, types["OUT"], output.element_type) | {"IS_INNER_FIRST": int(inner > 16)}
     text = source("long_interpolation", types, **macros)
-    numbers = [*used.numbers, shape[axis], inner, used.size]
+    arguments: list[Argument] = [*buffers, *used.numbers, shape[axis], inner, used.size]
     group = 64 if max(inner, used.size) > 16 else 16
     lengths = (inner, used.size) if inner > 16 else (used.size, inner)
     size = [-(-lengths[0] // group) * group, lengths[1], outer]
-    lowering.launch(text, "long_interpolation", [*buffers, *numbers], size, [group, 1, 1])
+    lowering.launch(text, "long_interpolation", arguments, size, [group, 1, 1])
 
 
 def _tables(lowering: Lowering, rows: Taps | None, columns: Taps | None, sums: Type) -> list[Buffer]:
