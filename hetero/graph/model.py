@@ -199,12 +199,19 @@ class Model(Named):
 
     @property
     def variables(self) -> list[Variable]:
-        """The variables that operations of the model, also those in bodies, read or set."""
+        """The variables that operations of the model, also those in bodies, read or set.
+
+        The shape of one that is read has every length that all its ReadValues allow; an Assign may know more of it.
+        """
         infos = {variable.info.variable_id: variable.info for variable in self._variables}
-        for node in walk_nested(self.get_ordered_ops()):
-            info = getattr(node, "variable_info", None)
-            if info is not None:
-                infos.setdefault(info.variable_id, info)
+        given = set(infos)
+        nodes = [node for node in walk_nested(self.get_ordered_ops()) if hasattr(node, "variable_info")]
+        reads = [node.variable_info for node in nodes if node.get_type_name() == "ReadValue"]
+        for info in reads:
+            if info.variable_id not in given:
+                infos[info.variable_id] = infos.get(info.variable_id, info).merge(info)
+        for node in nodes:
+            infos.setdefault(node.variable_info.variable_id, node.variable_info)
         return [Variable(info) for info in infos.values()]
 
     def get_variables(self) -> list[Variable]:

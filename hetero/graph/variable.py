@@ -21,6 +21,13 @@ class VariableInfo:
         types = {self.data_type, other.data_type} - {Type.dynamic}
         return len(types) < 2 and self.data_shape.compatible(other.data_shape)
 
+    def merge(self, other: VariableInfo) -> VariableInfo:
+        """Return the type and the shape of the values that have both; these if there is no such value."""
+        if self is other or not self.fits(other):
+            return self
+        kind = other.data_type if self.data_type is Type.dynamic else self.data_type
+        return VariableInfo(self.variable_id, kind, self.data_shape.merge(other.data_shape))
+
 
 @dataclass
 class Variable:

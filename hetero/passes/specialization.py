@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from hetero import ops
 from hetero.core.containers import ElementType
-from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
 from hetero.graph.rt_info import copy_rt_info
 from hetero.ops import ShapeOf
+from hetero.ops.control_flow.variables import AssignV3
 from hetero.passes.constant_folding import fold_constants
 
 
@@ -67,6 +69,8 @@ def fold_constant_if(model: Model) -> bool:
     Requires: types and shapes are inferred. An If in the branch of another is replaced too. The operations take the
     original name of the If, so that a device that supports all of them supports it. The sinks of the branch become
     sinks of the model, which keeps the variables of both branches.
+
+    An If stays if its branch assigns a variable that other operations assign too, as the order of these may change.
     """
     waiting = _with_known_conditions(model.get_ordered_ops())
     if not waiting:
@@ -74,15 +78,40 @@ def fold_constant_if(model: Model) -> bool:
     model.add_variables(model.variables)
     while waiting:
         node, index = waiting.pop()
+        if node in model.sinks:
+            model.remove_sink(node)
+        drop_overwritten_assigns(node.get_function(index))
         model.add_sinks(node.get_function(index).sinks)
         waiting += _with_known_conditions(_inline(node, index))
     return True
 
 
-def _with_known_conditions(nodes: Iterable[Node]) -> list[tuple[ops.If, int]]:
-    """Return each If of a known condition, with the index of the body that runs."""
+def drop_overwritten_assigns(model: Model) -> None:
+    """Remove each Assign that another one of its graph overwrites in every run: the last in topological order."""
+    before = model.get_ordered_ops()
+    last = {node.variable_id: node for node in before if isinstance(node, AssignV3)}
+    for node in before:
+        if isinstance(node, AssignV3) and last[node.variable_id] is not node:
+            node.output(0).replace(node.input_value(0))
+            if node in model.sinks:
+                model.remove_sink(node)
+    for node in set(before).difference(model.get_ordered_ops()):
+        node.disconnect()
+
+
+def _with_known_conditions(nodes: Sequence[Node]) -> list[tuple[ops.If, int]]:
+    """Return each If of a known condition that can be replaced, with the index of the body that runs."""
     branches = [(node, node.constant_body) for node in nodes if isinstance(node, ops.If)]
-    return [(node, index) for node, index in branches if index is not None]
+    known = [(node, index) for node, index in branches if index is not None]
+    if not known:
+        return []
+    setters = Counter(name for node in nodes for name in _assigned_by(node))
+    return [(node, index) for node, index in known if all(setters[name] == 1 for name in _assigned_by(node))]
+
+
+def _assigned_by(node: Node) -> set[str]:
+    """Return the names of the variables that a node or its bodies assign."""
+    return {inner.variable_id for inner in walk_nested([node]) if isinstance(inner, AssignV3)}
 
 
 def _inline(node: ops.If, index: int) -> list[Node]:

@@ -163,11 +163,14 @@ def _part(array: Array, description: SliceInputDescription, iteration: int) -> A
 
 @prepares(ReadValueV3, ops.ReadValue)
 def read_value(node: ops.ReadValue) -> Runner:
-    name, output = node.variable_id, node.output(0)
+    name, output, shape = node.variable_id, node.output(0), node.get_output_partial_shape(0)
 
     def run_node(run: Run, *arrays: Array) -> Array:
         if name in run.variables:
-            return run.variables[name].view()  # so that no result that owns its memory is a variable
+            contents = run.variables[name]
+            if not shape.admits(contents.shape):
+                raise ValueError(f"variable '{name}' contains {list(contents.shape)}, not {shape}")
+            return contents.view()  # so that no result that owns its memory is a variable
         if arrays:
             return arrays[0]
         return np.zeros([d.min_length for d in output.partial_shape], output.element_type.to_dtype())
@@ -177,11 +180,7 @@ def read_value(node: ops.ReadValue) -> Runner:
 
 @prepares(AssignV3, ops.Assign)
 def assign(node: ops.Assign) -> Runner:
-    name = node.variable_id
-
     def run_node(run: Run, array: Array) -> Array:
-        # Copied, as the array may be an input's memory or become an output's.
-        run.variables[name] = array.copy()
-        return array
+        return array  # the program sets the variable when its run ends
 
     return run_node

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -10,8 +11,18 @@ import numpy as np
 
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
-from hetero.graph import Constant, Model, Node, Output, is_terminal
-from hetero.reference.registry import Array, Run, Runner, UncancelledRun, evaluate, make_runner, to_dtypes
+from hetero.graph import Constant, Model, Node, Output, is_terminal, walk_nested
+from hetero.ops.control_flow.variables import AssignV3
+from hetero.reference.registry import (
+    Array,
+    Run,
+    Runner,
+    UncancelledRun,
+    VariableValues,
+    evaluate,
+    make_runner,
+    to_dtypes,
+)
 from hetero.system.errors import ArgumentTypeError, DeviceError, TensorError
 
 
@@ -27,13 +38,16 @@ class EvaluationStep(NamedTuple):
 
 
 class Program:
-    """The steps of a Model. It has no state of a run, so several runs may be active at once.
+    """The steps of a Model or a body. It has no state of a run, so several runs may be active at once.
+
+    All operations read the contents that variables had when the run of their graph began. What Assigns set, and bodies
+    of operations, takes effect when the run ends: first that of bodies, in the order of the operations.
 
     Raises UnsupportedOperationError if the reference cannot evaluate an operation, including those in bodies.
     """
 
     def __init__(self, model: Model) -> None:
-        order = _assignments_last(model.get_ordered_ops())
+        order = model.get_ordered_ops()
         slots = {port: index for index, port in enumerate(model.inputs)}
         for node in order:
             for output in node.outputs():
@@ -46,6 +60,10 @@ class Program:
                 # so that no result that owns its memory is a constant.
                 values[slots[node.output(0)]] = np.require(node.data, requirements=["ALIGNED"]).view()
         self._after_inputs = values[len(model.inputs) :]  # the values at the start of a run, without the inputs
+        self._assigned = {
+            node.variable_id: slots[node.input_value(0)] for node in order if isinstance(node, AssignV3)
+        }  # the last Assign of a variable counts
+        self._has_assigning_bodies = any(map(_assigns_in_bodies, order))
         self.steps = self._schedule(order, slots, len(model.inputs))
 
     def run(
@@ -57,6 +75,9 @@ class Program:
         its inputs. The caller silences numpy's warnings, as infinities and NaN are valid results.
         """
         values = [*inputs, *self._after_inputs]
+        changes: VariableValues = {}  # by bodies
+        if self._has_assigning_bodies:
+            run = _Scope(run, run.variables, changes)
         started = time.perf_counter() if observe else 0.0
         for node, runner, reads, writes, dtypes, frees in self.steps:
             run.check_cancelled()
@@ -77,10 +98,14 @@ class Program:
                 ended = time.perf_counter()
                 observe(node, ended - started)
                 started = ended
+        run.variables.update(changes)
+        for name, slot in self._assigned.items():
+            # Copied, as the array may be an input's memory or become an output's.
+            run.variables[name] = values[slot].copy()
         return list(map(values.__getitem__, self.output_slots))
 
     def _schedule(self, order: Sequence[Node], slots: dict[Output, int], inputs: int) -> list[EvaluationStep]:
-        kept = {*range(inputs), *self.output_slots}
+        kept = {*range(inputs), *self.output_slots, *self._assigned.values()}
         steps: list[EvaluationStep] = []
         # In reverse order, so that the first reader of a slot found is the last one to run, and frees the slot.
         for node in reversed(order):
@@ -89,19 +114,35 @@ class Program:
                 writes = tuple(slots[output] for output in node.outputs())
                 frees = tuple((set(reads) | set(writes)) - kept)
                 run, dtypes = make_runner(node)
+                if _assigns_in_bodies(node):
+                    run = _in_scope(run)
                 steps.append(EvaluationStep(node, run, reads, writes, dtypes, frees))
                 kept |= set(reads)
         steps.reverse()
         return steps
 
 
-def _assignments_last(order: Sequence[Node]) -> list[Node]:
-    """Move all Assign nodes and their dependents to the end, so that variables are read before they are set."""
-    last: set[Node] = set()
-    for node in order:
-        if node.type_info.name == "Assign" or any(value.node in last for value in node.input_values()):
-            last.add(node)
-    return [*(node for node in order if node not in last), *(node for node in order if node in last)]
+class _Scope:
+    """A run with other contents of variables; ``changes`` is what bodies of the graph set, for the end of its run."""
+
+    def __init__(self, run: Run, variables: VariableValues, changes: VariableValues) -> None:
+        self.variables, self.check_cancelled, self.changes = variables, run.check_cancelled, changes
+
+
+def _in_scope(runner: Runner) -> Runner:
+    """Return the runner of an operation whose bodies assign variables: only they read what they set before."""
+
+    def run_node(graph: _Scope, *arrays: Array) -> Any:
+        changes: VariableValues = {}
+        results = runner(_Scope(graph, ChainMap(changes, graph.variables), changes), *arrays)
+        graph.changes.update(changes)
+        return results
+
+    return run_node
+
+
+def _assigns_in_bodies(node: Node) -> bool:
+    return any(isinstance(inner, AssignV3) for inner in walk_nested([node]) if inner is not node)
 
 
 def evaluate_node(node: Node, outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> bool:

@@ -24,6 +24,7 @@ from hetero.dispatch.report import BoundaryReport, FailureReport, OperationRepor
 from hetero.graph import Model, Node, Output, port_name, walk_nested
 from hetero.graph.rt_info import AFFINITY
 from hetero.ops.work_estimate import assumed_shapes, work_of
+from hetero.passes.specialization import drop_overwritten_assigns
 from hetero.plugin import CompiledModel, PreparedModel
 from hetero.plugin.blobs.model_sections import port_fits
 from hetero.system.errors import DeviceError, HeteroError, device_errors
@@ -108,6 +109,9 @@ class Deployer:
     def __init__(self, model: Model, devices: Sequence[ListedDevice], strategy: Strategy) -> None:
         self._model, self._devices, self._strategy = model, devices, strategy
         self._support = Support()
+        #: Those of the user's model: a device may leave out the branch that has a variable.
+        self._variables = [variable.info for variable in model.variables]
+        drop_overwritten_assigns(model)
         pinned = [node for node in walk_nested(model.get_ordered_ops()) if AFFINITY in node.rt_info]
         self._pins = {node: node.rt_info.get(AFFINITY) for node in pinned}
         self._compiled: dict[_Key, CompiledModel] = {}
@@ -152,7 +156,7 @@ class Deployer:
             subgraphs = partition(self._model, device_of, estimated_seconds)
             compiled, failures = self._compile_all(subgraphs, placed, support.take_prepared())
             if not failures:
-                plan = plan_of_subgraphs(self._model, subgraphs, compiled)
+                plan = plan_of_subgraphs(self._model, subgraphs, compiled, self._variables)
                 names = [device.name for device in self._devices]
                 folded = set(self._folded)
                 report = make_report(self._model, names, placed, subgraphs, folded, support.failures, plan.boundaries)

@@ -20,8 +20,8 @@ from hetero.core.shape import Dimension
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
 from hetero.dispatch.cutting.partition import DeviceSubgraph
-from hetero.graph import Constant, Model, Output, walk_nested
-from hetero.ops.control_flow.variables import AssignV3
+from hetero.dispatch.cutting.variable_use import VariableUse, find_variable_uses
+from hetero.graph import Constant, Model, Output, VariableInfo
 from hetero.plugin import CompiledModel, RemoteContext, RemoteTensor, SharedTensor, SyncInferRequest, plan_memory
 from hetero.system.error_origin import is_from_signal
 from hetero.system.errors import DeviceError, NotSupportedError, device_error
@@ -305,8 +305,8 @@ class Plan:
     ports: Mapping[Output, Sequence[StepPort]]
     #: Outputs of the model that are Constants.
     constants: Mapping[Output, np.ndarray]
-    #: The step that assigns each variable, by variable id.
-    setters: Mapping[str, int]
+    #: The steps that read or assign each variable of the model.
+    variables: Sequence[VariableUse]
     #: Whether the steps can only run one after the other.
     is_chain: bool
     #: The memory of the values between steps.
@@ -328,7 +328,7 @@ def build_plan(
     outputs: Sequence[Output],
     ports: Mapping[Output, Sequence[StepPort]],
     constants: Mapping[Output, np.ndarray],
-    setters: Mapping[str, int],
+    variables: Sequence[VariableUse],
 ) -> Plan:
     """Return a plan: compute the dependencies of the steps, and choose the memory of the values between them."""
     readers: list[set[int]] = [set() for _ in steps]
@@ -345,19 +345,23 @@ def build_plan(
     one_device = len({step.device for step in steps}) < 2
     is_chain = one_device or all(index in step.waits_for for index, step in enumerate(steps[1:]))
     boundaries = plan_boundaries(steps, inputs, outputs, ports)
-    return Plan(steps, tuple(inputs), tuple(outputs), ports, constants, setters, is_chain, boundaries)
+    return Plan(steps, tuple(inputs), tuple(outputs), ports, constants, variables, is_chain, boundaries)
 
 
-def plan_of_subgraphs(model: Model, subgraphs: Sequence[DeviceSubgraph], compiled: Sequence[CompiledModel]) -> Plan:
-    """Return the plan of a partitioned model, given the compiled form of each subgraph."""
+def plan_of_subgraphs(
+    model: Model,
+    subgraphs: Sequence[DeviceSubgraph],
+    compiled: Sequence[CompiledModel],
+    variables: Sequence[VariableInfo] = (),
+) -> Plan:
+    """Return the plan of a partitioned model with these variables, given the compiled form of each subgraph."""
     steps = [ExecutionStep(f"subgraph {i}", s.device.name, c) for i, (s, c) in enumerate(zip(subgraphs, compiled))]
     outputs = [result.input_value(0) for result in model.results]
     ports: dict[Output, list[StepPort]] = {}
-    setters: dict[str, int] = {}
     for index, (subgraph, step) in enumerate(zip(subgraphs, steps)):
         pairs = [*zip(subgraph.inputs, step.compiled.inputs), *zip(subgraph.outputs, step.compiled.outputs)]
         for value, port in pairs:
             ports.setdefault(value, []).append(StepPort(index, port))
-        setters |= {node.variable_id: index for node in walk_nested(subgraph.nodes) if isinstance(node, AssignV3)}
     constants = {value: value.node.data for value in outputs if isinstance(value.node, Constant)}
-    return build_plan(steps, model.inputs, outputs, ports, constants, setters)
+    uses = find_variable_uses(variables, model, subgraphs)
+    return build_plan(steps, model.inputs, outputs, ports, constants, uses)

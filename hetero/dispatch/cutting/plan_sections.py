@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from hetero.core.shape import PartialShape
+from hetero.core.types import Type
 from hetero.dispatch.cutting.plan import ExecutionStep, Plan, StepPort, build_plan
+from hetero.dispatch.cutting.variable_use import VariableUse
 from hetero.dispatch.report import PlacementReport
-from hetero.graph import Constant, Model, Output
+from hetero.graph import Constant, Model, Output, VariableInfo
 from hetero.plugin import CompiledModel, Section
 from hetero.plugin.blobs.model_sections import ir_in, ir_sections, parameter_of, port_fields, port_fits, section_of
 from hetero.system.errors import BlobError, device_errors
@@ -35,7 +38,10 @@ def plan_sections(name: str, plan: Plan, report: PlacementReport) -> dict[str, S
             for value, ports in plan.ports.items()
         ],
         "constants": [index_of[value] for value in plan.constants],
-        "setters": dict(plan.setters),
+        "variables": [
+            [use.info.variable_id, f"{use.info.data_type}", str(use.info.data_shape), use.readers, use.setters]
+            for use in plan.variables
+        ],
         "report": dataclasses.asdict(report),
     }
     constants = Model([Constant(array) for array in plan.constants.values()], [], name)
@@ -79,9 +85,9 @@ def plan_in(
         outputs = [_item(values, index) for index in fields["outputs"]]
         ports = {_item(values, index): [_step_port(port, steps) for port in ports] for index, ports in fields["places"]}
         constants = {_item(values, index): array for index, array in zip(fields["constants"], arrays, strict=True)}
-        setters = {name: _index(step, len(steps)) for name, step in fields["setters"].items()}
+        variables = [_variable_use(entry, len(steps)) for entry in fields["variables"]]
         _check(steps, inputs, outputs, ports, constants, report)
-    return build_plan(steps, inputs, outputs, ports, constants, setters), report
+    return build_plan(steps, inputs, outputs, ports, constants, variables), report
 
 
 @contextlib.contextmanager
@@ -107,6 +113,14 @@ def _step_port(fields: Sequence[Any], steps: Sequence[ExecutionStep]) -> StepPor
     step, is_output, index = fields
     compiled = steps[_index(step, len(steps))].compiled
     return StepPort(step, _item(compiled.outputs if is_output else compiled.inputs, index))
+
+
+def _variable_use(fields: Sequence[Any], count: int) -> VariableUse:
+    name, kind, shape, readers, setters = fields
+    info = VariableInfo(_typed(name, str), Type(_typed(kind, str)), PartialShape(_typed(shape, str)))
+    return VariableUse(
+        info, tuple(_index(step, count) for step in readers), tuple(_index(step, count) for step in setters)
+    )
 
 
 def _check(

@@ -50,13 +50,14 @@ class BoundPlan:
         #: Whether a step hangs in one of the sub-requests, so that they must not be used again.
         self.is_abandoned = False
         self._request = request  # the user's, whose tensors are bound
-        setters = frozenset(plan.setters.values())
+        setters = {index for use in plan.variables for index in use.setters}
         self.states: dict[str, SharedVariable] = {}
         self.steps = [
             BoundStep(step, index, request, self.states, can_repeat=keeps_snapshots or index not in setters)
             for index, step in enumerate(plan.steps)
         ]
-        self.states |= states_by_name(plan.steps, [step.request for step in self.steps], keeps_snapshots)
+        requests = [step.request for step in self.steps]
+        self.states |= states_by_name(plan.variables, plan.steps, requests, keeps_snapshots)
         self._tensor_of: dict[Output, Tensor] = {}
         self._inputs = frozenset(plan.inputs)
         self._value_of: dict[Output, Output] = dict(zip(request.compiled_model.inputs, plan.inputs))
@@ -260,40 +261,27 @@ class BoundPlan:
     def write_outputs(self) -> None:
         """After the last step: copy to outputs that no step writes to, and share the variables that were assigned.
 
-        Raises StepError if a device fails at that; snapshots of variables are those from before then.
+        Raises StepError if a device fails at that; ``restore`` gives variables the contents from before then.
         """
-        assigned = self._share_assigned()
+        assigned = [(state, state.assigned(self.plan.steps)) for state in self.states.values()]
         for value, port in self._copied:
             copy_between(self._tensor_of[value], self._stand_ins.get(port, self._request.get_tensor(port)))
         for port in self._request.compiled_model.outputs if self._stand_ins else ():
             if port in self._stand_ins:
                 copy_between(self._stand_ins[port], self._request.get_tensor(port))
-        for state, tensor in assigned:
-            state.take_snapshot(tensor)
-
-    def _share_assigned(self) -> list[tuple[SharedVariable, Tensor]]:
-        shared = []
-        for name, index in self.plan.setters.items():
-            state = self.states.get(name)
-            if state is None or index not in state.states:
-                continue  # the device left out a branch that is never taken
-            with step_errors(self.plan.steps[index].device, f"share the variable '{name}'"):
-                tensor = state.assigned(index)
-                if tensor is not None:
-                    state.share(index, tensor)
-                    shared.append((state, tensor))
-        return shared
+        for state, contents in assigned:
+            if contents is not None:
+                state.keep(contents)
 
     def resume_from(self, before: BoundPlan) -> None:
         """Take over the variables of the plan that the request used before. Raise StepError if a device fails."""
         for name, state in before.states.items():
-            # No step has the variable if the devices left out a branch that is never taken.
-            state.states = self.states[name].states if name in self.states else {}
+            state.rebind(self.states[name])
             self.states[name] = state
         self.restore()
 
     def restore(self) -> None:
-        """Restore the variables as they were after the last ``write_outputs``. Raise StepError if a device fails."""
+        """Restore the variables as after the last ``write_outputs``, if kept. Raise StepError if a device fails."""
         for step in self.steps:
             step.restore()
 

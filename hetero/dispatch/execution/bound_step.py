@@ -159,8 +159,7 @@ class BoundStep:
                 target.copy_from(source)
 
     def restore(self) -> None:
-        """Restore the variables to their snapshots. Raise StepError if the device fails."""
+        """Restore the variables that are kept. Raise StepError if the device fails."""
         for state in self._states.values():
-            if state.keeps_snapshot and self._index in state.states:
-                with step_errors(self.step.device, f"restore the variable '{state.name}'"):
-                    state.restore(self._index)
+            with step_errors(self.step.device, f"restore the variable '{state.name}'"):
+                state.restore(self._index)

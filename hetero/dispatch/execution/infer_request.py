@@ -67,7 +67,9 @@ class DeployedModel(CompiledModel):
         self._may_fail_over = (
             properties.get(runtime_fallback)
             and len(properties.get(props.device.priorities)) > 1
-            and (not plan.setters or self.timeout > 0 or properties.get(variable_snapshots))
+            and (
+                not any(use.setters for use in plan.variables) or self.timeout > 0 or properties.get(variable_snapshots)
+            )
         )
         self.fallback = Fallback((lambda: deployer) if deployer and self._may_fail_over else None)
         log.log(NOTICE, "%s: %s", self.name, report.summary())
@@ -220,6 +222,7 @@ class HeteroInferRequest(SyncInferRequest):
         try:
             if error is not None:
                 raise error
+            self.check_cancelled()
             self.bound.write_outputs()
         except StepError as failure:
             self._is_stale = True

@@ -37,7 +37,7 @@ class VariableOp(Op):
 
 
 class ReadValueV3(VariableOp, type_name="ReadValue", opset=3):
-    """The value of a variable, or ``init_value`` before the first Assign."""
+    """The value of a variable before this inference, or ``init_value`` before the first Assign."""
 
     input_names = ("init_value",)
 
@@ -46,7 +46,7 @@ class ReadValueV3(VariableOp, type_name="ReadValue", opset=3):
 
 
 class ReadValue(VariableOp, opset=6):
-    """The value of a variable; before the first Assign ``init_value``, or zeros without one.
+    """The value of a variable before this inference; before the first Assign ``init_value``, or zeros without one.
 
     ``variable_type`` and ``variable_shape`` must cover those of ``init_value``, and default to them.
 

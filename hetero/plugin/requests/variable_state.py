@@ -23,6 +23,14 @@ class VariableState(ABC):
         return self.info.variable_id
 
     @property
+    def is_assigned(self) -> bool:
+        """Whether the last inference assigned the variable (optional): a body or a branch that does may not have run.
+
+        HETERO asks devices whose bodies may have variables. By default each inference assigns each variable.
+        """
+        return True
+
+    @property
     def state(self) -> Tensor:
         """A copy of the contents, or ``empty()`` if the variable has not been assigned.
 

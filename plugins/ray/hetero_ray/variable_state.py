@@ -13,6 +13,10 @@ class RayVariableState(VariableState):
         super().__init__(info)
         self._client, self._key = client, key
 
+    @property
+    def is_assigned(self) -> bool:
+        return self._client.call("is_assigned", *self._key, self.name)
+
     def get_state(self) -> Tensor:
         return Tensor(self._client.call("get_state", *self._key, self.name))
 

@@ -144,6 +144,9 @@ class Worker:
     def cancel(self, number: int, request_number: int) -> None:
         self._request(number, request_number).request.cancel()
 
+    def is_assigned(self, number: int, request_number: int, name: str) -> bool:
+        return self._state(number, request_number, name).is_assigned
+
     def get_state(self, number: int, request_number: int, name: str) -> np.ndarray:
         return self._state(number, request_number, name).state.array
 

@@ -24,10 +24,13 @@ class TemplateInferRequest(SyncInferRequest):
         super().__init__(compiled_model)
         self._profile: list[ProfilingInfo] = []
         self.variables: VariableValues = {}
+        self.assigned: set[str] = set()  # the names of the variables that the last inference assigned
 
     def start(self) -> None:
         self._profile, observe = [], self._record_time if self.is_profiled else None
+        before = dict(self.variables)
         results = self.compiled_model.run(map(_view_of, self.input_tensors()), self, observe)
+        self.assigned = {name for name, array in self.variables.items() if array is not before.get(name)}
         taken: set[int] = set()
         for index, array in enumerate(results):
             # The user may write to an output tensor. Inputs, constants and variables are views, so what owns its memory
@@ -42,7 +45,7 @@ class TemplateInferRequest(SyncInferRequest):
         return [*super().get_profiling_info(), *self._profile]
 
     def query_state(self) -> list[VariableState]:
-        return [TemplateVariableState(info, self.variables) for info in self.compiled_model.variables]
+        return [TemplateVariableState(info, self) for info in self.compiled_model.variables]
 
     def _record_time(self, node: Node, seconds: float) -> None:
         took = timedelta(seconds=seconds)

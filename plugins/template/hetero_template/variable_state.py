@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hetero.core.tensor import Tensor
 from hetero.graph import VariableInfo
 from hetero.plugin import VariableState
-from hetero.reference import VariableValues
+
+if TYPE_CHECKING:
+    from hetero_template.infer_request import TemplateInferRequest
 
 
 class TemplateVariableState(VariableState):
-    def __init__(self, info: VariableInfo, values: VariableValues) -> None:
+    def __init__(self, info: VariableInfo, request: TemplateInferRequest) -> None:
         super().__init__(info)
-        self._values = values
+        self._request, self._values = request, request.variables
+
+    @property
+    def is_assigned(self) -> bool:
+        return self.name in self._request.assigned
 
     def get_state(self) -> Tensor:
         return Tensor(self._values[self.name]) if self.name in self._values else self.empty()

@@ -60,8 +60,10 @@ class OpenCLInferRequest(SyncInferRequest):
 
     def postprocess(self) -> None:
         self.bound_model.download()
-        for name in self._stateful.written:
-            self._states[name].advance()
+        for name, state in self._states.items():
+            state.is_assigned = name in self._stateful.written
+            if state.is_assigned:
+                state.advance()
         for tensor in self.output_tensors():
             if isinstance(tensor.element_type, ContainerType):
                 tensor.array[()] = _with_arrays(tensor.array[()])

@@ -14,6 +14,8 @@ class OpenCLVariableState(VariableState):
     While ``is_set`` is False, the next inference starts from the initial value.
     """
 
+    is_assigned = False
+
     def __init__(self, info: VariableInfo, context: OpenCLContext) -> None:
         super().__init__(info)
         self.is_set = False
