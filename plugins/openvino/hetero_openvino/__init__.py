@@ -8,7 +8,8 @@ Its files, the first five in the order of the roles in ``hetero.plugin``:
 4. ``infer_request.py``: the SyncInferRequest, with the tensors bound in place.
 5. ``variable_state.py``: the VariableState.
 6. ``translation.py`` makes OpenVINO's model from hetero's; ``limitations.py`` lists what OpenVINO is not given, and
-   ``corrections.py`` has operations whose results need a correction.
+   ``corrections.py`` has operations whose results need a correction. Before, ``variable_ports.py`` makes inputs and
+   outputs of some variables, and ``unread_values.py`` corrects loops that may not run.
 7. ``memory.py`` shares arrays; ``errors.py`` shortens OpenVINO's messages.
 """
 

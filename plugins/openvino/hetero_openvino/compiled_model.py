@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import openvino
@@ -20,6 +20,7 @@ from hetero_openvino.device import OpenVinoDevice, from_openvino, openvino_versi
 from hetero_openvino.infer_request import OpenVinoInferRequest
 from hetero_openvino.integers import WIDE_TYPES
 from hetero_openvino.runtime_model import runtime_model
+from hetero_openvino.variable_ports import VariablePorts
 
 # The sections of an exported model besides the ports: OpenVINO's own blob, its version, and the variables.
 BLOB, VERSION, _VARIABLES = "openvino", "openvino_version", "variables"
@@ -29,7 +30,10 @@ class OpenVinoCompiledModel(CompiledModel):
     # OpenVINO's compiled models change no property.
     mutable_properties = ()
 
-    def __init__(self, prepared: PreparedModel, engine: openvino.CompiledModel) -> None:
+    def __init__(
+        self, prepared: PreparedModel, engine: openvino.CompiledModel, exposed: Sequence[VariablePorts] = ()
+    ) -> None:
+        """``exposed``: the variables that are ports of OpenVINO's model, which the sections of an imported one have."""
         # OpenVINO's decisions, such as the number of streams.
         chosen, supported = prepared.properties.explicit(), engine.get_property(props.supported_properties)
         prepared.properties.set_internal({
@@ -40,7 +44,10 @@ class OpenVinoCompiledModel(CompiledModel):
         super().__init__(prepared)
         self.engine = engine
         self._exported = prepared.sections
-        infos = _variables_in(prepared.sections) if prepared.sections else [v.info for v in prepared.model.variables]
+        infos = [variable.info for variable in prepared.model.variables]
+        if prepared.sections:
+            infos, exposed = _variables_in(prepared.sections)
+        self.exposed = exposed
         self.variables = {info.variable_id: info for info in infos}
         # Integers that may need more bits than OpenVINO has; of an imported model it is not known which.
         proven = [I32.contains(Intervals().of(parameter.output(0))) for parameter in prepared.model.parameters]
@@ -58,7 +65,11 @@ class OpenVinoCompiledModel(CompiledModel):
             return dict(self._exported)
         stream = io.BytesIO()
         self.engine.export_model(stream)
-        variables = [(info.variable_id, f"{info.data_type}", str(info.data_shape)) for info in self.variables.values()]
+        is_assigned = {ports.info.variable_id: ports.is_assigned for ports in self.exposed}
+        variables = [
+            (name, f"{info.data_type}", str(info.data_shape), is_assigned.get(name))
+            for name, info in self.variables.items()
+        ]
         return {
             "ports": ports_section(self), VERSION: openvino_version.default.encode(), BLOB: stream.getvalue(),
             _VARIABLES: json.dumps(variables).encode(),
@@ -68,10 +79,12 @@ class OpenVinoCompiledModel(CompiledModel):
         return runtime_model(self.engine, self.execution_times)
 
 
-def _variables_in(sections: Mapping[str, memoryview]) -> list[VariableInfo]:
-    """Return the variables of an exported model. Raises BlobError."""
+def _variables_in(sections: Mapping[str, memoryview]) -> tuple[list[VariableInfo], list[VariablePorts]]:
+    """Return the variables of an exported model, and those that are ports. Raises BlobError."""
     try:
         fields = json.loads(section_of(sections, _VARIABLES).tobytes())
-        return [VariableInfo(str(name), Type(kind), PartialShape(shape)) for name, kind, shape in fields]
+        infos = [VariableInfo(str(name), Type(kind), PartialShape(shape)) for name, kind, shape, _ in fields]
+        flags = [is_assigned for *_, is_assigned in fields]
+        return infos, [VariablePorts(info, bool(flag)) for info, flag in zip(infos, flags) if flag is not None]
     except (ValueError, TypeError, RecursionError) as error:
         raise BlobError(f"the variables of the exported model cannot be understood: {error!r}") from error

@@ -16,7 +16,7 @@ from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
 from hetero.system.errors import UnsupportedValueError
 from hetero_openvino.errors import fork_guard, message_of
 from hetero_openvino.memory import bound_tensor, hetero_type
-from hetero_openvino.variable_state import OpenVinoVariableState
+from hetero_openvino.variable_state import OpenVinoVariableState, PortVariableState
 
 if TYPE_CHECKING:
     from hetero_openvino.compiled_model import OpenVinoCompiledModel
@@ -36,6 +36,7 @@ class OpenVinoInferRequest(SyncInferRequest):
         self._inputs = [_BoundPort(partial(self.engine.set_input_tensor, i)) for i in range(len(engine.inputs))]
         # By index, the outputs of static shapes. OpenVINO allocates the others, whose shapes depend on the inputs.
         self._outputs: dict[int, _BoundPort] = {}
+        self._exposed = [PortVariableState(ports) for ports in compiled_model.exposed]
         self._allocated: dict[int, np.dtype] = {}
         # Outputs that are inputs or earlier outputs too: OpenVINO would bind one memory to both ports.
         self._copied: list[tuple[int, Callable[[], Sequence[Tensor]], int]] = []
@@ -57,7 +58,12 @@ class OpenVinoInferRequest(SyncInferRequest):
         except RuntimeError as error:
             self.check_cancelled()
             raise RuntimeError(message_of(error)) from error
-        self._write_outputs(list(results.values()))
+        arrays = list(results.values())
+        self._write_outputs(arrays)
+        assigned = iter(arrays[len(self.compiled_model.outputs) :])
+        for state in self._exposed:
+            if state.may_be_assigned:
+                state.assign(next(assigned), next(assigned))
 
     def _bind(self) -> None:
         """Bind the memory of the tensors that have other memory than at the last inference."""
@@ -65,7 +71,8 @@ class OpenVinoInferRequest(SyncInferRequest):
         inputs = self.input_tensors()
         for index in self.compiled_model.wide_inputs:
             _check_integers(inputs[index], index)
-        for port, tensor in zip(self._inputs, inputs):
+        variables = (tensor for state in self._exposed for tensor in (state.contents, state.is_set))
+        for port, tensor in zip(self._inputs, (*inputs, *variables)):
             port.read_from(tensor)
         outputs = self.output_tensors()
         for index, port in self._outputs.items():
@@ -96,8 +103,10 @@ class OpenVinoInferRequest(SyncInferRequest):
         return infos
 
     def query_state(self) -> list[VariableState]:
-        infos = self.compiled_model.variables
-        return [OpenVinoVariableState(infos[state.name], state) for state in self.engine.query_state()]
+        states: dict[str, VariableState] = {state.name: state for state in self._exposed}
+        for engine in self.engine.query_state():
+            states[engine.name] = OpenVinoVariableState(self.compiled_model.variables[engine.name], engine)
+        return [states[name] for name in self.compiled_model.variables]
 
 
 def _check_integers(tensor: Tensor, index: int) -> None:

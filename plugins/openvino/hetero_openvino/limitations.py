@@ -30,6 +30,12 @@ _REASONS = {
 }
 
 
+def _is_initial_state(node: Node) -> bool:
+    """Return whether a node makes the initial value of variables, which is empty in decoders of text models."""
+    readers = [target.node for output in node.outputs() for target in output.get_target_inputs()]
+    return isinstance(node, ops.Broadcast) and all(isinstance(reader, VariableOp) for reader in readers)
+
+
 def limitation(node: Node) -> str | None:
     """Return why an operation is not given to OpenVINO although it has it, None for most operations."""
     if is_terminal(node):
@@ -40,7 +46,7 @@ def limitation(node: Node) -> str | None:
         return "OpenVINO computes f64 in f32"
     if any(is_packed(v.element_type) for v in (*inputs, *outputs) if not isinstance(v.node, Constant)):
         return "OpenVINO packs elements of less than a byte, and only constants are converted"
-    for value in outputs:
+    for value in () if _is_initial_state(node) else outputs:
         shape = value.partial_shape
         if _is_empty(shape):
             # When it folds constants, it writes past the end of such values, which ends the process.

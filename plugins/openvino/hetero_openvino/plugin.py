@@ -31,6 +31,8 @@ from hetero_openvino.compiled_model import BLOB, VERSION, OpenVinoCompiledModel
 from hetero_openvino.device import OpenVinoDevice, describe, openvino_version, to_openvino
 from hetero_openvino.errors import fork_guard, message_of
 from hetero_openvino.translation import Untranslatable, translate, translate_alone, translate_supported
+from hetero_openvino.unread_values import keep_initial_values
+from hetero_openvino.variable_ports import expose_variables
 
 
 @functools.cache
@@ -113,11 +115,12 @@ class OpenVinoPlugin(Plugin):
     def compile(self, prepared: PreparedModel) -> OpenVinoCompiledModel:
         options = to_openvino(prepared.properties.explicit())
         try:
-            engine = self.core.compile_model(translate(prepared.model), prepared.device.id, options)
+            model, ports = expose_variables(keep_initial_values(prepared.model))
+            engine = self.core.compile_model(translate(model), prepared.device.id, options)
         except (Untranslatable, RuntimeError) as error:
             where = f"{full_name(self.name, prepared.device.id)} cannot compile '{prepared.friendly_name}'"
             raise DeviceError(f"{where}: {message_of(error)}") from error
-        return OpenVinoCompiledModel(prepared, engine)
+        return OpenVinoCompiledModel(prepared, engine, ports)
 
     def import_model(
         self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None

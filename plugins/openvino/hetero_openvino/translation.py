@@ -13,6 +13,7 @@ import numpy as np
 import openvino
 from openvino import op
 
+from hetero import ops
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
 from hetero.graph import Attribute, AttributeVisitor, Constant, Model, Node, Op, Output, Parameter, Result
@@ -36,6 +37,7 @@ _MAY_BE_LEFT_OUT = {
     "Broadcast", "Concat", "Convert", "Identity", "Pad", "Reshape", "Slice", "Split", "Squeeze", "StridedSlice", "Tile",
     "Transpose", "Unsqueeze", "VariadicSplit",
 }  # fmt: skip
+_COSTLY = (ops.MatMul, ops.Convolution, ops.GroupConvolution, ops.ScaledDotProductAttention, MultiSubGraphOp)
 _WITH_BODIES = {If: op.if_op, Loop: op.loop, TensorIterator: op.tensor_iterator}
 
 
@@ -96,6 +98,9 @@ class _Graph:
         self._intervals = intervals
         self._values: dict[Output, openvino.Output] = {}
         self._nodes: list[openvino.Node] = []
+        # Initial values that are results too, or else OpenVINO would move what computes them into another graph: it
+        # fails at chains of some operations, and takes the lengths of an empty value for those of the variable.
+        self._initial_values: list[openvino.Output] = []
 
     def add(self, node: Node) -> None:
         """Translate a node. Raises Untranslatable; its outputs are then parameters if others read them."""
@@ -113,9 +118,11 @@ class _Graph:
             raise Untranslatable(f"OpenVINO's has {len(made)} outputs, not {node.get_output_size()}")
         for mine, theirs in zip(node.outputs(), made):
             _check_output(mine, theirs)
-        made[0].get_node().friendly_name = node.friendly_name
-        self._values.update(zip(node.outputs(), made))
         computing = [value.get_node() for value in made]
+        computing[0].friendly_name = node.friendly_name
+        # OpenVINO refuses an Assign that others read.
+        outputs = [self._values[node.input_value(0)]] if isinstance(node, AssignV3) else made
+        self._values.update(zip(node.outputs(), outputs))
         self._nodes += {each.friendly_name: each for each in computing}.values()
 
     def build(self, model: Model, *, is_repeated: bool = False) -> openvino.Model:
@@ -132,33 +139,21 @@ class _Graph:
                 value.set_names({f"output {index}"})  # tells the infer request which ports have one value
             results.append(op.Result(value))
             results[-1].friendly_name = mine.friendly_name
-        results += self._old_values()
-        self._check_initial_values()
+        results += [op.Result(value) for value in self._initial_values]
         return openvino.Model(results, self._sinks(), parameters, model.friendly_name)
 
     def build_open(self, name: str) -> openvino.Model:
         """Return a model of all nodes that were added."""
         parameters = [node for node in self._nodes if isinstance(node, op.Parameter)]
         unread = [value for node in self._nodes for value in node.outputs() if not value.get_target_inputs()]
-        return openvino.Model([op.Result(value) for value in unread], self._sinks(), parameters, name)
+        results = [op.Result(value) for value in (*unread, *self._initial_values)]
+        return openvino.Model(results, self._sinks(), parameters, name)
 
     def _sinks(self) -> list[openvino.Node]:
         """Return the Assign operations, and another one for each variable that is only read, as OpenVINO needs one."""
         read, assigned = self._variable_nodes("ReadValue"), self._variable_nodes("Assign")
         kept = [op.assign(read[name], self._variables[name]) for name in read.keys() - assigned.keys()]
         return [*assigned.values(), *kept]
-
-    def _old_values(self) -> list[openvino.Node]:
-        """Return the results of variables that are only assigned, as OpenVINO needs a ReadValue for each."""
-        names = self._variable_nodes("Assign").keys() - self._variable_nodes("ReadValue").keys()
-        return [op.Result(op.read_value(self._variables[name]).output(0)) for name in sorted(names)]
-
-    def _check_initial_values(self) -> None:
-        """Raise Untranslatable if a variable that is only read would keep an initial value that depends on inputs."""
-        read, assigned = self._variable_nodes("ReadValue"), self._variable_nodes("Assign")
-        for name in read.keys() - assigned.keys():
-            if any(value.get_node().get_type_name() != "Constant" for value in read[name].input_values()):
-                raise Untranslatable(f"OpenVINO would keep the first value of variable '{name}', which is not assigned")
 
     def _variable_nodes(self, kind: str) -> dict[str, openvino.Node]:
         """Return the nodes of a type, ReadValue or Assign, by the ids of their variables."""
@@ -204,6 +199,8 @@ class _Graph:
         """Return the operation of OpenVINO that has the name of a node."""
         inputs = [self._values[value] for value in node.input_values()]
         if isinstance(node, (ReadValue, ReadValueV3)):
+            if inputs and _is_cheap(node.input_value(0)):
+                self._initial_values += inputs
             return op.read_value(*inputs, self._variables[node.variable_id])
         if isinstance(node, AssignV3):
             # Its constructor takes a node, but not one of several outputs.
@@ -320,6 +317,19 @@ def _slope_of(node: PRelu, slope: openvino.Output) -> openvino.Output:
         return slope
     axes = constant(np.arange(data_rank - rank), Type.i64).output(0)
     return factory("opset1").create("Unsqueeze", [slope, axes], {}).output(0)
+
+
+def _is_cheap(initial: Output) -> bool:
+    """Return whether an initial value may be computed in each inference: no product or body is needed for it."""
+    seen, waiting = {initial.node}, [initial.node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _COSTLY):
+            return False
+        new = {value.node for value in node.input_values()} - seen
+        seen |= new
+        waiting += new
+    return not isinstance(initial.node, Constant)
 
 
 def _separate(value: openvino.Output) -> openvino.Output:
