@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 from hetero.dispatch.cutting.subgraph_order import ColoredGraph, order_subgraphs, split_for_overlap
 from hetero.dispatch.devices import ListedDevice
-from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal
+from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal, walk_nested
+from hetero.ops.control_flow.variables import AssignV3
 from hetero.passes.intervals import Intervals
 
 
@@ -61,9 +62,29 @@ def partition(
     colored = order_subgraphs(graph)
     if estimate is not None:
         colored = split_for_overlap(graph, colored, lambda: list(estimate(model, order).values()))
-    subgraphs = [DeviceSubgraph(devices[color], [order[index] for index in nodes]) for color, nodes in colored]
+    parts = [(devices[color], [order[index] for index in nodes]) for color, nodes in colored]
+    if len(parts) > 1:
+        parts = [(device, part) for device, nodes in parts for part in _split_setters(nodes)]
+    subgraphs = [DeviceSubgraph(device, nodes) for device, nodes in parts]
     _find_boundaries(model, subgraphs)
     return subgraphs
+
+
+def _split_setters(nodes: list[Node]) -> Iterator[list[Node]]:
+    """Split nodes so that no part has two operations with bodies that assign one variable.
+
+    The last one in the order of the model counts, and a part of the model may have another order.
+    """
+    begin, names = 0, set[str]()
+    for index, node in enumerate(nodes):
+        if not node.bodies:
+            continue
+        assigned = {inner.variable_id for inner in walk_nested([node]) if isinstance(inner, AssignV3)}
+        if assigned & names:
+            yield nodes[begin:index]
+            begin, names = index, set()
+        names |= assigned
+    yield nodes[begin:]
 
 
 def extract(subgraph: DeviceSubgraph, name: str) -> Model:

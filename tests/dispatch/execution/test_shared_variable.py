@@ -114,6 +114,19 @@ def test_two_operations_with_bodies_that_a_cut_separates_assign_one_variable(dev
     assert firsts(request, given[:1]) == [116]
 
 
+@pytest.mark.parametrize(("device", "middle"), CUTS)
+def test_operations_of_one_subgraph_assign_in_the_order_of_the_model(device, middle):
+    """The first one has a reader on another device, so the subgraph has its output last."""
+    x, flag = opset13.parameter([1, 2], F, name="x"), opset13.parameter([], np.bool_, name="flag")
+    read = opset6.read_value(np.zeros([1, 2], F), "v", "f32", [1, 2])
+    first = branch(opset13.logical_not(opset13.logical_not(flag)), opset13.abs(x).output(0), "v", 10)
+    second = branch(flag, opset13.negative(x).output(0), "v", 100)
+    model = hetero.Model([read, middle_of(first), second], [x, flag], "order")
+    request = request_of(model, device, middle)
+    given = [[np.full([1, 2], n, F), np.bool_(n < 3)] for n in (1, 2, 3)]
+    assert firsts(request, given) == [0, 99, 98]
+
+
 @pytest.mark.parametrize(("device", "middle"), DEVICES)
 def test_a_variable_that_is_read_after_it_is_assigned_has_its_old_contents(device, middle):
     x = opset13.parameter([1, 2], F, name="x")
