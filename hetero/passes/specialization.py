@@ -9,10 +9,10 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.containers import ElementType
-from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
+from hetero.graph import Constant, Model, Node, Parameter, Result
 from hetero.graph.rt_info import copy_rt_info
 from hetero.ops import ShapeOf
-from hetero.ops.control_flow.variables import AssignV3
+from hetero.ops.control_flow.variables import AssignV3, assigned_variables
 from hetero.passes.constant_folding import fold_constants
 
 
@@ -68,7 +68,7 @@ def fold_constant_if(model: Model) -> bool:
 
     Requires: types and shapes are inferred. An If in the branch of another is replaced too. The operations take the
     original name of the If, so that a device that supports all of them supports it. The sinks of the branch become
-    sinks of the model, which keeps the variables of both branches.
+    sinks of the model, which keeps the variables of both branches. So does each Assign, as its readers may be left out.
 
     An If stays if its branch assigns a variable that other operations assign too, as the order of these may change.
     """
@@ -76,14 +76,20 @@ def fold_constant_if(model: Model) -> bool:
     if not waiting:
         return False
     model.add_variables(model.variables)
+    model.add_sinks(_assigning(model))
     while waiting:
         node, index = waiting.pop()
         if node in model.sinks:
             model.remove_sink(node)
-        drop_overwritten_assigns(node.get_function(index))
-        model.add_sinks(node.get_function(index).sinks)
+        body = node.get_function(index)
+        drop_overwritten_assigns(body)
+        model.add_sinks([*_assigning(body), *body.sinks])
         waiting += _with_known_conditions(_inline(node, index))
     return True
+
+
+def _assigning(model: Model) -> list[Node]:
+    return [node for node in model.get_ordered_ops() if assigned_variables([node])]
 
 
 def drop_overwritten_assigns(model: Model) -> None:
@@ -105,13 +111,8 @@ def _with_known_conditions(nodes: Sequence[Node]) -> list[tuple[ops.If, int]]:
     known = [(node, index) for node, index in branches if index is not None]
     if not known:
         return []
-    setters = Counter(name for node in nodes for name in _assigned_by(node))
-    return [(node, index) for node, index in known if all(setters[name] == 1 for name in _assigned_by(node))]
-
-
-def _assigned_by(node: Node) -> set[str]:
-    """Return the names of the variables that a node or its bodies assign."""
-    return {inner.variable_id for inner in walk_nested([node]) if isinstance(inner, AssignV3)}
+    setters = Counter(name for node in nodes for name in assigned_variables([node]))
+    return [(node, index) for node, index in known if all(setters[name] == 1 for name in assigned_variables([node]))]
 
 
 def _inline(node: ops.If, index: int) -> list[Node]:

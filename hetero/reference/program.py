@@ -11,8 +11,8 @@ import numpy as np
 
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
-from hetero.graph import Constant, Model, Node, Output, is_terminal, walk_nested
-from hetero.ops.control_flow.variables import AssignV3
+from hetero.graph import Constant, Model, Node, Output, is_terminal
+from hetero.ops.control_flow.variables import AssignV3, assigned_variables
 from hetero.reference.registry import (
     Array,
     Run,
@@ -63,7 +63,7 @@ class Program:
         self._assigned = {
             node.variable_id: slots[node.input_value(0)] for node in order if isinstance(node, AssignV3)
         }  # the last Assign of a variable counts
-        self._has_assigning_bodies = any(map(_assigns_in_bodies, order))
+        self._has_assigning_bodies = any(node.bodies and assigned_variables([node]) for node in order)
         self.steps = self._schedule(order, slots, len(model.inputs))
 
     def run(
@@ -114,7 +114,7 @@ class Program:
                 writes = tuple(slots[output] for output in node.outputs())
                 frees = tuple((set(reads) | set(writes)) - kept)
                 run, dtypes = make_runner(node)
-                if _assigns_in_bodies(node):
+                if node.bodies and assigned_variables([node]):
                     run = _in_scope(run)
                 steps.append(EvaluationStep(node, run, reads, writes, dtypes, frees))
                 kept |= set(reads)
@@ -139,10 +139,6 @@ def _in_scope(runner: Runner) -> Runner:
         return results
 
     return run_node
-
-
-def _assigns_in_bodies(node: Node) -> bool:
-    return any(isinstance(inner, AssignV3) for inner in walk_nested([node]) if inner is not node)
 
 
 def evaluate_node(node: Node, outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> bool:

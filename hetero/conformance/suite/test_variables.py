@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from hetero import CompiledModel, Core, InferRequest, Tensor, Type
+from hetero import CompiledModel, Core, InferRequest, Model, Tensor, Type, ops
 from hetero.conformance.features import delay
 from hetero.conformance.samples import SampleModel, assert_close
+from hetero.graph import Constant
 from hetero.system.errors import TensorError
 
 pytestmark = pytest.mark.needs("variables")
@@ -73,3 +74,28 @@ def test_a_state_of_another_type_or_shape_is_refused(delay_request: InferRequest
         with pytest.raises(TensorError, match="variable 'last'"):
             state.state = Tensor(array)
     check(delay_request, sample, 2, 1)
+
+
+def test_a_variable_that_is_read_after_it_is_assigned_has_its_old_contents(
+    core: Core, device: str, sample: SampleModel
+) -> None:
+    """The first inference has the initial value, which is computed from what is assigned."""
+    x = sample.parameter("x")
+    assign = ops.Assign(x, "last", name="assign")
+    read = ops.ReadValue(sample.node(assign, "start"), "last", name="read")
+    model = Model(sample.node(read, "y"), [x], "late", sinks=[assign])
+    request = core.compile_model(model, device).create_infer_request()
+    assert_close(request.infer(sample.array(1))[0], sample.expected(sample.expected(sample.array(1))))
+    for given, remembered in ((2, 1), (3, 2)):
+        check(request, sample, given, remembered)
+
+
+def test_the_last_of_several_assigns_counts(core: Core, device: str, sample: SampleModel) -> None:
+    x, other = sample.parameter("x"), sample.parameter("other")
+    read = ops.ReadValue(Constant(sample.array(9)), "last", name="read")
+    sinks = [ops.Assign(value, "last", name=f"assign {name}") for value, name in ((other, "first"), (x, "second"))]
+    model = Model(sample.node(read, "y"), [x, other], "twice", sinks=sinks)
+    request = core.compile_model(model, device).create_infer_request()
+    for given, remembered in ((1, 9), (2, 1), (3, 2)):
+        found = request.infer([sample.array(given), sample.array(8)])[0]
+        assert_close(found, sample.expected(sample.array(remembered)))

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from hetero.dispatch.cutting.subgraph_order import ColoredGraph, order_subgraphs, split_for_overlap
 from hetero.dispatch.devices import ListedDevice
-from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal, walk_nested
-from hetero.ops.control_flow.variables import AssignV3
+from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal
+from hetero.ops.control_flow.variables import assigned_variables
 from hetero.passes.intervals import Intervals
 
 
@@ -77,9 +77,7 @@ def _split_setters(nodes: list[Node]) -> Iterator[list[Node]]:
     """
     begin, names = 0, set[str]()
     for index, node in enumerate(nodes):
-        if not node.bodies:
-            continue
-        assigned = {inner.variable_id for inner in walk_nested([node]) if isinstance(inner, AssignV3)}
+        assigned = assigned_variables([node]) if node.bodies else set()
         if assigned & names:
             yield nodes[begin:index]
             begin, names = index, set()
@@ -109,7 +107,8 @@ def extract(subgraph: DeviceSubgraph, name: str) -> Model:
                 copies[value] = value.node.copy_with_new_inputs([]).output(0)
         clone = node.copy_with_new_inputs([copies[value] for value in node.input_values()])
         copies.update(zip(node.outputs(), clone.outputs()))
-        if not any(output.get_target_inputs() for output in node.outputs()):
+        is_read = any(output.get_target_inputs() for output in node.outputs())
+        if not is_read or assigned_variables([node]):  # its device may find that nothing needs the readers
             sinks.append(clone)
     model = Model([copies[value] for value in subgraph.outputs], parameters, name, sinks=sinks)
     for value, result in zip(subgraph.outputs, model.results):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
-from hetero.graph import Attribute, Op, accepts
+from hetero.graph import Attribute, Node, Op, accepts, walk_nested
 from hetero.graph.variable import Variable, VariableInfo
 
 
@@ -105,3 +106,8 @@ class AssignV3(VariableOp, type_name="Assign", opset=3):
 
 class Assign(AssignV3, opset=6):
     """Set a variable for the following inferences; outputs the value. Differs from opset3 in IR files only."""
+
+
+def assigned_variables(nodes: Iterable[Node]) -> set[str]:
+    """Return the ids of the variables that nodes and their bodies assign."""
+    return {node.variable_id for node in walk_nested(nodes) if isinstance(node, AssignV3)}

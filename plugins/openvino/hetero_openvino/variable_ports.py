@@ -18,7 +18,7 @@ from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, VariableInfo, topological_order, walk_nested
 from hetero.ops.control_flow.bodies import MultiSubGraphOp
 from hetero.ops.control_flow.control_flow import SubGraphOp
-from hetero.ops.control_flow.variables import AssignV3, VariableOp
+from hetero.ops.control_flow.variables import AssignV3, VariableOp, assigned_variables
 
 
 class VariablePorts(NamedTuple):
@@ -108,7 +108,7 @@ def _lift(node: MultiSubGraphOp, before: dict[str, _Before]) -> dict[str, _After
     """Pass variables into the bodies of an operation and out of them."""
     if not before:
         return {}
-    names = {inner.variable_id for inner in walk_nested([node]) if isinstance(inner, AssignV3)}
+    names = assigned_variables([node])
     assigned = [name for name in before if name in names]
     if isinstance(node, SubGraphOp):
         return _lift_loop(node, before, assigned)
