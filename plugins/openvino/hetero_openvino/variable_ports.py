@@ -44,8 +44,8 @@ class _After(NamedTuple):
 
 def expose_variables(model: Model) -> tuple[Model, list[VariablePorts]]:
     """Return a copy of the model in which these variables are ports, or the model if it has none of them."""
-    infos = [variable.info for variable in model.variables]
-    exposed = [info for info in infos if not _is_native(info, model)]
+    native = _native_variables(model)
+    exposed = [variable.info for variable in model.variables if variable.info.variable_id not in native]
     if not exposed:
         return model, []
     copy = model.clone()
@@ -63,22 +63,31 @@ def expose_variables(model: Model) -> tuple[Model, list[VariablePorts]]:
     return copy, [VariablePorts(info, info.variable_id in after) for info in exposed]
 
 
-def _is_native(info: VariableInfo, model: Model) -> bool:
-    """Return whether OpenVINO's variables do as well.
+def _native_variables(model: Model) -> set[str]:
+    """Return the names of the variables for which OpenVINO's do as well.
 
-    They cannot take other lengths than those of the Assign, nor have an initial value that depends on what it assigns.
+    Their contents cannot have other lengths than those of the Assign, nor can an initial value depend on what it
+    assigns. OpenVINO removes a variable if nothing needs what its ReadValue gives.
     """
     order = model.get_ordered_ops()
-    users = [
-        node for node in walk_nested(order) if isinstance(node, VariableOp) and node.variable_id == info.variable_id
-    ]
-    assigned = [node for node in users if isinstance(node, AssignV3)]
-    if len(users) != 2 or len(assigned) != 1 or not set(users).issubset(order):
+    users: dict[str, list[VariableOp]] = {}
+    for node in walk_nested(order):
+        if isinstance(node, VariableOp):
+            users.setdefault(node.variable_id, []).append(node)
+    if not users:
+        return set()
+    needed = set(topological_order([*model.results, *(node for node in order if isinstance(node, AssignV3))]))
+    return {name for name, nodes in users.items() if needed.issuperset(nodes) and _is_pair(nodes)}
+
+
+def _is_pair(users: list[VariableOp]) -> bool:
+    read, assigned = ([node for node in users if isinstance(node, AssignV3) is kind] for kind in (False, True))
+    if len(read) != 1 or len(assigned) != 1:
         return False
-    if info.data_shape.is_dynamic and assigned[0].get_output_partial_shape(0).is_static:
+    known, new = read[0].get_output_partial_shape(0), assigned[0].get_output_partial_shape(0)
+    if known.is_dynamic and new.is_static:
         return False
-    read = next(node for node in users if node is not assigned[0])
-    return assigned[0].input_value(0).node not in topological_order([value.node for value in read.input_values()])
+    return assigned[0].input_value(0).node not in topological_order([value.node for value in read[0].input_values()])
 
 
 def _rewrite(graph: Model, before: dict[str, _Before]) -> dict[str, _After]:
