@@ -63,13 +63,12 @@ class DeployedModel(CompiledModel):
         self.timeout = properties.get(device_timeout) / 1e3
         self._make_deployer = make_deployer
         self._use(plan, report)
+        self._has_snapshots = self.timeout > 0 or properties.get(variable_snapshots)
         # A model that assigns variables can only fail over with snapshots of them.
         self._may_fail_over = (
             properties.get(runtime_fallback)
             and len(properties.get(props.device.priorities)) > 1
-            and (
-                not any(use.setters for use in plan.variables) or self.timeout > 0 or properties.get(variable_snapshots)
-            )
+            and (self._has_snapshots or not any(use.setters for use in plan.variables))
         )
         self.fallback = Fallback((lambda: deployer) if deployer and self._may_fail_over else None)
         log.log(NOTICE, "%s: %s", self.name, report.summary())
@@ -77,7 +76,7 @@ class DeployedModel(CompiledModel):
     @property
     def keeps_snapshots(self) -> bool:
         """Whether requests copy their variables to the host, as a sub-request may be replaced after a failure."""
-        return self.fallback.is_possible or self.timeout > 0
+        return self._has_snapshots or self.fallback.is_possible
 
     def set_original(self, original: Model | Callable[[], Model]) -> None:
         make_deployer = self._make_deployer
