@@ -235,6 +235,11 @@ class HeteroInferRequest(SyncInferRequest):
         self._failover.commit()
         return True
 
+    def _finish(self) -> None:
+        # Without check_cancelled: a cancellation after the variables were assigned came too late.
+        self.check_outputs()
+        self.record_profile()
+
     def set_tensor(self, port: Output, tensor: Tensor) -> None:
         super().set_tensor(port, tensor)
         try:
@@ -293,7 +298,7 @@ class HeteroAsyncInferRequest(AsyncInferRequest):
             if not request.finish(error):
                 request.compiled_model.scheduler.submit(lambda: self._run_steps(done))
                 return
-            request.run_stage("postprocess")
+            request._finish()
         except BaseException as raised:
             self.end(done, raised)
         else:

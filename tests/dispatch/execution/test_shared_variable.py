@@ -5,6 +5,7 @@ import pytest
 
 import hetero
 from hetero import opset6, opset13
+from hetero.dispatch.execution.bound_plan import BoundPlan
 from hetero.graph import Parameter
 from hetero.system.errors import CancelledError, DeviceError, TensorError
 from tests.devices import ALL_KINDS, core_with
@@ -96,6 +97,19 @@ def test_a_cancelled_inference_leaves_a_variable_without_contents(monkeypatch):
         request.infer([np.ones([1, 2], F), np.int64(1)])
     monkeypatch.undo()
     assert firsts(request, [[np.ones([1, 2], F), np.int64(0)]]) == [2]
+
+
+@pytest.mark.parametrize("is_asynchronous", [False, True])
+def test_a_cancellation_after_a_variable_was_assigned_comes_too_late(is_asynchronous, monkeypatch):
+    request = request_of(conditional("If"), "HETERO:TEMPLATE,GPU", "GPU", SNAPSHOTS)
+    write_outputs = BoundPlan.write_outputs
+    monkeypatch.setattr(BoundPlan, "write_outputs", lambda self: (write_outputs(self), request.cancel()))
+    if is_asynchronous:
+        request.start_async([np.ones([1, 2], F), np.int64(1)])
+        request.wait()
+    else:
+        request.infer([np.ones([1, 2], F), np.int64(1)])
+    assert request.query_state()[0].state.data.tolist() == [[3, 3]]
 
 
 @pytest.mark.parametrize(("device", "middle"), CUTS)
