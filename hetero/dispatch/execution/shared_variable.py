@@ -39,7 +39,9 @@ class SharedVariable(VariableState):
 
     @property
     def _readers(self) -> dict[int, VariableState]:
-        return {index: state for index, state in self._states.items() if index in self._use.readers}
+        """The states of the steps that read the variable. One of fewer shapes is that of an Assign alone."""
+        states = {index: state for index, state in self._states.items() if index in self._use.readers}
+        return {i: state for i, state in states.items() if state.info.data_shape.relaxes(self.info.data_shape)}
 
     def rebind(self, other: SharedVariable) -> None:
         """Use the steps of the variable in another plan from now on."""
