@@ -6,7 +6,7 @@ share. Constants share their memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from hetero.core.shape import PartialShape
 from hetero.core.types import Type
 from hetero.graph import Attribute, AttributeVisitor, Constant, Model, Node, Op, Output, Parameter, Result
 from hetero.ops import Divide, PRelu, Range, RangeV1
-from hetero.ops.control_flow.bodies import MultiSubGraphOp
+from hetero.ops.control_flow.bodies import InputDescription, InvariantInputDescription, MultiSubGraphOp
 from hetero.ops.control_flow.control_flow import If, Loop, MergedInputDescription, TensorIterator
 from hetero.ops.control_flow.variables import AssignV3, ReadValue, ReadValueV3
 from hetero.passes.intervals import I32, ITERATIONS, Interval, Intervals, hull
@@ -92,8 +92,16 @@ def translate_alone(node: Node, variables: Model) -> openvino.Model:
 class _Graph:
     """OpenVINO's graph of a model or a body, node by node in topological order."""
 
-    def __init__(self, variables: dict[str, op.util.Variable], intervals: Intervals, *, is_body: bool = False) -> None:
-        self._variables = variables
+    def __init__(
+        self,
+        variables: dict[str, op.util.Variable],
+        intervals: Intervals,
+        same: Mapping[Output, Output] | None = None,
+        *,
+        is_body: bool = False,
+    ) -> None:
+        """``same``: values that are others too, which stand for them."""
+        self._variables, self._same = variables, same or {}
         self._is_body = is_body
         self._intervals = intervals
         self._values: dict[Output, openvino.Output] = {}
@@ -132,7 +140,7 @@ class _Graph:
             parameter.output(0).set_names({f"input {index}"})
         results = []
         for index, mine in enumerate(model.results):
-            value = self._values[mine.input_value(0)]
+            value = self._translation_of(mine.input_value(0))
             if is_repeated:
                 value = _separate(value)
             if not value.get_names():
@@ -168,6 +176,9 @@ class _Graph:
             self._enter(value)
         return self._values[value]
 
+    def _translation_of(self, value: Output) -> openvino.Output:
+        return self._values[self._same.get(value, value)]
+
     def _enter(self, value: Output) -> None:
         """Bound the integers of an input of OpenVINO's model, which each inference checks."""
         if value.element_type in integers.WIDE_TYPES:
@@ -197,7 +208,7 @@ class _Graph:
 
     def _made(self, node: Node) -> openvino.Node:
         """Return the operation of OpenVINO that has the name of a node."""
-        inputs = [self._values[value] for value in node.input_values()]
+        inputs = [self._translation_of(value) for value in node.input_values()]
         if isinstance(node, (ReadValue, ReadValueV3)):
             if inputs and _is_cheap(node.input_value(0)):
                 self._initial_values += inputs
@@ -228,7 +239,10 @@ class _Graph:
         made = _WITH_BODIES[type(node)]()
         made.set_arguments(inputs)
         self._feed(node)
-        bodies = [self._body(body, is_repeated=not isinstance(node, If)) for body in node.bodies]
+        bodies = [
+            self._body(body, _same_inputs(body, read), is_repeated=not isinstance(node, If))
+            for body, read in zip(node.bodies, node.input_descriptions)
+        ]
         self._collect(node)
         shapes = [value.partial_shape for value in (*node.input_values(), *node.outputs())]
         ports = [
@@ -277,14 +291,27 @@ class _Graph:
                 sources += [source for source in node.input_values() if source.element_type == value.element_type]
             self._intervals.set(value, hull(self._intervals.of(source) for source in sources))
 
-    def _body(self, body: Model, *, is_repeated: bool) -> openvino.Model:
-        graph = _Graph(self._variables, self._intervals, is_body=True)
+    def _body(self, body: Model, same: Mapping[Output, Output], *, is_repeated: bool) -> openvino.Model:
+        graph = _Graph(self._variables, self._intervals, same, is_body=True)
         for node in body.get_ordered_ops():
             try:
                 graph.add(node)
             except Untranslatable as reason:
                 raise Untranslatable(f"{node.type_info.name} '{node.friendly_name}' in its body: {reason}") from reason
         return graph.build(body, is_repeated=is_repeated)
+
+
+def _same_inputs(body: Model, read: Sequence[InputDescription]) -> dict[Output, Output]:
+    """Return the Parameters of a body that are what another one is: an imported model sets only one of them."""
+    first: dict[int, Output] = {}
+    same = {}
+    for each in read:
+        if isinstance(each, InvariantInputDescription):
+            parameter = body.parameters[each.body_parameter_index].output(0)
+            known = first.setdefault(each.input_index, parameter)
+            if known is not parameter:
+                same[parameter] = known
+    return same
 
 
 class _AttributeCollector(AttributeVisitor):

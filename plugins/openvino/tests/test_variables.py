@@ -136,3 +136,17 @@ def test_variables_that_are_ports_of_an_exported_model():
         assert request.infer([F([[3, 4]]), np.bool_(True)])[0].tolist() == [[13, 24]]
         contents = {name: state.state.data.tolist() for name, state in states.items()}
         assert contents == {"read": [[10, 20]], "branch": [[3, 4]], "written": [[3, 4]]}
+
+
+def test_an_exported_branch_that_reads_one_value_twice():
+    """OpenVINO gives an imported one the value only once."""
+    core, x, flag = hetero.Core(), opset13.parameter([1, 2], F), opset13.parameter([], np.bool_)
+    node, inner = opset13.if_op(flag), [Parameter(hetero.Type.f32, [1, 2]) for _ in range(3)]
+    node.set_then_body(hetero.Model([opset13.minimum(*inner[:2])], inner[:2], "then"))
+    node.set_else_body(hetero.Model([opset13.negative(inner[2])], inner[2:], "else"))
+    node.set_input(x.output(0), inner[0], inner[2])
+    node.set_input(x.output(0), inner[1], None)
+    y = node.set_output(node.get_function(0).results[0], node.get_function(1).results[0])
+    compiled = core.compile_model(hetero.Model([y], [x, flag]), CPU)
+    for each in (compiled, core.import_model(compiled.export_model(), CPU)):
+        assert each([F([[3, 4]]), np.bool_(True)])[0].tolist() == [[3, 4]]
