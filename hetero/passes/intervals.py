@@ -48,6 +48,11 @@ I32 = Interval(1 - 2**31, 2**31 - 1)
 ITERATIONS = Interval(0, _LONGEST)
 
 
+def is_integral(value: Output) -> bool:
+    """Return whether a value consists of integers or booleans."""
+    return isinstance(value.element_type, Type) and value.element_type.is_integral()
+
+
 def interval_of_type(kind: Type) -> Interval:
     """Return all numbers of an element type."""
     if kind is Type.boolean:
@@ -84,11 +89,11 @@ class Intervals:
         return self._found[value]
 
     def _interval(self, value: Output) -> Interval:
-        whole, node = interval_of_type(value.element_type), value.node
+        whole, node = interval_of_type(value.element_type) if is_integral(value) else EVERYTHING, value.node
         found = _known_elements(value)
         if found is None and isinstance(node, Parameter) and node.known_interval is not None:
             found = Interval(*node.known_interval)
-        if found is None and isinstance(node, Constant) and value.element_type.is_integral():
+        if found is None and isinstance(node, Constant) and is_integral(value):
             found = Interval(int(node.data.min()), int(node.data.max())) if node.data.size else Interval(0, 0)
         rule = _rule_of(value)
         if found is None and rule is not None:
@@ -99,14 +104,14 @@ class Intervals:
 
 def _rule_of(value: Output) -> Rule | None:
     """Return the rule for a value of integers; None if its node has none."""
-    if not value.element_type.is_integral():
+    if not is_integral(value):
         return None
     return next((rule for kinds, rule in _RULES if isinstance(value.node, kinds)), None)
 
 
 def _known_elements(value: Output) -> Interval | None:
     """Return the interval of a value of which each element is a known number or a dimension."""
-    if value.value is None or not value.value.size or not value.element_type.is_integral():
+    if value.value is None or not value.value.size or not is_integral(value):
         return None
     bounds = [_of_dimension(e) if isinstance(e, Dimension) else Interval(int(e), int(e)) for e in value.value.flat]
     return hull(bounds)
@@ -171,7 +176,7 @@ def _clamped(node: Node, value: Output, inputs: list[Interval]) -> Interval:
 
 
 def _converted(node: Node, value: Output, inputs: list[Interval]) -> Interval | None:
-    return inputs[0] if node.get_input_element_type(0).is_integral() else None
+    return inputs[0] if is_integral(node.input_value(0)) else None
 
 
 def _summed(node: Node, value: Output, inputs: list[Interval]) -> Interval | None:

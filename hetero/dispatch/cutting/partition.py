@@ -15,7 +15,7 @@ from hetero.dispatch.cutting.subgraph_order import ColoredGraph, order_subgraphs
 from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal
 from hetero.ops.control_flow.variables import assigned_variables
-from hetero.passes.intervals import Intervals
+from hetero.passes.intervals import Intervals, is_integral
 
 
 @dataclass(eq=False)
@@ -96,7 +96,7 @@ def extract(subgraph: DeviceSubgraph, name: str) -> Model:
     for value in subgraph.inputs:
         parameter = Parameter(value.element_type, value.partial_shape, name=value_name(value))
         parameter.known_value = parameter.output(0).value = value.value
-        if value.element_type.is_integral():
+        if is_integral(value):
             parameter.known_interval = intervals.of(value)
         parameter.output(0).names = set(value.own_names)
         parameters.append(parameter)

@@ -70,11 +70,11 @@ class SharedVariable(VariableState):
         """
         for index in reversed(self._use.setters if self.is_kept else ()):
             if index in self._states and self._states[index].is_assigned:
-                with step_errors(steps[index].device):
+                with step_errors(steps[index].device, f"share the variable '{self.name}'"):
                     contents = self._states[index].state
                 for reader, state in self._readers.items():
                     if reader != index:
-                        with step_errors(steps[reader].device):
+                        with step_errors(steps[reader].device, f"share the variable '{self.name}'"):
                             state.state = contents
                 return contents
         return None
