@@ -100,7 +100,7 @@ class Lowering:
 
     def define(self, output: Output, value: Value) -> None:
         """Set the value of an output of a node."""
-        self._values[output] = [value]
+        self._values[output] = [Value(value.buffer, value.descriptor.canonical, value.offset)]
 
     def new_value(self, descriptor: Descriptor) -> Value:
         return Value(Buffer(descriptor.byte_size), descriptor)

@@ -177,6 +177,11 @@ class Descriptor(Handle):
         )
 
     @cached_property
+    def canonical(self) -> Descriptor:
+        """The same elements at the same places, in the form that ``strided`` returns."""
+        return strided(self.dims, self.data_type, self.strides) if self.is_strided and not self.offset else self
+
+    @cached_property
     def is_padded(self) -> bool:
         """Whether there is memory beyond the elements, which must stay as it is."""
         return math.prod(self.dims) * ELEMENT_SIZES[self.data_type] != self.byte_size
@@ -243,7 +248,15 @@ def plain(shape: Sequence[int], data_type: DataType) -> Descriptor:
 
 
 def strided(shape: Sequence[int], data_type: DataType, steps: Sequence[int]) -> Descriptor:
-    """Return the descriptor of elements at these distances, in elements, along each axis."""
+    """Return the descriptor of elements at these distances, in elements, along each axis.
+
+    Those along axes of length 1 do not matter. They become the ones of row-major elements, because `binary` writes
+    nothing for some others.
+    """
+    steps = list(steps)
+    for axis in reversed(range(len(shape))):
+        if shape[axis] == 1:
+            steps[axis] = max(1, steps[axis + 1] * shape[axis + 1]) if axis + 1 < len(shape) else 1
     return Descriptor(create("memory_desc_create_with_strides", len(shape), dims(shape), data_type, dims(steps)))
 
 

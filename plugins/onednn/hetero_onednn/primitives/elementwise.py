@@ -63,7 +63,13 @@ def elementwise(lowering: Lowering, operation: PrimitiveOperation) -> None:
         # max(x, slope · x), which `binary` runs with what follows.
         data = node.input_value(position)
         post_ops[:1] = [BinaryOp(Binary.mul, post_ops[0].slope), BinaryOp(Binary.max, data)]
-    kind = lowering.data_type(result)
+    running = run_post_ops(lowering, operation, running, post_ops)
+    lowering.define(result, lowering.in_type(running, operation))
+
+
+def run_post_ops(lowering: Lowering, operation: PrimitiveOperation, running: Value, post_ops: list[PostOp]) -> Value:
+    """Append the primitives that apply post-ops to a value of the shape of an operation's result."""
+    kind, post_ops = lowering.data_type(operation.result), list(post_ops)
     while post_ops:
         if isinstance(post_ops[0], PReluOp):
             running = _prelu(lowering, operation, running, post_ops.pop(0))
@@ -73,7 +79,7 @@ def elementwise(lowering: Lowering, operation: PrimitiveOperation) -> None:
             to = kind if count == len(post_ops) else running.descriptor.data_type
             running = _run_chain(lowering, operation, running, post_ops[:count], to)
         del post_ops[:count]
-    lowering.define(result, lowering.in_type(running, operation))
+    return running
 
 
 def _is_at_most_one(slope: Output) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from hetero import ops
 from hetero.graph import Output, constant_array, is_constant
 from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, OneDnnError, dims
 from hetero_onednn.library.primitive import (
+    ELEMENT_SIZES,
     Attributes,
     Descriptor,
     EltwiseOp,
@@ -21,7 +23,8 @@ from hetero_onednn.library.primitive import (
     plain,
 )
 from hetero_onednn.lowering import Lowering, PrimitiveOperation, padded_shape
-from hetero_onednn.primitives.post_ops import bias_and_post_ops
+from hetero_onednn.primitives.elementwise import run_post_ops
+from hetero_onednn.primitives.post_ops import bias_and_post_ops, chain_of
 from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason
 from hetero_onednn.program import Value
 from hetero_onednn.quantization import Quantized, quantized, quantized_weights
@@ -137,6 +140,9 @@ def _lower(
     node = operation.main
     data, filters = operation.inputs[:2]
     bias, post_ops = bias_and_post_ops(operation, axis=1)
+    separate = chain_of(operation) if kind == "deconvolution" and _sums_in_parts(node, filters.shape) else []
+    if separate:
+        bias, post_ops = None, []
     # Rows of one element are slow: the last two axes are exchanged.
     is_column = len(data.shape) == 4 and data.shape[3] == operation.result.shape[3] == 1
     turned = _exchanged if is_column and all(isinstance(op, EltwiseOp) for op in post_ops) else list
@@ -177,8 +183,24 @@ def _lower(
         return values if bias is None else values | {Argument.bias: lowering.constant(bias)}
 
     value = lowering.emit(operation, post_ops, describe_it, arguments)
-    value = Value(value.buffer, value.descriptor.transposed(axes))
+    value = Value(value.buffer, value.descriptor.transposed(axes).canonical)
+    value = run_post_ops(lowering, operation, value, separate)
     lowering.define(operation.result, lowering.in_type(value, operation))
+
+
+def _sums_in_parts(node: Any, filters: Sequence[int]) -> bool:
+    """Return whether a transposed convolution may add up its channels in several parts, for the caches.
+
+    oneDNN 3's `brgconv_strided` then adds the bias and applies post-ops more than once.
+    """
+    channels, results, *taps = filters[node.filter_axes - 2 :]
+    weights = channels * min(results, _RESULT_BLOCK) * math.prod(taps) * ELEMENT_SIZES[DataType.f32]
+    return max(node.strides) > 1 and weights > _CACHED_WEIGHTS
+
+
+# The largest number of channels that a transposed convolution computes at once, and a size of weights in bytes that
+# fits every cache of the second level.
+_RESULT_BLOCK, _CACHED_WEIGHTS = 64, 1 << 17
 
 
 def _exchanged(values: Sequence[int]) -> list[int]:
