@@ -250,13 +250,14 @@ def plain(shape: Sequence[int], data_type: DataType) -> Descriptor:
 def strided(shape: Sequence[int], data_type: DataType, steps: Sequence[int]) -> Descriptor:
     """Return the descriptor of elements at these distances, in elements, along each axis.
 
-    Those along axes of length 1 do not matter. They become the ones of row-major elements, because `binary` writes
-    nothing for some others.
+    Those along axes of length 1 do not matter. They become the extent of the axes after them, as in row-major layout,
+    because `binary` writes nothing for some others.
     """
     steps = list(steps)
     for axis in reversed(range(len(shape))):
         if shape[axis] == 1:
-            steps[axis] = max(1, steps[axis + 1] * shape[axis + 1]) if axis + 1 < len(shape) else 1
+            extents = [steps[inner] * shape[inner] for inner in range(axis + 1, len(shape))]
+            steps[axis] = max(1, *extents) if extents else 1
     return Descriptor(create("memory_desc_create_with_strides", len(shape), dims(shape), data_type, dims(steps)))
 
 
