@@ -172,6 +172,26 @@ def test_missing_library(monkeypatch):
         library.load_library.__wrapped__()
 
 
+def test_libraries_that_do_not_wait(monkeypatch):
+    """An execution on SYCL returns before its results are there: such a library is refused, and others come first."""
+    version = library._Version(3, 9, 0, b"", 512)
+    monkeypatch.setattr(library, "_version_of", lambda handle: version)
+    with pytest.raises(DeviceError, match=r"runs on SYCL .*: pip install onednn-cpu-gomp"):
+        library.load_library.__wrapped__()
+
+
+def test_packages_for_the_processor_come_first(monkeypatch, tmp_path):
+    for name, number in (("onednn", "2026.1"), ("onednn_cpu_gomp", "2023.2.0"), ("onednn-cpu-iomp", "2022.1")):
+        info = tmp_path / f"{name}-{number}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Name: {name}\nVersion: {number}\n")
+        (info / "RECORD").write_text("lib/libdnnl.so.3,,\n")
+    found = list(library.importlib.metadata.distributions(path=[str(tmp_path)]))
+    monkeypatch.setattr(library.importlib.metadata, "distributions", lambda: found)
+    names = [package for package, _ in library._candidates()]
+    assert names == ["onednn_cpu_gomp 2023.2.0", "onednn-cpu-iomp 2022.1", "onednn 2026.1"]
+
+
 @pytest.mark.slow
 def test_forked_process():
     """The threads of OpenMP are gone there: an error instead of an inference that never ends."""

@@ -18,7 +18,10 @@ from hetero.system.errors import DeviceError
 INSTALL = "pip install onednn-cpu-gomp"
 _SPIN_COUNT = "GOMP_SPINCOUNT"
 _PREFIX = "onednn"
+_PREFERRED = "onednn-cpu-"
 _MAJOR = 3
+# Sequential, OpenMP and TBB: executions return with their results. Those of SYCL are asynchronous.
+_RUNTIMES = (1, 2, 4)
 
 #: The threads of OpenMP are gone in forked processes, so that oneDNN hangs there.
 fork_guard = ForkGuard("ONEDNN", "the library oneDNN was loaded")
@@ -35,12 +38,20 @@ class Library(NamedTuple):
 class _Version(ctypes.Structure):
     """dnnl_version_t, up to the fields of interest."""
 
-    _fields_ = (("major", ctypes.c_int), ("minor", ctypes.c_int), ("patch", ctypes.c_int))
+    _fields_ = (
+        ("major", ctypes.c_int),
+        ("minor", ctypes.c_int),
+        ("patch", ctypes.c_int),
+        ("hash", ctypes.c_char_p),
+        ("cpu_runtime", ctypes.c_uint),
+    )
 
 
 @functools.cache
 def load_library() -> Library:
-    """Load the library of the first installed package of oneDNN that loads, the newest package first.
+    """Load the library of the first installed package of oneDNN that loads and that waits for its results.
+
+    Packages for the processor alone come first, the newest one before the others.
 
     Raises DeviceError if there is none, with the reason of each that does not load.
     """
@@ -54,9 +65,12 @@ def load_library() -> Library:
         except (OSError, AttributeError) as error:
             problems.append(f"{package} does not load: {error}")
             continue
-        if version.major == _MAJOR:
+        if version.major != _MAJOR:
+            problems.append(f"{package} is oneDNN {version.major}, not {_MAJOR}")
+        elif version.cpu_runtime not in _RUNTIMES:
+            problems.append(f"{package} runs on SYCL or on threads of the caller's, not on OpenMP, TBB or one thread")
+        else:
             return Library(handle, package, f"{version.major}.{version.minor}.{version.patch}")
-        problems.append(f"{package} is oneDNN {version.major}, not {_MAJOR}")
     reasons = "; ".join(problems) or "no package of oneDNN is installed"
     raise DeviceError(f"ONEDNN needs the library oneDNN {_MAJOR}, but {reasons}: {INSTALL}")
 
@@ -85,7 +99,11 @@ def _candidates() -> Iterator[tuple[str, Path]]:
         for package in importlib.metadata.distributions()
         if (package.name or "").lower().startswith(_PREFIX)
     ]
-    for version, package in sorted(packages, key=lambda pair: _numbers(pair[0]), reverse=True):
+
+    def rank(pair: tuple[str, importlib.metadata.Distribution]) -> tuple[bool, list[int]]:
+        return pair[1].name.lower().replace("_", "-").startswith(_PREFERRED), _numbers(pair[0])
+
+    for version, package in sorted(packages, key=rank, reverse=True):
         files = [file for file in package.files or () if file.name == f"libdnnl.so.{_MAJOR}"]
         for file in files[:1]:
             yield f"{package.name} {version}", Path(str(package.locate_file(file))).resolve()
