@@ -24,12 +24,19 @@ _NO_TYPES: Mapping[int, ElementType] = {}
 class ProgramCache(Generic[Program]):
     """Makes the programs of a model on demand, for concrete input shapes, and keeps the last used ones. Thread-safe."""
 
-    def __init__(self, model: Model, make: Callable[[Model], Program], deciding: Collection[Node] = ()) -> None:
+    def __init__(
+        self,
+        model: Model,
+        make: Callable[[Model], Program],
+        deciding: Collection[Node] = (),
+        is_full: Callable[[], bool] = lambda: False,
+    ) -> None:
         """``make(model)`` returns the program of a model of static shapes.
 
         ``deciding``: Parameters whose contents decide the program, besides those whose contents decide shapes.
+        ``is_full()`` returns whether the programs take too much memory: then those used longest ago are dropped.
         """
-        self.model, self._make = model, make
+        self.model, self._make, self._is_full = model, make, is_full
         contents = {*shape_deciding_parameters(model), *deciding}
         types = [parameter.get_output_element_type(0) for parameter in model.parameters]
         #: The indices of inputs whose contents decide the program, and of those whose element types do.
@@ -71,7 +78,7 @@ class ProgramCache(Generic[Program]):
                 with span("make program", self.model.friendly_name):
                     program = self._make(specialize(self.model, dict(enumerate(shapes)), values, types))
                 self._programs[key] = program
-                if len(self._programs) > MAX_PROGRAMS:
+                while len(self._programs) > 1 and (len(self._programs) > MAX_PROGRAMS or self._is_full()):
                     self._programs.popitem(last=False)
             self._programs.move_to_end(key)
         return program

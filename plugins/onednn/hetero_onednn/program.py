@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -23,10 +24,12 @@ class Buffer:
     """Memory of a value: a constant, the tensor of an input or of an output, or else a part of the arena.
 
     With ``initial`` it is memory of its own in each request, filled with the number before the first inference.
+    ``source`` is the array that a constant was made from.
     """
 
     byte_size: int
     constant: np.ndarray | None = None
+    source: np.ndarray | None = None
     input: int | None = None
     output: int | None = None
     initial: np.ndarray | None = None
@@ -102,18 +105,18 @@ def _plan(steps: Sequence[PrimitiveStep]) -> tuple[dict[Buffer, int], int]:
 
 
 class Constants:
-    """The values of constants by array and layout, shared by the programs of all shapes."""
+    """The values of constants by array and layout, shared by the programs that use them at the same time."""
 
     def __init__(self) -> None:
-        # The array is kept, so that its id stays its own.
-        self._values: dict[int, tuple[np.ndarray, list[Value]]] = {}
-        self._derived: dict[tuple[int, Callable[..., Any]], tuple[np.ndarray, Any]] = {}
+        # A program keeps its values, and a value the array that it was made from, so that its address stays its own.
+        self._values: WeakValueDictionary[tuple[Any, ...], Value] = WeakValueDictionary()
+        self._derived: dict[tuple[Any, ...], tuple[np.ndarray, Any]] = {}
         self._lock = threading.Lock()
 
     def derived(self, array: np.ndarray, function: Callable[[np.ndarray], Any]) -> Any:
         """Return what a function computes from an array, computed once."""
         with self._lock:
-            key = id(array), function
+            key = *_place(array), function
             if key not in self._derived:
                 self._derived[key] = array, function(array)
             return self._derived[key][1]
@@ -121,21 +124,31 @@ class Constants:
     def value(self, array: np.ndarray, source: Descriptor, target: Descriptor) -> Value:
         """Return an array, which has the layout ``source``, in the layout ``target``."""
         with self._lock:
-            _, values = self._values.setdefault(id(array), (array, []))
-            for value in values:
-                if value.descriptor == target:
-                    return value
-            values.append(_converted(array, source, target))
-            return values[-1]
+            key = *_place(array), source, target
+            value = self._values.get(key)
+            if value is None:
+                value = self._values[key] = _converted(array, source, target)
+            return value
+
+    @property
+    def byte_size(self) -> int:
+        """The size of all constants that programs use, once for each layout."""
+        with self._lock:
+            return sum(value.buffer.byte_size for value in self._values.values())
+
+
+def _place(array: np.ndarray) -> tuple[Any, ...]:
+    """Return what identifies an array: nodes of copies of a model have arrays of their own of the same memory."""
+    return array.__array_interface__["data"][0], array.shape, array.strides, array.dtype
 
 
 def _converted(array: np.ndarray, source: Descriptor, target: Descriptor) -> Value:
-    array = np.ascontiguousarray(array)
+    dense = np.ascontiguousarray(array)
     if source == target:
-        return Value(Buffer(target.byte_size, constant=array), target)
+        return Value(Buffer(target.byte_size, constant=dense, source=array), target)
     result = aligned(target.byte_size)
-    execute_reorder(Memory(source, array.ctypes.data), Memory(target, result.ctypes.data), source, target)
-    return Value(Buffer(target.byte_size, constant=result), target)
+    execute_reorder(Memory(source, dense.ctypes.data), Memory(target, result.ctypes.data), source, target)
+    return Value(Buffer(target.byte_size, constant=result, source=array), target)
 
 
 def execute_reorder(read: Memory, written: Memory, source: Descriptor, target: Descriptor) -> None:
