@@ -16,7 +16,6 @@ from hetero_onednn.lower_model import lower_model
 from hetero_onednn.program import Constants
 from hetero_onednn.shape_arithmetic import shape_parameters
 
-
 # Programs of other shapes may want the weights in other layouts. The constants of all programs together take at most
 # this multiple of the size of the model's, or this number of bytes if that is more; else programs are dropped.
 LAYOUTS, MIN_BYTES = 3, 1 << 26

@@ -50,6 +50,7 @@ _PARAMETERS = {
     "post_ops_append_sum": "pfii",
     "post_ops_destroy": "p",
     "primitive_desc_query": "piip",
+    "primitive_desc_next_impl": "p",
     "primitive_desc_destroy": "p",
     "primitive_create": "pp",
     "primitive_execute": "ppip",

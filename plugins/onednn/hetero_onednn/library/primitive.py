@@ -298,6 +298,12 @@ class PrimitiveDescriptor(Handle):
         call("primitive_desc_query", self.handle, Query.implementation, 0, ctypes.byref(text))
         return (text.value or b"").decode()
 
+    def select(self, implementation: str) -> None:
+        """Take the first of the implementations, from the own one on, whose name begins so."""
+        while not self.implementation.startswith(implementation):
+            call("primitive_desc_next_impl", self.handle)
+            del self.__dict__["implementation"]
+
     def descriptor(self, what: Query, index: int = 0) -> Descriptor:
         """Return the descriptor of an argument."""
         return copy_of(function("primitive_desc_query_md")(self.handle, what, index))

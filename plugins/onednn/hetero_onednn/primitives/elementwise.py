@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node, Output, constant_array, is_constant
-from hetero_onednn.library.api import FORWARD_INFERENCE, Argument, Binary, DataType
+from hetero_onednn.library.api import FORWARD_INFERENCE, Argument, Binary, DataType, Eltwise
 from hetero_onednn.library.primitive import (
     Attributes,
     BinaryOp,
@@ -28,7 +28,7 @@ from hetero_onednn.library.primitive import (
 )
 from hetero_onednn.lowering import Lowering, PrimitiveOperation, padded_shape
 from hetero_onednn.primitives.post_ops import ELEMENTWISE, chain_of, post_ops_of
-from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason
+from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason, unsupported_unless
 from hetero_onednn.program import Value
 
 
@@ -80,6 +80,17 @@ def run_post_ops(lowering: Lowering, operation: PrimitiveOperation, running: Val
             running = _run_chain(lowering, operation, running, post_ops[:count], to)
         del post_ops[:count]
     return running
+
+
+@lowers(ops.Log, unless=unsupported_unless())
+def logarithm(lowering: Lowering, operation: PrimitiveOperation) -> None:
+    node = operation.node
+    source = lowering.dense(operation.inputs[0], node)
+    layout = source.descriptor
+    descriptor = describe("eltwise_forward", FORWARD_INFERENCE, Eltwise.log, layout, layout, 0.0, 0.0, Attributes())
+    # The logarithm of the C library. Those with vectors have an error of 3e-6, also near 1.
+    descriptor.select("ref")
+    lowering.define(operation.result, lowering.execute(node, descriptor, {Argument.src: source}))
 
 
 def _is_at_most_one(slope: Output) -> bool:
