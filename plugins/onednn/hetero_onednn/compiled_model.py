@@ -1,8 +1,15 @@
-"""The compiled model: programs for each combination of input shapes, and requests that run them."""
+"""The compiled model: programs for each combination of input shapes, and requests that run them.
+
+Programs for ordinary inputs are faster than those that keep NaN, which are made when inputs need them.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from functools import partial
+
+import numpy as np
 
 from hetero import properties as props
 from hetero.compiler import ProgramCache
@@ -11,14 +18,19 @@ from hetero.graph import Constant, Model, is_terminal
 from hetero.passes import fold_weights
 from hetero.plugin import CompiledModel, ExecutedStep, PreparedModel, Section, make_runtime_model, model_sections
 from hetero_onednn.infer_request import OneDnnInferRequest
+from hetero_onednn.keep_nan import loses_nan
 from hetero_onednn.library.api import DataType, computes_in_bf16
 from hetero_onednn.lower_model import lower_model
-from hetero_onednn.program import Constants
+from hetero_onednn.program import Constants, PrimitiveProgram
 from hetero_onednn.shape_arithmetic import shape_parameters
 
 # Programs of other shapes may want the weights in other layouts. The constants of all programs together take at most
 # this multiple of the size of the model's, or this number of bytes if that is more; else programs are dropped.
 LAYOUTS, MIN_BYTES = 3, 1 << 26
+
+
+#: The largest norm of inputs of programs that may lose NaN.
+LARGEST_INPUT = 2.0**20
 
 
 class OneDnnCompiledModel(CompiledModel):
@@ -35,11 +47,23 @@ class OneDnnCompiledModel(CompiledModel):
         precision = DataType.bf16 if is_bf16 else DataType.f32
         constants = Constants()
         lower = partial(lower_model, constants=constants, precision=precision)
+        shapes = shape_parameters(decompressed)
         most = max(MIN_BYTES, LAYOUTS * _constant_bytes(decompressed))
-        self.programs = ProgramCache(
-            decompressed, lower, shape_parameters(decompressed), lambda: constants.byte_size > most
-        )
+
+        def cache(largest_input: float) -> ProgramCache[PrimitiveProgram]:
+            make = partial(lower, largest_input=largest_input)
+            return ProgramCache(decompressed, make, shapes, lambda: constants.byte_size > most)
+
+        self.programs = cache(LARGEST_INPUT)
+        self._keeping_programs = cache(math.inf) if loses_nan(decompressed) else self.programs
         self.programs.make_if_static()
+
+    def program_for(self, inputs: Sequence[np.ndarray]) -> PrimitiveProgram:
+        """Return the program for these inputs, made on a cache miss."""
+        is_fast = self._keeping_programs is self.programs or all(map(_is_ordinary, inputs))
+        programs = self.programs if is_fast else self._keeping_programs
+        contents = {index: inputs[index] for index in programs.deciding}
+        return programs.program_for([array.shape for array in inputs], contents)
 
     def create_sync_infer_request(self) -> OneDnnInferRequest:
         return OneDnnInferRequest(self)
@@ -61,6 +85,17 @@ class OneDnnCompiledModel(CompiledModel):
             if not is_terminal(node)
         ]
         return make_runtime_model(program.model, steps, self.execution_times)
+
+
+def _is_ordinary(array: np.ndarray) -> bool:
+    """Return whether numbers are finite and not too large; integers always are."""
+    if array.dtype.kind in "iub":
+        return True
+    if array.dtype != np.float32:
+        array = array.astype(np.float32)
+    flat = array.reshape(-1)
+    # Fast, and not so for NaN.
+    return bool(np.dot(flat, flat) <= LARGEST_INPUT * LARGEST_INPUT)
 
 
 def _constant_bytes(model: Model) -> int:

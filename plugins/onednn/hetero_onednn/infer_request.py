@@ -29,9 +29,7 @@ class OneDnnInferRequest(SyncInferRequest):
     def start(self) -> None:
         fork_guard.check()
         inputs = [np.ascontiguousarray(tensor.array).reshape(tensor.shape) for tensor in self.input_tensors()]
-        programs = self.compiled_model.programs
-        contents = {index: inputs[index] for index in programs.deciding}
-        bound = self._bind(programs.program_for([array.shape for array in inputs], contents))
+        bound = self._bind(self.compiled_model.program_for(inputs))
         outputs = []
         for tensor, shape in zip(self.output_tensors(), bound.program.output_shapes):
             tensor.set_shape(shape)

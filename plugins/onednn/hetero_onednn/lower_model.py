@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Model, Node, Output, is_terminal
 from hetero.passes import FusionRules, align_prelu_slopes, fuse_elementwise, sink_channel_shuffles
+from hetero_onednn.keep_nan import keep_nan, loses_nan
 from hetero_onednn.library.api import Argument, DataType, OneDnnError
 from hetero_onednn.library.threads import needs_one_thread, one_thread
 from hetero_onednn.lowering import Lowering, PrimitiveOperation, unsupported
@@ -15,6 +17,7 @@ from hetero_onednn.primitives import implementation_of
 from hetero_onednn.primitives.post_ops import ELEMENTWISE, post_ops_of
 from hetero_onednn.program import Constants, CopiedOutput, PrimitiveProgram, PrimitiveStep, Value
 from hetero_onednn.quantization import feeds_product, is_dequantizing, is_quantizing
+from hetero_onednn.value_bounds import value_bounds
 
 _CONVOLUTIONS = (
     ops.Convolution, ops.GroupConvolution, ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData,
@@ -66,14 +69,19 @@ def _takes_epilogue(anchor: Node, group: Sequence[Node]) -> bool:
 FUSION_RULES = FusionRules(_is_elementwise, _takes_epilogue, joins=_joins)
 
 
-def lower_model(model: Model, constants: Constants, precision: DataType) -> PrimitiveProgram:
+def lower_model(
+    model: Model, constants: Constants, precision: DataType, largest_input: float = math.inf
+) -> PrimitiveProgram:
     """Return the program of a model, which computes values of f32 in ``precision``.
 
-    Raises UnsupportedOperationError if oneDNN has no primitive for an operation.
+    It keeps NaN that results from real inputs up to ``largest_input``. Raises UnsupportedOperationError if oneDNN has
+    no primitive for an operation.
     """
     align_prelu_slopes(model)  # those of data whose rank was unknown before
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
     on_one_thread = needs_one_thread(model)
+    if loses_nan(model):
+        keep_nan(model, value_bounds(model, largest_input, constants))
     fuse_elementwise(model, FUSION_RULES)
     with one_thread(on_one_thread):
         return _lower_all(model, Lowering(constants, precision), on_one_thread)

@@ -100,7 +100,7 @@ class Eltwise(enum.IntEnum):
 class Binary(enum.IntEnum):
     """Algorithms of two operands."""
 
-    add, mul, max, min, div, sub = range(0x1FFF0, 0x1FFF6)
+    add, mul, max, min, div, sub, ge, gt, le, lt, eq, ne = range(0x1FFF0, 0x1FFFC)
 
 
 class Algorithm(enum.IntEnum):

@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node, constant_array
+from hetero_onednn.keep_nan import KeepingRelu, NanFlag
 from hetero_onednn.library.api import Binary, Eltwise
 from hetero_onednn.library.primitive import BinaryOp, EltwiseOp, PostOp, PReluOp
 from hetero_onednn.lowering import PrimitiveOperation
@@ -84,6 +85,14 @@ def _prelu(node: ops.PRelu) -> list[PostOp] | None:
     return [PReluOp(node.input_value(1)) if slope is None else EltwiseOp(Eltwise.relu, slope)]
 
 
+def _keeping_relu(node: KeepingRelu) -> list[PostOp]:
+    """Return x · min(max(x · the largest number, 0), 1), whose last product is NaN for NaN, plus 0, so that -0 is 0."""
+    return [EltwiseOp(Eltwise.hardswish, _LARGEST, 0.0), EltwiseOp(Eltwise.linear, 1.0, 0.0)]
+
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+
 def _selu(node: ops.Selu) -> list[PostOp] | None:
     alpha, scale = map(single_number, node.input_values()[1:])
     return None if alpha is None or scale is None else [EltwiseOp(Eltwise.elu, alpha), EltwiseOp(Eltwise.linear, scale)]
@@ -99,6 +108,8 @@ _WITH_PARAMETERS: dict[type[Node], Callable[[Any], list[PostOp] | None]] = {
     ops.Elu: lambda node: [EltwiseOp(Eltwise.elu, node.alpha)],
     ops.Gelu: lambda node: [EltwiseOp(Eltwise.gelu_tanh if node.approximation_mode == "tanh" else Eltwise.gelu_erf)],
     ops.HardSigmoid: _hard_sigmoid,
+    KeepingRelu: _keeping_relu,
+    NanFlag: lambda node: [BinaryOp(Binary.ne, node.input_value(0))],
     ops.Power: _power,
     ops.PRelu: _prelu,
     ops.Round: lambda node: [EltwiseOp(Eltwise.round)] if node.mode == "half_to_even" else None,

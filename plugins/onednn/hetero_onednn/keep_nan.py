@@ -1,0 +1,92 @@
+"""NaN stays NaN: maxima, limits and exponentials of oneDNN's primitives turn it into a number.
+
+Operations are left as they are if their data cannot be NaN. To the others NaN is added where their data have it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hetero import ops
+from hetero.core.types import Type
+from hetero.graph import Model, Node, Output, copy_rt_info
+from hetero_onednn.value_bounds import LARGEST
+
+
+class KeepingRelu(ops.Unary):
+    """Relu that keeps NaN as a post-op. -Inf becomes NaN too."""
+
+
+class NanFlag(ops.Unary):
+    """1 for NaN, else 0."""
+
+
+#: The operations that lose NaN.
+_POOLINGS = (ops.MaxPool, ops.MaxPoolV8, ops.MaxPoolV1)
+_REDUCTIONS = (ops.ReduceMax, ops.ReduceMin)
+_SOFTMAX = (ops.Softmax, ops.LogSoftmax)
+_OF_TWO = (ops.Maximum, ops.Minimum)
+LOSING = (
+    ops.Relu, ops.Exp, ops.Clamp, ops.HSigmoid, ops.HardSigmoid, *_OF_TWO, *_POOLINGS, *_REDUCTIONS, *_SOFTMAX,
+)  # fmt: skip
+
+
+def loses_nan(model: Model) -> bool:
+    """Return whether any operation of a model loses NaN."""
+    return any(type(node) in LOSING for node in model.get_ordered_ops())
+
+
+def keep_nan(model: Model, bounds: dict[Output, float]) -> None:
+    """Let the operations that lose NaN keep it, except for data that are finite by their bounds.
+
+    A Relu of data that may only be too large stays a part of the product before it. ``bounds`` gets the new values.
+    """
+    for node in model.get_ordered_ops():
+        if type(node) not in LOSING or node.get_output_element_type(0) is not Type.f32 or _becomes_integer(node):
+            continue
+        data = node.input_values() if type(node) in _OF_TWO else node.input_values()[:1]
+        sources = [value for value in dict.fromkeys(data) if bounds[value] > LARGEST]
+        if not sources:
+            continue
+        is_sum = type(node) is ops.Relu and bounds[sources[0]] < math.inf
+        made = KeepingRelu(sources[0]) if is_sum else _with_nan(node, sources)
+        bounds[made.output(0)] = bounds[node.output(0)]
+        _replace(node, made)
+
+
+def _with_nan(node: Any, sources: Sequence[Output]) -> Node:
+    """Return a node's result plus NaN where it depends on NaN of these values, its data."""
+    copy = node.clone_with_new_inputs(node.input_values())
+    copy.friendly_name = f"{node.friendly_name}/numbers"
+    result = copy.output(0)
+    for source in sources:
+        flag = NanFlag(source).output(0)
+        if type(node) in _POOLINGS:
+            flag = node.clone_with_new_inputs([flag]).output(0)
+        elif type(node) in _REDUCTIONS:
+            flag = ops.ReduceMax(flag, node.input_value(1), node.keep_dims).output(0)
+        elif type(node) in _SOFTMAX:
+            flag = ops.ReduceMax(flag, np.int64([node.axis]), True).output(0)
+            largest = ops.ReduceMax(source, np.int64([node.axis]), True)
+            # NaN if the largest element is infinite.
+            result = ops.Add(result, ops.Subtract(largest, largest)).output(0)
+        # The square root of -1 is NaN.
+        result = ops.Add(result, ops.Sqrt(ops.Negative(flag))).output(0)
+    return result.node
+
+
+def _replace(node: Node, made: Node) -> None:
+    made.friendly_name = node.friendly_name
+    copy_rt_info([node], made)
+    node.output(0).replace(made.output(0))
+    node.disconnect()
+
+
+def _becomes_integer(node: Node) -> bool:
+    """Return whether a limit is that of a conversion to integers, which NaN does not have."""
+    readers = [target.node for target in node.output(0).get_target_inputs()]
+    return all(type(reader) is ops.Convert and not reader.get_output_element_type(0).is_real() for reader in readers)
