@@ -4,7 +4,12 @@ OpenVINO's are classes: Manager runs ModelPasses and MatcherPasses, whose patter
 """
 
 from hetero.graph.unique_names import make_names_unique
-from hetero.passes.cleanup import eliminate_common_subexpressions, eliminate_dead_code, remove_identities
+from hetero.passes.cleanup import (
+    eliminate_common_subexpressions,
+    eliminate_dead_code,
+    is_identity,
+    remove_identities,
+)
 from hetero.passes.constant_folding import fold_constants, fold_weights
 from hetero.passes.denormal_weights import flush_denormal_weights
 from hetero.passes.fusion.activations import align_prelu_slopes, fuse_gelu, fuse_swish
@@ -69,7 +74,7 @@ __all__ = [
     "eliminate_dead_code", "flush_denormal_weights", "fold_batch_norm", "fold_constant_if", "fold_constants",
     "fold_weights", "fuse_attention", "fuse_convolution", "fuse_elementwise", "fuse_gelu", "fuse_layer_norm",
     "fuse_pad_into_convolution", "fuse_swish", "has_static_dim", "has_static_dims", "has_static_rank",
-    "has_static_shape", "join_products", "make_names_unique", "may_change_numerics", "rank_equals", "remove_identities",
-    "shape_deciding_parameters", "shape_matches", "sink_channel_shuffles", "sink_transposes", "specialize",
-    "split_batch_norm", "type_matches", "type_matches_any", "upgrade_opset",
+    "has_static_shape", "is_identity", "join_products", "make_names_unique", "may_change_numerics", "rank_equals",
+    "remove_identities", "shape_deciding_parameters", "shape_matches", "sink_channel_shuffles", "sink_transposes",
+    "specialize", "split_batch_norm", "type_matches", "type_matches_any", "upgrade_opset",
 ]  # fmt: skip

@@ -30,19 +30,19 @@ def eliminate_dead_code(model: Model) -> bool:
     return bool(dead)
 
 
-def remove_identities(model: Model) -> bool:
+def remove_identities(model: Model, keeps_outputs: bool = True) -> bool:
     """Remove operations that change neither type nor shape nor contents.
 
     Requires: constants are folded. These are Identity, a Convert to the same type, a Reshape, Squeeze, Unsqueeze,
     Transpose, Broadcast, Tile, Pad or Slice that does nothing, and a Concat of one value. Those whose result is an
-    output of the model stay, as the output has their name.
+    output of the model stay with ``keeps_outputs``, as the output has their name.
     """
     changed = False
     for node in model.get_ordered_ops():
-        if not _is_identity(node):
+        if not is_identity(node):
             continue
         data, result = node.input_value(0), node.output(0)
-        if any(isinstance(target.node, Result) for target in result.get_target_inputs()):
+        if keeps_outputs and any(isinstance(target.node, Result) for target in result.get_target_inputs()):
             continue
         if not isinstance(data.node, Parameter):
             copy_rt_info([node, data.node], data.node)
@@ -52,7 +52,8 @@ def remove_identities(model: Model) -> bool:
     return changed
 
 
-def _is_identity(node: Node) -> bool:
+def is_identity(node: Node) -> bool:
+    """Return whether an operation changes neither type nor shape nor contents."""
     if node.get_input_size() == 0 or node.get_output_size() != 1:
         return False
     data, result = node.input_value(0), node.output(0)

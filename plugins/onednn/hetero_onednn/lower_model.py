@@ -5,10 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from hetero import ops
 from hetero.core.types import Type
-from hetero.graph import Model, Node, Output, is_terminal
-from hetero.passes import FusionRules, align_prelu_slopes, fuse_elementwise, sink_channel_shuffles
+from hetero.graph import Constant, Model, Node, Output, is_terminal
+from hetero.passes import (
+    FusionRules,
+    align_prelu_slopes,
+    fold_constants,
+    fuse_elementwise,
+    remove_identities,
+    sink_channel_shuffles,
+)
 from hetero_onednn.keep_nan import keep_nan, loses_nan
 from hetero_onednn.library.api import Argument, DataType, OneDnnError
 from hetero_onednn.library.threads import needs_one_thread, one_thread
@@ -77,6 +86,8 @@ def lower_model(
     It keeps NaN that results from real inputs up to ``largest_input``. Raises UnsupportedOperationError if oneDNN has
     no primitive for an operation.
     """
+    _fold_empty(model)
+    remove_identities(model, keeps_outputs=False)
     align_prelu_slopes(model)  # those of data whose rank was unknown before
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
     on_one_thread = needs_one_thread(model)
@@ -85,6 +96,16 @@ def lower_model(
     fuse_elementwise(model, FUSION_RULES)
     with one_thread(on_one_thread):
         return _lower_all(model, Lowering(constants, precision), on_one_thread)
+
+
+def _fold_empty(model: Model) -> None:
+    """Replace values without elements by constants, and what follows from them, such as a sum of nothing."""
+    empty = [output for node in model.get_ordered_ops() for output in node.outputs() if 0 in output.shape]
+    for output in empty:
+        if not isinstance(output.node, Constant):
+            output.replace(Constant(np.empty(output.shape, output.element_type.to_dtype())).output(0))
+    if empty:
+        fold_constants(model)
 
 
 def _lower_all(model: Model, lowering: Lowering, on_one_thread: bool) -> PrimitiveProgram:
@@ -111,8 +132,6 @@ def _needed(steps: Sequence[PrimitiveStep], outputs: Sequence[Value | CopiedOutp
 def _lower(lowering: Lowering, node: Node) -> None:
     operation = PrimitiveOperation(node)
     main = operation.main
-    if all(0 in output.shape for output in node.outputs()):
-        return
     implementation = implementation_of(main)
     reason = "no primitive"
     try:

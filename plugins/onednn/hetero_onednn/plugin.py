@@ -19,6 +19,7 @@ from hetero.passes import (
     fuse_layer_norm,
     fuse_pad_into_convolution,
     fuse_swish,
+    is_identity,
     remove_identities,
     sink_channel_shuffles,
     split_batch_norm,
@@ -26,6 +27,7 @@ from hetero.passes import (
 )
 from hetero.plugin import Device, Plugin, PreparedModel, Rank, common_properties, inference_precision
 from hetero_onednn.compiled_model import OneDnnCompiledModel
+from hetero_onednn.error_function import compute_erf_by_polynomials
 from hetero_onednn.library.api import effective_isa
 from hetero_onednn.library.library import fork_guard, load_library
 from hetero_onednn.primitives import implementation_of
@@ -58,6 +60,7 @@ class OneDnnPlugin(Plugin):
         fuse_gelu,
         fuse_swish,
         fuse_layer_norm,
+        compute_erf_by_polynomials,
     )
 
     def __init__(self) -> None:
@@ -78,7 +81,7 @@ class OneDnnPlugin(Plugin):
         return [self._device]
 
     def unsupported_reason(self, node: Node, device: Device) -> str | None:
-        if follows_from_shapes(node):
+        if follows_from_shapes(node) or is_identity(node):
             return None
         implementation = implementation_of(node)
         return implementation.unsupported_reason(node) if implementation else "oneDNN has no primitive for it"

@@ -1,7 +1,7 @@
 """Operations on shapes: constants once the input shapes are known, so that no primitive computes them.
 
-If HETERO cuts a model between two of them, the second one reads a Parameter. So short integer inputs count as shapes,
-and their contents decide the program, as the shapes of inputs do.
+If HETERO cuts a model between two of them, the second one reads a Parameter. So short inputs of integers or booleans
+count as shapes, and their contents decide the program, as the shapes of inputs do.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OPERATIONS = (
 )  # fmt: skip
 # Larger computations are left to other devices, so that a question takes a bounded time.
 _MAX_NODES = 256
-# Maximum number of elements of an integer input that counts as a shape.
+# Maximum number of elements of an input that counts as a shape.
 _MAX_ELEMENTS = 8
 
 
@@ -50,7 +50,7 @@ def shape_parameters(model: Model) -> set[Node]:
 
 
 def _is_shape(node: Node) -> bool:
-    if not isinstance(node, Parameter) or node.get_element_type() not in (Type.i32, Type.i64):
+    if not isinstance(node, Parameter) or node.get_element_type() not in (Type.i32, Type.i64, Type.boolean):
         return False
     shape = node.partial_shape
     return shape.is_static and math.prod(shape.to_shape()) <= _MAX_ELEMENTS

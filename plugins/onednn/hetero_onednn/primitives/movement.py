@@ -14,7 +14,7 @@ from hetero.core.types import Type
 from hetero.graph import Node, Output, constant_array, is_constant
 from hetero.ops.movement.movement import depth_to_space_blocks, space_to_depth_blocks
 from hetero.ops.movement.slicing import split_axis
-from hetero_onednn.library.api import FORWARD_INFERENCE, Argument, DataType
+from hetero_onednn.library.api import FORWARD_INFERENCE, Argument, DataType, OneDnnError
 from hetero_onednn.library.primitive import (
     DATA_TYPES,
     ELEMENT_SIZES,
@@ -203,10 +203,35 @@ def slicing(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node = operation.main
     bounds = [constant_array(value) for value in operation.inputs[1:]]
     index = node.index(operation.inputs[0].shape, bounds)
-    selection = view(lowering, operation.inputs[0], lambda array: array[(*index, ...)], operation.node)
+    lowering.define(operation.result, _selected(lowering, operation, (*index, ...)))
+
+
+def _selected(lowering: Lowering, operation: PrimitiveOperation, index: tuple[Any, ...]) -> Value:
+    """Return the elements at an index."""
+    data = operation.inputs[0]
+    try:
+        selection = view(lowering, data, lambda array: array[index], operation.node)
+    except OneDnnError:
+        # The steps do not divide the length of an axis, so that a step leads beyond a row: the last elements are apart.
+        return _selected_in_parts(lowering, operation, index)
     if selection is None:
         raise unsupported(operation, "its elements are in reverse order")
-    lowering.define(operation.result, selection)
+    return selection
+
+
+def _selected_in_parts(lowering: Lowering, operation: PrimitiveOperation, index: tuple[Any, ...]) -> Value:
+    place, ranges = next(
+        (place, range(*part.indices(length)))
+        for place, (part, length) in enumerate(zip(index, operation.inputs[0].shape))
+        if isinstance(part, slice) and part.step not in (None, 1) and len(range(*part.indices(length))) > 1
+    )
+    parts = []
+    for piece in (ranges[:-1], ranges[-1:]):
+        step = piece.step if len(piece) > 1 else 1
+        one = slice(piece[0], piece[-1] + 1, step)
+        parts.append(_selected(lowering, operation, (*index[:place], one, *index[place + 1 :])))
+    axis = place - sum(not isinstance(part, slice) for part in index[:place])
+    return joined(lowering, operation, parts, axis)
 
 
 def _unsupported_split(node: Node) -> str | None:

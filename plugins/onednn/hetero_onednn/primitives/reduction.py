@@ -46,8 +46,6 @@ def reduction(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node, data = operation.main, operation.inputs[0]
     rank = len(data.shape)
     axes = node.axes(rank) if rank else ()
-    if 0 in data.shape:
-        raise unsupported(operation, "it reduces no elements")
     if all(data.shape[axis] == 1 for axis in axes) and not isinstance(node, (ops.ReduceL1, ops.ReduceL2)):
         value = lowering.value(data, reader=node)
     elif axes == tuple(range(2, rank)) and 3 <= rank <= 5 and type(node) in _POOLINGS:
