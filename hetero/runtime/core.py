@@ -35,6 +35,7 @@ from hetero.plugin.compiled_model import checked
 from hetero.plugin.device import devices_of
 from hetero.plugin.loading.package_code import package_code
 from hetero.plugin.loading.registry import Registry, check_device_name
+from hetero.plugin.lone_operations import drop_dependent
 from hetero.properties import PropertyTable
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.core_properties import (
@@ -216,12 +217,18 @@ class Core:
 
     @traced("Core::query_model")
     def query_model(self, model: Model, device_name: str, config: Mapping[str, Any] | None = None) -> QueryResult:
-        """Return the supported operations: friendly name to device name. Raises the errors of compile_model()."""
+        """Return the supported operations: friendly name to device name. Raises the errors of compile_model().
+
+        Each of them can be pinned to the device alone. The device may support more operations together.
+        """
         plugin, options = self.resolve_device(device_name)
         options.update(config or {})
         self._resolve_cache_dir(plugin, options)
         with device_errors(f"{device_name} failed to query model '{model.friendly_name}'"):
-            return plugin.query_model(model, options)
+            result = plugin.query_model(model, options)
+            if isinstance(result, QueryResult) and not plugin.is_virtual:
+                drop_dependent(model, result, lambda alone: plugin.query_model(alone, options))
+            return result
 
     @property
     def available_devices(self) -> list[str]:

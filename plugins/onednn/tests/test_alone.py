@@ -1,4 +1,4 @@
-"""Operations that a query gives to ONEDNN, each alone there with its neighbors on TEMPLATE; also values without elements."""
+"""Operations that a query gives to ONEDNN, each alone there, the others on TEMPLATE; also values without elements."""
 
 import math
 

@@ -1,0 +1,49 @@
+"""Operations alone: what a device supports of a model if other devices run the operations around it.
+
+A device may support an operation only with its neighbors, such as a product of integers whose result is converted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from hetero.core.containers import ContainerType
+from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal
+from hetero.ops.checks import is_exact
+from hetero.plugin.query import QueryResult
+
+#: Answers a query about a model.
+Query = Callable[[Model], Mapping[str, str]]
+
+
+def drop_dependent(model: Model, result: QueryResult, query: Query) -> None:
+    """Refuse the operations of a query's result that the device does not support alone."""
+    for node in model.get_ordered_ops():
+        name = node.friendly_name
+        if name not in result or is_terminal(node) or not node.outputs() or all(map(_is_known, node.outputs())):
+            continue
+        alone = _alone(node)
+        if alone is not None and name not in query(alone):
+            del result[name]
+            result.refused[name] = "the device runs it only together with the operations around it"
+
+
+def _is_known(output: Output) -> bool:
+    return is_exact(output.value)
+
+
+def _alone(node: Node) -> Model | None:
+    """Return a model of a node alone, None if it has bodies or variables, which devices judge as a whole."""
+    if node.bodies or getattr(node, "variable_info", None) is not None:
+        return None
+    inputs: dict[Output, Node] = {}
+    for value in node.input_values():
+        if isinstance(value.element_type, ContainerType):
+            return None
+        if value not in inputs:
+            known = value.node.data if isinstance(value.node, Constant) else value.value if _is_known(value) else None
+            inputs[value] = Parameter(value.element_type, value.partial_shape) if known is None else Constant(known)
+    copy = node.clone_with_new_inputs([inputs[value].output(0) for value in node.input_values()])
+    copy.friendly_name = node.friendly_name
+    parameters = [source for source in inputs.values() if isinstance(source, Parameter)]
+    return Model(copy.outputs(), parameters, node.friendly_name)
