@@ -46,4 +46,5 @@ def _alone(node: Node) -> Model | None:
     copy = node.clone_with_new_inputs([inputs[value].output(0) for value in node.input_values()])
     copy.friendly_name = node.friendly_name
     parameters = [source for source in inputs.values() if isinstance(source, Parameter)]
-    return Model(copy.outputs(), parameters, node.friendly_name)
+    results = [made for made, output in zip(copy.outputs(), node.outputs()) if output.get_target_inputs()]
+    return Model(results or copy.outputs(), parameters, node.friendly_name)
