@@ -35,11 +35,14 @@ class FoldingBudget:
     The bytes grow with the number of nodes and the size of the Constants, the operations with the number of nodes, so a
     small file cannot make compilation expensive. Operations that exceed the budget stay in the graph and run at
     inference. A result may be up to ``growth`` times as large as the inputs of the operation, or MAX_GROWN_BYTES bytes.
+    With a ``growth`` above 1, it may be so many times as large as the largest Constant: each block of weights has one
+    scale, which is repeated.
     """
 
     def __init__(self, nodes: Sequence[Node], growth: int = 1) -> None:
         arrays = {id(node.data): node.data.nbytes for node in nodes if isinstance(node, Constant)}
         self._growth = growth
+        self._most_grown = max(MAX_GROWN_BYTES, growth * max(arrays.values(), default=0) if growth > 1 else 0)
         self._bytes = BYTES + BYTES_PER_NODE * len(nodes) + growth * sum(arrays.values())
         self._operations: float = OPERATIONS + OPERATIONS_PER_NODE * len(nodes)
 
@@ -49,11 +52,11 @@ class FoldingBudget:
         read = sum(source.data.nbytes for source in sources)
         written = sum(bytes_of(output, {output: assumed_shape(output.partial_shape)}) for output in node.outputs())
         is_known = all(output.partial_shape.is_static for output in node.outputs())
-        if is_known and written > self._growth * read and written > MAX_GROWN_BYTES:
+        if is_known and written > self._growth * read and written > self._most_grown:
             return False
         # The result replaces Constants that no other node reads.
         freed = sum(s.data.nbytes for s in sources if all(t.node is node for t in s.output(0).get_target_inputs()))
-        added, operations = max(0, written - freed), _operations_of(node)
+        added, operations = written - freed, _operations_of(node)
         if added > self._bytes or operations > self._operations:
             return False
         self._bytes -= added

@@ -70,8 +70,8 @@ def _with_nan(node: Any, sources: Sequence[Output]) -> Node:
         elif type(node) in _REDUCTIONS:
             flag = ops.ReduceMax(flag, node.input_value(1), node.keep_dims).output(0)
         elif type(node) in _SOFTMAX:
-            flag = ops.ReduceMax(flag, np.int64([node.axis]), True).output(0)
-            largest = ops.ReduceMax(source, np.int64([node.axis]), True)
+            flag = ops.ReduceMax(flag, np.array([node.axis], np.int64), True).output(0)
+            largest = ops.ReduceMax(source, np.array([node.axis], np.int64), True)
             # NaN if the largest element is infinite.
             result = ops.Add(result, ops.Subtract(largest, largest)).output(0)
         # The square root of -1 is NaN.

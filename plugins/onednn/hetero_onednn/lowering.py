@@ -267,4 +267,7 @@ def padded_shape(shape: Sequence[int], rank: int) -> tuple[int, ...]:
 
 
 def _data_type(element_type: object) -> DataType:
-    return DATA_TYPES[element_type]  # type: ignore[index]  # other types are not supported
+    kind = DATA_TYPES.get(element_type)  # type: ignore[call-overload]  # types that are no Type are not supported
+    if kind is None:
+        raise UnsupportedOperationError(f"ONEDNN computes no values of {element_type}")
+    return kind

@@ -46,7 +46,7 @@ def value_bounds(model: Model, largest_input: float, constants: Constants) -> di
 
 def _bound(node: Node, inputs: Sequence[float], largest_input: float, constants: Constants) -> float:
     if isinstance(node, Parameter):
-        return _INTEGERS.get(node.get_element_type(), largest_input)  # type: ignore[call-overload]
+        return _INTEGERS.get(node.get_element_type(), largest_input)
     if isinstance(node, Constant):
         return constants.derived(node.data, _magnitude)
     if not inputs or inputs[0] == math.inf:

@@ -65,3 +65,19 @@ def test_constants_of_all_programs_are_bounded_in_bytes(made, monkeypatch):
     for length in range(40, 60):
         model(np.ones((1, 1, length), np.float32))
     assert 0 < made[0].byte_size <= 1 << 16
+
+
+def test_blocks_of_4_bit_weights():
+    """Each block has a scale and a zero point, which are repeated along the block: much larger than before."""
+    rows, columns, block = 1024, 2048, 16
+    numbers, zeros = (rng.integers(0, 16, (rows, length)) for length in (columns, columns // block))
+    scales = rng.random((rows, columns // block)).astype(np.float32)
+    places, axis = np.arange(columns) // block, np.int64(1)
+    zero_points = ops.Gather(ops.Constant(zeros.astype(Type.u4.to_dtype())), places, axis, 0)
+    real = ops.Convert(ops.Constant(numbers.astype(Type.u4.to_dtype())), Type.f32)
+    centered = ops.Subtract(real, ops.Convert(zero_points, Type.f32))
+    weights = ops.Multiply(centered, ops.Gather(ops.Constant(scales), places, axis, 0))
+    x, array = Parameter(Type.f32, PartialShape([-1, columns])), rng.standard_normal((2, columns)).astype(np.float32)
+    found = CORE.compile_model(Model(ops.MatMul(x, weights, False, True), [x]), "ONEDNN")(array)[0]
+    expected = array @ ((numbers - zeros[:, places]) * scales[:, places]).astype(np.float32).T
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-2)

@@ -71,8 +71,9 @@ def run_post_ops(lowering: Lowering, operation: PrimitiveOperation, running: Val
     """Append the primitives that apply post-ops to a value of the shape of an operation's result."""
     kind, post_ops = lowering.data_type(operation.result), list(post_ops)
     while post_ops:
-        if isinstance(post_ops[0], PReluOp):
-            running = _prelu(lowering, operation, running, post_ops.pop(0))
+        if isinstance(first := post_ops[0], PReluOp):
+            running = _prelu(lowering, operation, running, first)
+            del post_ops[0]
         # `eltwise` and `binary` do not take PRelu as a post-op.
         count = next((index for index, op in enumerate(post_ops) if isinstance(op, PReluOp)), len(post_ops))
         if count:
