@@ -129,13 +129,14 @@ def used_devices(core: Core, device: str) -> list[str]:
 
 
 def supports(core: Core, model: Model, device: str) -> bool:
-    """Return whether query_model says that the device supports every operation of the model."""
+    """Return whether query_model says that the device supports every operation of the model, maybe not alone."""
     return supports_all(core.query_model(model, device), model)
 
 
 def supports_all(answer: Mapping[str, str], model: Model) -> bool:
-    """Return whether the answer of query_model contains every operation of the model."""
-    return all(node.friendly_name in answer for node in operations(model))
+    """Return whether the answer of query_model contains every operation of the model, maybe not alone."""
+    together = getattr(answer, "together", ())  # a plain dictionary has none
+    return all(node.friendly_name in answer or node.friendly_name in together for node in operations(model))
 
 
 def check_refusal(core: Core, model: Model, device: str) -> None:

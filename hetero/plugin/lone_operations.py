@@ -25,6 +25,7 @@ def drop_dependent(model: Model, result: QueryResult, query: Query) -> None:
         alone = _alone(node)
         if alone is not None and name not in query(alone):
             del result[name]
+            result.together.add(name)
             result.refused[name] = "the device runs it only together with the operations around it"
 
 

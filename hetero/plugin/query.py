@@ -20,6 +20,7 @@ MOST_NAMED = 5
 class QueryResult(dict[str, str]):
     """Supported operations: friendly name to device name. ``refused`` maps the other operations to the reasons.
 
+    ``together``: the refused operations that the device runs with those around them, but not alone.
     ``prepared`` is the model to pass to ``Plugin.compile`` if the device gets all of it, so that it is not transformed
     again; None if it must be compiled by ``compile_model``.
     """
@@ -27,6 +28,7 @@ class QueryResult(dict[str, str]):
     def __init__(self, supported: Mapping[str, str] | None = None) -> None:
         super().__init__(supported or {})
         self.refused: dict[str, str] = {}
+        self.together: set[str] = set()
         self.prepared: PreparedModel | None = None
 
 
