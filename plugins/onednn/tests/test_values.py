@@ -73,3 +73,50 @@ def test_strided_transposed_convolution(channels, results, size, taps, stride):
         (lambda a: ops.Relu(ops.Add(convolution(a), bias)), np.maximum(sums + bias, 0)),
     ):
         np.testing.assert_allclose(run(build, x)[0], expected, **tolerance)
+
+
+def gelu(x):
+    return 0.5 * x * np.vectorize(math.erfc)(-x / math.sqrt(2))
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+# How to build an operation, its formula, the largest error in units in the last place, and the largest error that is
+# allowed instead: docs/troubleshooting.md has these numbers.
+FUNCTIONS = {
+    "Log": (ops.Log, np.log, 4, 0),
+    "Exp": (ops.Exp, np.exp, 7, 2e-38),
+    "Sqrt": (ops.Sqrt, np.sqrt, 1, 0),
+    "Tanh": (ops.Tanh, np.tanh, 4, 0),
+    "Sigmoid": (ops.Sigmoid, sigmoid, 6, 2e-38),
+    "Erf": (ops.Erf, np.vectorize(math.erf), 4, 0),
+    "Power": (lambda x: ops.Power(x, np.float32(1.7)), lambda x: np.power(x, float(np.float32(1.7))), 16, 1e-37),
+    "square": (lambda x: ops.Power(x, np.float32(2)), np.square, 1, 1e-37),
+    "Elu": (lambda x: ops.Elu(x, 1.0), lambda x: np.where(x > 0, x, np.expm1(x)), 4, 2e-7),
+    "Gelu": (lambda x: ops.Gelu(x, "erf"), gelu, 4, 5e-7),
+    "Swish": (ops.Swish, lambda x: x * sigmoid(x), 4, 2e-7),
+    "Mish": (ops.Mish, lambda x: x * np.tanh(np.logaddexp(0, x)), 4, 2e-6),
+    "HSwish": (ops.HSwish, lambda x: x * np.clip(x / 6 + 0.5, 0, 1), 4, 4e-7),
+    "HSigmoid": (ops.HSigmoid, lambda x: np.clip(x / 6 + 0.5, 0, 1), 4, 1e-7),
+    "LogSoftmax": (
+        lambda x: ops.LogSoftmax(x, 0), lambda x: x - x.max() - np.log(np.exp(x - x.max()).sum()), 4, 4e-6,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_precision(name):
+    """Near special points, at all magnitudes, and in between."""
+    build, formula, units, least = FUNCTIONS[name]
+    special = np.float32([0.125, 0.25, 0.5, 1, 2, 3, 4, 8, 9, 20, 80, 86, 87, 88, 1e-3, 1e-6, 1e-20, 1e-37])
+    around = (special.view(np.int32)[:, None] + np.arange(-50, 50, dtype=np.int32)).view(np.float32).reshape(-1)
+    x = np.concatenate([around, -around, rng.uniform(-10, 10, 5000), rng.uniform(-88, 88, 2000)]).astype(np.float32)
+    x = np.concatenate([x, np.geomspace(1e-37, 1e37, 5000, dtype=np.float32) if name in ("Log", "Sqrt") else x[:1]])
+    (found,) = run(build, x)
+    expected = formula(x.astype(np.float64))
+    allowed = np.maximum(units * np.spacing(np.abs(expected.astype(np.float32))), least)
+    wrong = ~(np.abs(found - expected) <= allowed) & ~(np.isnan(found) & np.isnan(expected))
+    assert not wrong.any(), list(zip(x[wrong], found[wrong], expected[wrong]))[:5]
