@@ -98,7 +98,7 @@ FUNCTIONS = {
     "Power": (lambda x: ops.Power(x, np.float32(1.7)), lambda x: np.power(x, float(np.float32(1.7))), 16, 1e-37),
     "square": (lambda x: ops.Power(x, np.float32(2)), np.square, 1, 1e-37),
     "Elu": (lambda x: ops.Elu(x, 1.0), lambda x: np.where(x > 0, x, np.expm1(x)), 4, 2e-7),
-    "Gelu": (lambda x: ops.Gelu(x, "erf"), gelu, 6, 5e-7),
+    "Gelu": (lambda x: ops.Gelu(x, "erf"), gelu, 6, 1e-6),
     "Swish": (ops.Swish, lambda x: x * sigmoid(x), 4, 2e-7),
     "Mish": (ops.Mish, lambda x: x * np.tanh(np.logaddexp(0, x)), 4, 2e-6),
     "HSwish": (ops.HSwish, lambda x: x * np.clip(x / 6 + 0.5, 0, 1), 4, 4e-7),
