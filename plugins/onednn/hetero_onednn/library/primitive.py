@@ -258,21 +258,28 @@ def strided(shape: Sequence[int], data_type: DataType, steps: Sequence[int]) -> 
         if shape[axis] == 1:
             extents = [steps[inner] * shape[inner] for inner in range(axis + 1, len(shape))]
             steps[axis] = max(1, *extents) if extents else 1
+    return _with_strides(shape, data_type, steps)
+
+
+def _with_strides(shape: Sequence[int], data_type: DataType, steps: Sequence[int]) -> Descriptor:
     return Descriptor(create("memory_desc_create_with_strides", len(shape), dims(shape), data_type, dims(steps)))
 
 
 def ordered(shape: Sequence[int], data_type: DataType, axes: Sequence[int]) -> Descriptor:
-    """Return the descriptor of dense elements with this order of axes in memory, the innermost one last."""
+    """Return the descriptor of dense elements with this order of axes in memory, the innermost one last.
+
+    Axes of length 1 have strides by that order too, which `concat` compares.
+    """
     steps, step = [0] * len(shape), 1
     for axis in reversed(axes):
         steps[axis], step = step, step * max(1, shape[axis])
-    return strided(shape, data_type, steps)
+    return _with_strides(shape, data_type, steps)
 
 
 def channels_last(shape: Sequence[int], data_type: DataType) -> Descriptor:
     """Return the descriptor of dense elements with axis 1 as the innermost one."""
     shape = extended(shape)
-    return ordered(shape, data_type, [0, *range(2, len(shape)), *range(1, min(2, len(shape)))])
+    return ordered(shape, data_type, [0, *range(2, len(shape)), *range(1, min(2, len(shape)))]).canonical
 
 
 def any_layout(shape: Sequence[int], data_type: DataType) -> Descriptor:
