@@ -37,7 +37,11 @@ LOSING = (
 
 def loses_nan(model: Model) -> bool:
     """Return whether any operation of a model loses NaN."""
-    return any(type(node) in LOSING for node in model.get_ordered_ops())
+    return any(map(_loses_nan, model.get_ordered_ops()))
+
+
+def _loses_nan(node: Node) -> bool:
+    return type(node) in LOSING and node.get_output_element_type(0) is Type.f32 and not _becomes_integer(node)
 
 
 def keep_nan(model: Model, bounds: dict[Output, float]) -> None:
@@ -46,7 +50,7 @@ def keep_nan(model: Model, bounds: dict[Output, float]) -> None:
     A Relu of data that may only be too large stays a part of the product before it. ``bounds`` gets the new values.
     """
     for node in model.get_ordered_ops():
-        if type(node) not in LOSING or node.get_output_element_type(0) is not Type.f32 or _becomes_integer(node):
+        if not _loses_nan(node):
             continue
         data = node.input_values() if type(node) in _OF_TWO else node.input_values()[:1]
         sources = [value for value in dict.fromkeys(data) if bounds[value] > LARGEST]
