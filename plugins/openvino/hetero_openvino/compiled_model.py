@@ -18,9 +18,9 @@ from hetero.plugin import CompiledModel, PreparedModel, Section, ports_section, 
 from hetero.system.errors import BlobError
 from hetero_openvino.device import OpenVinoDevice, from_openvino, openvino_version
 from hetero_openvino.infer_request import OpenVinoInferRequest
-from hetero_openvino.integers import WIDE_TYPES
 from hetero_openvino.runtime_model import runtime_model
-from hetero_openvino.variable_ports import VariablePorts
+from hetero_openvino.translation.integers import WIDE_TYPES
+from hetero_openvino.translation.variable_ports import VariablePorts
 
 # The sections of an exported model besides the ports: OpenVINO's own blob, its version, and the variables.
 BLOB, VERSION, _VARIABLES = "openvino", "openvino_version", "variables"

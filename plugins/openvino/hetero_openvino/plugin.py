@@ -30,9 +30,9 @@ from hetero.system.errors import BlobError, DeviceError
 from hetero_openvino.compiled_model import BLOB, VERSION, OpenVinoCompiledModel
 from hetero_openvino.device import OpenVinoDevice, describe, openvino_version, to_openvino
 from hetero_openvino.errors import fork_guard, message_of
-from hetero_openvino.translation import Untranslatable, translate, translate_alone, translate_supported
-from hetero_openvino.unread_values import keep_initial_values
-from hetero_openvino.variable_ports import expose_variables
+from hetero_openvino.translation.translation import Untranslatable, translate, translate_alone, translate_supported
+from hetero_openvino.translation.unread_values import keep_initial_values
+from hetero_openvino.translation.variable_ports import expose_variables
 
 
 @functools.cache

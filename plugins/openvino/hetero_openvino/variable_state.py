@@ -9,7 +9,7 @@ from hetero.core.tensor import Tensor
 from hetero.graph import VariableInfo
 from hetero.plugin import VariableState
 from hetero_openvino.memory import array_of, copied_tensor, hetero_type
-from hetero_openvino.variable_ports import VariablePorts
+from hetero_openvino.translation.variable_ports import VariablePorts
 
 
 class OpenVinoVariableState(VariableState):

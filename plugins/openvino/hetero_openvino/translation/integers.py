@@ -16,8 +16,8 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output
 from hetero.passes.intervals import I32, Interval, Intervals
-from hetero_openvino.corrections import factory, make, scalar
 from hetero_openvino.memory import constant
+from hetero_openvino.translation.corrections import factory, make, scalar
 
 WIDE_TYPES = (Type.i64, Type.u64, Type.u32)
 _F32 = Interval(-(2**24), 2**24)

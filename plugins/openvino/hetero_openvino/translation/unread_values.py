@@ -12,7 +12,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Model, Output, walk_nested
 from hetero.ops.control_flow.bodies import BodyOutputDescription, MergedInputDescription
-from hetero_openvino.variable_ports import choose
+from hetero_openvino.translation.variable_ports import choose
 
 
 def keep_initial_values(model: Model) -> Model:

@@ -18,8 +18,8 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output
 from hetero.reference import evaluate, has_evaluate
-from hetero_openvino.corrections import make
 from hetero_openvino.memory import constant
+from hetero_openvino.translation.corrections import make
 
 _EIGHT_BITS = (Type.u8, Type.i8)
 # Smaller blocks take as much memory as decompressed weights.

@@ -22,13 +22,14 @@ from hetero.ops.control_flow.bodies import InputDescription, InvariantInputDescr
 from hetero.ops.control_flow.control_flow import If, Loop, MergedInputDescription, TensorIterator
 from hetero.ops.control_flow.variables import AssignV3, ReadValue, ReadValueV3
 from hetero.passes.intervals import I32, ITERATIONS, Interval, Intervals, hull
-from hetero_openvino import integers
-from hetero_openvino.corrections import corrected, factory
 from hetero_openvino.errors import message_of
-from hetero_openvino.indices import checked, unchecked_reason
-from hetero_openvino.limitations import limitation
 from hetero_openvino.memory import constant, hetero_type, openvino_type
-from hetero_openvino.weights import decompressed
+from hetero_openvino.translation import integers
+from hetero_openvino.translation.corrections import corrected, factory
+from hetero_openvino.translation.indices import checked, unchecked_reason
+from hetero_openvino.translation.limitations import limitation
+from hetero_openvino.translation.scanned_outputs import add_counter, counts_iterations, cut_to_iterations
+from hetero_openvino.translation.weights import decompressed
 
 # OpenVINO's key for a division that stays one.
 _EXACT_DIVISION = "nonconvertable_divide_0"
@@ -200,6 +201,8 @@ class _Graph:
         made = self._made(node)
         if (reason := integers.limitation(node, self._intervals)) is not None:
             raise Untranslatable(reason)
+        if isinstance(node, Loop) and counts_iterations(node):
+            return cut_to_iterations(node, made)
         if not isinstance(node, Op) or node.get_input_size() == 0 or isinstance(node, MultiSubGraphOp):
             return made.outputs()
         if node.get_input_element_type(0).is_integral_number() and not isinstance(node, (Range, RangeV1)):
@@ -237,7 +240,6 @@ class _Graph:
 
     def _with_bodies(self, node: MultiSubGraphOp, inputs: list[openvino.Output]) -> openvino.Node:
         made = _WITH_BODIES[type(node)]()
-        made.set_arguments(inputs)
         self._feed(node)
         bodies = [
             self._body(body, _same_inputs(body, read), is_repeated=not isinstance(node, If))
@@ -252,6 +254,9 @@ class _Graph:
             )
             for read, written in zip(node.input_descriptions, node.output_descriptions)
         ]
+        if counts_iterations(node):
+            inputs = [*inputs, add_counter(bodies[0], *ports[0], len(inputs), node.get_output_size())]
+        made.set_arguments(inputs)
         if isinstance(node, If):
             for set_body, body in zip((made.set_then_body, made.set_else_body), bodies):
                 set_body(body)

@@ -11,8 +11,8 @@ import openvino
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node, constant_array, is_constant
-from hetero_openvino.corrections import factory, make, scalar
 from hetero_openvino.memory import constant, hetero_type
+from hetero_openvino.translation.corrections import factory, make, scalar
 
 # The index of the input with axes.
 _AXES: dict[type[Node], int] = {ops.Slice: 4, ops.SliceScatter: 5, ops.Roll: 2}
