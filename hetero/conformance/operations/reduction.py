@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from hetero import Op, Type, ops
-from hetero.conformance.operations.case import FLOATS, NUMBERS, Formulas, OperationCase, cases
+from hetero.conformance.operations.case import FLOATS, NUMBERS, Formula, Formulas, OperationCase, cases
 
 _ROWS, _MATRIX = (3, 5), (2, 3, 4)
 # Over axis 1, or over the last one.
@@ -35,8 +37,8 @@ _REDUCTIONS: Formulas = {
     ops.ReduceSum: lambda x, axis, keepdims: np.sum(x, axis, x.dtype, keepdims=keepdims),
 }
 _LOGICAL: Formulas = {
-    ops.ReduceLogicalAnd: lambda x, axis, keepdims: np.all(x, axis, keepdims=keepdims),
-    ops.ReduceLogicalOr: lambda x, axis, keepdims: np.any(x, axis, keepdims=keepdims),
+    ops.ReduceLogicalAnd: lambda x, axis, keepdims: np.asarray(np.all(x, axis, keepdims=keepdims)),
+    ops.ReduceLogicalOr: lambda x, axis, keepdims: np.asarray(np.any(x, axis, keepdims=keepdims)),
 }
 
 
@@ -45,13 +47,25 @@ def _reductions(formulas: Formulas, kinds: tuple[Type, ...]) -> list[OperationCa
     made = []
     for kind, formula in formulas.items():
         name = kind.type_info.name
-
-        def over(axis: int, keep: bool, kind: type[Op] = kind, formula=formula):  # type: ignore[no-untyped-def]
-            return (lambda x: kind(x, [axis], keep)), (lambda x: formula(x, axis, keep))
-
-        made.append(OperationCase(name, *over(1, True), (_MATRIX,), kinds, more_shapes=_ALONG))
-        made.append(OperationCase(f"{name} of the last axis", *over(-1, False), (_MATRIX,), kinds, more_shapes=_LAST))
+        made.append(_reduction(name, kind, formula, (1, True), kinds, _ALONG))
+        made.append(_reduction(f"{name} of the last axis", kind, formula, (-1, False), kinds, _LAST))
     return made
+
+
+def _reduction(
+    name: str,
+    kind: type[Op],
+    formula: Formula,
+    over: tuple[int, bool],
+    kinds: tuple[Type, ...],
+    more_shapes: Mapping[str, tuple[tuple[int, ...], ...]],
+) -> OperationCase:
+    """Return a reduction ``over`` an axis, which stays or goes."""
+    axis, keep = over
+    return OperationCase(
+        name, lambda x: kind(x, [axis], keep), lambda x: formula(x, axis, keep), (_MATRIX,), kinds,
+        more_shapes=more_shapes,
+    )  # fmt: skip
 
 
 def _softmax(x: np.ndarray, axis: int = 1) -> np.ndarray:

@@ -294,3 +294,18 @@ def test_a_forked_process_gets_a_clear_error():
         """,
         CPU,
     )
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_constant_of_channels_after_a_reduction(core, axis, keep):
+    """OpenVINO itself fuses it into reductions of three dimensions along the wrong axis."""
+    data = np.random.default_rng(0).normal(size=(4, 7, 3)).astype(np.float32)
+    expected = data.mean(axis, keepdims=keep)
+    for along in range(expected.ndim):
+        shape = [length if i == along else 1 for i, length in enumerate(expected.shape)]
+        factors = np.arange(1, 1 + expected.shape[along], dtype=np.float32).reshape(shape)
+        x = Parameter(Type.f32, [4, 7, 3], name="x")
+        scaled = ops.Multiply(ops.ReduceMean(x, [axis], keep_dims=keep), factors)
+        found = core.compile_model(Model([scaled], [x], "m"), CPU)([data])[0]
+        np.testing.assert_allclose(found, expected * factors, rtol=1e-5, atol=1e-6)

@@ -50,11 +50,9 @@ def corrected(node: Node, made: openvino.Node) -> Values:
         return made.outputs()
     correction = _CORRECTIONS.get(node.type_info.name, _unchanged)
     if isinstance(node, Reduction) and _mixes_channels(node):
-        lifted = factory(node.type_info.version_id).create(
-            node.type_info.name, _with_one_axis_more(made.input_value(0), node), {"keep_dims": node.keep_dims}
-        )
-        first = constant(np.array([0]), Type.i64).output(0)
-        return [make("Squeeze", correction(node, lifted)[0], first)]
+        (result,) = correction(node, made)
+        # A Select is not fused into the reduction, nor is what follows it.
+        return [make("Select", make("NotEqual", result, result), result, result)]
     return correction(node, made)
 
 
@@ -90,11 +88,6 @@ def _mixes_channels(node: Reduction) -> bool:
     """Return whether OpenVINO adds constants of channels that follow the reduction along another axis."""
     shape = node.get_input_partial_shape(0)
     return shape.has_rank and len(shape) == 3 and node.axes(3) in ((0,), (2,))
-
-
-def _with_one_axis_more(data: openvino.Output, node: Reduction) -> Values:
-    axes = constant(np.array([axis + 1 for axis in node.axes(3) or ()]), Type.i64).output(0)
-    return [make("Unsqueeze", data, constant(np.array([0]), Type.i64).output(0)), axes]
 
 
 def _with_nan_kept(node: Node, made: openvino.Node) -> Values:

@@ -18,8 +18,13 @@ from hetero.core.shape import PartialShape
 from hetero.core.types import Type
 from hetero.graph import Attribute, AttributeVisitor, Constant, Model, Node, Op, Output, Parameter, Result
 from hetero.ops import Divide, PRelu, Range, RangeV1
-from hetero.ops.control_flow.bodies import InputDescription, InvariantInputDescription, MultiSubGraphOp
-from hetero.ops.control_flow.control_flow import If, Loop, MergedInputDescription, TensorIterator
+from hetero.ops.control_flow.bodies import (
+    InputDescription,
+    InvariantInputDescription,
+    MergedInputDescription,
+    MultiSubGraphOp,
+)
+from hetero.ops.control_flow.control_flow import If, Loop, TensorIterator
 from hetero.ops.control_flow.variables import AssignV3, ReadValue, ReadValueV3
 from hetero.passes.intervals import I32, ITERATIONS, Interval, Intervals, hull
 from hetero_openvino.errors import message_of

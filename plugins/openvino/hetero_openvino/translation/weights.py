@@ -52,9 +52,9 @@ def _weights_of(node: Node, common: int) -> _Weights | None:
     for data, factor in (node.input_values(), node.input_values()[::-1]):
         subtract = data.node if isinstance(data.node, ops.Subtract) else None
         convert = subtract.input_value(0).node if subtract else data.node
-        if not isinstance(convert, ops.Convert) or not isinstance(convert.input_value(0).node, Constant):
+        elements = convert.input_value(0).node if isinstance(convert, ops.Convert) else None
+        if not isinstance(convert, ops.Convert) or not isinstance(elements, Constant):
             continue
-        elements = convert.input_value(0).node
         if elements.get_element_type().bitwidth > 8 or elements.data.ndim not in (2, 3):
             continue
         scale, zero_point = _value_of(factor), _value_of(subtract.input_value(1)) if subtract else None
