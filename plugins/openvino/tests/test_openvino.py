@@ -309,3 +309,15 @@ def test_a_constant_of_channels_after_a_reduction(core, axis, keep):
         scaled = ops.Multiply(ops.ReduceMean(x, [axis], keep_dims=keep), factors)
         found = core.compile_model(Model([scaled], [x], "m"), CPU)([data])[0]
         np.testing.assert_allclose(found, expected * factors, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("version", [ops.TopK, ops.TopKV3, ops.TopKV1])
+@pytest.mark.parametrize("kind", [Type.f32, Type.i32], ids=str)
+@pytest.mark.parametrize(("mode", "sort"), [("max", "value"), ("min", "index"), ("max", "none")])
+def test_the_first_of_equal_elements_is_selected(core, version, kind, mode, sort):
+    data = np.random.default_rng(0).integers(0, 3, (5, 40)).astype(kind.to_dtype())
+    x = Parameter(kind, data.shape, name="x")
+    compiled = core.compile_model(Model(version(x, np.int64(7), 1, mode, sort).outputs(), [x], "m"), CPU)
+    keys = data if mode == "min" else -data
+    expected = np.sort(np.argsort(keys, axis=1, kind="stable")[:, :7], axis=1)
+    np.testing.assert_array_equal(np.sort(compiled([data])[1], axis=1), expected)

@@ -175,8 +175,7 @@ def _best(node: Node, made: openvino.Node) -> Values:
     data, count = made.input_values()
     finite = make("Minimum", scalar(-_lowest(node), data), data)
     ordered = make("Select", make("NotEqual", data, data), scalar(np.inf, data), finite)
-    attributes = {name: value for name, value in made.get_attributes().items() if name != "stable"}
-    indices = factory("opset3").create("TopK", [ordered, count], attributes).output(1)
+    indices = factory("opset11").create("TopK", [ordered, count], made.get_attributes()).output(1)
     values = factory("opset6").create("GatherElements", [data, indices], {"axis": node.axis}).output(0)
     return [values, indices]
 

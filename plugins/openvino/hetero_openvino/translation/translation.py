@@ -26,6 +26,7 @@ from hetero.ops.control_flow.bodies import (
 )
 from hetero.ops.control_flow.control_flow import If, Loop, TensorIterator
 from hetero.ops.control_flow.variables import AssignV3, ReadValue, ReadValueV3
+from hetero.ops.reduction import TopKV1
 from hetero.passes.intervals import I32, ITERATIONS, Interval, Intervals, hull
 from hetero_openvino.errors import message_of
 from hetero_openvino.memory import constant, hetero_type, openvino_type
@@ -236,7 +237,12 @@ class _Graph:
             inputs[1] = _slope_of(node, inputs[1])
         attributes = _AttributeCollector()
         node.visit_attributes(attributes)
-        made = factory(node.type_info.version_id).create(node.type_info.name, inputs, attributes.values)
+        version = node.type_info.version_id
+        if isinstance(node, TopKV1):
+            # Or else the first of equal elements is not always selected; then "none" is no order for OpenVINO.
+            sort = "value" if node.sort == "none" else node.sort
+            version, attributes.values = "opset11", {**attributes.values, "sort": sort, "stable": True}
+        made = factory(version).create(node.type_info.name, inputs, attributes.values)
         if isinstance(node, Divide) and not any(isinstance(value.node, Constant) for value in node.input_values()):
             # Or else OpenVINO multiplies by the reciprocal, whose rounding moves quantized values by a step. With this
             # key it divides constants the wrong way round.
