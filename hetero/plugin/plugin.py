@@ -65,6 +65,9 @@ class Plugin:
     #: Whether it holds strings (optional). If not, a query refuses the operations that read or write some, also those
     #: that ``passes`` compute.
     has_strings = True
+    #: Whether it may support an operation only with those around it (optional), as by a fusion. If so, a user's query
+    #: judges each operation alone too, as it can be pinned alone.
+    judges_together = False
 
     def __init_subclass__(cls) -> None:
         for method, about in _TRACED.items():

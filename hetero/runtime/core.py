@@ -226,7 +226,7 @@ class Core:
         self._resolve_cache_dir(plugin, options)
         with device_errors(f"{device_name} failed to query model '{model.friendly_name}'"):
             result = plugin.query_model(model, options)
-            if isinstance(result, QueryResult) and not plugin.is_virtual:
+            if isinstance(result, QueryResult) and plugin.judges_together:
                 drop_dependent(model, result, lambda alone: plugin.query_model(alone, options))
             return result
 

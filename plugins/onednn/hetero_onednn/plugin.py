@@ -43,6 +43,7 @@ class OneDnnPlugin(Plugin):
 
     supported_properties = (*common_properties, inference_precision(Type.bf16))
     has_strings = False
+    judges_together = True
     passes = (
         fold_constant_if,
         upgrade_opset,
