@@ -114,7 +114,9 @@ def test_a_new_device_passes_the_kit_and_runs_its_part_of_a_model(environment):
     install(environment, package)
     assert "NPU" in environment.run("hetero", "devices")
     assert "1 passed" in environment.run("pytest", f"{package.name}/tests")
-    told = environment.run("pytest", "--pyargs", "hetero.conformance", "--device", "NPU", "-k", "not test_case")
+    told = environment.run(
+        "pytest", "--pyargs", "hetero.conformance", "--device", "NPU", "-k", "not test_case and not test_hard"
+    )
     assert " passed" in told and "skipped" not in told and "unsupported features: " in told
     name = "squeezenet"
     shape = zoo.MODELS[name].shapes[0]

@@ -7,13 +7,18 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from hetero import Op, Type, ops
+from hetero import Constant, Op, Output, Type, ops
 from hetero.conformance.operations.case import ALL, FLOATS, INTEGERS, NUMBERS, Formula, Formulas, OperationCase
 
 _ROWS = (3, 5)
 # Units in the last place: of OpenCL's precise functions, of pow as OpenCL allows it, and of erf: the polynomial of
 # OpenVINO is off by 12.
 _ULPS, _POWER_ULPS, _ERF_ULPS = 4, 16, 16
+
+
+def _number(x: Output, value: float) -> Constant:
+    """Return a number of the element type of a value."""
+    return Constant(np.array(value).astype(x.element_type.to_dtype()))
 
 
 def _erf(x: np.ndarray) -> np.ndarray:
@@ -165,8 +170,13 @@ ELEMENTWISE = (
     *_of_one(FLOATS, {
         "Elu": (lambda x: ops.Elu(x, 1.5), lambda x: np.where(x > 0, x, 1.5 * np.expm1(x))),
         "Gelu": (lambda x: ops.Gelu(x, "erf"), lambda x: x * ((1 + _erf(x / np.sqrt(2))) / 2)),
-        "HardSigmoid": (lambda x: ops.HardSigmoid(x, 0.2, 0.5), lambda x: np.clip(0.2 * x + 0.5, 0, 1)),
-        "Selu": (lambda x: ops.Selu(x, 1.5, 2.0), lambda x: 2 * np.where(x > 0, x, 1.5 * np.expm1(x))),
+        "HardSigmoid": (
+            lambda x: ops.HardSigmoid(x, _number(x, 0.2), _number(x, 0.5)), lambda x: np.clip(0.2 * x + 0.5, 0, 1),
+        ),
+        "Selu": (
+            lambda x: ops.Selu(x, _number(x, 1.5), _number(x, 2.0)),
+            lambda x: 2 * np.where(x > 0, x, 1.5 * np.expm1(x)),
+        ),
     }, 0),
     *_of_one(FLOATS, {
         "Round to even": (lambda x: ops.Round(x, "half_to_even"), np.rint),

@@ -11,8 +11,7 @@ from typing import Any
 
 from hetero import ops
 from hetero import properties as props
-from hetero.graph import Model, is_terminal, walk_nested
-from hetero.graph.unique_names import UniqueNames
+from hetero.graph import Model, UniqueNames, is_terminal, walk_nested
 from hetero.passes import fold_weights
 from hetero.plugin import (
     STAGES,

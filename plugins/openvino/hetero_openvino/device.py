@@ -124,8 +124,9 @@ def _converter_like(value: Any) -> Callable[[Any], Any]:
 def _one_of(*members: str) -> Callable[[Any], str]:
     @accepting(f"one of {', '.join(members)}")
     def convert(value: Any) -> str:
-        if str(value).upper() not in members:
+        text = (value.text if isinstance(value, props.PropertyEnum) else str(value)).upper()
+        if text not in members:
             raise ValueError
-        return str(value).upper()
+        return text
 
     return convert

@@ -15,7 +15,6 @@ import pyopencl as cl
 
 from hetero.core.tensor import Tensor
 from hetero.plugin import ProfilingInfo, SharedTensor
-from hetero.system.allocation import MIN_CHECKED_BYTES
 from hetero.system.errors import DeviceError
 from hetero_opencl.device.device import opencl_errors
 from hetero_opencl.device.launch import Buffer, Launch
@@ -28,6 +27,10 @@ from hetero_opencl.lowering.program import KernelProgram
 # For how many places of the inputs and outputs kernels keep their arguments. Tensors often swap places: the state of a
 # loop or a variable is read from where it was written before.
 MAX_ARGUMENT_SETS = 3
+
+
+# Results of fewer bytes are copied, which takes less time than new memory.
+_LARGE = 1 << 26
 
 
 class _ArgumentSet:
@@ -149,7 +152,7 @@ class BoundProgram:
             return large
         self._large.pop(index, None)
         kind = self.program.model.results[index].get_output_element_type(0)
-        if tensor.lengths == shape or math.prod(shape) * kind.size < MIN_CHECKED_BYTES:
+        if tensor.lengths == shape or math.prod(shape) * kind.size < _LARGE:
             return tensor
         shared = cast(SharedTensor, context.create_host_tensor(kind, shape))
         self._large[index] = shared, shared.array
