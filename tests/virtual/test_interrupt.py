@@ -1,6 +1,7 @@
 """Ctrl-C and cancellations while other threads use the same devices."""
 
 import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +15,8 @@ from tests.virtual.devices import Backend, arrays, square
 
 def test_a_batch_has_ended_when_the_interruption_of_a_member_is_raised(monkeypatch):
     """The batch reads and writes the tensors of the interrupted request."""
-    joined, waits, ends = threading.Event(), threading.Semaphore(0), []
+    joined, ends = threading.Event(), []
+    waits = []  # counted without a lock, which Ctrl-C could leave locked
     join, first, second = batch_request.Gathering._wait, *arrays(2)
 
     def wait_in_batch(self, batch, request):
@@ -23,15 +25,21 @@ def test_a_batch_has_ended_when_the_interruption_of_a_member_is_raised(monkeypat
 
     class Awaited(threading.Event):
         def wait(self, timeout=None):
-            waits.release()
+            waits.append(None)
             return super().wait(timeout)
+
+    def wait_for_waits(count):
+        end = time.monotonic() + PATIENCE
+        while len(waits) < count:
+            assert time.monotonic() < end
+            time.sleep(0.001)
 
     class Device(Backend):
         def begin(self, inputs):
             if not ends:
-                assert waits.acquire(timeout=PATIENCE)
+                wait_for_waits(1)
                 press_control_c()
-                assert waits.acquire(timeout=PATIENCE)  # the interrupted thread waits again, or has raised
+                wait_for_waits(2)  # the interrupted thread waits again, or has raised
                 ends.append("of the batch")
 
     compiled = core_with(A=Device()).compile_model(square(), "BATCH:A(2)", {"AUTO_BATCH_TIMEOUT": PATIENCE * 1000})
@@ -45,7 +53,7 @@ def test_a_batch_has_ended_when_the_interruption_of_a_member_is_raised(monkeypat
             requests[0].infer(first)
         assert ends == ["of the batch"]
     finally:
-        waits.release()
+        waits += [None, None]
     np.testing.assert_allclose(other.result(PATIENCE), second**2, rtol=1e-6)
 
 
