@@ -1,9 +1,10 @@
 // Resample data [outer][length][inner] to [outer][out_length][inner]: each result is a weighted sum of the elements
-// around its coordinate: COORDINATE, of the index and two numbers. Weights are computed here, as tables of them would be
-// larger than the result. REAL is their C type. SHRINK scales distances; FIRST is the first element relative to the coordinate rounded down, 1 - FIRST the
-// last; CUBIC is 1 for Keys' kernel with the parameter COEFFICIENT, 0 for a triangle; EXCLUDED is 1 if elements outside
-// of the data have no weight. DATA and OUT are element types, SUM is the C type of sums, FINISH(x) converts a sum.
-// Work-items are (inner, position, outer) with IS_INNER_FIRST, else (position, inner, outer).
+// around its coordinate: COORDINATE, of the index and two numbers. Weights are computed here, as tables of them would
+// be larger than the result. REAL is their C type. SHRINK scales distances; FIRST is the first element relative to
+// the coordinate rounded down, 1 - FIRST the last; CUBIC is 1 for Keys' kernel with the parameter COEFFICIENT, 0 for
+// a triangle; EXCLUDED is 1 if elements outside of the data have no weight. DATA and OUT are element types, SUM is
+// the C type of sums, FINISH(x) converts a sum. Work-items are (inner, position, outer) with IS_INNER_FIRST, else
+// (position, inner, outer).
 
 #if WHOLE
 // Without contraction, sums that end in a half are rounded in the same way on every device.

@@ -1,6 +1,7 @@
-// Uniform numbers in [low, high) by the Mersenne Twister MT19937, as PyTorch draws them: M. Matsumoto and T. Nishimura,
-// "Mersenne Twister", ACM Transactions on Modeling and Computer Simulation, 1998. `state` is its 624 words, the number of
-// those that are used up, and a lock, as all requests share it. BITS random bits make a fraction; with 0 the numbers are integers.
+// Uniform numbers in [low, high) by the Mersenne Twister MT19937, as PyTorch draws them: M. Matsumoto and T.
+// Nishimura, "Mersenne Twister", ACM Transactions on Modeling and Computer Simulation, 1998. `state` is its 624
+// words, the number of those that are used up, and a lock, as all requests share it. BITS random bits make a
+// fraction; with 0 the numbers are integers.
 
 // Words per number: two for f64, and for integers if the range exceeds 32 bits.
 int words_per_number(const DATA_VALUE low, const DATA_VALUE high)
