@@ -35,8 +35,8 @@ class FoldingBudget:
     The bytes grow with the number of nodes and the size of the Constants, the operations with the number of nodes, so a
     small file cannot make compilation expensive. Operations that exceed the budget stay in the graph and run at
     inference. A result may be up to ``growth`` times as large as the inputs of the operation, or MAX_GROWN_BYTES bytes.
-    With a ``growth`` above 1, it may be so many times as large as the largest Constant: each block of weights has one
-    scale, which is repeated.
+    With a ``growth`` above 1, it may also be ``growth`` times as large as the largest Constant: each block of weights
+    has one scale, which is repeated.
     """
 
     def __init__(self, nodes: Sequence[Node], growth: int = 1) -> None:
