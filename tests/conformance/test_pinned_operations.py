@@ -38,5 +38,5 @@ def test_operation_alone(device, cell):
     if "pinned" not in CORE.query_model(model, device):
         return
     node.rt_info[AFFINITY] = device
-    compiled = CORE.compile_model(model, f"HETERO:{device},TEMPLATE", {"LOG_LEVEL": "LOG_NONE"})
+    compiled = CORE.compile_model(model, f"HETERO:{device},TEMPLATE")
     assert_right(cell, [np.array(value) for value in compiled(list(cell.arrays)).to_tuple()])
