@@ -1,6 +1,6 @@
 """Hard values: elements, shapes and memory of inputs at which engines differ from the definition of an operation.
 
-``cells`` is the product of the operations of the table, their element types and the hard values. A cell in which a
+``cells`` yields the product of the operations of the table, their element types and the hard values. A cell in which a
 hard value makes no sense for an operation has the reason instead of inputs.
 """
 
@@ -68,13 +68,18 @@ def cells() -> Iterator[Cell]:
     """Yield the cells of the table."""
     for operation in OPERATIONS:
         for kind in operation.kinds:
-            try:
-                operation.model(kind)
-            except GraphError:  # the operation is not defined for this element type
-                continue
-            yield from _elements_of(operation, kind)
-            yield from (_of_shape(operation, kind, name) for name in _names_of_shapes(operation))
-            yield _strided(operation, kind)
+            yield from cells_of(operation, kind)
+
+
+def cells_of(operation: OperationCase, kind: Type) -> Iterator[Cell]:
+    """Yield the cells of an operation and an element type; none if the operation is not defined for the type."""
+    try:
+        operation.model(kind)
+    except GraphError:
+        return
+    yield from _elements_of(operation, kind)
+    yield from (_of_shape(operation, kind, name) for name in _names_of_shapes(operation))
+    yield _strided(operation, kind)
 
 
 def _elements_of(operation: OperationCase, kind: Type) -> Iterator[Cell]:

@@ -59,7 +59,10 @@ def _has(feature: str, device: str) -> bool:
 
 @pytest.fixture(autouse=True)
 def time_limit() -> Iterator[None]:
-    """Fail a test after ``SECONDS``, so that a hanging device does not hang the kit. Needs a system with SIGALRM."""
+    """Fail a test after ``SECONDS``, so that a hanging device does not hang the kit. Needs a system with SIGALRM.
+
+    The limit counts anew after that, as a test of several cases goes on with the next one.
+    """
     if sys.platform == "win32":
         yield
         return
@@ -68,7 +71,7 @@ def time_limit() -> Iterator[None]:
         raise TimeoutError(f"the test took more than {SECONDS} s; the device seems to hang")
 
     before = signal.signal(signal.SIGALRM, fail)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS, SECONDS)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)

@@ -15,9 +15,14 @@ WIDTH = 118
 Record = Callable[[str, object], None]
 
 
-def record_case(record_property: Record, operation: str, works: Iterable[str], supported: bool) -> None:
-    """Record that a test is a case of an operation. ``works``: element types, "dynamic" or "empty", if it passes."""
-    record_property(PROPERTY, [operation, sorted(works), supported])
+def record_case(
+    record_property: Record, operation: str, works: Iterable[str], supported: bool, passed: bool | None = None
+) -> None:
+    """Record a case of an operation. ``works``: element types, "dynamic" or "empty", if it passes.
+
+    ``passed``: whether the case passes; None if it is the only one of the test, and passes if the test does.
+    """
+    record_property(PROPERTY, [operation, sorted(works), supported, passed])
 
 
 def features(reports: Iterable[Any]) -> list[str]:
@@ -45,9 +50,9 @@ def table(reports: Iterable[Any]) -> list[str]:
     """Return the lines of the table, from the reports of tests; [] if no test was a case of an operation."""
     rows: dict[str, ConformanceRow] = defaultdict(ConformanceRow)
     for report in reports:
-        for operation, works, supported in (value for key, value in report.user_properties if key == PROPERTY):
+        for operation, works, supported, passed in (v for key, v in report.user_properties if key == PROPERTY):
             row = rows[operation]
-            if report.failed:
+            if report.failed if passed is None else not passed:
                 row.failed += 1
             elif supported:
                 row.passed += 1

@@ -248,6 +248,7 @@ FAULTS = {
         "plugin::test_supported_model_compiles_and_runs",
         "onnx_operations::test_case[test_exp]",
         "operations::test_element_type[10-Ceiling-f16]",
+        "hard_values::test_hard_values[Ceiling-f16-static]",
         "dispatch::test_a_model_alone_on_the_device",
     ],
     "gives a wrong shape": ["infer_request::test_inferences_follow_each_other"],

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 from hetero.conformance.report import FEATURE, PROPERTY, features, table
 
 
-def case(operation, works, supported=True, failed=False):
-    return SimpleNamespace(user_properties=[(PROPERTY, [operation, works, supported])], failed=failed)
+def case(operation, works, supported=True, failed=False, passed=None):
+    return SimpleNamespace(user_properties=[(PROPERTY, [operation, works, supported, passed])], failed=failed)
 
 
 def test_the_table():
@@ -28,6 +28,12 @@ def test_the_table():
         ["TopK"],
         ["cases:", "2", "passed,", "2", "failed,", "2", "not", "supported"],
     ]
+
+
+def test_cases_of_one_test_count_by_themselves():
+    first, second = case("Relu", ["f32"], passed=True), case("Relu", ["f32"], passed=False)
+    report = SimpleNamespace(user_properties=first.user_properties + second.user_properties, failed=True)
+    assert table([report])[-1] == "cases: 1 passed, 1 failed, 0 not supported"
 
 
 def test_a_long_list_is_broken_into_lines():
