@@ -16,6 +16,14 @@ from tests.devices import PickyPlugin
 
 X = np.array([[-1, 0, 0.5, 2]], np.float32)
 Y = np.tanh(np.exp(np.maximum(X, 0)))
+# Ways to fail in an inference.
+FAULTS = ("raise", "wrong shape", "wrong type", "hang", "unwritten", "writes inputs")
+# Milliseconds; long for a device that works, also on a busy machine.
+TIMEOUT = {"DEVICE_TIMEOUT": 2000}
+
+
+def inputs(count: int) -> list[np.ndarray]:
+    return list(np.random.default_rng(0).standard_normal((count, 1, 4), np.float32))
 
 
 def chain(**pins: str) -> Model:
@@ -43,6 +51,16 @@ def devices_of(compiled) -> dict[str, str]:
 
 def warnings_in(caplog) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+
+
+def check_dropped(compiled, caplog, device: str = "A") -> None:
+    (warning,) = warnings_in(caplog)
+    assert f"no longer on {device}: {device} " in warning
+    assert device not in compiled.get_property("EXECUTION_DEVICES")
+    report = compiled.get_property("PLACEMENT_REPORT")
+    assert device not in set(devices_of(compiled).values())
+    assert [failure.device for failure in report.failures] == [device]
+    assert any(o.reason.startswith(f"{device}: {device} ") for o in report.operations)
 
 
 class _Request(TemplateInferRequest):

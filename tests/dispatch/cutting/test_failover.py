@@ -1,50 +1,31 @@
 """Devices that fail during inferences are dropped: the user sees one warning and the right results."""
 
-import gc
-import threading
-import time
-import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hetero_template.variable_state import TemplateVariableState
 
 from hetero import AsyncInferQueue, Model, Parameter, Tensor, Type, ops
 from hetero.system.errors import CancelledError, DeviceError, TensorError
 from tests.devices import PickyPlugin, core_with
-from tests.dispatch.faulty import Faulty, X, Y, chain, devices_of, limit_inferences, no_exp, warnings_in
-
-FAULTS = ("raise", "wrong shape", "wrong type", "hang", "unwritten", "writes inputs")
-# Milliseconds; long for a device that works, also on a busy machine.
-TIMEOUT = {"DEVICE_TIMEOUT": 2000}
-SNAPSHOTS = {"VARIABLE_SNAPSHOTS": True}
-
-
-@pytest.fixture(params=FAULTS)
-def faulty(request):
-    """A device that works five times and then always fails."""
-    plugin = Faulty(request.param, healthy=6, accepts=no_exp)
-    yield plugin
-    plugin.released.set()
-
-
-def inputs(count: int) -> list[np.ndarray]:
-    return list(np.random.default_rng(0).standard_normal((count, 1, 4), np.float32))
+from tests.dispatch.faulty import (
+    FAULTS,
+    TIMEOUT,
+    Faulty,
+    X,
+    Y,
+    chain,
+    check_dropped,
+    devices_of,
+    inputs,
+    limit_inferences,
+    no_exp,
+    warnings_in,
+)
 
 
 def expected(x: np.ndarray) -> np.ndarray:
     return np.tanh(np.exp(np.maximum(x, 0)))
-
-
-def check_dropped(compiled, caplog, device: str = "A") -> None:
-    (warning,) = warnings_in(caplog)
-    assert f"no longer on {device}: {device} " in warning
-    assert device not in compiled.get_property("EXECUTION_DEVICES")
-    report = compiled.get_property("PLACEMENT_REPORT")
-    assert device not in set(devices_of(compiled).values())
-    assert [failure.device for failure in report.failures] == [device]
-    assert any(o.reason.startswith(f"{device}: {device} ") for o in report.operations)
 
 
 def test_a_device_that_fails_is_dropped_and_the_inference_runs_elsewhere(faulty, caplog):
@@ -255,163 +236,6 @@ def test_pinned_operations_of_a_device_that_is_dropped_go_elsewhere(caplog):
     assert set(devices_of(compiled).values()) == {"B"} and len(warnings_in(caplog)) == 1
 
 
-def summing() -> Model:
-    """exp(total), where every inference adds x to total; the first one begins with 2 x."""
-    x = Parameter(Type.f32, [1, 4], name="x")
-    total = ops.Add(ops.ReadValue(x, "total", name="read"), x, name="add")
-    return Model(ops.Exp(total, name="exp"), [x], "summing", sinks=[ops.Assign(total, "total", name="set")])
-
-
-@pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
-def test_variables_are_restored_after_a_failed_inference(faulty, asynchronous, caplog):
-    """Three requests with their own variables: one fails after it assigned its variable, the others are idle."""
-    options = TIMEOUT | SNAPSHOTS
-    compiled = core_with(A=faulty, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B", options)
-    assert devices_of(compiled) == {"read": "A", "add": "A", "set": "A", "exp": "B"}
-    requests = [compiled.create_infer_request() for _ in range(3)]
-    totals, states = {}, [request.query_state()[0] for request in requests]
-    for inference, x in enumerate(inputs(12)):
-        number = inference % 3
-        request = requests[number]
-        if inference == 9:  # the first request is reset
-            request.reset_state()
-            del totals[number]
-        totals[number] = totals.get(number, x) + x
-        if asynchronous:
-            request.start_async(x)
-            request.wait()
-        else:
-            request.infer(x)
-        np.testing.assert_allclose(request.results[0], np.exp(totals[number]), rtol=1e-6)
-        np.testing.assert_allclose(states[number].state.data, totals[number], rtol=1e-6)
-    check_dropped(compiled, caplog)
-
-
-def test_variables_are_restored_if_all_devices_fail():
-    a, b = Faulty("raise", healthy=3), Faulty("raise", healthy=3, accepts=lambda node: node.type_info.name != "Exp")
-    core = core_with(A=a, B=b, C=PickyPlugin(lambda node: node.type_info.name == "Exp"))
-    request = core.compile_model(summing(), "HETERO:A,B,C", SNAPSHOTS).create_infer_request()
-    a.healthy, b.healthy = 3, 0
-    x = np.ones((1, 4), np.float32)
-    for total in (2, 3):
-        np.testing.assert_allclose(request.infer(x)[0], np.exp(total * x), rtol=1e-6)
-    with pytest.raises(DeviceError, match="A failed"):
-        request.infer(x)
-    np.testing.assert_array_equal(request.query_state()[0].state.data, 3 * x)
-    request.query_state()[0].state = Tensor(10 * x)
-    a.fault = ""
-    np.testing.assert_allclose(request.infer(x)[0], np.exp(11 * x), rtol=1e-6)
-
-
-def test_variables_are_restored_after_a_cancelled_inference():
-    a = Faulty("cancel", healthy=2, accepts=no_exp)
-    compiled = core_with(A=a, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B", SNAPSHOTS)
-    request = compiled.create_infer_request()
-    a.cancel = request.cancel
-    request.infer(X)
-    with pytest.raises(CancelledError):
-        request.infer(X)
-    a.fault = ""
-    np.testing.assert_array_equal(request.query_state()[0].state.data, 2 * X)
-    np.testing.assert_allclose(request.infer(X)[0], np.exp(3 * X), rtol=1e-6)
-
-
-def test_without_snapshots_variables_are_not_copied_and_the_error_is_raised(caplog, monkeypatch):
-    """By default no variable is read after an inference, and no device that has variables is dropped."""
-    reads = []
-    get_state = TemplateVariableState.get_state
-    monkeypatch.setattr(TemplateVariableState, "get_state", lambda self: reads.append(self) or get_state(self))
-    a = Faulty("raise", healthy=3, accepts=no_exp)
-    compiled = core_with(A=a, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B")
-    request = compiled.create_infer_request()
-    for total in (2, 3):
-        np.testing.assert_allclose(request.infer(X)[0], np.exp(total * X), rtol=1e-6)
-    assert not reads
-    with pytest.raises(DeviceError, match="KeyError: 'lost'"):
-        request.infer(X)
-    assert compiled.get_property("EXECUTION_DEVICES") == ["A", "B"] and not warnings_in(caplog)
-    a.fault = ""
-    request.reset_state()
-    np.testing.assert_allclose(request.infer(X)[0], np.exp(2 * X), rtol=1e-6)
-
-
-def test_variables_survive_a_tensor_that_a_device_does_not_take(caplog):
-    a = Faulty(accepts=no_exp)
-    compiled = core_with(A=a, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B")
-    request = compiled.create_infer_request()
-    request.infer(X)
-    a.fault = "set tensor"
-    request.set_input_tensor(Tensor(X))
-    with pytest.raises(DeviceError, match="A failed to take a tensor"):
-        request.infer()
-    a.fault = ""
-    np.testing.assert_allclose(request.infer()[0], np.exp(3 * X), rtol=1e-6)
-
-
-def test_a_model_that_only_reads_a_variable_fails_over_with_it(caplog):
-    x = Parameter(Type.f32, [1, 4], name="x")
-    total = ops.Add(ops.ReadValue(np.zeros([1, 4], np.float32), "total", name="read"), x, name="add")
-    a = Faulty("raise", healthy=2, accepts=no_exp)
-    core = core_with(A=a, B=PickyPlugin())
-    compiled = core.compile_model(Model(ops.Exp(total, name="exp"), [x], "reading"), "HETERO:A,B")
-    request = compiled.create_infer_request()
-    request.query_state()[0].state = Tensor(10 * X)
-    for _ in range(2):
-        np.testing.assert_allclose(request.infer(X)[0], np.exp(11 * X), rtol=1e-6)
-    check_dropped(compiled, caplog)
-
-
-def test_an_abandoned_step_writes_nowhere(caplog):
-    """The step continues after the user got the result, but has no access to the user's tensors."""
-    a = Faulty("hang")
-    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", TIMEOUT)
-    limit_inferences(compiled, 50)
-    request = compiled.create_infer_request()
-    own = np.zeros((1, 4), np.float32)
-    request.set_output_tensor(Tensor(own, shared_memory=True))
-    request.infer(X)
-    own[:] = 7
-    a.released.set()
-    (hung,) = a.hung
-    hung.join(10)  # the thread ends, as another one replaced it
-    assert not hung.is_alive()
-    np.testing.assert_array_equal(own, np.full((1, 4), 7))
-    request.infer(X)
-    np.testing.assert_allclose(own, Y, rtol=1e-6)
-
-
-def test_a_device_that_fails_to_cancel_a_hanging_step_is_dropped_too(monkeypatch, caplog):
-    def cancel(self):
-        raise SystemExit(3)
-
-    monkeypatch.setattr("tests.dispatch.faulty._Request.cancel", cancel, raising=False)
-    a = Faulty("hang")
-    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", TIMEOUT)
-    limit_inferences(compiled, 50)
-    requests = [compiled.create_infer_request() for _ in range(3)]
-    for request in requests:
-        request.start_async(X)
-    for request in requests:
-        assert request.wait_for(20000)
-        np.testing.assert_allclose(request.results[0], Y, rtol=1e-6)
-    a.released.set()
-    assert "A failed to cancel an inference of 'chain/0': SystemExit: 3" in warnings_in(caplog)
-    assert compiled.get_property("EXECUTION_DEVICES") == ["B"]
-
-
-def test_all_devices_are_cancelled_if_one_fails_at_that(monkeypatch):
-    def cancel(self):
-        raise KeyError("lost")
-
-    monkeypatch.setattr("tests.dispatch.faulty._Request.cancel", cancel, raising=False)
-    a = Faulty("cancel", accepts=no_exp)
-    request = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B").create_infer_request()
-    a.cancel = request.cancel
-    with pytest.raises(CancelledError):
-        request.infer(X)
-    assert all(step.request.cancelled for step in request._request.request.bound.steps)
-
-
 def branches() -> Model:
     x = Parameter(Type.f32, [1, 4], name="x")
     return Model([ops.Exp(x, name="exp"), ops.Tanh(x, name="tanh")], [x], "branches")
@@ -444,60 +268,3 @@ def test_exclusive_requests_fall_back_too(faulty, caplog):
         request.wait()
         np.testing.assert_allclose(request.results[0], expected(x), rtol=1e-6)
     check_dropped(compiled, caplog)
-
-
-def test_a_hanging_inference_can_be_cancelled():
-    a = Faulty("hang")
-    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", TIMEOUT)
-    limit_inferences(compiled, 300)
-    request = compiled.create_infer_request()
-    request.start_async(X)
-    while not a.count:
-        time.sleep(0.001)
-    request.cancel()
-    with pytest.raises(CancelledError):
-        request.wait()
-    a.fault = ""
-    np.testing.assert_allclose(request.infer(X)[0], Y, rtol=1e-6)
-    assert "A" in compiled.get_property("EXECUTION_DEVICES")
-    a.released.set()
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_everything_of_a_dropped_device_is_released(fault):
-    """Its compiled models, their requests and all threads are released once the hanging step has ended."""
-    a = Faulty(fault, healthy=3, accepts=no_exp)
-    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", TIMEOUT)
-    limit_inferences(compiled, 50)
-    requests = [compiled.create_infer_request() for _ in range(5)]
-    on_a = [step.compiled for step in compiled._compiled.plan.steps if step.device == "A"]
-    left = [
-        weakref.ref(one) for one in (*on_a, *(s.request for q in requests for s in q._request.request.bound.steps[::2]))
-    ]
-    del on_a
-    for request in requests * 2:
-        request.start_async(X)
-        request.wait()
-    a.released.set()
-    deadline = time.monotonic() + 10
-    while any(ref() is not None for ref in left) and time.monotonic() < deadline:
-        gc.collect()
-        time.sleep(0.01)
-    assert [ref() for ref in left] == [None] * len(left)
-    del compiled, request, requests
-    while threads_of("HETERO chain") and time.monotonic() < deadline:
-        gc.collect()
-        time.sleep(0.01)
-    assert threads_of("HETERO chain") == []
-
-
-def threads_of(name: str) -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith(f"hetero {name}")]
-
-
-def test_fallback_costs_no_compilation_and_no_thread_as_long_as_nothing_fails():
-    a, b = Faulty(accepts=no_exp), PickyPlugin()
-    compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B")
-    for x in inputs(5):
-        compiled(x)
-    assert (len(a.compiled), len(b.compiled)) == (2, 1) and threads_of("HETERO chain") == []
