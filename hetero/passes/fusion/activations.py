@@ -64,7 +64,7 @@ def fuse_gelu(model: Model) -> bool:
 
 
 def align_prelu_slopes(model: Model) -> bool:
-    """Reshape slopes ``[C]`` of PRelu, which belong to axis 1, to ``[C, 1, ...]``, if the rank of the data is known."""
+    """Reshape slopes ``[C]`` of PRelu to ``[C, 1, ...]`` if axis 1 of the data is known to have the length C."""
     return rewrite_each(model, (ops.PRelu,), _align)
 
 
@@ -72,8 +72,8 @@ def _align(node: Node) -> bool:
     data, slope = (value.partial_shape for value in node.input_values())
     if not data.has_rank or not slope.has_rank or len(slope) != 1 or slope == [1] or len(data) < 3:
         return False
-    if not slope[0].compatible(data[1]):
-        return False  # the slopes belong to the last axis, as numpy broadcasts them
+    if slope[0].is_dynamic or slope[0] != data[1]:
+        return False  # the slopes belong to the last axis, as numpy broadcasts them, or may do so
     axes = Constant(np.arange(1, len(data) - 1), name=f"{node.friendly_name}/axes")
     aligned = ops.Unsqueeze(node.input_value(1), axes, name=f"{node.friendly_name}/slope")
     node.input(1).replace_source_output(aligned.output(0))

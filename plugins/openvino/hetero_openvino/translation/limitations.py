@@ -64,9 +64,17 @@ def limitation(node: Node) -> str | None:
         mask = inputs[3].partial_shape
         if not mask.has_rank or len(mask) == 0:
             return "OpenVINO's attention returns NaN for rows that a mask without dimensions excludes"
+    if isinstance(node, ops.PRelu) and _may_lack_channels(*(value.partial_shape for value in inputs)):
+        return "OpenVINO takes slopes for those of channels also if the data has one channel"
     if isinstance(node, (ops.Mod, ops.FloorMod)) and kind.is_real():
         return "OpenVINO's remainder of infinity and by zero is not NaN"
     return _REASONS.get(name)
+
+
+def _may_lack_channels(data: PartialShape, slope: PartialShape) -> bool:
+    """Return whether a vector of slopes may belong to the last axis of the data, as the length of axis 1 is unknown."""
+    is_vector = slope.has_rank and len(slope) == 1 and slope != [1]
+    return is_vector and data.has_rank and len(data) > 2 and data[1].is_dynamic
 
 
 def _is_empty(shape: PartialShape) -> bool:
