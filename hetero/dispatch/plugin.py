@@ -15,12 +15,19 @@ from hetero.dispatch.cutting.deployment import Deployer
 from hetero.dispatch.cutting.failover import device_timeout, runtime_fallback, variable_snapshots
 from hetero.dispatch.cutting.plan import shared_context
 from hetero.dispatch.cutting.plan_sections import devices_of_plan, plan_in
-from hetero.dispatch.devices import ListedDevice, named_devices, own_options, unavailable_reasons, with_processors
+from hetero.dispatch.devices import (
+    CPU,
+    ListedDevice,
+    named_devices,
+    own_options,
+    unavailable_reasons,
+    with_processors,
+)
 from hetero.dispatch.drawing import visualize
 from hetero.dispatch.execution.infer_request import placement_report
 from hetero.dispatch.placement.affinity import Strategy, pin
 from hetero.dispatch.placement.strategy import ByCost, PlacementStrategy
-from hetero.dispatch.placement.support import Support, greedy
+from hetero.dispatch.placement.support import Support, greedy, undivided
 from hetero.dispatch.report import log
 from hetero.graph import Model
 from hetero.graph.unique_names import make_names_unique
@@ -99,9 +106,12 @@ class HeteroPlugin(Plugin):
     def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
         table = super().property_table(options)
         if names := table.get(props.device.priorities):
+            if names == (CPU,) and placement_strategy not in table.explicit():
+                # The devices compute on one processor, so that no two of them save time together.
+                table.set_internal({placement_strategy: PlacementStrategy.UNDIVIDED})
             table.set({props.device.priorities: with_processors(self.host, names)})
         table.set_internal({props.execution_devices: table.get(props.device.priorities) or (self.name,)})
-        if _chosen_placement(table) is not PlacementStrategy.GREEDY:
+        if _chosen_placement(table) in (PlacementStrategy.MIN_CUT, PlacementStrategy.PIPELINE):
             table.set_internal({costs_state: CostDatabase(table.get(costs_dir)).state()})
         return table
 
@@ -232,6 +242,7 @@ def _strategy(table: PropertyTable, devices: Sequence[ListedDevice]) -> Strategy
     by_cost = ByCost(devices, CostDatabase(table.get(costs_dir)))
     strategies = {
         PlacementStrategy.GREEDY: greedy,
+        PlacementStrategy.UNDIVIDED: undivided,
         PlacementStrategy.MIN_CUT: by_cost.min_cut,
         PlacementStrategy.PIPELINE: by_cost.pipeline,
     }

@@ -24,6 +24,7 @@ class PlacementStrategy(StrEnum):
     """The values of the property PLACEMENT."""
 
     GREEDY = "GREEDY"
+    UNDIVIDED = "UNDIVIDED"
     MIN_CUT = "MIN_CUT"
     PIPELINE = "PIPELINE"
 

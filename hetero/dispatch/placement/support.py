@@ -1,4 +1,4 @@
-"""Support: the operations that each device runs, without those that it failed at; and GREEDY, which follows from it.
+"""Support: the operations that each device runs, without those that it failed at; and placements that follow from it.
 
 With GREEDY every operation but shape computations runs on the first device, in the user's order, that supports it.
 Shape computations run on the device of their readers. Example: Reshape(x) runs on B; its pattern comes from ShapeOf(x)
@@ -17,7 +17,7 @@ from hetero.dispatch.devices import EstimateError, Failure, ListedDevice, named,
 from hetero.dispatch.placement.affinity import Assignment, Candidates, Placement, Strategy, find_groups, place
 from hetero.graph import Model, Node, Output, is_terminal
 from hetero.ops.checks import MAX_VALUE_SIZE
-from hetero.plugin import PreparedModel, QueryResult, unsupported
+from hetero.plugin import PreparedModel, QueryResult, Rank, unsupported
 from hetero.system.errors import DeviceError, HeteroError
 
 
@@ -27,6 +27,19 @@ def greedy(model: Model, candidates: Candidates) -> Assignment:
     movable = {group.nodes[0]: devices for group, devices in candidates.items() if len(group.nodes) == 1}
     reasons = _move_shapes_beside_readers(device_of, movable)
     return {group: (device_of[group.nodes[0]], reasons.get(group.nodes[0], "")) for group in candidates}
+
+
+def undivided(model: Model, candidates: Candidates) -> Assignment:
+    """Give all operations to the first device that supports all of them; without one return what ``greedy`` does.
+
+    A reference is not such a device: it is slower than any division.
+    """
+    for whole in next(iter(candidates.values()), ()):
+        is_reference = whole.plugin.device(whole.options).rank is Rank.REFERENCE
+        if not is_reference and all(whole in devices for devices in candidates.values()):
+            reason = f"all operations can run on {whole.name}"
+            return {group: (whole, reason if devices[0] is not whole else "") for group, devices in candidates.items()}
+    return greedy(model, candidates)
 
 
 def _move_shapes_beside_readers(
@@ -130,14 +143,14 @@ class Support:
     def place(self, model: Model, devices: Sequence[ListedDevice], strategy: Strategy) -> tuple[Support, Placement]:
         """Place every operation. Return the placement, and the support with new queries and failed cost estimates.
 
-        GREEDY queries devices in the user's order until each operation has one. Other strategies query all devices.
+        GREEDY and UNDIVIDED query devices in the user's order until each operation has one, other strategies all.
         Raises DeviceError as ``affinity.place`` does.
         """
         groups = find_groups([node for node in model.get_ordered_ops() if not is_terminal(node)])
         support = self
         for device in devices:
             if (
-                strategy is greedy
+                strategy in (greedy, undivided)
                 and support.queries
                 and all(group.has_device(support.queries) for group in groups.values())
             ):

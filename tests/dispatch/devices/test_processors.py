@@ -42,6 +42,22 @@ def test_what_one_device_lacks_runs_on_another():
     assert compiled.get_property("EXECUTION_DEVICES") == ["A", "B"]
 
 
+def test_a_model_that_one_device_runs_whole_is_not_divided():
+    a, b = Backend(accepts=no_exp, rank=Rank.PROCESSOR), Backend(rank=Rank.PROCESSOR)
+    core = core_with(A=a, B=b, C=Backend(rank=Rank.REFERENCE))
+
+    def devices(names, **options):
+        return core.compile_model(exp_of_square(), f"HETERO:{names}", options).get_property("EXECUTION_DEVICES")
+
+    assert devices("A,B,C", PLACEMENT="UNDIVIDED") == ["B"]
+    assert devices("B,A,C", PLACEMENT="UNDIVIDED") == ["B"]
+    assert devices("A,C", PLACEMENT="UNDIVIDED") == ["A", "C"]  # the reference would run it whole, but slowly
+    assert devices("A,B,C", PLACEMENT="UNDIVIDED", AFFINITIES={"Multiply*": "A"}) == ["A", "B"]
+    assert devices("A,B,C") == ["A", "B"]
+    assert core.compile_model(exp_of_square(), "CPU").get_property("PLACEMENT") == "UNDIVIDED"
+    assert core.compile_model(exp_of_square(), "CPU", {"PLACEMENT": "GREEDY"}).get_property("PLACEMENT") == "GREEDY"
+
+
 @pytest.mark.parametrize(
     ("device", "expected"),
     [
