@@ -57,21 +57,34 @@ def specialize(
             target.replace_source_output(constant.output(0))
     for parameter in special.parameters:
         parameter.infer()
+    fold_constant_if(special)
     fold_constants(special)
-    while fold_constant_if(special):
-        fold_constants(special)
     return special
 
 
 def fold_constant_if(model: Model) -> bool:
     """Move the operations of the taken branch into the graph, for each If of a known condition.
 
-    Requires: types and shapes are inferred. An If in the branch of another is replaced too. The operations take the
-    original name of the If, so that a device that supports all of them supports it. The sinks of the branch become
-    sinks of the model, which keeps the variables of both branches. So does each Assign, as its readers may be left out.
+    An If in the branch of another is replaced too. Constants are folded, as conditions may be computed from them: a cut
+    makes these known to the compilation, so they must be known to the query of the whole model. Returns whether an If
+    was replaced.
+
+    The operations take the original name of the If, so that a device that supports all of them supports it. The sinks
+    of the branch become sinks of the model, which keeps the variables of both branches. So does each Assign, as its
+    readers may be left out.
 
     An If stays if its branch assigns a variable that other operations assign too, as the order of these may change.
     """
+    changed = False
+    while any(isinstance(node, ops.If) for node in model.get_ordered_ops()):
+        fold_constants(model)
+        if not _replace_known_if(model):
+            break
+        changed = True
+    return changed
+
+
+def _replace_known_if(model: Model) -> bool:
     waiting = _with_known_conditions(model.get_ordered_ops())
     if not waiting:
         return False

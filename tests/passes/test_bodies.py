@@ -64,6 +64,25 @@ def test_a_device_that_supports_the_taken_branch_supports_the_if():
     np.testing.assert_allclose(compiled(X)[0], -np.exp(X), rtol=1e-6)
 
 
+def test_a_query_knows_conditions_that_a_cut_makes_known():
+    """B supports Abs, not Add: whether it supports the If depends on a condition that A computes from Constants."""
+    x, first, second = (Parameter(Type.f32, [-1, 3], name=name) for name in ("x", "first", "second"))
+    condition = ops.Greater(ops.ReduceSum(np.float32([1, -2, 3]), [0], name="sum"), np.float32(1), name="condition")
+    branching = ops.If(condition)
+    branching.friendly_name = "if"
+    results = [ops.Result(ops.Add(first, np.float32(1))), ops.Result(ops.Abs(second))]
+    branching.set_then_body(Model([results[0]], [first]))
+    branching.set_else_body(Model([results[1]], [second]))
+    branching.set_input(x.output(0), first, second)
+    model = Model([ops.Tanh(branching.set_output(*results), name="tanh")], [x], "branches")
+    core = core_with(A=PickyPlugin(), B=PickyPlugin(lambda node: node.type_info.name != "Add"))
+    assert "if" not in core.query_model(model, "B")
+    pins = {"sum": "A", "condition": "A", "tanh": "A"}
+    compiled = core.compile_model(model, "HETERO:B,A", {"AFFINITIES": pins})
+    assert {o.device for o in compiled.get_property("PLACEMENT_REPORT").operations} == {"A"}
+    np.testing.assert_allclose(compiled(X)[0], np.tanh(X + 1), rtol=1e-6)
+
+
 def test_a_branch_that_returns_its_input():
     text = (
         "(float[2] x) => (float[2] y) { n = Size (x) two = Constant <value_int = 2> () c = Equal (n, two) y = If (c) <"
