@@ -57,7 +57,8 @@ def specialize(
             target.replace_source_output(constant.output(0))
     for parameter in special.parameters:
         parameter.infer()
-    fold_constant_if(special)
+    while fold_constant_if(special):
+        pass
     fold_constants(special)
     return special
 
@@ -65,9 +66,10 @@ def specialize(
 def fold_constant_if(model: Model) -> bool:
     """Move the operations of the taken branch into the graph, for each If of a known condition.
 
-    An If in the branch of another is replaced too. Constants are folded, as conditions may be computed from them: a cut
-    makes these known to the compilation, so they must be known to the query of the whole model. Returns whether an If
-    was replaced.
+    An If in the branch of another is replaced too. Constants are folded first, as conditions may be computed from them:
+    a cut makes these known to the compilation, so they must be known to the query of the whole model. Conditions that
+    depend on replaced branches are left to the next call: a cut may keep these apart. Returns whether any If was
+    replaced.
 
     The operations take the original name of the If, so that a device that supports all of them supports it. The sinks
     of the branch become sinks of the model, which keeps the variables of both branches. So does each Assign, as its
@@ -75,16 +77,9 @@ def fold_constant_if(model: Model) -> bool:
 
     An If stays if its branch assigns a variable that other operations assign too, as the order of these may change.
     """
-    changed = False
-    while any(isinstance(node, ops.If) for node in model.get_ordered_ops()):
-        fold_constants(model)
-        if not _replace_known_if(model):
-            break
-        changed = True
-    return changed
-
-
-def _replace_known_if(model: Model) -> bool:
+    if not any(isinstance(node, ops.If) for node in model.get_ordered_ops()):
+        return False
+    fold_constants(model)
     waiting = _with_known_conditions(model.get_ordered_ops())
     if not waiting:
         return False

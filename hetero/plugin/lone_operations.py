@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 from hetero.core.containers import ContainerType
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal
+from hetero.graph.rt_info import original_names
 from hetero.ops.checks import is_exact
 from hetero.plugin.query import QueryResult
 
@@ -24,9 +25,28 @@ def drop_dependent(model: Model, result: QueryResult, query: Query) -> None:
             continue
         alone = _alone(node)
         if alone is not None and name not in query(alone):
-            del result[name]
-            result.together.add(name)
-            result.refused[name] = "the device runs it only together with the operations around it"
+            result.refuse_alone([name])
+
+
+def operations_with_readers(model: Model, transformed: Model, query: Query) -> set[str]:
+    """Return the operations that only branches never taken read, and that the device does not support alone.
+
+    The transformed model has neither these branches nor the operations. They are needed if the If is on another device.
+    """
+    if not any(node.bodies for node in model.get_ordered_ops()):
+        return set()
+    nodes = transformed.get_ordered_ops()
+    kept = {name for node in nodes for name in original_names(node)}
+    with_bodies = {name for node in nodes if node.bodies for name in original_names(node)}
+    unread: dict[Node, None] = {}
+    for node in reversed(model.get_ordered_ops()):
+        if is_terminal(node) or node.friendly_name in kept:
+            continue
+        readers = [target.node for output in node.outputs() for target in output.get_target_inputs()]
+        if readers and all(r in unread or (r.bodies and r.friendly_name not in with_bodies) for r in readers):
+            unread[node] = None
+    models = {node.friendly_name: _alone(node) for node in unread}
+    return {name for name, alone in models.items() if alone is not None and name not in query(alone)}
 
 
 def _is_known(output: Output) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hetero.core.types import Type
@@ -21,6 +21,8 @@ class QueryResult(dict[str, str]):
     """Supported operations: friendly name to device name. ``refused`` maps the other operations to the reasons.
 
     ``together``: the refused operations that the device runs with those around them, but not alone.
+    ``with_readers``: the supported operations that the device leaves out, as their readers there need no result of
+    them, but that it cannot run for readers on other devices.
     ``prepared`` is the model to pass to ``Plugin.compile`` if the device gets all of it, so that it is not transformed
     again; None if it must be compiled by ``compile_model``.
     """
@@ -29,7 +31,15 @@ class QueryResult(dict[str, str]):
         super().__init__(supported or {})
         self.refused: dict[str, str] = {}
         self.together: set[str] = set()
+        self.with_readers: set[str] = set()
         self.prepared: PreparedModel | None = None
+
+    def refuse_alone(self, names: Iterable[str]) -> None:
+        """Refuse supported operations that the device runs only with those around them."""
+        for name in names:
+            del self[name]
+            self.together.add(name)
+            self.refused[name] = "the device runs it only together with the operations around it"
 
 
 def get_supported_nodes(

@@ -177,8 +177,10 @@ class Core(CoreDevices):
         self._resolve_cache_dir(plugin, options)
         with device_errors(f"{device_name} failed to query model '{model.friendly_name}'"):
             result = plugin.query_model(model, options)
-            if isinstance(result, QueryResult) and plugin.judges_together:
-                drop_dependent(model, result, lambda alone: plugin.query_model(alone, options))
+            if isinstance(result, QueryResult):
+                result.refuse_alone(result.with_readers)
+                if plugin.judges_together:
+                    drop_dependent(model, result, lambda alone: plugin.query_model(alone, options))
             return result
 
     def _model_cache(self, plugin: Plugin, options: dict[str, Any], context: RemoteContext | None) -> ModelCache | None:

@@ -7,15 +7,20 @@ indices and orders, so that results of all devices agree.
 import numpy as np
 
 from hetero import Model, Parameter, Type, ops
+from tests.dispatch.random_operations import exact, in_branches, in_iterations, quantized, rounded
 
 WIDTH = 3
 BIG = 2**40 + 1
 
 
 class RandomGraph:
-    """A model of ``x``, whole numbers [rows, 3] in f32, and ``y``, other numbers of the same shape."""
+    """A model of ``x``, whole numbers [rows, 3] in f32, and ``y``, other numbers of the same shape.
 
-    def __init__(self, seed, size=24):
+    ``whole_kinds`` and ``real_kinds``: functions that make an operation from values.
+    """
+
+    def __init__(self, seed, size=24, whole_kinds=None, real_kinds=None):
+        self.whole_kinds, self.real_kinds = whole_kinds or WHOLE, real_kinds or REAL
         self.generator = np.random.default_rng(seed)
         rows = -1 if self.generator.random() < 0.5 else int(self.generator.integers(0, 4))
         self.parameters = [Parameter(Type.f32, [rows, WIDTH], name=name) for name in "xy"]
@@ -39,13 +44,19 @@ class RandomGraph:
 
     def add(self):
         if self.generator.random() < 0.6:
-            kind = WHOLE[self.generator.integers(len(WHOLE))]
-            made = kind(self, self.pick(self.whole), self.pick(self.whole))
-            # Small again, so that no device leaves the whole numbers of f32.
-            self.whole.append(ops.FloorMod(as_output(made), np.float32(64)).output(0))
+            kind = self.whole_kind()
+            self.whole.append(self.small(kind(self, self.pick(self.whole), self.pick(self.whole))))
         else:
-            kind = REAL[self.generator.integers(len(REAL))]
+            kind = self.real_kinds[self.generator.integers(len(self.real_kinds))]
             self.real.append(as_output(kind(self, self.pick(self.real), self.pick(self.real), self.pick(self.whole))))
+
+    def whole_kind(self):
+        return self.whole_kinds[self.generator.integers(len(self.whole_kinds))]
+
+    @staticmethod
+    def small(made):
+        """Return whole numbers that are small again, so that no device leaves the whole numbers of f32."""
+        return ops.FloorMod(as_output(made), np.float32(64)).output(0)
 
 
 def as_output(value):
@@ -192,3 +203,6 @@ WHOLE = [
     shaped, repeated, branched,
 ]  # fmt: skip
 REAL = [smooth, smooth, undefined, combined, chosen]
+# With the operations of the conformance table, also in bodies.
+WHOLE_OF_TABLE = [*WHOLE, *[exact] * 10, quantized, in_branches, in_iterations]
+REAL_OF_TABLE = [*REAL, *[rounded] * 5]

@@ -6,6 +6,7 @@ import pytest
 import hetero
 from hetero import Model, Parameter, Type, ops
 from hetero.passes import PassManager, fold_constant_if, fold_constants
+from hetero.system.errors import DeviceError
 from tests.devices import PickyPlugin, core_with
 from tests.frontend.onnx.test_control_flow import X, parse, run, scalars
 
@@ -64,23 +65,47 @@ def test_a_device_that_supports_the_taken_branch_supports_the_if():
     np.testing.assert_allclose(compiled(X)[0], -np.exp(X), rtol=1e-6)
 
 
+def branches(condition):
+    """x + 1, or the absolute value of x - 1."""
+    x, first, second = (Parameter(Type.f32, [-1, 3], name=name) for name in ("x", "first", "second"))
+    node = ops.If(condition)
+    node.friendly_name = "if"
+    results = [ops.Result(ops.Add(first, np.float32(1))), ops.Result(ops.Abs(second))]
+    node.set_then_body(Model([results[0]], [first]))
+    node.set_else_body(Model([results[1]], [second]))
+    node.set_input(x.output(0), first, None)
+    node.set_input(ops.Subtract(x, np.float32(1), name="subtract").output(0), None, second)
+    return Model([ops.Tanh(node.set_output(*results), name="tanh")], [x], "branches")
+
+
 def test_a_query_knows_conditions_that_a_cut_makes_known():
     """B supports Abs, not Add: whether it supports the If depends on a condition that A computes from Constants."""
-    x, first, second = (Parameter(Type.f32, [-1, 3], name=name) for name in ("x", "first", "second"))
-    condition = ops.Greater(ops.ReduceSum(np.float32([1, -2, 3]), [0], name="sum"), np.float32(1), name="condition")
-    branching = ops.If(condition)
-    branching.friendly_name = "if"
-    results = [ops.Result(ops.Add(first, np.float32(1))), ops.Result(ops.Abs(second))]
-    branching.set_then_body(Model([results[0]], [first]))
-    branching.set_else_body(Model([results[1]], [second]))
-    branching.set_input(x.output(0), first, second)
-    model = Model([ops.Tanh(branching.set_output(*results), name="tanh")], [x], "branches")
+    total = ops.ReduceSum(np.float32([1, -2, 3]), [0], name="sum")
+    model = branches(ops.Greater(total, np.float32(1), name="condition"))
     core = core_with(A=PickyPlugin(), B=PickyPlugin(lambda node: node.type_info.name != "Add"))
     assert "if" not in core.query_model(model, "B")
     pins = {"sum": "A", "condition": "A", "tanh": "A"}
     compiled = core.compile_model(model, "HETERO:B,A", {"AFFINITIES": pins})
-    assert {o.device for o in compiled.get_property("PLACEMENT_REPORT").operations} == {"A"}
+    assert {o.name: o.device for o in compiled.get_property("PLACEMENT_REPORT").operations}["if"] == "A"
     np.testing.assert_allclose(compiled(X)[0], np.tanh(X + 1), rtol=1e-6)
+
+
+def test_an_input_of_a_branch_never_taken_runs_where_its_if_does():
+    """A leaves out the Subtract, which it does not support, and the branch that reads it: it needs both for B."""
+    core = core_with(A=PickyPlugin(lambda node: node.type_info.name != "Subtract"), B=PickyPlugin())
+    model = branches(np.bool_(True))
+    assert "subtract" not in core.query_model(model, "A")
+    for pins in ({}, {"if": "B"}, {"if": "A"}):
+        queried = core.query_model(model, "HETERO:A,B", {"AFFINITIES": pins})
+        compiled = core.compile_model(model, "HETERO:A,B", {"AFFINITIES": pins})
+        report = compiled.get_property("PLACEMENT_REPORT")
+        devices = {o.name: o.device for o in report.operations}
+        assert devices == {name: queried[name] for name in devices}
+        assert devices["subtract"] == devices["if"] == pins.get("if", "A")
+        assert not report.failures
+        np.testing.assert_allclose(compiled(X)[0], np.tanh(X + 1), rtol=1e-6)
+    with pytest.raises(DeviceError, match="'subtract' is pinned to a device that cannot run it"):
+        core.compile_model(model, "HETERO:A,B", {"AFFINITIES": {"subtract": "A", "if": "B"}})
 
 
 def test_a_branch_that_returns_its_input():

@@ -177,7 +177,7 @@ def place(
     queries: Mapping[str, QueryResult],
     strategy: Strategy,
 ) -> Placement:
-    """Place every operation by the rules above, and write its affinity. Names must be unique.
+    """Place every operation by the rules above. Names must be unique.
 
     ``groups`` has the group of each operation, ``queries`` the supported operations by device name. Raises DeviceError
     for contradicting pins, and for a pin to a device that is not in the list or does not support the node.
@@ -200,8 +200,6 @@ def place(
         else:
             reason = "pinned" if AFFINITY in node.rt_info else f"pinned with '{pinned.friendly_name}'"
             placed[node] = Placed(assignment[group][0], reason, is_pinned=True)
-    for node, where in placed.items():
-        node.rt_info[AFFINITY] = where.device.name
     return Placement(placed, unplaced)
 
 

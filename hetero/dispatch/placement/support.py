@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hetero.dispatch.devices import EstimateError, Failure, ListedDevice, named, names_of
 from hetero.dispatch.placement.affinity import Assignment, Candidates, Placement, Strategy, find_groups, place
 from hetero.graph import Model, Node, Output, is_terminal
+from hetero.graph.rt_info import AFFINITY
 from hetero.ops.checks import MAX_VALUE_SIZE
 from hetero.plugin import PreparedModel, QueryResult, Rank, unsupported
 from hetero.system.errors import DeviceError, HeteroError
@@ -127,10 +128,8 @@ class Support:
         """Return the support that remains after these failures; their errors become the reasons for refusal."""
         queries, failures = dict(self.queries), tuple(failures)
         for failure in failures:
-            before, lost = queries.get(failure.device, QueryResult()), set(failure.operations)
-            after = QueryResult({name: device for name, device in before.items() if name not in lost})
-            after.refused = before.refused | dict.fromkeys(failure.operations, str(failure.error))
-            queries[failure.device] = after
+            before = queries.get(failure.device, QueryResult())
+            queries[failure.device] = _refusing(before, failure.operations, str(failure.error))
         return Support(queries, self.failures + failures)
 
     def without_devices(self, model: Model, errors: Mapping[str, Exception]) -> Support:
@@ -141,7 +140,9 @@ class Support:
         )
 
     def place(self, model: Model, devices: Sequence[ListedDevice], strategy: Strategy) -> tuple[Support, Placement]:
-        """Place every operation. Return the placement, and the support with new queries and failed cost estimates.
+        """Place every operation, and write its affinity. Return the placement, and the support that it is based on.
+
+        That support has new queries, not the operations at which a cost estimate failed or that need their readers.
 
         GREEDY and UNDIVIDED query devices in the user's order until each operation has one, other strategies all.
         Raises DeviceError as ``affinity.place`` does.
@@ -160,9 +161,20 @@ class Support:
         queried = [device for device in devices if device.name in support.queries]
         while True:
             try:
-                return support, place(model, groups, queried, support.queries, strategy)
+                placement = place(model, groups, queried, support.queries, strategy)
             except EstimateError as error:
                 support = support.without(error.failures)
+                continue
+            lost = _needed_elsewhere(placement, support.queries)
+            if not lost:
+                for node, where in placement.placed.items():
+                    node.rt_info[AFFINITY] = where.device.name
+                return support, placement
+            remaining = {
+                name: _refusing(result, lost[name], "its readers are on other devices") if name in lost else result
+                for name, result in support.queries.items()
+            }
+            return Support(remaining, support.failures).place(model, devices, strategy)
 
     def take_prepared(self) -> dict[str, PreparedModel]:
         """Return the model as prepared by each device that supports all of it, by device name, and forget it.
@@ -189,3 +201,22 @@ class Support:
                 error.__cause__ = failure.error
                 return error
         return unsupported(device, unplaced)
+
+
+def _refusing(before: QueryResult, names: Collection[str], reason: str) -> QueryResult:
+    """Return the result of a query without these operations."""
+    after = QueryResult({name: device for name, device in before.items() if name not in names})
+    after.refused = before.refused | dict.fromkeys(names, reason)
+    after.with_readers = before.with_readers.difference(names)
+    return after
+
+
+def _needed_elsewhere(placement: Placement, queries: Mapping[str, QueryResult]) -> dict[str, list[str]]:
+    """Return, by device name, the operations that it supports only with their readers, which are on another device."""
+    lost: dict[str, list[str]] = {}
+    for node, where in placement.placed.items():
+        if node.friendly_name in queries[where.device.name].with_readers:
+            readers = {target.node for value in node.outputs() for target in value.get_target_inputs()}
+            if any(r in placement.placed and placement.placed[r].device is not where.device for r in readers):
+                lost.setdefault(where.device.name, []).append(node.friendly_name)
+    return lost
