@@ -62,12 +62,13 @@ def avg_pool(node: ops.AvgPoolV1, data: Array) -> Array:
 
 @evaluates(ops.AdaptiveAvgPool)
 def adaptive_avg_pool(node: ops.AdaptiveAvgPool, data: Array, output_shape: Array) -> Array:
-    result = data.astype(np.float32) if data.dtype.itemsize < 4 else data
+    total = data.astype(np.float32) if data.dtype.itemsize < 4 else data
+    count = np.ones((), np.int64)
     for axis, size in enumerate(output_shape.tolist(), 2):
-        starts, ends = _parts(result.shape[axis], size)
-        sums = [result[(slice(None),) * axis + (slice(s, e),)].sum(axis) / (e - s) for s, e in zip(starts, ends)]
-        result = np.stack(sums, axis)
-    return result
+        starts, ends = _parts(total.shape[axis], size)
+        total = np.stack([total[(slice(None),) * axis + (slice(*part),)].sum(axis) for part in zip(starts, ends)], axis)
+        count = np.multiply.outer(count, ends - starts)
+    return total / count  # rounded once: a mean of means may be less than the integer that it should be
 
 
 @evaluates(ops.AdaptiveMaxPool)

@@ -95,6 +95,14 @@ def test_adaptive_pooling(dtype, sizes, dimensions):
     same_results("adaptive_max_pool", data_of(dimensions), shape, "i32")
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i1", "i2", "i4", "i8"])
+def test_adaptive_means_of_integers_are_exact(dtype):
+    data = np.random.default_rng(0).integers(0, 100, (1, 1000, 3, 5)).astype(dtype)
+    expected = data.sum((2, 3), np.int64, keepdims=True) // 15
+    (found,) = run(*in_hetero("adaptive_avg_pool", 8, (Data(data), np.array([1, 1])), {}), [data])
+    np.testing.assert_array_equal(found, expected.astype(dtype), strict=True)
+
+
 @pytest.mark.parametrize("name", ["adaptive_avg_pool", "adaptive_max_pool"])
 @pytest.mark.parametrize("shape", [([2, 3, -1, 5], [2]), ([2, (1, 3), 4], [1])], ids=str)
 def test_dynamic_shapes_of_adaptive_pooling(name, shape):

@@ -42,7 +42,7 @@ from hetero_opencl.device.memory import memory_statistics
 from hetero_opencl.device.process_guard import fork_guard
 from hetero_opencl.execute.remote import OpenCLContext, create_context
 from hetero_opencl.kernels import unsupported_reason
-from hetero_opencl.kernels.elementwise.expressions import needs_doubles
+from hetero_opencl.kernels.doubles import needs_doubles
 from hetero_opencl.lowering.program import model_memory
 
 _HINTS = (

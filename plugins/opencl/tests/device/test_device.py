@@ -5,6 +5,7 @@ import gc
 import numpy as np
 import pyopencl as cl
 import pytest
+from hetero_opencl.device.device import OpenCLDevice
 
 import hetero
 from hetero import Model, Parameter, Type, ops
@@ -133,3 +134,21 @@ def test_a_model_that_is_compiled_again_loads_no_program(device, monkeypatch):
     gc.collect()  # the compiled model is gone
     monkeypatch.setattr(cl.Program, "build", lambda *args, **kwargs: pytest.fail("a program was loaded again"))
     exponential(device)(np.zeros(4, np.float32))
+
+
+@pytest.mark.parametrize("kind, is_refused", [(Type.i64, True), (Type.u8, False), (Type.f32, False)])
+@pytest.mark.parametrize("apply", [lambda x: ops.ReduceL2(x, [0], False), ops.Exp], ids=["ReduceL2", "Exp"])
+def test_operations_that_compute_in_f64_are_refused_without_it(device, monkeypatch, apply, kind, is_refused):
+    monkeypatch.setattr(OpenCLDevice, "has_doubles", False)
+    x = Parameter(kind, [4])
+    node = apply(x)
+    refused = CORE.query_model(Model(node, [x]), device).refused
+    assert (node.friendly_name in refused) is is_refused
+    assert "no f64" in refused.get(node.friendly_name, "no f64")
+
+
+def test_mel_weights_are_refused_without_f64(device, monkeypatch):
+    monkeypatch.setattr(OpenCLDevice, "has_doubles", False)
+    rate = Parameter(Type.i64, [])
+    node = ops.MelWeightMatrix(np.array(8), np.array(16), rate, np.float32(0), np.float32(4000), Type.f32)
+    assert "no f64" in CORE.query_model(Model(node, [rate]), device).refused[node.friendly_name]

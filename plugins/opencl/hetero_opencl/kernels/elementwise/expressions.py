@@ -288,15 +288,14 @@ def expression(node: Node, inputs: Sequence[str]) -> str:
     kind = element_of(element_type).value
     if type(node) not in _REAL or kind in FLOATS:
         return make(node, kind, *inputs)
-    wide = "double" if needs_doubles(node) else "float"
+    wide = "double" if element_type.size >= 4 else "float"
     number = make(node, wide, *(f"(({wide}){x})" for x in inputs))
     return f"(({kind})(long)rint({number}))"
 
 
-def needs_doubles(node: Node) -> bool:
-    """Return whether a node without f64 inputs computes in f64: real functions of 32-bit and 64-bit integers."""
-    element_type = node.get_input_element_type(0) if type(node) in _REAL else None
-    return element_type in (Type.i32, Type.u32, Type.i64, Type.u64)
+def is_real_function(node: Node) -> bool:
+    """Return whether a node computes a real function, which is rounded for integers."""
+    return type(node) in _REAL
 
 
 def unsupported_elementwise(node: Node) -> str | None:

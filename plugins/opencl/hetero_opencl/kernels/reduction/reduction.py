@@ -68,7 +68,10 @@ def _integer_formulas(kind: Type) -> dict[type[Node], Formula]:
     smallest = "LONG_MIN" if kind is Type.i64 else str(limits.min)
     largest = f"{limits.max}{'' if kind.is_signed() else 'U'}L"
     mean = Formula(*_SUM, finish="((x) / max(elements, 1))", values="long")
+    length = Formula(*_SUM, "((ulong)(x) * (ulong)(x))", "root(x)", "ulong")
     if kind.size == 8:
+        # The square of a length of 64 bits has up to 128.
+        length = Formula(*_SUM, "((double)(x) * (double)(x))", "sqrt(x)", "double")
         parts = "((VALUES)((x) / max(elements, 1), (x) % max(elements, 1)))"
         mean = Formula(*_SUM, parts, "mean_of((x).s0, (x).s1, max(elements, 1))", f"{ELEMENTS[kind].value}2")
     return {
@@ -78,7 +81,7 @@ def _integer_formulas(kind: Type) -> dict[type[Node], Formula]:
         ops.ReduceMax: Formula(smallest, "max(a, b)"),
         ops.ReduceMin: Formula(largest, "min(a, b)"),
         ops.ReduceL1: Formula(*_SUM, "((x) < 0 ? 0 - (ulong)(x) : (ulong)(x))", values="ulong"),
-        ops.ReduceL2: Formula(*_SUM, "((ulong)(x) * (ulong)(x))", "root(x)", "ulong"),
+        ops.ReduceL2: length,
     }
 
 
@@ -150,7 +153,8 @@ def _text(node: Node, width: int, run: bool, group: int) -> str:
         "TERM(x)": parts.term,
         "FINISH(x)": parts.finish,
     }
-    return source("reduction", {"DATA": kind}, **macros)
+    prelude = ELEMENTS[Type.f64].prelude if parts.values == "double" else ""
+    return prelude + source("reduction", {"DATA": kind}, **macros)
 
 
 def kept_and_reduced(shape: tuple[int, ...], axes: set[int]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:

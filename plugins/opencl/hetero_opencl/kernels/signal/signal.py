@@ -6,7 +6,6 @@ import math
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.kernels.common.copies import shape_input
 from hetero_opencl.kernels.common.definition import ELEMENTS, lowers, source, unsupported_non_float, unsupported_types
 from hetero_opencl.kernels.signal.fourier import HALF, REAL, Lines, Signal, scratch_signal, transform
@@ -47,11 +46,6 @@ def _text(kind: Type) -> str:
 
 @lowers(ops.MelWeightMatrix, unsupported=unsupported_types)
 def mel_weight_matrix(lowering: Lowering, node: ops.MelWeightMatrix) -> None:
-    """Raises UnsupportedOperationError if the device has no f64, as edges must be rounded to bins in f64."""
-    if not lowering.device.has_doubles:
-        raise UnsupportedOperationError(
-            f"MelWeightMatrix needs f64, which {lowering.device.full_name} does not support"
-        )
     bands, dft_length = (int(shape_input(node, index).item()) for index in (0, 1))
     types = {"RATE": node.get_input_element_type(2), "LOW": node.get_input_element_type(3)}
     types |= {"HIGH": node.get_input_element_type(4), "RESULT": node.get_element_type()}

@@ -97,6 +97,16 @@ def test_integers_of_all_values(compute, dtype, names, shape, axes):
         np.testing.assert_array_equal(reduced(compute, name, data, axes), wrapped, strict=True)
 
 
+@pytest.mark.parametrize("kind", ["i64", "u64"])
+@pytest.mark.parametrize("shape, axes", [((3, 2), (1,)), ((3, 300), (1,)), ((70, 20), (0,)), ((2, 3), ())])
+def test_sums_of_squares_beyond_64_bits(compute, kind, shape, axes):
+    data = np.random.default_rng(0).integers(2**33, 2**44, shape, hetero.Type(kind).to_dtype())
+    expected = np.vectorize(math.isqrt, [object])(np.square(data.astype(object)).sum(axis=axes))
+    found = reduced(compute, "reduce_l2", data, axes)
+    assert found.dtype == data.dtype
+    np.testing.assert_allclose(found.astype(np.float64), expected.astype(np.float64), rtol=0, atol=1)
+
+
 @pytest.mark.parametrize("kind", ["f16", "bf16", "f64"])
 @pytest.mark.parametrize("name", ["reduce_sum", "reduce_mean", "reduce_l2", "reduce_max"])
 @pytest.mark.parametrize("shape, axes", [((3, 1030), (1,)), ((70, 20), (0,)), ((2, 3, 4), (1,)), ((3, 5), ())])
