@@ -30,9 +30,17 @@ DATA_VALUE bilinear(global const DATA *plane, const Corners c)
            DATA_LOAD(plane, c.bottom_left) * c.weights[2] + DATA_LOAD(plane, c.bottom_right) * c.weights[3];
 }
 
+// NaN is larger than all.
+DATA_VALUE larger(const DATA_VALUE a, const DATA_VALUE b)
+{
+    return a > b || a != a ? a : b;
+}
+
 // The largest of the four weighted elements.
 DATA_VALUE largest_term(global const DATA *plane, const Corners c)
 {
-    return max(max(DATA_LOAD(plane, c.top_left) * c.weights[0], DATA_LOAD(plane, c.top_right) * c.weights[1]),
-               max(DATA_LOAD(plane, c.bottom_left) * c.weights[2], DATA_LOAD(plane, c.bottom_right) * c.weights[3]));
+    const DATA_VALUE above = larger(DATA_LOAD(plane, c.top_left) * c.weights[0],
+                                    DATA_LOAD(plane, c.top_right) * c.weights[1]);
+    return larger(above, larger(DATA_LOAD(plane, c.bottom_left) * c.weights[2],
+                                DATA_LOAD(plane, c.bottom_right) * c.weights[3]));
 }

@@ -8,7 +8,8 @@ void decode_box(VALUE *box, const VALUE *offsets, const VALUE border, const VALU
     for (int axis = 0; axis < 2; axis++) {
         const VALUE side = box[axis + 2] - box[axis] + border;
         const VALUE center = box[axis] + side / 2 + offsets[axis] * side;
-        const VALUE half_side = exp(fmin(offsets[axis + 2], largest)) * side / 2;
+        const VALUE log_size = offsets[axis + 2];
+        const VALUE half_side = exp(log_size > largest ? largest : log_size) * side / 2;
         box[axis] = center - half_side;
         box[axis + 2] = center + half_side;
     }
@@ -16,5 +17,5 @@ void decode_box(VALUE *box, const VALUE *offsets, const VALUE border, const VALU
 
 VALUE clipped(const VALUE x, const VALUE limit)
 {
-    return fmin(fmax(x, (VALUE)0), limit);
+    return x < 0 ? 0 : x > limit ? limit : x;  // NaN stays
 }

@@ -3,6 +3,11 @@
 // are those of the first stage of a two-stage detector.
 #pragma OPENCL FP_CONTRACT OFF
 
+VALUE clipped(const VALUE x)
+{
+    return x < 0 ? 0 : x > 1 ? 1 : x;  // NaN stays
+}
+
 // Decode a box from a prior and offsets, which are corner differences or (center, log size) differences.
 void decode_box(VALUE *box, const VALUE *offsets, const int is_corner, const int clip)
 {
@@ -14,7 +19,7 @@ void decode_box(VALUE *box, const VALUE *offsets, const int is_corner, const int
         moved[axis + 2] = is_corner ? last + offsets[axis + 2] : center + half_size;
     }
     for (int axis = 0; axis < 4; axis++)
-        box[axis] = clip ? fmin(fmax(moved[axis], (VALUE)0), (VALUE)1) : moved[axis];
+        box[axis] = clip ? clipped(moved[axis]) : moved[axis];
 }
 
 // Decode boxes [images][priors][locations][4] from priors, their variances and offsets. Priors are divided by width and
@@ -155,6 +160,6 @@ kernel void write_rows(global const int *restrict flags, global const int *restr
     OUT_STORE(values[item], place + 2, out);
     for (int axis = 0; axis < 4; axis++) {
         const VALUE corner = boxes[box * 4 + axis];
-        OUT_STORE(clip ? fmin(fmax(corner, (VALUE)0), (VALUE)1) : corner, place + 3 + axis, out);
+        OUT_STORE(clip ? clipped(corner) : corner, place + 3 + axis, out);
     }
 }

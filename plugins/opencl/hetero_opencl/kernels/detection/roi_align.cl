@@ -63,7 +63,7 @@ DATA_VALUE pool(global const DATA *plane, const Region region, const int height,
                 const Corners corners = corners_of(y, x, height, width);
                 sample = MODE == 2 ? largest_term(plane, corners) : bilinear(plane, corners);
             }
-            found = MODE ? max(found, sample) : found + sample;
+            found = MODE ? larger(found, sample) : found + sample;
         }
     }
     return MODE ? found : found / ((DATA_VALUE)down * along);

@@ -69,7 +69,7 @@ kernel void largest_of_parts(PARAMETERS, const int count)
             result = DATA_LOAD(data, first * width + begin);
             for (int y = first; y < last; y++)
                 for (int x = begin; x < end; x++)
-                    result = max(result, DATA_LOAD(data, y * width + x));
+                    result = larger(result, DATA_LOAD(data, y * width + x));
         }
     }
     DATA_STORE(result, item, out);

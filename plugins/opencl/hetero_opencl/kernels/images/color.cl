@@ -20,6 +20,6 @@ kernel void convert_colors(global const DATA *restrict brightness, global const 
     const float colors[3] = {light + (BACKWARDS ? blue : red), light + green, light + (BACKWARDS ? red : blue)};
     for (int channel = 0; channel < 3; channel++) {
         const float value = WHOLE ? floor(colors[channel] + 0.5f) : colors[channel];
-        DATA_STORE(fmin(fmax(value, 0.0f), 255.0f), (long)item * 3 + channel, out);
+        DATA_STORE(value < 0 ? 0 : value > 255 ? 255 : value, (long)item * 3 + channel, out);  // NaN stays
     }
 }

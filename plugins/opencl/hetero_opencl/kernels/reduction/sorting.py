@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 from hetero import ops
-from hetero.core.types import Type
 from hetero.graph import Node, Output
 from hetero_opencl.kernels.common.algorithms import (
     SortKeys,
@@ -38,10 +37,8 @@ def top_k(lowering: Lowering, node: ops.TopK | ops.TopKV3 | ops.TopKV1) -> None:
     text = source("top_k", {"DATA": data.element_type, "INDEX": numbers.element_type})
     if k == 1:
         return find_best(lowering, text, [data, *results], sizes, descending, rows)
-    # NaN counts as the largest number, but comes last in f64, as in the reference.
-    nan_first = descending and data.element_type is not Type.f64
     elements = SortKeys(lowering.buffer(data), data.element_type, outer, length, inner)
-    order = argsort(lowering, elements, k, descending, nan_first)
+    order = argsort(lowering, elements, k, descending, nan_first=descending)  # NaN is the largest number
     if node.sort != "index":
         return lowering.launch_flat(text, "take_first", [data, order, *results, *sizes, k], rows * k)
     marks = filled_buffer(lowering, rows * length, 0)

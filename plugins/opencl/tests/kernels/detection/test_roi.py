@@ -84,6 +84,18 @@ def test_element_types(reference_agrees, dtype, tolerance):
         reference_agrees(name, *arguments, opset=15, tolerance=tolerance)
 
 
+def test_nan_is_the_largest(reference_agrees, run):
+    data, boxes, images = DATA.copy(), np.float32([[2, 2, 10, 8]]), np.int32([1])
+    data[..., 3, 3] = np.nan
+    reference_agrees("roi_pooling", Data(data), Data(REGIONS), [2, 3], 0.5, "max")
+    reference_agrees("roi_align", Data(data), Data(boxes), Data(images), 2, 3, 2, 0.5, "max", "half_pixel")
+    inputs = [Parameter(hetero.Type(array.dtype), array.shape) for array in (data, boxes, images)]
+    node = ops.ROIAlignLargestTerm(*inputs, 2, 3, 2, 0.5, mode="max")
+    (expected,) = hetero.reference.evaluate(node, [data, boxes, images])
+    np.testing.assert_allclose(run([node], inputs, [data, boxes, images])[0], expected, rtol=1e-5, atol=1e-6)
+    assert np.isnan(expected).any() and not np.isnan(expected).all()
+
+
 def test_image_indices_out_of_range(compute):
     """Their regions give zeros, and other regions are not affected."""
     images = np.int32([0, -1, 2, 2**31 - 1])

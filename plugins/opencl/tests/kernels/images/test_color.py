@@ -26,3 +26,10 @@ def test_planes(openvino_agrees, reference_agrees, name, dtype):
 @pytest.mark.parametrize("dtype, tolerance", [("f2", 1e-3), ("f8", 1e-6)])
 def test_element_types(reference_agrees, name, dtype, tolerance):
     reference_agrees(name, image(2, 12, 6, 1, dtype=dtype), tolerance=tolerance)
+
+
+@pytest.mark.parametrize("name", ["nv12_to_rgb", "i420_to_bgr"])
+def test_nan_stays(reference_agrees, name):
+    frame = image(2, 12, 6, 1, dtype=np.float32)
+    frame.array[0, 1, 2] = frame.array[1, 9, 1] = np.nan
+    reference_agrees(name, frame)
