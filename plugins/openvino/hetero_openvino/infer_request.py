@@ -16,6 +16,7 @@ from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
 from hetero.system.errors import UnsupportedValueError
 from hetero_openvino.errors import fork_guard, message_of
 from hetero_openvino.memory import bound_tensor, hetero_type
+from hetero_openvino.translation.bounds import WITHIN_BOUNDS
 from hetero_openvino.variable_state import OpenVinoVariableState, PortVariableState
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class OpenVinoInferRequest(SyncInferRequest):
         # Outputs that are inputs or earlier outputs too: OpenVINO would bind one memory to both ports.
         self._copied: list[tuple[int, Callable[[], Sequence[Tensor]], int]] = []
         known = {_value_of(port): (self.input_tensors, index) for index, port in enumerate(engine.inputs)}
+        self._bounds = next((i for i, port in enumerate(engine.outputs) if WITHIN_BOUNDS in port.names), None)
         for index, port in enumerate(engine.outputs[: len(compiled_model.outputs)]):
             if (value := _value_of(port)) in known:
                 self._copied.append((index, *known[value]))
@@ -59,6 +61,11 @@ class OpenVinoInferRequest(SyncInferRequest):
             self.check_cancelled()
             raise RuntimeError(message_of(error)) from error
         arrays = list(results.values())
+        if self._bounds is not None and not arrays[self._bounds].all():
+            raise UnsupportedValueError(
+                "OpenVINO would cut off bits of integers of the model; "
+                "HETERO with a further device, such as HETERO:OPENVINO.CPU,TEMPLATE, computes them there"
+            )
         self._write_outputs(arrays)
         assigned = iter(arrays[len(self.compiled_model.outputs) :])
         for state in self._exposed:

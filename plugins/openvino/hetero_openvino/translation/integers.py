@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import openvino
@@ -17,12 +18,11 @@ from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output
 from hetero.passes.intervals import I32, Interval, Intervals
 from hetero_openvino.memory import constant
+from hetero_openvino.translation.bounds import LONGEST_SUM
 from hetero_openvino.translation.corrections import factory, make, scalar
 
 WIDE_TYPES = (Type.i64, Type.u64, Type.u32)
-_F32 = Interval(-(2**24), 2**24)
-# Elements of the sums of 8 bits that are exact in f32.
-_LONGEST_SUM = 2**24 // 255
+F32 = Interval(-(2**24), 2**24)
 # Products of matrices are computed in parts of at least this length.
 _SHORTEST = 32
 # What OpenVINO computes in f32 and is not composed here.
@@ -30,8 +30,15 @@ _INEXACT = ("MatMul", "MaxPool", "Power", "ReduceL2", "ReduceMean")
 Values = list[openvino.Output]
 
 
-def limitation(node: Node, intervals: Intervals) -> str | None:
-    """Return why OpenVINO would compute integers wrongly, None if it does not."""
+class Limitation(NamedTuple):
+    """Why OpenVINO would compute integers wrongly, and the interval of results for which it does not."""
+
+    reason: str
+    interval: Interval | None = None
+
+
+def limitation(node: Node, intervals: Intervals) -> Limitation | None:
+    """Return the limitation of an operation on integers, None if OpenVINO computes it right for all values."""
     # Constants of bounds and shapes stay 64 bits wide.
     bounds = {index for index in getattr(node, "shape_inputs", ()) if index < node.get_input_size()}
     inputs = [
@@ -39,17 +46,22 @@ def limitation(node: Node, intervals: Intervals) -> str | None:
         for index, value in enumerate(node.input_values())
         if index not in bounds or not isinstance(value.node, Constant)
     ]
-    for value in (*inputs, *node.outputs()):
-        if value.element_type in WIDE_TYPES and not I32.contains(intervals.of(value)):
-            return f"OpenVINO computes {value.element_type} in 32 bits, and its values may need more"
-    if not _is_integral(node) or _fits(node, intervals):
-        return None
-    name = node.type_info.name
+    wide = [
+        value
+        for value in (*inputs, *node.outputs())
+        if value.element_type in WIDE_TYPES and not I32.contains(intervals.of(value))
+    ]
+    name, is_exact = node.type_info.name, not _is_integral(node) or _fits(node, intervals)
     if isinstance(node, ops.MatMul) and _exact_length(node, intervals) >= _SHORTEST:
-        return None
-    if name in _INEXACT or (name in ("ReduceSum", "ReduceL1") and not _is_short(node)):
-        return "OpenVINO computes it in f32, in which integers beyond 2^24 are not exact"
-    return None
+        is_exact = True
+    is_sum = name in ("ReduceSum", "ReduceL1") and not _is_short(node)
+    reason = f"OpenVINO computes {wide[0].element_type} in 32 bits, and its values may need more" if wide else ""
+    if wide and wide[0].node is not node:
+        return Limitation(reason)
+    if not is_exact and (name in _INEXACT or is_sum):
+        reason = reason or "OpenVINO computes it in f32, in which integers beyond 2^24 are not exact"
+        return Limitation(reason, I32 if is_sum else F32)
+    return Limitation(reason, I32) if wide else None
 
 
 def exact(node: Node, made: openvino.Node, intervals: Intervals) -> list[openvino.Output]:
@@ -71,7 +83,7 @@ def _is_integral(node: Node) -> bool:
 def _fits(node: Node, intervals: Intervals) -> bool:
     """Return whether all inputs and results are exact in f32."""
     return all(
-        _F32.contains(intervals.of(value)) for value in (*node.input_values()[:2], *node.outputs()) if _counts(value)
+        F32.contains(intervals.of(value)) for value in (*node.input_values()[:2], *node.outputs()) if _counts(value)
     )
 
 
@@ -87,7 +99,7 @@ def _counts(value: Output) -> bool:
 def _is_short(node: Node) -> bool:
     shape = node.get_input_partial_shape(0)
     count = shape.element_count().max_length if shape.has_rank else -1
-    return 0 <= count <= _LONGEST_SUM
+    return 0 <= count <= LONGEST_SUM
 
 
 def _exact_length(node: ops.MatMul, intervals: Intervals) -> int:
@@ -98,7 +110,7 @@ def _exact_length(node: ops.MatMul, intervals: Intervals) -> int:
     if len(node.get_input_partial_shape(1)) < 2 or shape[_common_axis(node, 0)].is_dynamic:
         return 0
     largest = math.prod(intervals.of(value).magnitude() for value in node.input_values())
-    return int(min(shape[_common_axis(node, 0)].get_length(), _F32.high // max(largest, 1)))
+    return int(min(shape[_common_axis(node, 0)].get_length(), F32.high // max(largest, 1)))
 
 
 def _common_axis(node: ops.MatMul, index: int) -> int:

@@ -5,6 +5,7 @@ The body counts its iterations, and the outputs are cut to their number.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,20 +26,34 @@ def counts_iterations(node: Node) -> bool:
     return any(isinstance(entry, ConcatOutputDescription) for entry in outputs)
 
 
-def add_counter(body: openvino.Model, read: list[Any], written: list[Any], index: int, output: int) -> openvino.Output:
-    """Let a body count its iterations. Return the initial number, the input ``index``; the last one is ``output``."""
-    number = op.Parameter(openvino.Type.i64, openvino.PartialShape([1]))
-    result = op.Result(make("Add", number.output(0), _vector(1)))
+def add_counter(body: openvino.Model, *place: Any) -> openvino.Output:
+    """Let a body count its iterations. Return the initial number; ``place`` as for ``carry``."""
+    carry(body, _vector(0), lambda number: make("Add", number, _vector(1)), *place)
+    return _vector(0)
+
+
+def carry(
+    body: openvino.Model,
+    initial: openvino.Output,
+    step: Callable[[openvino.Output], openvino.Output],
+    read: list[Any],
+    written: list[Any],
+    index: int,
+    output: int,
+) -> None:
+    """Let a body carry a further value, from the input ``index`` of its operation to the output ``output``."""
+    before = op.Parameter(initial.get_element_type(), initial.get_partial_shape())
+    after = op.Result(step(before.output(0)))
     read.append(op.util.MergedInputDescription(index, len(body.get_parameters()), len(body.get_results())))
     written.append(op.util.BodyOutputDescription(len(body.get_results()), output, -1))
-    body.add_parameters([number])
-    body.add_results([result])
-    return _vector(0)
+    body.add_parameters([before])
+    body.add_results([after])
 
 
 def cut_to_iterations(node: ops.Loop, made: openvino.Node) -> list[openvino.Output]:
     """Return the outputs of a Loop without the counter, the concatenated ones cut to the iterations that ran."""
-    *outputs, count = made.outputs()
+    size = node.get_output_size()
+    outputs, count = made.outputs()[:size], made.output(size)
     for entry in node.get_output_descriptions():
         if isinstance(entry, ConcatOutputDescription):
             length = make("Multiply", count, _vector(entry.part_size))

@@ -27,10 +27,11 @@ from hetero.ops.control_flow.bodies import (
 from hetero.ops.control_flow.control_flow import If, Loop, TensorIterator
 from hetero.ops.control_flow.variables import AssignV3, ReadValue, ReadValueV3
 from hetero.ops.reduction import TopKV1
-from hetero.passes.intervals import I32, ITERATIONS, Interval, Intervals, hull
+from hetero.passes.intervals import I32, ITERATIONS, Interval, Intervals, hull, is_integral
 from hetero_openvino.errors import message_of
 from hetero_openvino.memory import constant, hetero_type, openvino_type
 from hetero_openvino.translation import integers
+from hetero_openvino.translation.bounds import WITHIN_BOUNDS, add_to_branch, add_to_loop, bounds_of, combined
 from hetero_openvino.translation.corrections import corrected, factory
 from hetero_openvino.translation.indices import checked, unchecked_reason
 from hetero_openvino.translation.limitations import limitation
@@ -113,9 +114,12 @@ class _Graph:
         self._intervals = intervals
         self._values: dict[Output, openvino.Output] = {}
         self._nodes: list[openvino.Node] = []
-        # Initial values that are results too, or else OpenVINO would move what computes them into another graph: it
-        # fails at chains of some operations, and takes the lengths of an empty value for those of the variable.
-        self._initial_values: list[openvino.Output] = []
+        # Values that are results too. Initial values of variables, or else OpenVINO would move what computes them into
+        # another graph: it fails at chains of some operations, and takes the lengths of an empty value for those of the
+        # variable. Outputs of If, or else their memory is that of others too, and lost when they become longer.
+        self._further_results: list[openvino.Output] = []
+        #: What each inference checks.
+        self.bounds: list[openvino.Output] = []
 
     def add(self, node: Node) -> None:
         """Translate a node. Raises Untranslatable; its outputs are then parameters if others read them."""
@@ -154,14 +158,18 @@ class _Graph:
                 value.set_names({f"output {index}"})  # tells the infer request which ports have one value
             results.append(op.Result(value))
             results[-1].friendly_name = mine.friendly_name
-        results += [op.Result(value) for value in self._initial_values]
+        results += [op.Result(value) for value in self._further_results]
+        if self.bounds and not self._is_body:
+            checked = combined(self.bounds)
+            checked.set_names({WITHIN_BOUNDS})
+            results.append(op.Result(checked))
         return openvino.Model(results, self._sinks(), parameters, model.friendly_name)
 
     def build_open(self, name: str) -> openvino.Model:
         """Return a model of all nodes that were added."""
         parameters = [node for node in self._nodes if isinstance(node, op.Parameter)]
         unread = [value for node in self._nodes for value in node.outputs() if not value.get_target_inputs()]
-        results = [op.Result(value) for value in (*unread, *self._initial_values)]
+        results = [op.Result(value) for value in (*unread, *self._further_results, *self.bounds)]
         return openvino.Model(results, self._sinks(), parameters, name)
 
     def _sinks(self) -> list[openvino.Node]:
@@ -187,7 +195,7 @@ class _Graph:
         return self._values[self._same.get(value, value)]
 
     def _enter(self, value: Output) -> None:
-        """Bound the integers of an input of OpenVINO's model, which each inference checks."""
+        """Bound the integers of an input of OpenVINO's model or of a body, which are checked before."""
         if value.element_type in integers.WIDE_TYPES:
             low, high = self._intervals.of(value)
             self._intervals.set(value, Interval(min(max(low, I32.low), I32.high), max(min(high, I32.high), I32.low)))
@@ -205,22 +213,34 @@ class _Graph:
         if (weights := decompressed(node)) is not None:
             return [weights]
         made = self._made(node)
-        if (reason := integers.limitation(node, self._intervals)) is not None:
-            raise Untranslatable(reason)
+        if (limit := integers.limitation(node, self._intervals)) is not None:
+            self._bound(node, made, limit)
+            if limit.interval is integers.F32:
+                return made.outputs()
         if isinstance(node, Loop) and counts_iterations(node):
             return cut_to_iterations(node, made)
         if not isinstance(node, Op) or node.get_input_size() == 0 or isinstance(node, MultiSubGraphOp):
-            return made.outputs()
+            return made.outputs()[: node.get_output_size()]
         if node.get_input_element_type(0).is_integral_number() and not isinstance(node, (Range, RangeV1)):
             return integers.exact(node, made, self._intervals)
         return corrected(node, made)
+
+    def _bound(self, node: Node, made: openvino.Node, limit: integers.Limitation) -> None:
+        """Let each inference check the integers that an operation computes. Raises Untranslatable if it cannot."""
+        reason, interval = limit
+        if interval is None or (bounds := bounds_of(node, made, interval)) is None:
+            raise Untranslatable(reason)
+        self.bounds += bounds
+        for value in node.outputs():
+            if is_integral(value) and not interval.contains(self._intervals.of(value)):
+                self._intervals.set(value, interval)
 
     def _made(self, node: Node) -> openvino.Node:
         """Return the operation of OpenVINO that has the name of a node."""
         inputs = [self._translation_of(value) for value in node.input_values()]
         if isinstance(node, (ReadValue, ReadValueV3)):
             if inputs and _is_cheap(node.input_value(0)):
-                self._initial_values += inputs
+                self._further_results += inputs
             return op.read_value(*inputs, self._variables[node.variable_id])
         if isinstance(node, AssignV3):
             # Its constructor takes a node, but not one of several outputs.
@@ -252,10 +272,10 @@ class _Graph:
     def _with_bodies(self, node: MultiSubGraphOp, inputs: list[openvino.Output]) -> openvino.Node:
         made = _WITH_BODIES[type(node)]()
         self._feed(node)
-        bodies = [
+        bodies, bounds = zip(*(
             self._body(body, _same_inputs(body, read), is_repeated=not isinstance(node, If))
             for body, read in zip(node.bodies, node.input_descriptions)
-        ]
+        ))  # fmt: skip
         self._collect(node)
         shapes = [value.partial_shape for value in (*node.input_values(), *node.outputs())]
         ports = [
@@ -265,8 +285,17 @@ class _Graph:
             )
             for read, written in zip(node.input_descriptions, node.output_descriptions)
         ]
+        size = node.get_output_size()
         if counts_iterations(node):
-            inputs = [*inputs, add_counter(bodies[0], *ports[0], len(inputs), node.get_output_size())]
+            inputs = [*inputs, add_counter(bodies[0], *ports[0], len(inputs), size)]
+            size += 1
+        if any(bounds) and isinstance(node, If):
+            for body, found, (_, written) in zip(bodies, bounds, ports):
+                add_to_branch(body, found, written, size)
+        elif any(bounds):
+            condition = node.get_special_body_ports()[1] if isinstance(node, Loop) else -1
+            inputs = [*inputs, add_to_loop(bodies[0], bounds[0], condition, *ports[0], len(inputs), size)]
+        size += any(bounds)
         made.set_arguments(inputs)
         if isinstance(node, If):
             for set_body, body in zip((made.set_then_body, made.set_else_body), bodies):
@@ -274,7 +303,7 @@ class _Graph:
             for index, (read, written) in enumerate(ports):
                 made.set_input_descriptions(index, read)
                 made.set_output_descriptions(index, written)
-            made.set_output_size(node.get_output_size())
+            made.set_output_size(size)
         else:
             made.set_function(bodies[0]) if isinstance(node, Loop) else made.set_body(bodies[0])
             made.set_input_descriptions(ports[0][0])
@@ -282,6 +311,12 @@ class _Graph:
         if isinstance(node, Loop):
             made.set_special_body_ports(node.get_special_body_ports())
         made.constructor_validate_and_infer_types()
+        if any(bounds):
+            self.bounds.append(made.output(size - 1))
+        if isinstance(node, If):
+            self._further_results += [
+                theirs for mine, theirs in zip(node.outputs(), made.outputs()) if _is_dynamic_intermediate(mine)
+            ]
         return made
 
     def _feed(self, node: MultiSubGraphOp) -> None:
@@ -289,7 +324,9 @@ class _Graph:
         for body, read in zip(node.bodies, node.input_descriptions):
             for entry in read:
                 parameter = body.parameters[entry.body_parameter_index].output(0)
-                if not isinstance(entry, MergedInputDescription):
+                if isinstance(entry, MergedInputDescription):
+                    self._enter(parameter)  # as is what the body returns
+                else:
                     self._intervals.set(parameter, self._intervals.of(node.input_value(entry.input_index)))
         if isinstance(node, Loop) and (index := node.get_special_body_ports()[0]) >= 0:
             self._intervals.set(node.body.parameters[index].output(0), ITERATIONS)
@@ -304,17 +341,28 @@ class _Graph:
                 if entry.output_index == value.index
             ]
             if not isinstance(node, If):
-                sources += [source for source in node.input_values() if source.element_type == value.element_type]
+                sources += [
+                    node.input_value(entry.input_index)
+                    for entry in node.input_descriptions[0]
+                    if isinstance(entry, MergedInputDescription)
+                    and any(
+                        entry.body_value_index == other.body_value_index and other.output_index == value.index
+                        for other in node.output_descriptions[0]
+                    )
+                ]
             self._intervals.set(value, hull(self._intervals.of(source) for source in sources))
 
-    def _body(self, body: Model, same: Mapping[Output, Output], *, is_repeated: bool) -> openvino.Model:
+    def _body(
+        self, body: Model, same: Mapping[Output, Output], *, is_repeated: bool
+    ) -> tuple[openvino.Model, list[openvino.Output]]:
+        """Return OpenVINO's body, and what each run of it has to check."""
         graph = _Graph(self._variables, self._intervals, same, is_body=True)
         for node in body.get_ordered_ops():
             try:
                 graph.add(node)
             except Untranslatable as reason:
                 raise Untranslatable(f"{node.type_info.name} '{node.friendly_name}' in its body: {reason}") from reason
-        return graph.build(body, is_repeated=is_repeated)
+        return graph.build(body, is_repeated=is_repeated), graph.bounds
 
 
 def _same_inputs(body: Model, read: Sequence[InputDescription]) -> dict[Output, Output]:
@@ -373,6 +421,12 @@ def _is_cheap(initial: Output) -> bool:
         seen |= new
         waiting += new
     return not isinstance(initial.node, Constant)
+
+
+def _is_dynamic_intermediate(value: Output) -> bool:
+    """Return whether a value is of unknown shape and no result."""
+    is_result = any(isinstance(target.node, Result) for target in value.get_target_inputs())
+    return value.partial_shape.is_dynamic and not is_result
 
 
 def _separate(value: openvino.Output) -> openvino.Output:
