@@ -1,7 +1,7 @@
 """Plugin for the device ONEDNN, which runs models with the primitives of the library oneDNN.
 
 Its files from bottom to top: ``library/`` loads oneDNN, calls its C API and wraps its objects, ``primitives/`` has the
-operations by family, ``value_bounds.py`` and ``keep_nan.py`` change operations that would lose NaN, ``lowering.py``
+operations by family, ``keep_nan.py`` changes operations that would lose NaN, ``lowering.py``
 turns a model into the ``program.py`` that requests run; the other files have the same roles as TEMPLATE's.
 """
 

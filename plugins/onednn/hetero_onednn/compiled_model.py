@@ -16,6 +16,7 @@ from hetero.compiler import ProgramCache
 from hetero.core.types import Type
 from hetero.graph import Constant, Model, is_terminal
 from hetero.passes import fold_weights
+from hetero.passes.value_bounds import is_ordinary
 from hetero.plugin import CompiledModel, ExecutedStep, PreparedModel, Section, make_runtime_model, model_sections
 from hetero_onednn.infer_request import OneDnnInferRequest
 from hetero_onednn.keep_nan import loses_nan
@@ -60,7 +61,7 @@ class OneDnnCompiledModel(CompiledModel):
 
     def program_for(self, inputs: Sequence[np.ndarray]) -> PrimitiveProgram:
         """Return the program for these inputs, made on a cache miss."""
-        is_fast = self._keeping_programs is self.programs or all(map(_is_ordinary, inputs))
+        is_fast = self._keeping_programs is self.programs or all(is_ordinary(array, LARGEST_INPUT) for array in inputs)
         programs = self.programs if is_fast else self._keeping_programs
         contents = {index: inputs[index] for index in programs.deciding}
         return programs.program_for([array.shape for array in inputs], contents)
@@ -85,17 +86,6 @@ class OneDnnCompiledModel(CompiledModel):
             if not is_terminal(node)
         ]
         return make_runtime_model(program.model, steps, self.execution_times)
-
-
-def _is_ordinary(array: np.ndarray) -> bool:
-    """Return whether numbers are finite and not too large; integers always are."""
-    if array.dtype.kind in "iub":
-        return True
-    if array.dtype != np.float32:
-        array = array.astype(np.float32)
-    flat = array.reshape(-1)
-    # Fast, and not so for NaN.
-    return bool(np.dot(flat, flat) <= LARGEST_INPUT * LARGEST_INPUT)
 
 
 def _constant_bytes(model: Model) -> int:

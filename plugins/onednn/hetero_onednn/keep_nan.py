@@ -14,7 +14,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Model, Node, Output, copy_rt_info
-from hetero_onednn.value_bounds import LARGEST
+from hetero.passes.value_bounds import LARGEST
 
 
 class KeepingRelu(ops.Unary):

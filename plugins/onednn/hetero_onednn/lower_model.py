@@ -18,6 +18,7 @@ from hetero.passes import (
     remove_identities,
     sink_channel_shuffles,
 )
+from hetero.passes.value_bounds import value_bounds
 from hetero_onednn.keep_nan import keep_nan, loses_nan
 from hetero_onednn.library.api import Argument, DataType, OneDnnError
 from hetero_onednn.library.threads import needs_one_thread, one_thread
@@ -26,7 +27,6 @@ from hetero_onednn.primitives import implementation_of
 from hetero_onednn.primitives.post_ops import ELEMENTWISE, post_ops_of
 from hetero_onednn.program import Constants, CopiedOutput, PrimitiveProgram, PrimitiveStep, Value
 from hetero_onednn.quantization import feeds_product, is_dequantizing, is_quantizing
-from hetero_onednn.value_bounds import value_bounds
 
 _CONVOLUTIONS = (
     ops.Convolution, ops.GroupConvolution, ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData,
@@ -92,7 +92,7 @@ def lower_model(
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
     on_one_thread = needs_one_thread(model)
     if loses_nan(model):
-        keep_nan(model, value_bounds(model, largest_input, constants))
+        keep_nan(model, value_bounds(model, largest_input, constants.derived))
     fuse_elementwise(model, FUSION_RULES)
     with one_thread(on_one_thread):
         return _lower_all(model, Lowering(constants, precision), on_one_thread)

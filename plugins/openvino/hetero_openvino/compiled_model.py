@@ -1,10 +1,11 @@
-"""The compiled model: OpenVINO's."""
+"""The compiled model: OpenVINO's, and another one that keeps NaN if the first one does not."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 import openvino
@@ -23,7 +24,9 @@ from hetero_openvino.translation.integers import WIDE_TYPES
 from hetero_openvino.translation.variable_ports import VariablePorts
 
 # The sections of an exported model besides the ports: OpenVINO's own blob, its version, and the variables.
-BLOB, VERSION, _VARIABLES = "openvino", "openvino_version", "variables"
+BLOB, EXACT_BLOB, VERSION, _VARIABLES = "openvino", "openvino_exact", "openvino_version", "variables"
+
+Compile = Callable[[], openvino.CompiledModel]
 
 
 class OpenVinoCompiledModel(CompiledModel):
@@ -31,9 +34,16 @@ class OpenVinoCompiledModel(CompiledModel):
     mutable_properties = ()
 
     def __init__(
-        self, prepared: PreparedModel, engine: openvino.CompiledModel, exposed: Sequence[VariablePorts] = ()
+        self,
+        prepared: PreparedModel,
+        engine: openvino.CompiledModel,
+        compile_exact: Compile | None = None,
+        exposed: Sequence[VariablePorts] = (),
     ) -> None:
-        """``exposed``: the variables that are ports of OpenVINO's model, which the sections of an imported one have."""
+        """``compile_exact``: for inputs that are not ordinary; None if ``engine`` keeps NaN.
+
+        ``exposed``: the variables that are ports of OpenVINO's model, which the sections of an imported one have.
+        """
         # OpenVINO's decisions, such as the number of streams.
         chosen, supported = prepared.properties.explicit(), engine.get_property(props.supported_properties)
         prepared.properties.set_internal({
@@ -43,6 +53,12 @@ class OpenVinoCompiledModel(CompiledModel):
         })  # fmt: skip
         super().__init__(prepared)
         self.engine = engine
+        self._compile_exact, self._exact = compile_exact, engine if compile_exact is None else None
+        self._lock = threading.Lock()
+        #: The inputs that decide which engine runs.
+        self.deciding_inputs = [
+            index for index, port in enumerate(self.inputs) if compile_exact and port.element_type.is_real()
+        ]
         self._exported = prepared.sections
         infos = [variable.info for variable in prepared.model.variables]
         if prepared.sections:
@@ -57,26 +73,41 @@ class OpenVinoCompiledModel(CompiledModel):
             if port.element_type in WIDE_TYPES and not (proven and proven[index])
         ]
 
+    def exact_engine(self) -> openvino.CompiledModel:
+        """Return the engine that keeps NaN, which is compiled when the first inference needs it."""
+        with self._lock:
+            if self._exact is None:
+                assert self._compile_exact is not None
+                self._exact = self._compile_exact()
+            return self._exact
+
     def create_sync_infer_request(self) -> OpenVinoInferRequest:
         return OpenVinoInferRequest(self)
 
     def export_sections(self) -> dict[str, Section]:
         if self._exported:  # what OpenVINO exports of an imported model cannot be imported
             return dict(self._exported)
-        stream = io.BytesIO()
-        self.engine.export_model(stream)
         is_assigned = {ports.info.variable_id: ports.is_assigned for ports in self.exposed}
         variables = [
             (name, f"{info.data_type}", str(info.data_shape), is_assigned.get(name))
             for name, info in self.variables.items()
         ]
-        return {
-            "ports": ports_section(self), VERSION: openvino_version.default.encode(), BLOB: stream.getvalue(),
+        sections: dict[str, Section] = {
+            "ports": ports_section(self), VERSION: openvino_version.default.encode(), BLOB: _exported(self.engine),
             _VARIABLES: json.dumps(variables).encode(),
         }  # fmt: skip
+        if self._compile_exact is not None:
+            sections[EXACT_BLOB] = _exported(self._exact or self._compile_exact())
+        return sections
 
     def get_runtime_model(self) -> Model:
         return runtime_model(self.engine, self.execution_times)
+
+
+def _exported(engine: openvino.CompiledModel) -> bytes:
+    stream = io.BytesIO()
+    engine.export_model(stream)
+    return stream.getvalue()
 
 
 def _variables_in(sections: Mapping[str, memoryview]) -> tuple[list[VariableInfo], list[VariablePorts]]:

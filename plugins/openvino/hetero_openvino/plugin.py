@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
 import openvino
 
 from hetero import properties as props
-from hetero.graph import Model, Node, is_terminal
+from hetero.graph import Model, Node, Output, is_terminal
 from hetero.plugin import (
     Device,
     Plugin,
@@ -27,9 +27,10 @@ from hetero.plugin import (
 from hetero.properties import Mutability, Property, PropertyTable
 from hetero.properties.values import names
 from hetero.system.errors import BlobError, DeviceError
-from hetero_openvino.compiled_model import BLOB, VERSION, OpenVinoCompiledModel
+from hetero_openvino.compiled_model import BLOB, EXACT_BLOB, VERSION, OpenVinoCompiledModel
 from hetero_openvino.device import OpenVinoDevice, describe, openvino_version, to_openvino
 from hetero_openvino.errors import fork_guard, message_of
+from hetero_openvino.translation.finite_values import finite_values
 from hetero_openvino.translation.translation import Untranslatable, translate, translate_alone, translate_supported
 from hetero_openvino.translation.unread_values import keep_initial_values
 from hetero_openvino.translation.variable_ports import expose_variables
@@ -114,13 +115,20 @@ class OpenVinoPlugin(Plugin):
 
     def compile(self, prepared: PreparedModel) -> OpenVinoCompiledModel:
         options = to_openvino(prepared.properties.explicit())
-        try:
-            model, ports = expose_variables(keep_initial_values(prepared.model))
-            engine = self.core.compile_model(translate(model), prepared.device.id, options)
-        except (Untranslatable, RuntimeError) as error:
-            where = f"{full_name(self.name, prepared.device.id)} cannot compile '{prepared.friendly_name}'"
-            raise DeviceError(f"{where}: {message_of(error)}") from error
-        return OpenVinoCompiledModel(prepared, engine, ports)
+        where = f"{full_name(self.name, prepared.device.id)} cannot compile '{prepared.friendly_name}'"
+
+        def make(finite: Collection[Output] = ()) -> openvino.CompiledModel:
+            try:
+                return self.core.compile_model(translate(model, finite), prepared.device.id, options)
+            except (Untranslatable, RuntimeError) as error:
+                raise DeviceError(f"{where}: {message_of(error)}") from error
+
+        model, ports = expose_variables(keep_initial_values(prepared.model))
+        finite = finite_values(model)
+        engine = make(finite)
+        if finite and engine.get_property(props.hint.inference_precision) == openvino.Type.f16:
+            engine, finite = make(), frozenset()  # sums of ordinary numbers may be infinite
+        return OpenVinoCompiledModel(prepared, engine, make if finite else None, ports)
 
     def import_model(
         self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
@@ -130,10 +138,14 @@ class OpenVinoPlugin(Plugin):
         version = section_of(sections, VERSION).tobytes().decode(errors="replace")
         if version != openvino_version.default:
             raise BlobError(f"it was exported by OpenVINO {version}, but this is {openvino_version.default}")
-        content = section_of(sections, BLOB).tobytes()
         prepared = PreparedModel(self, device, properties, ports_in(sections), Model([], []), context, sections)
-        try:
-            engine = self.core.import_model(content, device.id, to_openvino(properties.explicit()))
-        except RuntimeError as error:
-            raise BlobError(f"OpenVINO cannot import it: {message_of(error)}") from error
-        return OpenVinoCompiledModel(prepared, engine)
+
+        def load(name: str) -> openvino.CompiledModel:
+            content = section_of(sections, name).tobytes()
+            try:
+                return self.core.import_model(content, device.id, to_openvino(properties.explicit()))
+            except RuntimeError as error:
+                raise BlobError(f"OpenVINO cannot import it: {message_of(error)}") from error
+
+        load_exact = partial(load, EXACT_BLOB) if EXACT_BLOB in sections else None
+        return OpenVinoCompiledModel(prepared, load(BLOB), load_exact)

@@ -1,13 +1,14 @@
 """Operations that need others around OpenVINO's for the same results at NaN and infinities.
 
 OpenVINO's extrema and its comparisons "greater" return one operand, or true, if the other one is NaN. Its snippets
-compile the operations that are added here into one loop with their neighbors.
+compile the operations that are added here into one loop with their neighbors, but it does not fuse them into products.
+So data that are known to be finite get no corrections for NaN.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import ml_dtypes
 import numpy as np
@@ -16,9 +17,10 @@ from openvino.utils.node_factory import NodeFactory
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.graph import Constant, Node
+from hetero.graph import Constant, Node, Output
 from hetero.ops.control_flow.variables import VariableOp
 from hetero.ops.reduction import Reduction, TopKV1
+from hetero.passes.intervals import is_integral
 from hetero_openvino.memory import constant
 
 Values = list[openvino.Output]
@@ -42,18 +44,31 @@ def scalar(value: float, like: openvino.Output | Type) -> openvino.Output:
     return constant(np.array(value).astype(kind.to_dtype()), kind).output(0)
 
 
-def corrected(node: Node, made: openvino.Node) -> Values:
-    """Return the outputs of OpenVINO's equivalent of a node: of ``made``, or of what corrects its result."""
+def corrected(node: Node, made: openvino.Node, finite: Collection[Output]) -> Values:
+    """Return the outputs of OpenVINO's equivalent of a node: of ``made``, or of what corrects its result.
+
+    ``finite``: the values that are neither NaN nor infinite.
+    """
     if isinstance(node, (ops.Range, ops.RangeV1)):
         return _ranged(node, made)
     if not node.get_input_element_type(0).is_real():
         return made.outputs()
     correction = _CORRECTIONS.get(node.type_info.name, _unchanged)
+    if (data := corrected_data(node)) and all(value in finite for value in data):
+        correction = _unchanged
     if isinstance(node, Reduction) and _mixes_channels(node):
         (result,) = correction(node, made)
         # A Select is not fused into the reduction, nor is what follows it.
         return [make("Select", make("NotEqual", result, result), result, result)]
     return correction(node, made)
+
+
+def corrected_data(node: Node) -> list[Output]:
+    """Return the inputs of a node that has a correction because of their NaN and infinities, nothing for others."""
+    name = node.type_info.name
+    if name not in _OF_NAN or not node.get_input_element_type(0).is_real():
+        return []
+    return node.input_values() if name in _OF_TWO else node.input_values()[:1]
 
 
 def _ranged(node: Node, made: openvino.Node) -> Values:
@@ -97,28 +112,17 @@ def _with_nan_kept(node: Node, made: openvino.Node) -> Values:
 
 
 def _rectified(node: Node, made: openvino.Node) -> Values:
-    """Return max(0, x), which is NaN for NaN; behind a product OpenVINO only fuses functions of one input."""
+    """Return max(0, x), which is NaN for NaN."""
     data = made.input_value(0)
-    if _is_fused(data):
-        return made.outputs()
     return [make("Maximum", scalar(0, data), data)]
 
 
 def _clamped(node: Node, made: openvino.Node) -> Values:
-    return made.outputs() if _is_fused(made.input_value(0)) else _with_nan_kept(node, made)
-
-
-def _is_fused(value: openvino.Output) -> bool:
-    """Return whether OpenVINO fuses functions of a value into a product; then only its own keep their speed."""
-    waiting, seen = [value.get_node()], set()
-    while waiting:
-        node = waiting.pop()
-        if node.get_type_name() in _PRODUCTS:
-            return True
-        if node.get_type_name() in _FUSED and node.friendly_name not in seen:
-            seen.add(node.friendly_name)
-            waiting += [source.get_node() for source in node.input_values()]
-    return False
+    """Return the limited value, NaN for NaN unless it becomes an integer, which has none."""
+    readers = [target.node for target in node.output(0).get_target_inputs()]
+    if readers and all(isinstance(reader, ops.Convert) and is_integral(reader.output(0)) for reader in readers):
+        return made.outputs()
+    return _with_nan_kept(node, made)
 
 
 def _extremum(node: Node, made: openvino.Node) -> Values:
@@ -195,8 +199,6 @@ def _attention(node: Node, made: openvino.Node) -> Values:
 def _with_infinity_kept(node: Node, made: openvino.Node) -> Values:
     """Return ∞ for ∞, where OpenVINO's GELU returns NaN."""
     data = made.input_value(0)
-    if _is_fused(data):
-        return made.outputs()
     return [make("Select", make("Equal", data, scalar(np.inf, data)), data, made.output(0))]
 
 
@@ -217,8 +219,6 @@ def _normalized(node: Node, made: openvino.Node) -> Values:
 def _pooled(node: Node, made: openvino.Node) -> Values:
     """Return maxima that are NaN where an element of the window is."""
     data = made.input_value(0)
-    if _is_fused(data):
-        return made.outputs()
     flags = make("Convert", make("NotEqual", data, data), destination_type=_type_name(data))
     pooled = factory(node.type_info.version_id).create("MaxPool", [flags], made.get_attributes()).output(0)
     is_nan = make("Equal", pooled, scalar(1, data))
@@ -242,25 +242,14 @@ def _is_set(flags: openvino.Output) -> openvino.Output:
     return make("Equal", flags, scalar(1, Type.i32))
 
 
-# Operations into which OpenVINO fuses the functions of one input that follow.
-_PRODUCTS = (
-    "Convolution", "ConvolutionBackpropData", "GroupConvolution", "GroupConvolutionBackpropData", "MatMul",
-)  # fmt: skip
-# What it fuses with them, or runs on their results.
-_FUSED = (
-    "Add", "BatchNormInference", "Clamp", "Concat", "HSwish", "MaxPool", "Multiply", "PRelu", "Pad", "Relu", "Select",
-    "Sigmoid", "Subtract", "Swish",
-)  # fmt: skip
-_CORRECTIONS: Mapping[str, Correction] = {
+_OF_TWO = ("Maximum", "Minimum")
+# What is corrected because of NaN and infinities alone.
+_OF_NAN: Mapping[str, Correction] = {
     "Clamp": _clamped,
-    "Convert": _boolean,
     "Exp": _with_nan_kept,
     "Gelu": _with_infinity_kept,
-    "Greater": _swapped,
-    "GreaterEqual": _swapped,
-    "HSigmoid": _clamped,
-    "HardSigmoid": _clamped,
-    "IsFinite": _finite,
+    "HSigmoid": _with_nan_kept,
+    "HardSigmoid": _with_nan_kept,
     "LogSoftmax": _normalized,
     "MaxPool": _pooled,
     "Maximum": _extremum,
@@ -268,7 +257,14 @@ _CORRECTIONS: Mapping[str, Correction] = {
     "ReduceMax": _reduced_extremum,
     "ReduceMin": _reduced_extremum,
     "Relu": _rectified,
-    "ScaledDotProductAttention": _attention,
     "Softmax": _normalized,
     "TopK": _best,
+}
+_CORRECTIONS: Mapping[str, Correction] = {
+    **_OF_NAN,
+    "Convert": _boolean,
+    "Greater": _swapped,
+    "GreaterEqual": _swapped,
+    "IsFinite": _finite,
+    "ScaledDotProductAttention": _attention,
 }

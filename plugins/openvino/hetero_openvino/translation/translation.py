@@ -6,7 +6,7 @@ share. Constants share their memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,12 +63,12 @@ class Translation(NamedTuple):
     refused: dict[Node, str]
 
 
-def translate(model: Model) -> openvino.Model:
+def translate(model: Model, finite: Collection[Output] = ()) -> openvino.Model:
     """Return OpenVINO's model, with parameters and results in the same order, and possibly further results.
 
-    Raises Untranslatable.
+    ``finite``: the values that are neither NaN nor infinite in any inference. Raises Untranslatable.
     """
-    graph = _Graph(_variables(model), Intervals())
+    graph = _Graph(_variables(model), Intervals(), finite=finite)
     for node in model.get_ordered_ops():
         graph.add(node)
     return graph.build(model)
@@ -106,11 +106,12 @@ class _Graph:
         intervals: Intervals,
         same: Mapping[Output, Output] | None = None,
         *,
+        finite: Collection[Output] = (),
         is_body: bool = False,
     ) -> None:
-        """``same``: values that are others too, which stand for them."""
+        """``same``: values that are others too, which stand for them. ``finite``: as in ``translate``."""
         self._variables, self._same = variables, same or {}
-        self._is_body = is_body
+        self._finite, self._is_body = finite, is_body
         self._intervals = intervals
         self._values: dict[Output, openvino.Output] = {}
         self._nodes: list[openvino.Node] = []
@@ -223,7 +224,7 @@ class _Graph:
             return made.outputs()[: node.get_output_size()]
         if node.get_input_element_type(0).is_integral_number() and not isinstance(node, (Range, RangeV1)):
             return integers.exact(node, made, self._intervals)
-        return corrected(node, made)
+        return corrected(node, made, self._finite)
 
     def _bound(self, node: Node, made: openvino.Node, limit: integers.Limitation) -> None:
         """Let each inference check the integers that an operation computes. Raises Untranslatable if it cannot."""
@@ -356,7 +357,7 @@ class _Graph:
         self, body: Model, same: Mapping[Output, Output], *, is_repeated: bool
     ) -> tuple[openvino.Model, list[openvino.Output]]:
         """Return OpenVINO's body, and what each run of it has to check."""
-        graph = _Graph(self._variables, self._intervals, same, is_body=True)
+        graph = _Graph(self._variables, self._intervals, same, finite=self._finite, is_body=True)
         for node in body.get_ordered_ops():
             try:
                 graph.add(node)
