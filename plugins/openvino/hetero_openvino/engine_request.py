@@ -55,20 +55,19 @@ class EngineRequest:
             port.write_to(outputs[index])
 
     def infer(self) -> list[np.ndarray]:
-        """Run OpenVINO, and return all its outputs.
+        """Run OpenVINO, and return all its outputs. Raises RuntimeError."""
+        return list(self._infer({}, share_outputs=True, decode_strings=False).values())
 
-        Raises RuntimeError, and UnsupportedValueError if integers had more bits than OpenVINO computes with.
+    def write_outputs(self, results: Sequence[np.ndarray], inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+        """Copy the outputs that OpenVINO computed in other memory to their tensors.
+
+        Raises UnsupportedValueError if integers had more bits than OpenVINO computes with.
         """
-        results = list(self._infer({}, share_outputs=True, decode_strings=False).values())
         if self._bounds is not None and not results[self._bounds].all():
             raise UnsupportedValueError(
                 "OpenVINO would cut off bits of integers of the model; "
                 "HETERO with a further device, such as HETERO:OPENVINO.CPU,TEMPLATE, computes them there"
             )
-        return results
-
-    def write_outputs(self, results: Sequence[np.ndarray], inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
-        """Copy the outputs that OpenVINO computed in other memory to their tensors."""
         for index, port in self._outputs.items():
             if port.copy is not None:
                 outputs[index].copy_from(port.copy)
