@@ -169,6 +169,15 @@ def _absolute(node: Node, value: Output, inputs: list[Interval]) -> Interval:
     return Interval(0 if low <= 0 <= high else min(abs(low), abs(high)), inputs[0].magnitude())
 
 
+def _bits(node: Node, value: Output, inputs: list[Interval]) -> Interval | None:
+    """Return all numbers with as many bits as those of the inputs."""
+    largest = max(max(-1 - low, high) for low, high in inputs)
+    if not math.isfinite(largest):
+        return None
+    limit = 2 ** int(largest).bit_length()
+    return Interval(0 if all(interval.low >= 0 for interval in inputs) else -limit, limit - 1)
+
+
 def _clamped(node: Node, value: Output, inputs: list[Interval]) -> Interval:
     assert isinstance(node, ops.Clamp)
     low, high = math.ceil(node.min_value) if math.isfinite(node.min_value) else node.min_value, node.max_value
@@ -232,6 +241,7 @@ _RULES: tuple[tuple[tuple[type[Node], ...], Rule], ...] = (
     ((ops.Multiply,), lambda node, value, i: _product(*i)),
     ((ops.Negative,), lambda node, value, i: Interval(-i[0].high, -i[0].low)),
     ((ops.Abs,), _absolute),
+    ((ops.BitwiseAnd, ops.BitwiseOr, ops.BitwiseXor), _bits),
     ((ops.Relu,), lambda node, value, i: Interval(max(0, i[0].low), max(0, i[0].high))),
     ((ops.Sign,), lambda node, value, i: Interval(-1, 1)),
     ((ops.Clamp,), _clamped),

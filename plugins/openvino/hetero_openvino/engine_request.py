@@ -65,7 +65,7 @@ class EngineRequest:
         """
         if self._bounds is not None and not results[self._bounds].all():
             raise UnsupportedValueError(
-                "OpenVINO would cut off bits of integers of the model; "
+                "integers in the model are out of the range in which OpenVINO is right; "
                 "HETERO with a further device, such as HETERO:OPENVINO.CPU,TEMPLATE, computes them there"
             )
         for index, port in self._outputs.items():

@@ -8,7 +8,7 @@ from hetero.system.errors import UnsupportedValueError
 
 CPU = "OPENVINO.CPU"
 CORE = Core()
-REFUSED = "OpenVINO would cut off bits of integers"
+REFUSED = "out of the range in which OpenVINO is right"
 
 
 def requests(make, kinds, shapes):

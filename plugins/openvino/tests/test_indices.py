@@ -141,14 +141,13 @@ def test_lengths_and_segments_that_are_negative():
         assert run([0, 0, 1, segment]).shape == (3, 5)
 
 
-@pytest.mark.parametrize("name", ["Slice", "SliceScatter", "Roll"])
-def test_axes_that_are_not_constant_are_refused(name):
+@pytest.mark.parametrize("name", ["Slice", "SliceScatter"])
+def test_axes_that_are_not_constant_are_refused_with_constant_bounds(name):
     x, axes = Parameter(Type.f32, [4, 5], name="x"), Parameter(Type.i64, [1], name="axes")
     one = np.int64([1])
     node = {
         "Slice": lambda a: ops.Slice(x, one - 1, one, one, a, name="y"),
         "SliceScatter": lambda a: ops.SliceScatter(x, X[:1], one - 1, one, one, a, name="y"),
-        "Roll": lambda a: ops.Roll(x, one, a, name="y"),
     }[name]
     assert "y" not in Core().query_model(Model(node(axes), [x, axes], "m"), CPU)
     assert "y" in Core().query_model(Model(node(one - 1), [x], "m"), CPU)
@@ -162,3 +161,18 @@ def test_a_range_whose_step_leads_away_from_its_end_is_empty(kind):
     for last, by in ((-6, 1), (6, -1), (6, 2), (-5, -2), (0, 1)):
         found = compiled([np.array(last, kind.to_dtype()), np.array(by, kind.to_dtype())])[0]
         assert found.tolist() == list(range(0, last, by))
+
+
+@pytest.mark.parametrize("kind", [Type.i32, Type.i64], ids=str)
+def test_computed_axes_are_checked(kind):
+    x, axes, start = Parameter(Type.f32, X.shape), Parameter(kind, [2]), Parameter(Type.i64, [2])
+    model = Model([ops.Slice(x, start, [3, 2], [1, 1], axes), ops.Roll(x, [1, 2], axes)], [x, axes, start], "m")
+    request = Core().compile_model(model, CPU).create_infer_request()
+    for first, second in ((0, 1), (1, 0), (-1, -2), (0, -1)):
+        sliced, rolled = request.infer([X, np.array([first, second], kind.to_dtype()), np.int64([1, 0])]).to_tuple()
+        expected = np.take(np.take(X, [1, 2], first), [0, 1], second)
+        np.testing.assert_array_equal(sliced, expected)
+        np.testing.assert_array_equal(rolled, np.roll(X, (1, 2), (first, second)))
+    for first, second in ((0, 2), (-3, 1), (10**6, 1), (0, 1 - 2**31)):
+        with pytest.raises(UnsupportedValueError, match="out of the range"):
+            request.infer([X, np.array([first, second], kind.to_dtype()), np.int64([1, 0])])

@@ -23,7 +23,7 @@ from hetero_openvino.translation.scanned_outputs import carry
 
 # The name of the hidden output.
 WITHIN_BOUNDS = "integers are within bounds"
-# The longest sum of numbers of 8 bits that is exact in f32. It has an error of less than 1 % for other numbers.
+# The longest sum of numbers of 8 bits that is exact in f32. That of other numbers has an error of less than 1 %.
 LONGEST_SUM = 2**24 // 255
 _MARGIN = 0.99
 Magnitude = Callable[[Node, openvino.Node], openvino.Output]
@@ -39,12 +39,10 @@ def bounds_of(node: Node, made: openvino.Node, interval: Interval) -> list[openv
     magnitude = _MAGNITUDES.get(node.type_info.name)
     if magnitude is None:
         return None
-    # Sums of integers up to 2^24 are exact in f32.
-    limit = interval.high if interval.high <= 2**24 else interval.high * _MARGIN
-    bounds = [make("Less", magnitude(node, made), scalar(limit, Type.f32))]
-    if isinstance(node, (ops.ReduceSum, ops.ReduceL1, ops.CumSum)):
-        bounds.append(_is_short(made.input_value(0)))
-    return bounds
+    if not isinstance(node, (ops.ReduceSum, ops.ReduceL1, ops.CumSum)):
+        return [make("Less", magnitude(node, made), scalar(interval.high, Type.f32))]
+    limit = scalar(interval.high * _MARGIN, Type.f32)
+    return [make("Less", magnitude(node, made), limit), _is_short(made.input_value(0))]
 
 
 def combined(bounds: Sequence[openvino.Output]) -> openvino.Output:

@@ -5,6 +5,8 @@ They are replaced by valid ones, and the results that they select by what the de
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import openvino
 
@@ -20,9 +22,14 @@ _AXES: dict[type[Node], int] = {ops.Slice: 4, ops.SliceScatter: 5, ops.Roll: 2}
 
 def unchecked_reason(node: Node) -> str | None:
     """Return why the indices of a node cannot be checked, None if they can or need not be."""
-    axes = _AXES.get(type(node))
-    if axes is not None and axes < node.get_input_size() and not is_constant(node.input_value(axes)):
-        return "OpenVINO does not check axes that are not constants"
+    if (axes := _computed_axes(node)) is not None:
+        if isinstance(node, ops.SliceScatter):
+            return "OpenVINO updates other elements if the axes are not constants"
+        if isinstance(node, ops.Slice) and all(map(is_constant, node.input_values()[1:4])):
+            return "OpenVINO ends the process at constant bounds of axes that are not constants"
+        data, count = (node.get_input_partial_shape(index) for index in (0, axes))
+        if not (data.has_rank and len(data) and count.is_static):
+            return "OpenVINO does not check axes that are not constants, and their number is unknown"
     if isinstance(node, ops.Col2Im) and not is_constant(node.input_value(1)):
         return "OpenVINO does not check that the columns fit an output size that is not a constant"
     if isinstance(node, ops.GatherNDV5):
@@ -43,8 +50,13 @@ def unchecked_reason(node: Node) -> str | None:
     return None
 
 
-def checked(node: Node, made: openvino.Node) -> openvino.Node:
-    """Return OpenVINO's equivalent of a node with checked indices: ``made`` with other inputs, or one that reads it."""
+def checked(node: Node, made: openvino.Node, bounds: list[openvino.Output]) -> openvino.Node:
+    """Return OpenVINO's equivalent of a node with checked indices: ``made`` with other inputs, or one that reads it.
+
+    ``bounds`` gets what has to hold for a result; else the inference is refused.
+    """
+    if (axes := _computed_axes(node)) is not None:
+        _check_axes(made, axes, len(node.get_input_partial_shape(0)), bounds)
     if isinstance(node, ops.GatherV1) and not isinstance(node, ops.Gather):
         # OpenVINO's older versions take negative indices for indices out of range.
         attributes = {"batch_dims": node.batch_dims}
@@ -60,6 +72,26 @@ def checked(node: Node, made: openvino.Node) -> openvino.Node:
     if isinstance(node, (ops.SegmentMax, ops.CTCGreedyDecoderSeqLen)):
         _raise_to(made, 1, 0)
     return made
+
+
+def _computed_axes(node: Node) -> int | None:
+    """Return the index of the input with axes, None if there is none or it is a constant."""
+    index = _AXES.get(type(node))
+    return None if index is None or index >= node.get_input_size() or is_constant(node.input_value(index)) else index
+
+
+def _check_axes(made: openvino.Node, index: int, rank: int, bounds: list[openvino.Output]) -> None:
+    """Replace axes by others if one of them is none of the data."""
+    axes = made.input_value(index)
+    kind, shape = hetero_type(axes.get_element_type()), axes.get_shape()
+    inside = make(
+        "LogicalAnd", make("GreaterEqual", axes, _number(-rank, axes)), make("Less", axes, _number(rank, axes))
+    )
+    inside = make("Reshape", inside, _vector(-1), special_zero=False)
+    valid = make("ReduceLogicalAnd", inside, _vector(0), keep_dims=True)
+    others = (np.arange(math.prod(shape)).reshape(shape) % rank).astype(kind.to_dtype())
+    made.input(index).replace_source_output(make("Select", valid, axes, constant(others, kind).output(0)))
+    bounds.append(valid)
 
 
 def _gather_nd(node: ops.GatherNDV5, made: openvino.Node) -> openvino.Node:

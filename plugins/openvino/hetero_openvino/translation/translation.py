@@ -32,7 +32,7 @@ from hetero_openvino.errors import message_of
 from hetero_openvino.memory import constant, hetero_type, openvino_type
 from hetero_openvino.translation import integers
 from hetero_openvino.translation.bounds import WITHIN_BOUNDS, add_to_branch, add_to_loop, bounds_of, combined
-from hetero_openvino.translation.corrections import corrected, factory
+from hetero_openvino.translation.corrections import corrected, factory, make
 from hetero_openvino.translation.indices import checked, unchecked_reason
 from hetero_openvino.translation.limitations import limitation
 from hetero_openvino.translation.scanned_outputs import add_counter, counts_iterations, cut_to_iterations
@@ -256,6 +256,9 @@ class _Graph:
             raise Untranslatable(f"OpenVINO has no operation {node.type_info.name}")
         if isinstance(node, PRelu):
             inputs[1] = _slope_of(node, inputs[1])
+        is_summed_in_f32 = isinstance(node, ops.CumSum) and node.get_element_type() is Type.bf16
+        if is_summed_in_f32:  # OpenVINO would round each sum to bf16
+            inputs[0] = make("Convert", inputs[0], destination_type="f32")
         attributes = _AttributeCollector()
         node.visit_attributes(attributes)
         version = node.type_info.version_id
@@ -264,11 +267,13 @@ class _Graph:
             sort = "value" if node.sort == "none" else node.sort
             version, attributes.values = "opset11", {**attributes.values, "sort": sort, "stable": True}
         made = factory(version).create(node.type_info.name, inputs, attributes.values)
+        if is_summed_in_f32:
+            made = make("Convert", made.output(0), destination_type="bf16").get_node()
         if isinstance(node, Divide) and not any(isinstance(value.node, Constant) for value in node.input_values()):
             # Or else OpenVINO multiplies by the reciprocal, whose rounding moves quantized values by a step. With this
             # key it divides constants the wrong way round.
             made.get_rt_info()[_EXACT_DIVISION] = True
-        return checked(node, made)
+        return checked(node, made, self.bounds)
 
     def _with_bodies(self, node: MultiSubGraphOp, inputs: list[openvino.Output]) -> openvino.Node:
         made = _WITH_BODIES[type(node)]()
