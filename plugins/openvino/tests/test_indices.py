@@ -176,3 +176,25 @@ def test_computed_axes_are_checked(kind):
     for first, second in ((0, 2), (-3, 1), (10**6, 1), (0, 1 - 2**31)):
         with pytest.raises(UnsupportedValueError, match="out of the range"):
             request.infer([X, np.array([first, second], kind.to_dtype()), np.int64([1, 0])])
+
+
+@pytest.mark.parametrize("strides, pads", [([1, 1], [0, 0]), ([2, 1], [1, 0]), ([3, 2], [2, 2])], ids=str)
+def test_columns_fit_the_output_size(strides, pads):
+    """The image of columns of ones counts the positions of the kernel that cover an element."""
+    data, size, kernel = Parameter(Type.f32, [1, -1, -1]), Parameter(Type.i64, [2]), Parameter(Type.i64, [2])
+    node = ops.Col2Im(data, size, kernel, strides, [1, 1], pads, pads)
+    request = Core().compile_model(Model([node], [data, size, kernel], "m"), CPU).create_infer_request()
+    for height, width, tall, wide in ((4, 5, 2, 3), (6, 6, 1, 1), (5, 4, 3, 2)):
+        expected = np.zeros([height + 2 * pads[0], width + 2 * pads[1]], np.float32)
+        rows = range(0, expected.shape[0] - tall + 1, strides[0])
+        columns = range(0, expected.shape[1] - wide + 1, strides[1])
+        for row in rows:
+            for column in columns:
+                expected[row : row + tall, column : column + wide] += 1
+        expected = expected[pads[0] : pads[0] + height, pads[1] : pads[1] + width]
+        ones = np.ones([1, tall * wide, len(rows) * len(columns)], np.float32)
+        image = request.infer([ones, np.int64([height, width]), np.int64([tall, wide])])[0]
+        np.testing.assert_array_equal(image, expected[None, None])
+        for wrong in ([height + 9, width], [1000, 1000], [2**31 - 1, 2**31 - 1], [-1, 3], [0, 0]):
+            with pytest.raises(DeviceError):
+                request.infer([ones, np.int64(wrong), np.int64([tall, wide])])

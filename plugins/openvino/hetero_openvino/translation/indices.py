@@ -30,8 +30,8 @@ def unchecked_reason(node: Node) -> str | None:
         data, count = (node.get_input_partial_shape(index) for index in (0, axes))
         if not (data.has_rank and len(data) and count.is_static):
             return "OpenVINO does not check axes that are not constants, and their number is unknown"
-    if isinstance(node, ops.Col2Im) and not is_constant(node.input_value(1)):
-        return "OpenVINO does not check that the columns fit an output size that is not a constant"
+    if isinstance(node, ops.Col2Im) and not _are_constant_sizes(node) and not node.get_input_partial_shape(0).has_rank:
+        return "OpenVINO does not check that the columns, of an unknown number of dimensions, fit the output size"
     if isinstance(node, ops.GatherNDV5):
         data, indices = (node.get_input_partial_shape(index) for index in range(2))
         if not (data.has_rank and indices.has_rank and indices[-1].is_static):
@@ -61,6 +61,8 @@ def checked(node: Node, made: openvino.Node, bounds: list[openvino.Output]) -> o
         # OpenVINO's older versions take negative indices for indices out of range.
         attributes = {"batch_dims": node.batch_dims}
         return factory("opset8").create("Gather", made.input_values(), attributes)
+    if isinstance(node, ops.Col2Im) and not _are_constant_sizes(node):
+        _check_columns(node, made, bounds)
     if isinstance(node, ops.GatherNDV5):
         return _gather_nd(node, made)
     if isinstance(node, (ops.ROIPooling, ops.PSROIPooling, ops.DeformablePSROIPooling)):
@@ -92,6 +94,42 @@ def _check_axes(made: openvino.Node, index: int, rank: int, bounds: list[openvin
     others = (np.arange(math.prod(shape)).reshape(shape) % rank).astype(kind.to_dtype())
     made.input(index).replace_source_output(make("Select", valid, axes, constant(others, kind).output(0)))
     bounds.append(valid)
+
+
+def _are_constant_sizes(node: ops.Col2Im) -> bool:
+    return all(is_constant(value) for value in node.input_values()[1:])
+
+
+def _check_columns(node: ops.Col2Im, made: openvino.Node, bounds: list[openvino.Output]) -> None:
+    """Replace sizes by 1 if they do not fit the columns, and append the columns that are then missing."""
+    columns, rank = made.input_value(0), len(node.get_input_partial_shape(0))
+    size, kernel = (make("Convert", value, destination_type="i64") for value in made.input_values()[1:3])
+    given = _lengths(columns, rank - 1, rank, size)
+    in_range = [
+        make("LogicalAnd", make("Less", _vector(0), value), make("Less", value, _vector(2**24)))
+        for value in (size, kernel, given)
+    ]
+    fits = make("Equal", _number_of_columns(node, size, kernel), given)
+    valid = make("ReduceLogicalAnd", make("Concat", *in_range, fits, axis=0), _vector(0), keep_dims=True)
+    size, kernel = (make("Select", valid, value, _vector(1)) for value in (size, kernel))
+    missing = make("Maximum", make("Subtract", _number_of_columns(node, size, kernel), given), _vector(0))
+    ends = make("Concat", _vector(*[0] * (rank - 1)), missing, axis=0)
+    padded = make("Pad", columns, _vector(*[0] * rank), ends, pad_mode="constant")
+    for index, value in enumerate((padded, size, kernel)):
+        made.input(index).replace_source_output(value)
+    bounds.append(valid)
+
+
+def _number_of_columns(node: ops.Col2Im, size: openvino.Output, kernel: openvino.Output) -> openvino.Output:
+    """Return the number of positions of the kernel, at most 2^24, as a vector of one element."""
+    pads, strides = np.array(node.pads_begin) + np.array(node.pads_end), np.array(node.strides)
+    size, kernel = (make("Convert", value, destination_type="f32") for value in (size, kernel))
+    reach = make("Multiply", make("Subtract", kernel, _reals(1)), _reals(node.dilations))
+    # Half a step more than a quotient, as OpenVINO multiplies by the reciprocal.
+    steps = make("Subtract", make("Add", size, _reals(pads + strides - 0.5)), reach)
+    counts = make("Maximum", make("Floor", make("Divide", steps, _reals(strides))), _reals(0))
+    product = make("ReduceProd", counts, _vector(0), keep_dims=True)
+    return make("Convert", make("Minimum", product, _reals(2**24)), destination_type="i64")
 
 
 def _gather_nd(node: ops.GatherNDV5, made: openvino.Node) -> openvino.Node:
@@ -153,6 +191,10 @@ def _scatter_elements(node: ops.ScatterElementsUpdateV3, made: openvino.Node) ->
     is_after = make("GreaterEqual", indices, make("Negative", length))
     made.input(1).replace_source_output(make("Select", is_after, indices, length))
     return made
+
+
+def _reals(values: object) -> openvino.Output:
+    return constant(np.array(values, np.float32), Type.f32).output(0)
 
 
 def _raise_to(made: openvino.Node, index: int, least: int) -> None:
