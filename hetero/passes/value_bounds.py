@@ -62,14 +62,16 @@ def value_bounds(
     largest_input: float,
     derive: Derive = lambda array, function: function(array),
     *,
+    limit: float = math.inf,
     is_trained: bool = False,
 ) -> dict[Output, float]:
     """Return a bound of the magnitude of each value, also in bodies, for real inputs up to ``largest_input``.
 
+    A larger bound than ``limit`` is infinite, as is that of what depends on the value, which may be infinite or NaN.
     With ``is_trained`` layers let values grow only by what exceeds a usual gain, as the values of trained networks stay
     far below the worst case.
     """
-    bounds = _Bounds(largest_input, derive, is_trained)
+    bounds = _Bounds(largest_input, derive, limit, is_trained)
     bounds.add(model)
     return bounds.largest
 
@@ -85,8 +87,8 @@ def is_ordinary(array: np.ndarray, largest_norm: float) -> bool:
 
 
 class _Bounds:
-    def __init__(self, largest_input: float, derive: Derive, is_trained: bool) -> None:
-        self._largest_input, self.derive, self._is_trained = largest_input, derive, is_trained
+    def __init__(self, largest_input: float, derive: Derive, limit: float, is_trained: bool) -> None:
+        self._largest_input, self.derive, self._limit, self._is_trained = largest_input, derive, limit, is_trained
         self.largest: dict[Output, float] = {}
         #: Numbers that no element is below.
         self.least: dict[Output, float] = {}
@@ -112,7 +114,7 @@ class _Bounds:
             interval = interval_of_type(value.element_type)
             self.largest[value], self.least[value] = interval.magnitude(), interval.low
         else:
-            is_finite = largest < math.inf and value.element_type in _WIDE_TYPES
+            is_finite = largest < math.inf and largest <= self._limit and value.element_type in _WIDE_TYPES
             self.largest[value] = min(largest, _CAP) if is_finite else math.inf
             self.least[value] = self._least(value.node) if is_finite else -math.inf
 

@@ -40,6 +40,14 @@ FUNCTIONS = {
         lambda x: ops.Softmax(x, 1),
         lambda x: np.exp(x - x.max(1, keepdims=True)) / np.exp(x - x.max(1, keepdims=True)).sum(1, keepdims=True),
     ),
+    "Clamp of Clamp": (lambda x: ops.Clamp(ops.Clamp(x, -2.0, 5.0), -1.0, 6.0), lambda x: np.clip(x, -1, 5)),
+    "Maximum of Maximum": (
+        lambda x: ops.Maximum(ops.Maximum(x, np.float32(0.25)), np.float32(0.5)), lambda x: np.maximum(x, 0.5),
+    ),
+    "Minimum of Maximum": (
+        lambda x: ops.Minimum(ops.Maximum(x, np.float32(0.25)), np.float32(0.5)), lambda x: np.clip(x, 0.25, 0.5),
+    ),
+    "Clamp of Relu": (lambda x: ops.Clamp(ops.Relu(x), -1.0, 6.0), lambda x: np.clip(x, 0, 6)),
     "Relu of Relu": (lambda x: ops.Relu(ops.Relu(x)), lambda x: np.maximum(x, 0)),
     "MaxPool of Relu": (
         lambda x: ops.MaxPool(ops.Relu(x), [2, 2], [1, 1], [0, 0], [0, 0], [2, 2]),
@@ -115,13 +123,16 @@ def test_nan_of_ordinary_numbers_behind_a_product(build, expected):
 
 
 @quiet
-def test_large_weights_behind_each_other():
+@pytest.mark.parametrize(
+    "last", [ops.Relu, lambda x: ops.Relu(ops.MatMul(ops.Sigmoid(x), np.eye(2, dtype=np.float32), False, False))]
+)
+def test_large_weights_behind_each_other(last):
     """Infinity minus infinity from numbers of 1."""
     x = Parameter(Type.f32, [1, 2])
     node = x
     for weights in ([[1e30, 0], [0, 1e30]], [[1e30, 0], [0, -1e30]], [[1, 1], [1, 1]]):
         node = ops.MatMul(node, np.float32(weights), False, False)
-    found = CORE.compile_model(Model([ops.Relu(node)], [x]), CPU)(np.ones((1, 2), np.float32))[0]
+    found = CORE.compile_model(Model([last(node)], [x]), CPU)(np.ones((1, 2), np.float32))[0]
     assert np.isnan(found).all()
 
 

@@ -111,12 +111,6 @@ def _with_nan_kept(node: Node, made: openvino.Node) -> Values:
     return [make("Select", make("NotEqual", data, data), data, made.output(0))]
 
 
-def _rectified(node: Node, made: openvino.Node) -> Values:
-    """Return max(0, x), which is NaN for NaN."""
-    data = made.input_value(0)
-    return [make("Maximum", scalar(0, data), data)]
-
-
 def _clamped(node: Node, made: openvino.Node) -> Values:
     """Return the limited value, NaN for NaN unless it becomes an integer, which has none."""
     readers = [target.node for target in node.output(0).get_target_inputs()]
@@ -126,14 +120,12 @@ def _clamped(node: Node, made: openvino.Node) -> Values:
 
 
 def _extremum(node: Node, made: openvino.Node) -> Values:
-    """Return the extremum, which OpenVINO takes from the second operand if one is NaN."""
-    first, second = made.input_values()
-    if second.get_node().get_type_name() == "Constant":
-        first, second = second, first
-    result = make(made.get_type_name(), first, second)
-    if first.get_node().get_type_name() == "Constant":
-        return [result]
-    return [make("Select", make("NotEqual", first, first), first, result)]
+    """Return the extremum, which OpenVINO takes from the second operand if one is NaN, or from any in a chain."""
+    result = made.output(0)
+    for data in made.input_values():
+        if data.get_node().get_type_name() != "Constant":
+            result = make("Select", make("NotEqual", data, data), data, result)
+    return [result]
 
 
 def _swapped(node: Node, made: openvino.Node) -> Values:
@@ -256,7 +248,7 @@ _OF_NAN: Mapping[str, Correction] = {
     "Minimum": _extremum,
     "ReduceMax": _reduced_extremum,
     "ReduceMin": _reduced_extremum,
-    "Relu": _rectified,
+    "Relu": _with_nan_kept,
     "Softmax": _normalized,
     "TopK": _best,
 }

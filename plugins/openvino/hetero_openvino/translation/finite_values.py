@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Set
 
 from hetero.graph import Model, Output, walk_nested
@@ -22,11 +23,11 @@ def finite_values(model: Model) -> Set[Output]:
     corrected = [data for node in walk_nested(model.get_ordered_ops()) if (data := corrected_data(node))]
     if model.variables or not corrected:
         return frozenset()
-    finite = _up_to(LARGEST, value_bounds(model, LARGEST_INPUT))
+    finite = _bounded(value_bounds(model, LARGEST_INPUT, limit=LARGEST))
     if not all(finite.issuperset(data) for data in corrected):
-        finite |= _up_to(_LARGEST_OF_TRAINED, value_bounds(model, LARGEST_INPUT, is_trained=True))
+        finite |= _bounded(value_bounds(model, LARGEST_INPUT, limit=_LARGEST_OF_TRAINED, is_trained=True))
     return finite if any(finite.issuperset(data) for data in corrected) else frozenset()
 
 
-def _up_to(largest: float, bounds: dict[Output, float]) -> set[Output]:
-    return {value for value, bound in bounds.items() if bound <= largest}
+def _bounded(bounds: dict[Output, float]) -> set[Output]:
+    return {value for value, bound in bounds.items() if bound < math.inf}
