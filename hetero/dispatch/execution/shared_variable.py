@@ -35,17 +35,18 @@ class SharedVariable(VariableState):
         super().__init__(use.info)
         self._contents: Tensor | None = None  # None after a reset
         self._use, self._states = use, states
+        # The states of the steps that read the variable. One of fewer shapes is that of an Assign alone.
+        self._readers = {
+            index: state
+            for index, state in states.items()
+            if index in use.readers and state.info.data_shape.relaxes(use.info.data_shape)
+        }
         self.is_kept = keeps_snapshots or len(use.steps) != 1 or not self._readers
-
-    @property
-    def _readers(self) -> dict[int, VariableState]:
-        """The states of the steps that read the variable. One of fewer shapes is that of an Assign alone."""
-        states = {index: state for index, state in self._states.items() if index in self._use.readers}
-        return {i: state for i, state in states.items() if state.info.data_shape.relaxes(self.info.data_shape)}
 
     def rebind(self, other: SharedVariable) -> None:
         """Use the steps of the variable in another plan from now on."""
-        self._use, self._states, self.is_kept = other._use, other._states, other.is_kept
+        self._use, self._states, self._readers = other._use, other._states, other._readers
+        self.is_kept = other.is_kept
 
     def get_state(self) -> Tensor:
         if not self.is_kept:
