@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.graph import Constant, Model, Node, Output, is_terminal
+from hetero.graph import Constant, Model, Node, Output, constant_array, is_terminal
 from hetero.passes import (
     FusionRules,
     align_prelu_slopes,
@@ -19,6 +19,7 @@ from hetero.passes import (
     sink_channel_shuffles,
 )
 from hetero.passes.value_bounds import value_bounds
+from hetero.reference import evaluate
 from hetero_onednn.keep_nan import keep_nan, loses_nan
 from hetero_onednn.library.api import Argument, DataType, OneDnnError
 from hetero_onednn.library.threads import needs_one_thread, one_thread
@@ -104,8 +105,15 @@ def _fold_empty(model: Model) -> None:
     for output in empty:
         if not isinstance(output.node, Constant):
             output.replace(Constant(np.empty(output.shape, output.element_type.to_dtype())).output(0))
-    if empty:
-        fold_constants(model)
+    if not empty:
+        return
+    for node in model.get_ordered_ops():
+        arrays = [array for value in node.input_values() if (array := constant_array(value)) is not None]
+        # No primitive reads nothing. Results of it are larger than their inputs, which limits ``fold_constants``.
+        if not is_terminal(node) and len(arrays) == node.get_input_size() and not all(map(np.size, arrays)):
+            for output, array in zip(node.outputs(), evaluate(node, arrays)):
+                output.replace(Constant(array).output(0))
+    fold_constants(model)
 
 
 def _lower_all(model: Model, lowering: Lowering, on_one_thread: bool) -> PrimitiveProgram:

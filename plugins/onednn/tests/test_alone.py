@@ -102,6 +102,35 @@ def test_values_without_elements(name, is_dynamic):
     np.testing.assert_array_equal(model(np.ones((4, 0), np.float32))[0], expected)
 
 
+# The mean and the limits of nothing are those of OpenVINO.
+LARGE_RESULTS = {
+    "ReduceSum": (lambda x: ops.ReduceSum(x, np.int64([1])), 0),
+    "ReduceMean": (lambda x: ops.ReduceMean(x, np.int64([1])), 0),
+    "ReduceMax": (lambda x: ops.ReduceMax(x, np.int64([1])), np.finfo(np.float32).min),
+    "ReduceMin": (lambda x: ops.ReduceMin(x, np.int64([1])), np.finfo(np.float32).max),
+    "ReduceProd": (lambda x: ops.ReduceProd(x, np.int64([1])), 1),
+    "ReduceL2": (lambda x: ops.ReduceL2(x, np.int64([1])), 0),
+    "a chain": (lambda x: ops.Relu(ops.Subtract(ops.ReduceL1(x, np.int64([1])), np.float32(2))), 0),
+}
+
+
+@pytest.mark.parametrize("name", LARGE_RESULTS)
+@pytest.mark.parametrize("is_dynamic", [False, True])
+def test_large_results_of_nothing(name, is_dynamic):
+    build, expected = LARGE_RESULTS[name]
+    x = Parameter(Type.f32, PartialShape([-1, -1, 700]) if is_dynamic else [700, 0, 700])
+    found = CORE.compile_model(Model(build(x), [x]), "ONEDNN")(np.ones((700, 0, 700), np.float32))[0]
+    np.testing.assert_array_equal(found, np.full((700, 700), expected))
+
+
+@pytest.mark.parametrize("is_dynamic", [False, True])
+def test_large_product_of_nothing(is_dynamic):
+    x = Parameter(Type.f32, PartialShape([-1, -1]) if is_dynamic else [700, 0])
+    model = Model(ops.MatMul(x, x, False, True), [x])
+    found = CORE.compile_model(model, "ONEDNN")(np.ones((700, 0), np.float32))[0]
+    np.testing.assert_array_equal(found, np.zeros((700, 700)))
+
+
 @pytest.mark.parametrize("index", [np.s_[:, ::2], np.s_[::2, ::2], np.s_[1::3, ::4], np.s_[:, 1::2, ::2]], ids=str)
 @pytest.mark.parametrize("shape", [(3, 5, 7), (2, 3, 3), (5, 17, 1)], ids=str)
 def test_steps_that_do_not_divide_a_row(index, shape):
