@@ -123,10 +123,14 @@ def _unsupported_convert(node: ops.Convert) -> str | None:
 def convert(lowering: Lowering, operation: PrimitiveOperation) -> None:
     if operation.epilogue:
         return elementwise(lowering, operation)
-    value = lowering.value(operation.inputs[0], reader=operation.node)
-    layout = value.descriptor.resized(value.descriptor.dims, lowering.data_type(operation.result))
-    result = value if value.descriptor == layout else lowering.reordered(value, layout, operation.node)
-    lowering.define(operation.result, result)
+    value, target = lowering.value(operation.inputs[0], reader=operation.node), lowering.data_type(operation.result)
+    # There is no reorder from i32 to 16 bits.
+    is_narrowed = value.descriptor.data_type is DataType.s32 and target is not DataType.f32
+    for kind in (DataType.f32, target) if is_narrowed else (target,):
+        layout = value.descriptor.resized(value.descriptor.dims, kind)
+        if value.descriptor != layout:
+            value = lowering.reordered(value, layout, operation.node)
+    lowering.define(operation.result, value)
 
 
 def _unsupported_pad(node: ops.Pad) -> str | None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from hetero import ops
 from hetero.graph import Output, constant_array, is_constant
-from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, Binary, dims
+from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, Binary, Eltwise, dims
 from hetero_onednn.library.primitive import ELEMENT_SIZES, Attributes, describe, extended, plain
-from hetero_onednn.lowering import Lowering, PrimitiveOperation, unsupported
+from hetero_onednn.lowering import Lowering, PrimitiveOperation
 from hetero_onednn.primitives.movement import reshaped
 from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason, unsupported_unless
 from hetero_onednn.program import Value
@@ -24,6 +24,7 @@ _ALGORITHMS = {
     ops.ReduceL1: (Algorithm.reduction_norm_lp_power_p_sum, 1.0),
     ops.ReduceL2: (Algorithm.reduction_norm_lp_sum, 2.0),
 }
+_NORMS = (ops.ReduceL1, ops.ReduceL2)
 _PAIRWISE = {
     ops.ReduceSum: Binary.add, ops.ReduceProd: Binary.mul, ops.ReduceMax: Binary.max, ops.ReduceMin: Binary.min,
 }  # fmt: skip
@@ -46,13 +47,21 @@ def reduction(lowering: Lowering, operation: PrimitiveOperation) -> None:
     node, data = operation.main, operation.inputs[0]
     rank = len(data.shape)
     axes = node.axes(rank) if rank else ()
-    if all(data.shape[axis] == 1 for axis in axes) and not isinstance(node, (ops.ReduceL1, ops.ReduceL2)):
-        value = lowering.value(data, reader=node)
+    if all(data.shape[axis] == 1 for axis in axes):
+        value = _magnitudes(lowering, operation) if type(node) in _NORMS else lowering.value(data, reader=node)
     elif axes == tuple(range(2, rank)) and 3 <= rank <= 5 and type(node) in _POOLINGS:
         value = _pooled(lowering, operation)
     else:
         value = _reduced(lowering, operation, axes)
     lowering.define(operation.result, reshaped(lowering, value, extended(operation.result.shape), node))
+
+
+def _magnitudes(lowering: Lowering, operation: PrimitiveOperation) -> Value:
+    """Return the norms of single elements."""
+    source = lowering.dense(operation.inputs[0], operation.main)
+    layout = source.descriptor
+    descriptor = describe("eltwise_forward", FORWARD_INFERENCE, Eltwise.abs, layout, layout, 0.0, 0.0, Attributes())
+    return lowering.execute(operation.main, descriptor, {Argument.src: source})
 
 
 def _pooled(lowering: Lowering, operation: PrimitiveOperation) -> Value:
@@ -94,9 +103,6 @@ def _reduced(lowering: Lowering, operation: PrimitiveOperation, axes: tuple[int,
         axes = tuple(range(len(order) - len(axes), len(order)))
     layout = source.descriptor
     shape = [1 if axis in axes else length for axis, length in enumerate(layout.dims)]
-    if not any(length > 1 for axis, length in enumerate(layout.dims) if axis in axes):
-        # Of a norm; the primitive reduces at least one axis.
-        raise unsupported(operation, "it reduces single elements")
     target = plain(shape, layout.data_type)
     descriptor = describe("reduction", algorithm, layout, target, exponent, 0.0, Attributes())
     return lowering.execute(node, descriptor, {Argument.src: source})
