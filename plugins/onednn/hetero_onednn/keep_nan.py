@@ -1,6 +1,7 @@
 """NaN stays NaN: maxima, limits and exponentials of oneDNN's primitives turn it into a number.
 
-Operations are left as they are if their data cannot be NaN. To the others NaN is added where their data have it.
+Operations are left as they are if their data cannot be NaN. To the others NaN is added where their data have it. Gelu
+of infinity, which is NaN there, is infinity.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ _POOLINGS = (ops.MaxPool, ops.MaxPoolV8, ops.MaxPoolV1)
 _REDUCTIONS = (ops.ReduceMax, ops.ReduceMin)
 _SOFTMAX = (ops.Softmax, ops.LogSoftmax)
 _OF_TWO = (ops.Maximum, ops.Minimum)
+_GELUS = (ops.Gelu, ops.GeluV2)
 LOSING = (
-    ops.Relu, ops.Exp, ops.Clamp, ops.HSigmoid, ops.HardSigmoid, *_OF_TWO, *_POOLINGS, *_REDUCTIONS, *_SOFTMAX,
+    ops.Relu, ops.Exp, ops.Clamp, ops.HSigmoid, ops.HardSigmoid, *_OF_TWO, *_POOLINGS, *_REDUCTIONS, *_SOFTMAX, *_GELUS,
 )  # fmt: skip
 
 
@@ -41,6 +43,8 @@ def loses_nan(model: Model) -> bool:
 
 
 def _loses_nan(node: Node) -> bool:
+    if getattr(node, "approximation_mode", "") == "tanh":
+        return False
     return type(node) in LOSING and node.get_output_element_type(0) is Type.f32 and not _becomes_integer(node)
 
 
@@ -64,6 +68,10 @@ def keep_nan(model: Model, bounds: dict[Output, float]) -> None:
 
 def _with_nan(node: Any, sources: Sequence[Output]) -> Node:
     """Return a node's result plus NaN where it depends on NaN of these values, its data."""
+    if type(node) in _GELUS:
+        # Gelu of large numbers is the number; oneDNN doubles it on the way.
+        finite = ops.Minimum(sources[0], np.float32(LARGEST))
+        return ops.Add(node.clone_with_new_inputs([finite]), ops.Subtract(sources[0], finite))
     copy = node.clone_with_new_inputs(node.input_values())
     copy.friendly_name = f"{node.friendly_name}/numbers"
     result = copy.output(0)

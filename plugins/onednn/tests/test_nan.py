@@ -64,6 +64,18 @@ def test_elementwise(name, count):
 
 
 @quiet
+@pytest.mark.parametrize("mode", ["erf", "tanh"])
+@pytest.mark.parametrize("count", [1, 16, 37])
+def test_gelu(mode, count):
+    """Gelu of large numbers is the number, or 0 if it is negative."""
+    special = np.float32([np.nan, np.inf, 3e38, 1e31, 1e20, 0, -1e20, -1e31, -3e38])
+    expected = np.float32([np.nan, np.inf, 3e38, 1e31, 1e20, 0, 0, 0, 0])
+    for start in range(len(special)):
+        x, wanted = (np.resize(np.roll(array, -start), (count,)) for array in (special, expected))
+        np.testing.assert_allclose(run(lambda x: ops.Gelu(x, mode), x), wanted, rtol=1e-6, err_msg=str(x[:1]))
+
+
+@quiet
 @pytest.mark.parametrize("shape", [(16, 16), (16, 1), (1, 16), (1, 1)], ids=str)
 @pytest.mark.parametrize(
     ("build", "formula"),
