@@ -156,3 +156,19 @@ def test_error_function():
     found = CORE.compile_model(Model(ops.Erf(x), [x]), "ONEDNN")(array)[0]
     expected = np.vectorize(math.erf)(array.astype(np.float64))
     assert (np.abs(found - expected) <= 4 * np.spacing(np.abs(expected.astype(np.float32)))).all()
+
+
+@pytest.mark.parametrize("kind", [Type.f16, Type.bf16])
+def test_integers_as_16_bits(kind):
+    array = np.int32([0, 1, -7, 255, 2049, -65519, 65520, 2**24 + 1, 2**31 - 1, -(2**31)])
+    x = Parameter(Type.i32, PartialShape([-1]))
+    found = CORE.compile_model(Model(ops.Convert(x, kind), [x]), "ONEDNN")(array)[0]
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(found, array.astype(kind.to_dtype()))
+
+
+@pytest.mark.parametrize("norm", [ops.ReduceL1, ops.ReduceL2])
+def test_norms_of_single_elements(norm):
+    x, array = Parameter(Type.f32, PartialShape([-1, -1, 3])), np.float32([[[-2.5, 0, np.nan]], [[np.inf, -np.inf, 7]]])
+    found = CORE.compile_model(Model(norm(x, np.int64([1])), [x]), "ONEDNN")(array)[0]
+    np.testing.assert_array_equal(found, np.abs(array[:, 0]))
