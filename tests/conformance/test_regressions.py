@@ -13,8 +13,7 @@ import pytest
 
 from hetero import Constant, Core, Model, Parameter, Type, ops
 from hetero.graph import AFFINITY, is_terminal
-from hetero.system.errors import HeteroError
-from hetero.system.errors import UnsupportedValueError
+from hetero.system.errors import HeteroError, UnsupportedValueError
 from tests.devices import ALL_KINDS, ENGINES, GPUS
 
 CORE = Core()
