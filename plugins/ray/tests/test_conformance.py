@@ -8,8 +8,8 @@ import pytest
 
 from tests.tiers import IS_FULL
 
-# In the full tier all cases of operations run, also those of the ONNX project.
-SAMPLE = ["-k", "not test_onnx_operations and not test_element_type"]
+# In the full tier all cases of operations run, also those of the ONNX project and hard values.
+SAMPLE = ["-k", "not test_onnx_operations and not test_element_type and not test_hard_values"]
 OPTIONS, LEAST = ([], 2500) if IS_FULL else (SAMPLE, 150)
 
 
