@@ -28,6 +28,7 @@ _REALS: Mapping[str, Values] = {
     "largest": lambda limits: [limits.max, limits.min],
     "near one": lambda limits: [1 + limits.eps, 1 - limits.eps / 2],
     "ties": lambda limits: [0.5, 1.5, 2.5, -0.5, -1.5, -2.5],
+    "small": lambda limits: [1e-3, -1e-3, 1e-5, -1e-5, -6.0, -10.0],
     "far": lambda limits: [20.0, -20.0, 90.0, -90.0, 1e4, -1e4],
 }
 _INTEGERS: Mapping[str, Values] = {

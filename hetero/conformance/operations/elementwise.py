@@ -67,6 +67,7 @@ _UNARY_FLOAT: Formulas = {
     ops.Log: np.log,
     ops.Sin: np.sin,
     ops.Sinh: np.sinh,
+    ops.SoftPlus: lambda x: np.logaddexp(0, x),
     ops.Sqrt: np.sqrt,
     ops.Tan: np.tan,
     ops.Tanh: np.tanh,
@@ -77,7 +78,6 @@ _ACTIVATIONS: Formulas = {
     ops.HSwish: lambda x: x * (np.clip(x + 3, 0, 6) / 6),
     ops.Mish: lambda x: x * np.tanh(np.logaddexp(0, x)),
     ops.Sigmoid: _sigmoid,
-    ops.SoftPlus: lambda x: np.logaddexp(0, x),
     ops.SoftSign: lambda x: x / (1 + np.abs(x)),
     ops.Swish: lambda x: x * _sigmoid(x),
 }
