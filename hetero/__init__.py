@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 _LAZY_MODULES = {
     "exceptions", "frontend", "helpers", "layout_helpers", "op", "ops", "package_utils", "passes", "preprocess",
-    "properties", "utils",
+    "properties", "torch", "utils",
 }  # fmt: skip
 _LAZY_ATTRIBUTES = {
     **dict.fromkeys(("AsyncInferQueue", "CompiledModel", "Core", "FrontEndManager"), "hetero.runtime"),

@@ -125,7 +125,7 @@ def used_devices(core: Core, device: str) -> list[str]:
     if not plugin.is_virtual:
         return [device]
     names = [name.partition("(")[0] for name in options.get(props.device.priorities, ())]
-    return names or core.available_devices
+    return names or core.host.available_devices
 
 
 def supports(core: Core, model: Model, device: str) -> bool:

@@ -72,7 +72,7 @@ def find_devices(core: Core) -> list[DeviceInfo]:
             tuple(read(name, props.device.capabilities)),
             {str(key): str(value) for key, value in read(name, props.device.details, {}).items()},
         )
-        for name in core.available_devices
+        for name in core.host.available_devices
     ]
 
 

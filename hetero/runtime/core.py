@@ -26,6 +26,7 @@ from hetero.properties import PropertyTable
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.core_devices import CoreDevices
 from hetero.runtime.front_end_manager import FrontEndManager
+from hetero.runtime.host import mapped_device
 from hetero.runtime.model_cache import ModelCache
 from hetero.system.cache_folder import cache_folder
 from hetero.system.errors import ArgumentTypeError, device_errors
@@ -156,12 +157,14 @@ class Core(CoreDevices):
 
         Raises DeviceError, NotSupportedError for a device without remote tensors, PropertyError for a bad key or value.
         """
+        device_name = mapped_device(device_name)
         plugin, options = self.resolve_device(device_name)
         with device_errors(f"{device_name} failed to create a context"):
             return plugin.create_context({**options, **(properties or {})})
 
     def get_default_context(self, device_name: str) -> RemoteContext:
         """Return the context that models are compiled for by default. Raises the errors of create_context()."""
+        device_name = mapped_device(device_name)
         plugin, options = self.resolve_device(device_name)
         with device_errors(f"{device_name} failed to create a context"):
             return plugin.get_default_context(options)
@@ -172,6 +175,7 @@ class Core(CoreDevices):
 
         Each of them can be pinned to the device alone. The device may support more operations together.
         """
+        device_name = mapped_device(device_name)
         plugin, options = self.resolve_device(device_name)
         options.update(config or {})
         self._resolve_cache_dir(plugin, options)
@@ -237,4 +241,6 @@ def _compile(
 
 def _context_and_name(device: str | RemoteContext) -> tuple[RemoteContext | None, str]:
     """Return the context, if the device is given as one, and the device's name."""
-    return (device, device.get_device_name()) if isinstance(device, RemoteContext) else (None, device)
+    if isinstance(device, RemoteContext):
+        return device, device.get_device_name()
+    return None, mapped_device(device)

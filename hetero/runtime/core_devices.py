@@ -13,11 +13,13 @@ from hetero import properties as props
 from hetero.dispatch.devices import (
     CPU,
     DISPATCHER,
+    kind_of,
     means_processors,
     parse_device_name,
     processor_keys,
     processor_with,
     split_number,
+    with_processors,
 )
 from hetero.plugin import Device, Plugin, full_name, installed_plugins
 from hetero.plugin.device import devices_of
@@ -32,6 +34,7 @@ from hetero.runtime.core_properties import (
     read_plugin_list,
     with_lists,
 )
+from hetero.runtime.host import CoreHost, mapped_device
 from hetero.runtime.version import Version
 from hetero.system.errors import DeviceError, device_errors, reason_of
 from hetero.system.fork import renew_after_fork
@@ -41,7 +44,7 @@ log = get_logger("hetero.core")
 
 
 class CoreDevices(Host):
-    """The devices of a Core, which compiles for them and is the Host of their plugins."""
+    """The devices of a Core, which compiles for them."""
 
     def __init__(self, xml_config_file: str | os.PathLike[str] = "") -> None:
         """Find the installed devices, and add those of an XML file as ``register_plugins`` does."""
@@ -55,6 +58,7 @@ class CoreDevices(Host):
         # In a forked process, the plugins of the parent. get_plugin() checks whether they still work.
         self._inherited: dict[str, Plugin] = {}
         self._lock = threading.RLock()
+        self.host = CoreHost(self)
         renew_after_fork(self, CoreDevices._renew)
         if os.fspath(xml_config_file):
             self.register_plugins(xml_config_file)
@@ -69,7 +73,15 @@ class CoreDevices(Host):
 
     @property
     def available_devices(self) -> list[str]:
-        """The usable devices: ``["GPU.0", "GPU.1"]``, or ``["GPU"]`` for the only one, unless its id is not 0."""
+        """The usable devices: ``["GPU.0", "GPU.1"]``, or ``["GPU"]`` for the only one, unless its id is not 0.
+
+        ``CPU`` is among them if there are devices that use the processor.
+        """
+        names = self.devices_of_plugins()
+        return names if CPU in map(kind_of, names) or not with_processors(self.host, (CPU,), most=1) else [*names, CPU]
+
+    def devices_of_plugins(self) -> list[str]:
+        """Return the usable devices of plugins: without ``CPU``, which is another name of theirs."""
         names = []
         for kind in list(self._factories):
             try:
@@ -112,10 +124,14 @@ class CoreDevices(Host):
         property = name if property is None else property
         if property is None or not device_name:
             return self._properties.get(device_name or property or "")
-        if means_processors(self, device_name):
-            device_name = processor_with(self, property)
+        return self.get_device_property(mapped_device(device_name), property, arguments or {})
+
+    def get_device_property(self, device_name: str, property: str, arguments: Mapping[str, Any]) -> Any:
+        """Return a property of a device by its own name, see ``get_property``."""
+        if means_processors(self.host, device_name):
+            device_name = processor_with(self.host, property)
         plugin, options = self.resolve_device(device_name)
-        options.update(arguments or {})
+        options.update(arguments)
         if property == props.cache_dir and property not in plugin.supported_properties:
             return self._cache_dirs.get(plugin.name, self._properties.get(property))
         with device_errors(f"{device_name} failed to get property {property}"):
@@ -141,13 +157,15 @@ class CoreDevices(Host):
             values = as_mapping(properties if device_name is None else device_name)
             with self._lock:  # a device that is created meanwhile gets the properties too
                 return self._properties.set(values, self._available_plugins)
-        if means_processors(self, device_name):
-            values = as_mapping(properties)
-            for name, keys in processor_keys(self, values).items():
-                self.set_property(name, {key: values[key] for key in values if key in keys})
-            return None
+        device_name, values = mapped_device(device_name), as_mapping(properties)
+        if not means_processors(self.host, device_name):
+            return self._set_device_property(device_name, values)
+        for name, keys in processor_keys(self.host, values).items():
+            self._set_device_property(name, {key: values[key] for key in values if key in keys})
+
+    def _set_device_property(self, device_name: str, properties: Mapping[str, Any]) -> None:
         plugin, options = self.resolve_device(device_name)
-        values, cache_dir = dict(as_mapping(properties)), None
+        values, cache_dir = dict(properties), None
         if props.cache_dir in values and props.cache_dir not in plugin.supported_properties:
             cache_dir = props.cache_dir.checked(values.pop(props.cache_dir), plugin.name)
         with device_errors(f"{device_name} failed to set properties"):
@@ -160,6 +178,10 @@ class CoreDevices(Host):
 
         Raises DeviceError for an unknown device.
         """
+        return self.get_device_versions(mapped_device(device_name))
+
+    def get_device_versions(self, device_name: str) -> dict[str, Version]:
+        """Return the versions of a device by its own name, see ``get_versions``."""
         kind, options = parse_device_name(device_name)
         versions = {}
         listed = [name for name in options.get(props.device.priorities, ()) if not name.startswith("-")]
@@ -227,7 +249,7 @@ class CoreDevices(Host):
                         plugin = inherited or factory()
                         if not isinstance(plugin, Plugin):
                             raise DeviceError(f"its factory returned {plugin!r}, not a hetero.plugin.Plugin")
-                        plugin.attach(kind, self)
+                        plugin.attach(kind, self.host)
                         if not (devices_of(plugin) or plugin.is_virtual):  # devices() may raise too
                             details = [f"{name}: {reason}" for name, reason in plugin.unavailable_devices().items()]
                             raise DeviceError("; ".join(["no device found", *details]))
@@ -247,7 +269,7 @@ class CoreDevices(Host):
         ``CPU`` is HETERO with the devices that use the processor, unless a package has a device CPU.
         """
         kind, options = parse_device_name(device_name)
-        if means_processors(self, device_name):
+        if means_processors(self.host, device_name):
             kind, options = DISPATCHER, {props.device.priorities: (CPU,)}
         plugin = self.get_plugin(kind)
         requested = options.get(props.device.id)

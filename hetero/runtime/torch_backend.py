@@ -44,7 +44,7 @@ def compile_graph(
 
 def _all_devices() -> str:
     """Return HETERO with one device of each kind, in the order in which they are listed."""
-    return f"HETERO:{','.join(dict.fromkeys(name.partition('.')[0] for name in Core().available_devices))}"
+    return f"HETERO:{','.join(dict.fromkeys(name.partition('.')[0] for name in Core().host.available_devices))}"
 
 
 class _CompiledGraph:

@@ -27,7 +27,7 @@ PROGRAMS = [
 @pytest.fixture
 def log_levels():
     """Set the loggers of the devices back to their levels, which programs change by LOG_LEVEL."""
-    devices = {name.split(".")[0] for name in hetero.Core().available_devices}
+    devices = {name.split(".")[0] for name in hetero.Core().host.available_devices}
     loggers = [logging.getLogger(f"hetero.{device}") for device in ("AUTO", *devices)]
     levels = [logger.level for logger in loggers]
     yield

@@ -79,7 +79,7 @@ FAULTS = {
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt("k"), Odd("x"), StopIteration("s")])
 def test_any_exception_of_a_package_disables_only_that_package(install, fault, error):
     core = install(FAULTS[fault](error), package("good", "GOOD"))
-    assert core.available_devices == ["GOOD"]
+    assert core.host.available_devices == ["GOOD"]
     (reason,) = core.unavailable_devices.values()
     assert reason == f"{type(error).__name__}: {error}"
 
@@ -120,7 +120,7 @@ def test_ctrl_c_ends_the_program(install, no_signal_stack, fault):
 def test_invalid_device_names_are_refused(install, name):
     core = install(package("bad", name), package("good", "GOOD"))
     problem = f"{name!r} cannot be the name of a device"
-    assert core.available_devices == ["GOOD"]
+    assert core.host.available_devices == ["GOOD"]
     assert core.unavailable_devices["bad"].startswith(f"{problem} in package bad 1.0: it takes a letter")
     with pytest.raises(DeviceError, match="cannot be the name of a device: it takes a letter"):
         core.register_plugin(TemplatePlugin, name)
@@ -128,7 +128,7 @@ def test_invalid_device_names_are_refused(install, name):
 
 def test_a_package_registers_a_device_once(install):
     core = install(package("bad", "NPU", "NPU"))
-    assert core.available_devices == ["NPU"]
+    assert core.host.available_devices == ["NPU"]
     assert core.unavailable_devices == {"bad": "package bad 1.0 registers device NPU twice: it takes each name once"}
 
 
@@ -161,7 +161,7 @@ def test_a_hook_that_cannot_be_called_is_named(install, mistake, caplog):
     functions, reason = HOOKS[mistake]
     module = SimpleNamespace(**functions)
     core = install(SimpleNamespace(name="bad", dist=None, load=lambda: module), package("good", "GOOD"))
-    assert core.available_devices == ["GOOD"]
+    assert core.host.available_devices == ["GOOD"]
     (failure,) = core.unavailable_devices.values()
     assert reason in failure and "\n" not in failure
     (warning,) = caplog.messages
@@ -203,14 +203,14 @@ def test_a_plugin_that_lists_something_else_than_devices_is_unavailable(install,
 @pytest.mark.parametrize("made", [None, TemplatePlugin, "NPU"])
 def test_a_factory_that_returns_no_plugin_is_named(install, made):
     core = install(package("npu", "NPU", factory=lambda: made), package("good", "GOOD"))
-    assert core.available_devices == ["GOOD"]
+    assert core.host.available_devices == ["GOOD"]
     assert core.unavailable_devices == {"NPU": f"its factory returned {made!r}, not a hetero.plugin.Plugin"}
 
 
 def test_other_iterables_of_devices_are_lists_too(install):
     for made in (lambda: {"0": Device("0"), "1": Device("1")}.values(), lambda: (Device(i) for i in ("0", "1"))):
         lists = type("Lists", (TemplatePlugin,), {"devices": lambda self, made=made: made()})
-        assert install(package("npu", "NPU", factory=lists)).available_devices == ["NPU.0", "NPU.1"]
+        assert install(package("npu", "NPU", factory=lists)).host.available_devices == ["NPU.0", "NPU.1"]
 
 
 def test_a_plugin_that_finds_no_device_is_unavailable(install):
@@ -235,7 +235,7 @@ def test_a_package_for_another_version_of_hetero_is_unavailable(install, require
     """The code of the package is not imported, as it may fail in any way."""
     bad = package("bad", "BAD", load=raising(AssertionError()), requires=["numpy", requirement])
     core = install(bad, package("good", "GOOD", requires=["hetero==0.1.*", 'hetero==9.*; extra == "test"']))
-    assert core.available_devices == ["GOOD"]
+    assert core.host.available_devices == ["GOOD"]
     specifier = requirement.removeprefix("hetero").partition(";")[0]
     expected = f"bad 1.0 requires hetero{specifier}, but hetero {get_version()} is installed: install versions that fit"
     assert core.unavailable_devices["bad"].startswith(expected)
@@ -252,11 +252,11 @@ def test_the_user_chooses_between_packages_with_the_same_device(install, monkeyp
     monkeypatch.setenv("HETERO_DEVICE_PACKAGES", choices)
     core = install(package("a-npu", "NPU", factory=A), package("b-npu", "NPU", "GOOD"))
     if used:
-        assert core.available_devices == ["NPU", "GOOD"] and not core.unavailable_devices
+        assert core.host.available_devices == ["NPU", "GOOD"] and not core.unavailable_devices
         assert str(core.get_versions("NPU")["NPU"]) == used
         assert isinstance(core.get_plugin("NPU"), A) == (used == "a-npu 1.0")
     else:
-        assert core.available_devices == ["GOOD"]
+        assert core.host.available_devices == ["GOOD"]
         assert core.unavailable_devices == {
             "NPU": "a-npu 1.0 and b-npu 1.0 each register a device NPU: "
             "set HETERO_DEVICE_PACKAGES to NPU=a-npu or NPU=b-npu"
@@ -281,5 +281,5 @@ def test_hanging_package_code_is_reported_and_not_interrupted(install, monkeypat
 
     monkeypatch.setattr(package_code.log, "warning", warn)
     core = install(package("slow", "SLOW", **{part: wait}))
-    assert core.available_devices == ["SLOW"]
+    assert core.host.available_devices == ["SLOW"]
     assert f"{action} takes longer than 0.01 s and continues" in warned

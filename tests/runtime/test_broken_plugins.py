@@ -128,7 +128,7 @@ def test_available_devices_survives_a_faulty_device(fault):
     core.register_plugin(lambda: _Faulty(fault), "NPU")
     assert "B" in core.available_devices
     assert ("NPU" in core.available_devices) == ("NPU" not in core.unavailable_devices)
-    assert {"B", *core.available_devices} <= {device.name for device in find_devices(core)}
+    assert {"B", *core.host.available_devices} <= {device.name for device in find_devices(core)}
     if fault == "properties":
         with pytest.raises(DeviceError, match="NPU failed to get property FULL_DEVICE_NAME: KeyError: 'name'"):
             core.get_property("NPU", "FULL_DEVICE_NAME")

@@ -52,7 +52,7 @@ def wait_for_devices(compiled, *names: str) -> None:
 def test_without_a_list_the_device_of_highest_rank_is_used():
     a, b, c = Backend(rank=Rank.PROCESSOR), Backend(rank=Rank.ACCELERATOR), Backend(rank=Rank.REFERENCE)
     core = core_with(A=a, B=b, C=c)
-    without_others = ",".join({f"-{name.split('.')[0]}" for name in Core().available_devices})
+    without_others = ",".join({f"-{name.split('.')[0]}" for name in Core().host.available_devices})
     for excluded, used in (("", "B"), (",-B", "A"), (",-B,-A", "C")):
         compiled = core.compile_model(square(), f"AUTO:{without_others}{excluded}")
         check(compiled.create_infer_request())
@@ -64,7 +64,7 @@ def test_ranks_of_the_installed_devices():
     from hetero.dispatch.devices import preferred_devices
 
     names = preferred_devices(Core())
-    assert names[-1] == "TEMPLATE" and set(names) == set(Core().available_devices)
+    assert names[-1] == "TEMPLATE" and set(names) == set(Core().host.available_devices)
 
 
 def test_the_first_device_that_supports_the_whole_model_is_used(caplog):

@@ -28,10 +28,15 @@ def hetero_register_devices(registry: Registry) -> None:
 def _make_plugin() -> Plugin:
     # Imported at the first use: importing OpenVINO takes a third of a second.
     try:
-        import openvino  # noqa: F401
+        import openvino
     except Exception as error:  # a library that is missing or broken raises more than ImportError
         install = "pip install --upgrade --force-reinstall openvino"
         raise DeviceError(f"OpenVINO cannot be imported ({reason_of(error)}): install it by {install}") from error
+    if openvino.Core.__module__.startswith("hetero."):
+        raise DeviceError(
+            "the module openvino of this process is hetero: run the program by python -m hetero.as_openvino, which "
+            "leaves OpenVINO itself to this device"
+        )
     from hetero_openvino.plugin import OpenVinoPlugin
 
     return OpenVinoPlugin()

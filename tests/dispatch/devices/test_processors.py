@@ -35,7 +35,7 @@ def test_it_runs_whole_models_on_the_devices_of_the_processor():
 
 def test_what_one_device_lacks_runs_on_another():
     core = core_with(A=Backend(accepts=no_exp, rank=Rank.PROCESSOR), B=Backend(rank=Rank.REFERENCE))
-    others = {name.partition(".")[0] for name in Core().available_devices}
+    others = {name.partition(".")[0] for name in Core().host.available_devices}
     names = [name for name in processors(core) if name.partition(".")[0] not in others]
     assert names == ["A", "B"]  # by rank
     compiled = core.compile_model(exp_of_square(), f"HETERO:{','.join(names)}")

@@ -1,5 +1,8 @@
 """The backend of torch.compile."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -133,3 +136,18 @@ def test_what_cannot_be_translated_stays_with_torch(taken):
     np.testing.assert_allclose(torch.compile(function, **BACKEND)(x), function(x))
     assert taken.text.count("torch runs a graph of") == 1 and "scalar type 10" in taken.text
     taken.clear()
+
+
+def test_backend_of_programs_for_openvino():
+    """In a process where hetero is in openvino's place, its backend and the options of OpenVINO's are there."""
+    code = """
+import torch, openvino.torch
+from openvino.runtime import properties
+module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU()).eval()
+options = {"device": "TEMPLATE", "config": {properties.enable_profiling: True}, "aot_autograd": True}
+compiled, x = torch.compile(module, backend="openvino", options=options), torch.rand(2, 4)
+with torch.no_grad():
+    torch.testing.assert_close(compiled(x), module(x))
+"""
+    done = subprocess.run([sys.executable, "-m", "hetero.as_openvino", "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and "torch runs a graph" not in done.stderr, done.stderr
