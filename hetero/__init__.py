@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from hetero import name_modules
 from hetero.core.dimension import Dimension, Symbol
 from hetero.core.layout import Layout
 from hetero.core.ov_any import OVAny, RTMap
@@ -43,6 +44,8 @@ provide("runtime", lambda: import_module("hetero.runtime"))
 provide("writers", lambda: import_module("hetero.frontend.ir"))
 # Make hetero.opset1 … hetero.opset17 importable as modules.
 globals().update(make_modules())
+# Make hetero.utils, hetero.tools … importable as modules.
+globals().update(name_modules.make_modules())
 
 if TYPE_CHECKING:
     from hetero import layout_helpers, ops, preprocess, properties

@@ -61,9 +61,10 @@ def _public_names(module: ModuleType) -> Iterator[str]:
     """Yield the names of a package, and those that a module defines but not those that it only imports."""
     for name in dir(module):
         value = getattr(module, name)
-        if name.startswith("_") or getattr(value, "__module__", module.__name__).partition(".")[0] != "openvino":
+        origin = getattr(value, "__module__", module.__name__)
+        if name.startswith("_") or origin.partition(".")[0] != "openvino":
             continue
-        if hasattr(module, "__path__") or isinstance(value, ModuleType) or value.__module__ == module.__name__:
+        if hasattr(module, "__path__") or isinstance(value, ModuleType) or origin == module.__name__:
             yield name
 
 

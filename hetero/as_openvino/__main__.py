@@ -10,6 +10,9 @@ import sys
 
 from hetero.as_openvino.settings import Settings
 
+# Commands that OpenVINO installs, and hetero's of the same names.
+TOOLS = {name: f"hetero.run.openvino_tools.{name}" for name in ("benchmark_app", "ovc")}
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(
@@ -30,7 +33,9 @@ def main() -> int:
     environment = os.environ | Settings(devices, given.missing).environment()
     command = [given.program, *given.arguments]
     executable = None if os.path.exists(given.program) else shutil.which(given.program)
-    if not executable:
+    if given.program in TOOLS:
+        executable, command = sys.executable, [sys.executable, "-m", TOOLS[given.program], *given.arguments]
+    elif not executable:
         executable, command = sys.executable, [sys.executable, *command]
     if os.name == "posix":
         os.execve(executable, command, environment)

@@ -15,6 +15,10 @@ Version: {OPENVINO_VERSION}
 Summary: hetero, which runs programs for OpenVINO
 """,
     "entry_points.txt": """\
+[console_scripts]
+benchmark_app = hetero.run.openvino_tools.benchmark_app:main
+ovc = hetero.run.openvino_tools.ovc:main
+
 [torch_dynamo_backends]
 openvino = hetero.as_openvino.torch_backend:compile_openvino_graph
 """,

@@ -16,6 +16,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from hetero import name_modules
 from hetero.as_openvino import callers, real_package
 from hetero.as_openvino.distribution import OPENVINO_VERSION, OpenVinoDistribution
 from hetero.as_openvino.settings import Settings
@@ -24,14 +25,16 @@ from hetero.opset_modules import NEWEST
 LIST_OF_NAMES = "docs/openvino_programs.md"
 # Packages whose code in C++ takes OpenVINO's own objects.
 NATIVE = ("openvino_genai", "openvino_tokenizers")
-# Parts of a module's name that stand for the package itself: that of old programs, and that of the code in C++.
-_SAME_AS_PACKAGE = ("runtime", "_pyopenvino")
-# The modules of openvino that are modules of hetero. Those of operation sets are added.
+# The module that stands for the package itself in old programs.
+_SAME_AS_PACKAGE = "runtime"
+_PACKAGES = ("openvino", "openvino.runtime", "openvino._pyopenvino")
+# The modules of openvino that are modules of hetero.
 _MODULES = {
     "_offline_transformations", "exceptions", "frontend", "frontend.onnx", "frontend.paddle", "frontend.pytorch",
     "frontend.tensorflow", "helpers", "layout_helpers", "op", "op.util", "package_utils", "passes", "preprocess",
     "properties", "properties.device", "properties.hint", "properties.intel_auto", "properties.intel_cpu",
-    "properties.intel_gpu", "properties.log", "properties.streams", "torch", "utils",
+    "properties.intel_gpu", "properties.intel_gpu.hint", "properties.log", "properties.streams", "torch",
+    *name_modules.MODULES,
     *(f"opset{number}" for number in range(1, NEWEST + 1)), *(f"opset{number}.ops" for number in range(1, NEWEST + 1)),
 }  # fmt: skip
 # The names of openvino that hetero lacks, as the program asked for them.
@@ -101,7 +104,7 @@ class OpenVinoModule(ModuleType):
         if name == "__all__":
             return [public for public in dir(self) if not public.startswith("_")]
         path = f"{self.__name__}.{name}"
-        if name in ("__version__", "get_version") and (hetero_name(self.__name__) == "hetero"):
+        if name in ("__version__", "get_version") and self.__name__ in _PACKAGES:
             return _version() if name == "__version__" else _version
         if path in sys.modules:
             return sys.modules[path]
@@ -121,7 +124,7 @@ class OpenVinoModule(ModuleType):
 def hetero_name(name: str) -> str | None:
     """Return the module of hetero that has the names of a module of openvino; None if there is none."""
     parts = name.split(".")[1:]
-    while parts and parts[0] in _SAME_AS_PACKAGE:
+    if parts and parts[0] == _SAME_AS_PACKAGE:
         parts = parts[1:]
     path = ".".join(parts)
     return ".".join(["hetero", *parts]) if path in ("", *_MODULES) else None

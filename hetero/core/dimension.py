@@ -248,6 +248,8 @@ def _apply(operation: Callable[[int, int], int], a: int | None, b: int | None) -
 
 def _parse_dimension(text: str) -> tuple[int, int | None]:
     text = text.strip()
+    if not text:
+        return 0, 0  # as in OpenVINO
     if text in ("?", "-1", ".."):
         return 0, None
     match = re.fullmatch(r"(\d*)\.\.(\d*)", text)

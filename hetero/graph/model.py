@@ -424,6 +424,8 @@ def checked_model(value: Model) -> Model:
 
 
 def _as_result(value: Node | Output) -> Result:
+    if isinstance(value, Output) and isinstance(value.node, Result):
+        value = value.node  # an output of another model
     if isinstance(value, Result):
         if not value.output(0).own_names:  # the output is the same tensor as the value that it reads
             value.output(0).names = set(value.input_value(0).names)

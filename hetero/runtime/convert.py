@@ -13,6 +13,7 @@ from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
 from hetero.frontend import ModelSource
 from hetero.frontend.pytorch.exported import export, is_module
+from hetero.frontend.pytorch.traced_module import TorchScriptPythonDecoder
 from hetero.graph import Model, Output, Parameter, Result
 from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.system.errors import FrontendError
@@ -32,7 +33,7 @@ class _Input(NamedTuple):
 
 
 def convert_model(
-    input_model: ModelSource,
+    input_model: ModelSource | TorchScriptPythonDecoder,
     input: InputLike | Mapping[str, InputLike] | None = None,
     output: str | Sequence[str] | None = None,
     example_input: Any = None,
@@ -42,6 +43,8 @@ def convert_model(
     dynamo: bool = True,
 ) -> Model:
     """Return the model of a file of any known format, of an object of its framework, or of a torch.nn.Module.
+
+    A TorchScriptPythonDecoder stands for its module and example inputs.
 
     ``input``: an input, a list of inputs in order, or a dict of inputs by name. An input is a shape, of which -1 and
     ranges such as ``(1, 8)`` are dynamic, an element type, a name, or a tuple of these: ``("x", [-1, 4], Type.f32)``.
@@ -55,6 +58,9 @@ def convert_model(
     Raises FrontendError if the model cannot be read, exported by torch or translated.
     """
     inputs = _inputs(input)
+    if isinstance(input_model, TorchScriptPythonDecoder):
+        example_input = input_model.example_input if example_input is None else example_input
+        share_weights, input_model = input_model.shared_memory, input_model.pt_module
     if is_module(input_model):
         if not dynamo:
             raise FrontendError("torch modules are exported by torch.export only: dynamo=False is not supported")
@@ -73,6 +79,14 @@ def convert_model(
         counts = Counter(node.get_type_name() for node in model.get_ops())
         log.info("%s: %s", frontend.name, ", ".join(f"{count} {kind}" for kind, count in counts.most_common()))
     return model
+
+
+def is_tensorflow_model(input_model: Any) -> bool:
+    """Return whether the frontend of TensorFlow reads an object or a file."""
+    try:
+        return FrontEndManager().load_by_model(input_model).name == "tensorflow"
+    except FrontendError:
+        return False
 
 
 def _inputs(description: Any) -> list[_Input]:

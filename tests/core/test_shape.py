@@ -116,3 +116,8 @@ def test_mistakes(make, message):
 def test_which_shapes_a_partial_shape_admits(partial, shape, admitted):
     assert PartialShape(partial).admits(shape) is admitted
     assert PartialShape(partial).compatible(shape) is admitted
+
+
+def test_an_empty_text_is_a_dimension_of_0():
+    assert Dimension("") == Dimension(" ") == Dimension(0)
+    assert openvino.Dimension("") == openvino.Dimension(0)

@@ -103,3 +103,26 @@ def test_tensors_for_several_ports_at_once():
     np.testing.assert_allclose(result.data, np.exp(np.full((2, 3), 2.0)), rtol=1e-6)
     request.set_tensors({"x": y, 1: x})
     np.testing.assert_array_equal(request.infer()[0], np.full((2, 3), 1.0))
+
+
+def test_outputs_of_another_model_are_outputs():
+    """As programs do that add an output to a model."""
+
+    def names(ov):
+        ops = import_module(f"{ov.__name__}.opset13")
+        x = ops.parameter([2, 3], np.float32)
+        relu = ops.relu(x)
+        relu.output(0).get_tensor().set_names({"first"})
+        model = ov.Model([relu], [x])
+        second = ops.exp(relu)
+        second.output(0).get_tensor().set_names({"second"})
+        extended = ov.Model([*model.outputs, second.output(0)], model.get_parameters())
+        assert extended.results[0] == model.results[0]
+        return [port.get_names() for port in extended.outputs], extended
+
+    (found, model), (expected, _) = names(hetero), names(import_module("openvino"))
+    assert found == expected
+    x = np.float32([[-1, 0, 1], [2, -3, 0.5]])
+    first, second = hetero.Core().compile_model(model, "TEMPLATE")(x).values()
+    np.testing.assert_allclose(first, np.maximum(x, 0))
+    np.testing.assert_allclose(second, np.exp(np.maximum(x, 0)), rtol=1e-6)

@@ -27,7 +27,7 @@ VERSION = "11"
 _NOT_IN_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
-def save_model(model: Model, output_model: str | os.PathLike[str], compress_to_fp16: bool = True) -> None:
+def save_model(model: Model, output_model: str | bytes | os.PathLike[str], compress_to_fp16: bool = True) -> None:
     """Write a model to ``output_model``, an .xml file, and its weights to a .bin file beside it.
 
     With ``compress_to_fp16``, f32 and f64 constants are stored as f16 if they fit; see ``compress_to_f16``.
@@ -37,7 +37,10 @@ def save_model(model: Model, output_model: str | os.PathLike[str], compress_to_f
 
 
 def serialize(
-    model: Model, xml_path: str | os.PathLike[str], bin_path: str | os.PathLike[str] = "", version: str = "UNSPECIFIED"
+    model: Model,
+    xml_path: str | bytes | os.PathLike[str],
+    bin_path: str | bytes | os.PathLike[str] = "",
+    version: str = "UNSPECIFIED",
 ) -> None:
     """Write a model without compression: the graph to ``xml_path``, the weights to ``bin_path``.
 
@@ -48,12 +51,12 @@ def serialize(
     if version not in ("UNSPECIFIED", "IR_V11"):
         raise FrontendError(f"IR files of version {version} cannot be written, only IR_V11")
     for path in (xml_path, bin_path):
-        if not isinstance(path, (str, os.PathLike)):
+        if not isinstance(path, (str, bytes, os.PathLike)):
             raise ArgumentTypeError(f"the path of an IR file is a string or a path, not {path!r}")
-    xml = Path(xml_path)
+    xml = Path(os.fsdecode(xml_path))
     if xml.suffix != ".xml":
         raise FrontendError(f"the name of an IR file must end in .xml, but is {xml}")
-    weights = Path(bin_path) if bin_path else xml.with_suffix(".bin")
+    weights = Path(os.fsdecode(bin_path)) if bin_path else xml.with_suffix(".bin")
     try:
         for file in (xml, weights):
             file.parent.mkdir(parents=True, exist_ok=True)

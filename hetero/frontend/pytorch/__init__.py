@@ -3,5 +3,6 @@
 from hetero.frontend.extension import ConversionExtension
 from hetero.frontend.op_extension import OpExtension
 from hetero.frontend.pytorch.frontend import PytorchFrontEnd
+from hetero.frontend.pytorch.traced_module import ModuleExtension
 
-__all__ = ["ConversionExtension", "OpExtension", "PytorchFrontEnd"]
+__all__ = ["ConversionExtension", "ModuleExtension", "OpExtension", "PytorchFrontEnd"]

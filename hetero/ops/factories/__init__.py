@@ -1,0 +1,1 @@
+"""Helpers for functions that create operations, which programs import from ``openvino.utils``."""
