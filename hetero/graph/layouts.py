@@ -9,20 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hetero.core.dimension import Dimension
 from hetero.core.layout import Layout
 from hetero.core.shape import PartialShape, PartialShapeLike
 from hetero.graph.node import Node
-from hetero.graph.port import Output
+from hetero.graph.port import Input, Output
 from hetero.graph.rt_info import RuntimeAttribute
+from hetero.graph.upper_layers import need
 from hetero.system.errors import ArgumentTypeError, GraphError
 
 if TYPE_CHECKING:
     from hetero.graph.model import Model
     from hetero.graph.port import PortKey
     from hetero.graph.terminals import Parameter
-if TYPE_CHECKING:
-    from hetero.graph.model import Model
 
 
 LAYOUT = "layout_0"
@@ -147,11 +148,14 @@ def reshape(model: Model, shapes: Any, variables_shapes: Mapping[str, PartialSha
         if info is not None and "variable_shape" in node.__dict__ and info.variable_id in variables_shapes:
             changes[node] = ("variable_shape", PartialShape(variables_shapes[info.variable_id]))
     before = {node: (name, getattr(node, name)) for node, (name, _) in changes.items()}
+    fixed = _free_rows_of_products(model)
     _set(changes)
     try:
         model.validate_nodes_and_infer_types()
     except Exception:  # a user-defined operation may raise anything
         _set(before)
+        for target, source in fixed.items():
+            target.replace_source_output(source)
         model.validate_nodes_and_infer_types()
         raise
 
@@ -159,3 +163,36 @@ def reshape(model: Model, shapes: Any, variables_shapes: Mapping[str, PartialSha
 def _set(attributes: Mapping[Node, tuple[str, Any]]) -> None:
     for node, (name, value) in attributes.items():
         setattr(node, name, value)
+
+
+def _free_rows_of_products(model: Model) -> dict[Input, Output]:
+    """Let Reshapes before matrix products have any number of rows: their constant shape [1, n] becomes [-1, n].
+
+    Files have such constants for the batch size that they were exported with. OpenVINO does the same when it reshapes
+    a model. Returns the inputs that were changed, each with the constant that it had.
+    """
+    from hetero.graph.terminals import Constant, constant_array  # which imports this module
+
+    operations = need("operations")
+    fixed: dict[Input, Output] = {}
+    for node in model.get_ordered_ops():
+        if not isinstance(node, operations.Reshape):
+            continue
+        shape = constant_array(node.input_value(1))
+        readers = list(node.output(0).get_target_inputs())
+        if shape is None or shape.size != 2 or shape.min() <= 0 or not readers:
+            continue
+        if all(isinstance(reader.node, operations.MatMul) and _columns(reader) == shape[1] for reader in readers):
+            fixed[node.input(1)] = node.input_value(1)
+            node.input(1).replace_source_output(Constant(np.array([-1, shape[1]], shape.dtype)).output(0))
+    return fixed
+
+
+def _columns(reader: Input) -> int | None:
+    """Return the length along which a matrix product adds up, if it reads the value as rows; None if it is unknown."""
+    product: Any = reader.node
+    weights = product.input_value(1).partial_shape
+    if reader.index != 0 or product.transpose_a or not weights.has_rank or len(weights) < 2:
+        return None
+    length = weights[-1 if product.transpose_b else -2]
+    return length.get_length() if length.is_static else None

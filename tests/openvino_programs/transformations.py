@@ -92,7 +92,7 @@ def program_patterns(ov):
     total = root.get_node().input_value(0).get_node().input_value(0)
     any_input = passes.AnyInput
     patterns = [
-        passes.WrapType("opset13.Multiply"), passes.WrapType(["opset13.Add", "opset13.Multiply"]),
+        passes.WrapType("opset13::Multiply"), passes.WrapType(["opset13.Add", "opset13::Multiply"]),
         passes.WrapType("opset13.Add"), any_input(), any_input(lambda value: False),
         passes.WrapType("opset13.Multiply", [any_input(), any_input()]),
         passes.WrapType("opset13.Multiply", [any_input()]),

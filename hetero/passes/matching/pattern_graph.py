@@ -155,8 +155,8 @@ class Matcher:
 
 
 def _type_of(name: str) -> DiscreteTypeInfo:
-    """Return the type of operations from "opset13.Relu". Raises GraphError if there is none."""
-    opset, _, kind = name.partition(".")
+    """Return the type of operations from "opset13.Relu" or "opset13::Relu". Raises GraphError if there is none."""
+    opset, _, kind = name.replace("::", ".").partition(".")
     number = opset.removeprefix("opset")
     if number.isdecimal() and int(number) in OPSETS and (cls := classes_in(int(number)).get(kind)) is not None:
         return cls.type_info
