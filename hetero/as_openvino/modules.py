@@ -37,6 +37,7 @@ _MODULES = {
     *name_modules.MODULES,
     *(f"opset{number}" for number in range(1, NEWEST + 1)), *(f"opset{number}.ops" for number in range(1, NEWEST + 1)),
 }  # fmt: skip
+_MISSING = object()
 # The names of openvino that hetero lacks, as the program asked for them.
 missing: dict[str, None] = {}
 
@@ -103,22 +104,27 @@ class OpenVinoModule(ModuleType):
             return real_package.real_attribute(self.__name__, name)
         if name == "__all__":
             return [public for public in dir(self) if not public.startswith("_")]
-        path = f"{self.__name__}.{name}"
         if name in ("__version__", "get_version") and self.__name__ in _PACKAGES:
             return _version() if name == "__version__" else _version
+        value = getattr(self._names(), name, _MISSING)
+        if value is not _MISSING and not isinstance(value, ModuleType):
+            return value
+        path = f"{self.__name__}.{name}"
         if path in sys.modules:
             return sys.modules[path]
         if hetero_name(path):
             return importlib.import_module(path)
-        try:
-            return getattr(importlib.import_module(hetero_name(self.__name__) or ""), name)
-        except (AttributeError, ValueError):
-            if name.startswith("__"):
-                raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'") from None
-            raise AttributeError(_note_missing(path)) from None
+        if name.startswith("__"):
+            raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
+        raise AttributeError(_note_missing(path))
+
+    def _names(self) -> ModuleType | None:
+        """Return the module of hetero that has the names; None if only the real package has a module of this name."""
+        names = hetero_name(self.__name__)
+        return importlib.import_module(names) if names else None
 
     def __dir__(self) -> list[str]:
-        return sorted({*self.__dict__, *dir(importlib.import_module(hetero_name(self.__name__) or "hetero"))})
+        return sorted({*self.__dict__, *dir(self._names())})
 
 
 def hetero_name(name: str) -> str | None:

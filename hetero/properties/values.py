@@ -15,7 +15,7 @@ from hetero.properties.property import PropertyEnum
 
 Converter = TypeVar("Converter", bound=Callable[[Any], Any])
 
-_BOOLEANS = {"YES": True, "TRUE": True, "ON": True, "NO": False, "FALSE": False, "OFF": False}
+_BOOLEANS = {"YES": True, "TRUE": True, "ON": True, "NO": False, "FALSE": False, "OFF": False} | {"1": True, "0": False}
 # Aliases of element types that OpenVINO accepts.
 _TYPE_NAMES = {"fp64": "f64", "fp32": "f32", "fp16": "f16", "undefined": "dynamic"}
 
@@ -32,7 +32,7 @@ def accepting(accepts: str) -> Callable[[Converter], Converter]:
 
 @accepting("YES or NO")
 def boolean(value: Any) -> bool:
-    """Convert a bool or one of OpenVINO's spellings, such as YES, NO, TRUE, FALSE."""
+    """Convert a bool or one of OpenVINO's spellings, such as YES, NO, TRUE, FALSE, 1, 0."""
     if isinstance(value, bool):
         return value
     if str(value).upper() not in _BOOLEANS:

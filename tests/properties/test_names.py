@@ -106,6 +106,11 @@ def test_a_set_of_values(value):
     assert both == set(policy)
 
 
+@pytest.mark.parametrize("value, expected", [("1", True), ("0", False), (1, True), (0, False), ("yes", True)])
+def test_booleans(value, expected):
+    assert ours.enable_profiling(value) == ("PERF_COUNT", expected)
+
+
 def test_names_of_devices():
     assert ours.device.priorities("A", "B") == ("MULTI_DEVICE_PRIORITIES", ("A", "B"))
     assert ours.device.properties({"A": {"NUM_STREAMS": 2}}) == ("DEVICE_PROPERTIES", {"A": {"NUM_STREAMS": 2}})

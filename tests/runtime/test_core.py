@@ -5,10 +5,11 @@ import pytest
 
 from hetero import Constant, Core, Model, Parameter, Type, ops
 from hetero.dispatch.devices import parse_device_name
-from hetero.plugin import Device, Plugin, installed_plugins
+from hetero.plugin import Device, Plugin, Rank, installed_plugins
 from hetero.properties import Property
 from hetero.system.errors import DeviceError, FrontendError, PropertyError, UnsupportedOperationError
 from tests.devices import PickyPlugin, core_with
+from tests.virtual.devices import Backend
 
 
 @pytest.mark.parametrize(
@@ -126,6 +127,14 @@ def test_devices_of_one_kind_are_selected_by_id():
     assert plugin.requested == "1"
     with pytest.raises(DeviceError, match="there is no device N.7; there is N.0, N.1"):
         core.compile_model(relu_model(), "N.7")
+
+
+def test_available_devices_has_the_processor():
+    """Programs for OpenVINO look for CPU. Plugins see devices by their own names only."""
+    core = core_with(A=Backend(rank=Rank.PROCESSOR))
+    assert core.available_devices == [*core.host.available_devices, "CPU"] and "CPU" not in core.host.available_devices
+    own = core_with(CPU=Backend())
+    assert own.available_devices == own.host.available_devices and own.available_devices.count("CPU") == 1
 
 
 def test_available_devices_omits_the_dispatcher():

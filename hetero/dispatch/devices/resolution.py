@@ -14,7 +14,7 @@ from typing import Any
 
 from hetero import properties as props
 from hetero.dispatch.devices.listed_device import ListedDevice
-from hetero.dispatch.devices.names import kind_of
+from hetero.dispatch.devices.names import CPU, kind_of, with_processors
 from hetero.plugin import Plugin, full_name
 from hetero.properties import Property, PropertyTable
 from hetero.system.errors import DeviceError, PropertyError, device_errors
@@ -113,6 +113,7 @@ def make_devices(
     DeviceError for a device in DEVICE_PROPERTIES that is not among them, PropertyError for an option that a device does
     not accept.
     """
+    per_device = _with_processors(user, resolved, per_device)
     for name in per_device:
         if not any(name in (device, kind_of(device)) for device in names):
             raise DeviceError(f"DEVICE_PROPERTIES names {name}, which is not among the devices {', '.join(names)}")
@@ -132,3 +133,21 @@ def make_devices(
             plugin.property_table(values)  # a PropertyError after this one is the mistake of the device
         devices.append(ListedDevice(name, plugin, values))
     return devices
+
+
+def _with_processors(
+    user: Plugin, resolved: Mapping[str, Any], per_device: Mapping[str, Mapping[str, Any]]
+) -> Mapping[str, Mapping[str, Any]]:
+    """Give the options for ``CPU`` to the devices that use the processor, to each those that it has."""
+    processors = [name for name in resolved if name in with_processors(user.host, (CPU,))] if CPU in per_device else []
+    if not processors:
+        return per_device
+    options, others = per_device[CPU], {name: own for name, own in per_device.items() if name != CPU}
+    keys = {name: set(user.host.get_property(name, props.supported_properties)) for name in processors}
+    if unknown := set(options) - set().union(*keys.values()):
+        raise PropertyError(f"DEVICE_PROPERTIES: {CPU} has no property {', '.join(sorted(map(str, unknown)))}")
+    shared = {name: {key: options[key] for key in options if key in keys[name]} for name in processors}
+    return {
+        **others,
+        **{name: {**own, **others.get(kind_of(name), {}), **others.get(name, {})} for name, own in shared.items()},
+    }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hetero import Model, Parameter, Type, ops
-from hetero.plugin import Device
+from hetero.plugin import Device, Rank
 from hetero.run.yaml_runs.config import load_config
 from hetero.system.errors import DeviceError, PropertyError
 from tests.devices import PickyPlugin, core_with
@@ -23,7 +23,7 @@ class Pair(PickyPlugin):
         self.ids_compiled_for: list[tuple[str, int]] = []
 
     def devices(self):
-        return [Device("0"), Device("1")]
+        return [Device(number, rank=Rank.PROCESSOR, compiles_fast=True) for number in "01"]
 
     def unsupported_reason(self, node, device):
         if device.id == "1" and node.type_info.name == "Exp":
@@ -77,12 +77,19 @@ def test_pins_name_a_device_by_its_id():
         ({"DEVICE_PROPERTIES": {"PAIR.1": {"NUM_STREAMS": 3}}, "NUM_STREAMS": 1}, {"0": 1, "1": 3}),
         ({"DEVICE_PROPERTIES": {"PAIR": {"NUM_STREAMS": 3}}}, {"0": 3, "1": 3}),
         ({"DEVICE_PROPERTIES": {"PAIR": {"NUM_STREAMS": 3}, "PAIR.0": {"NUM_STREAMS": 2}}}, {"0": 2, "1": 3}),
+        ({"DEVICE_PROPERTIES": {"CPU": {"NUM_STREAMS": 3}, "PAIR.0": {"NUM_STREAMS": 2}}}, {"0": 2, "1": 3}),
+        ({"DEVICE_PROPERTIES": {"CPU": {"NUM_STREAMS": 3}, "PAIR": {"NUM_STREAMS": 2}}}, {"0": 2, "1": 2}),
         ({"DEVICE_PROPERTIES": '{"PAIR.0": {"NUM_STREAMS": "2"}}', "NUM_STREAMS": 4}, {"0": 2, "1": 4}),
     ],
 )
 def test_properties_of_a_device_and_of_a_plugin(given, expected):
     _, pair = compiled_for("PAIR.1,PAIR.0,B", **given)
     assert dict(pair.ids_compiled_for) == expected
+
+
+def test_properties_of_the_devices_of_the_processor_that_none_of_them_has():
+    with pytest.raises(PropertyError, match="DEVICE_PROPERTIES: CPU has no property NOTHING"):
+        compiled_for("PAIR.1,PAIR.0,B", DEVICE_PROPERTIES={"CPU": {"NOTHING": 1, "NUM_STREAMS": 2}})
 
 
 def test_properties_from_yaml(tmp_path):
