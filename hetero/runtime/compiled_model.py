@@ -68,24 +68,25 @@ class CompiledModel:
         The arguments are those of ``InferRequest.infer``. OpenVINO shares inputs by default; here each shared
         array is bound to the device as a new tensor, which takes longer than copying a small input.
         """
-        return self._own_request.infer(inputs, share_inputs, share_outputs, decode_strings=decode_strings)
+        return self._infer_request.infer(inputs, share_inputs, share_outputs, decode_strings=decode_strings)
 
     @functools.cached_property
-    def _own_request(self) -> InferRequest:
+    def _infer_request(self) -> InferRequest:
+        """The request of calls, under the name that programs use it by, such as NNCF."""
         return self.create_infer_request()
 
     def query_state(self) -> list[plugin.VariableState]:
         """Return the variables of the request that calls of the compiled model use."""
-        return self._own_request.query_state()
+        return self._infer_request.query_state()
 
     def reset_state(self) -> None:
         """Reset these variables to their initial values."""
-        self._own_request.reset_state()
+        self._infer_request.reset_state()
 
     def release_memory(self) -> None:
         """Free the request that calls of the compiled model share, unless it has variables. The next call makes one."""
-        if "_own_request" in self.__dict__ and not self._own_request.query_state():
-            del self._own_request
+        if "_infer_request" in self.__dict__ and not self._infer_request.query_state():
+            del self._infer_request
 
     def get_context(self) -> plugin.RemoteContext:
         """Return the context in which remote tensors are created. Raises NotSupportedError if the device has none."""

@@ -63,7 +63,7 @@ def test_ranks_of_the_installed_devices():
     """GPUs come before processors, and TEMPLATE is last; virtual devices are not among them."""
     from hetero.dispatch.devices import preferred_devices
 
-    names = preferred_devices(Core())
+    names = preferred_devices(Core().host)
     assert names[-1] == "TEMPLATE" and set(names) == set(Core().host.available_devices)
 
 

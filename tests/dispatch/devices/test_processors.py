@@ -20,7 +20,7 @@ def exp_of_square() -> Model:
 
 
 def processors(core: Core) -> list[str]:
-    return list(with_processors(core, ["CPU"]))
+    return list(with_processors(core.host, ["CPU"]))
 
 
 def test_it_runs_whole_models_on_the_devices_of_the_processor():
