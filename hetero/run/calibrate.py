@@ -166,7 +166,9 @@ class _Calibration:
     progress: Progress
 
     def __post_init__(self) -> None:
-        names = with_processors(self.core.host, self.core.resolve_device(self.device)[1].get(props.device.priorities, ()))
+        names = with_processors(
+            self.core.host, self.core.resolve_device(self.device)[1].get(props.device.priorities, ())
+        )
         if not names:
             raise ConfigError(f"{self.device} names no devices to calibrate: use HETERO:A,B")
         self._key = model_key(self.model)

@@ -82,20 +82,21 @@ def run_benchmark(capsys, *arguments):
 
 
 @pytest.mark.parametrize(
-    "arguments, api, shapes",
+    "arguments, layout, api, shapes",
     [
-        (["-hint", "latency", "-shape", "x[2,3],y[1,3]"], "sync", {"x": [2, 3], "y": [1, 3]}),
-        (["-nireq", "2", "-data_shape", "[5,3]"], "async", {"x": [5, 3], "y": [5, 3]}),
-        (["-api", "sync", "-b", "8"], "sync", {"x": [8, 3], "y": [8, 3]}),
+        (["-hint", "latency", "-shape", "x[2,3],y[1,3]"], "", "sync", {"x": [2, 3], "y": [1, 3]}),
+        (["-nireq", "2", "-data_shape", "[5,3]"], "", "async", {"x": [5, 3], "y": [5, 3]}),
+        (["-api", "sync", "-b", "8"], "NC", "sync", {"x": [8, 3], "y": [8, 3]}),
+        (["-api", "sync", "-b", "8"], "", "sync", {"x": [8, 3], "y": [8, 3]}),
     ],
 )
-def test_benchmark_app(model_file, capsys, arguments, api, shapes):
-    if "-b" in arguments:
+def test_benchmark_app(model_file, capsys, arguments, layout, api, shapes):
+    if layout:
         model = hetero.Core().read_model(model_file)
         for node in model.get_parameters():
-            node.set_layout(hetero.Layout("NC"))
-        hetero.serialize(model, "batch.xml")
-        arguments = [*arguments, "-m", "batch.xml"]
+            node.set_layout(hetero.Layout(layout))
+        hetero.serialize(model, "layouts.xml")
+        arguments = [*arguments, "-m", "layouts.xml"]
     report = run_benchmark(capsys, *arguments)
     assert (report["api"], report["input_shapes"]) == (api, shapes)
     assert report["measurements"][0]["device"] == "TEMPLATE" and report["measurements"][0]["inferences"] >= 4

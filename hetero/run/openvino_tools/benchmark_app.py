@@ -37,7 +37,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("-api", "--api_type", dest="api", choices=("sync", "async"), help="by default async, with -hint latency sync")
     add("-niter", "--number_iterations", dest="niter", type=int, default=0, help="number of inferences, instead of -t")
     add("-t", "--time", dest="seconds", type=float, help="seconds to measure, 10 by default")
-    add("-b", "--batch_size", dest="batch", type=int, default=0, help="length of the inputs' first dimensions")
+    add("-b", "--batch_size", dest="batch", type=int, default=0, help="the first dimension, or that of the layout's N")
     add("-shape", dest="shape", default="", help="shapes of inputs, such as x[1,3],y[1,4] or [1,3]")
     add("-data_shape", dest="data_shape", default="", help="shapes of the data for dynamic inputs, as for -shape")
     add("-nireq", "--number_infer_requests", dest="nireq", type=int, default=0, help="requests with -api async")
@@ -108,13 +108,16 @@ def _properties(given: argparse.Namespace, api: str) -> dict[str, Any]:
 
 
 def _reshape(model: Model, text: str, batch: int) -> None:
-    """Set the shapes of inputs, and then their batch size."""
-    from hetero.graph import set_batch
+    """Set the shapes of inputs, and then their batch size: the first dimension, unless layouts name another."""
+    from hetero.core.layout import has_batch
+    from hetero.graph import get_layout, set_batch
 
     if shapes := _shapes(text, _input_names(model)):
         model.reshape({name: list(shape) for name, shape in shapes.items()})
-    if batch:
+    if batch and any(has_batch(get_layout(port)) for port in model.inputs):
         set_batch(model, batch)
+    elif batch:
+        model.reshape({port: [batch, *port.partial_shape[1:]] for port in model.inputs if len(port.partial_shape)})
 
 
 def _input_names(model: Any) -> list[str]:
