@@ -124,7 +124,11 @@ class OpenVinoModule(ModuleType):
         return importlib.import_module(names) if names else None
 
     def __dir__(self) -> list[str]:
-        return sorted({*self.__dict__, *dir(self._names())})
+        names = self._names()
+        # Modules of hetero that openvino does not have, such as hetero.ops, are none of its names.
+        listed = (name for name in dir(names) if not isinstance(getattr(names, name), ModuleType))
+        submodules = (name for name in dir(names) if hetero_name(f"{self.__name__}.{name}"))
+        return sorted({*self.__dict__, *listed, *submodules})
 
 
 def hetero_name(name: str) -> str | None:
