@@ -182,3 +182,22 @@ def test_element_types_that_numpy_lacks():
 def test_an_example_is_needed():
     with pytest.raises(FrontendError, match="needs example_input"):
         hetero.convert_model(Residual())
+
+
+def test_decoders_of_programs_for_openvino():
+    """As optimum-intel converts: a decoder with the module and its inputs, and shapes and types by input."""
+    from hetero.frontend.pytorch.patch_model import __make_16bit_traceable as make_16bit_traceable
+    from hetero.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder
+    from hetero.tools.ovc import convert_model
+
+    module = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU()).eval()
+    x = torch.rand(2, 4)
+    make_16bit_traceable(module)
+    decoder = TorchScriptPythonDecoder(module, example_input=(x,), trace_kwargs={"check_trace": False})
+    model = convert_model(decoder, example_input=(x,), input=[(hetero.PartialShape([-1, 4]), hetero.Type.f32)])
+    assert str(model.input(0).partial_shape) == "[?,4]"
+    x = torch.rand(5, 4)
+    found = hetero.Core().compile_model(model, "TEMPLATE")(x.numpy())[0]
+    np.testing.assert_allclose(found, module(x).detach().numpy(), rtol=1e-5, atol=1e-6)
+    with pytest.raises(hetero.HeteroError, match="modules cannot be replaced by operations"):
+        TorchScriptPythonDecoder(module, module_extensions=[hetero.frontend.pytorch.ModuleExtension(module, "op")])
