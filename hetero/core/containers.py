@@ -1,13 +1,13 @@
-"""Types of values that are not tensors: ONNX's sequences of tensors and optional values.
+"""Types of values that are not tensors: ONNX's sequences, optional values and maps.
 
 In a graph such a value is a scalar whose element type is a ContainerType. At run time it is a 0-D numpy object array
-(a box) around the Python value: a list of arrays, or None for an empty optional.
+(a box) around the Python value: a list of arrays or of dictionaries, a dictionary, or None for an empty optional.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -56,8 +56,21 @@ class ContainerType:
     to_string = get_type_name
 
 
+@dataclass(frozen=True)
+class MapType(ContainerType):
+    """A dictionary from keys of ``key_type``, integers or strings, to single values of ``element_type``."""
+
+    key_type: Type = Type.i64
+
+    def empty(self) -> np.ndarray:
+        return box({})
+
+    def __str__(self) -> str:
+        return f"map({self.key_type},{self.element_type})"
+
+
 class SequenceType(ContainerType):
-    """A list of tensors of one element type."""
+    """A list of tensors of one element type, or of maps of one type."""
 
     def empty(self) -> np.ndarray:
         return box([])
@@ -93,7 +106,9 @@ def enclosing_type(first: ElementType, second: ElementType) -> ElementType:
         return first
     if isinstance(first, ContainerType) and type(first) is type(second):
         inner = enclosing_type(first.element_type, second.element_type)
-        return type(first)(inner, first.partial_shape.hull(second.partial_shape))
+        if isinstance(first, MapType) and isinstance(second, MapType) and first.key_type is not second.key_type:
+            return Type.dynamic
+        return replace(first, element_type=inner, partial_shape=first.partial_shape.hull(second.partial_shape))
     return Type.dynamic
 
 
@@ -107,8 +122,10 @@ def box(value: Any) -> np.ndarray:
 def as_container(value: Any, kind: ContainerType) -> np.ndarray:
     """Check and box a user's value for an input of a ContainerType.
 
-    Raises TensorError if a sequence is not a list, or an item has another element type.
+    Raises TensorError if a sequence is not a list, a map not a dictionary, or an item has another element type.
     """
+    if isinstance(kind, MapType):
+        return box(_as_map(value, kind))
     if isinstance(kind, OptionalType):
         if value is None:
             return box(None)
@@ -117,6 +134,8 @@ def as_container(value: Any, kind: ContainerType) -> np.ndarray:
         return box(_as_item(value, kind.element_type))
     if not isinstance(value, Sequence):
         raise TensorError(f"{kind} takes a list of arrays, not {type(value).__name__}")
+    if isinstance(kind.element_type, MapType):
+        return box([_as_map(item, kind.element_type) for item in value])
     return box([_as_item(item, kind.element_type) for item in value])
 
 
@@ -124,6 +143,20 @@ def unbox(array: np.ndarray) -> Any:
     """Return a copy of the Python value in a box."""
     value = array[()]
     return [item.copy() for item in value] if isinstance(value, list) else None if value is None else value.copy()
+
+
+def _as_map(value: Any, kind: MapType) -> dict[Any, Any]:
+    """Return a dictionary with keys and values of Python's types. Raises TensorError if they are of other types."""
+    if not isinstance(value, Mapping):
+        raise TensorError(f"{kind} takes a dictionary, not {type(value).__name__}")
+    keys, values = (np.array(list(items) or np.empty(0, int)) for items in (value.keys(), value.values()))
+    for what, found, wanted in (("keys", keys, kind.key_type), ("values", values, kind.element_type)):
+        is_text = wanted is Type.string
+        if found.ndim != 1 or (
+            found.size and found.dtype.kind not in ("U" if is_text else "biuf" if wanted.is_real() else "biu")
+        ):
+            raise TensorError(f"{kind} takes {what} of type {wanted}, not of {found.dtype}")
+    return dict(zip(keys.tolist(), values.tolist()))
 
 
 def _as_item(value: Any, element_type: ElementType) -> np.ndarray:

@@ -18,7 +18,13 @@ MAX_LENGTH = 2**63 - 1
 
 
 class Symbol:
-    """The identity of an unknown length: dimensions with the same symbol are equal in every inference."""
+    """The identity of an unknown length: dimensions with the same symbol are equal in every inference.
+
+    ``name``: the one that the model file gives it, "" if it has none. Symbols of one name need not be equal.
+    """
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name
 
 
 class Dimension:
@@ -224,6 +230,11 @@ class Dimension:
 
     def __bool__(self) -> bool:
         return True  # a dimension is never empty, although it has a __len__
+
+    @property
+    def name(self) -> str:
+        """The name of an unknown length, such as "batch", "" if it has none."""
+        return self.symbol.name if self.symbol else ""
 
     def to_string(self) -> str:
         if self.is_static:

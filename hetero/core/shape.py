@@ -162,8 +162,10 @@ class PartialShape:
         return count
 
     def with_own_symbols(self) -> PartialShape:
-        """Return the same shape with a new symbol for each dynamic dimension."""
-        return self if self.is_static or not self.has_rank else PartialShape([d.with_symbol(Symbol()) for d in self])
+        """Return the same shape with a new symbol for each dynamic dimension, of the same name."""
+        if self.is_static or not self.has_rank:
+            return self
+        return PartialShape([d.with_symbol(Symbol(d.name)) for d in self])
 
     def without_symbols(self) -> PartialShape:
         """Return the same shape without symbols, for a value whose lengths may differ from those of its source."""
@@ -230,6 +232,13 @@ class PartialShape:
         return "[...]" if self._dimensions is None else f"[{','.join(map(str, self._dimensions))}]"
 
     __str__ = to_string
+
+    def described(self) -> str:
+        """Return the shape as text with the names of unknown lengths: ``[batch,3,?]``, ``[batch=1..8,3,?]``."""
+        if self._dimensions is None:
+            return str(self)
+        texts = [d.name if d.name and d == -1 else f"{d.name}={d}" if d.name else str(d) for d in self]
+        return f"[{','.join(texts)}]"
 
     def __repr__(self) -> str:
         return f"<PartialShape: {self}>"

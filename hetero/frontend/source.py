@@ -69,11 +69,6 @@ def stamp_of(status: os.stat_result) -> Stamp:
     return status.st_size, status.st_mtime_ns
 
 
-def is_inside(path: Path, folder: Path) -> bool:
-    """Return whether a path is in a folder after links are followed; the folder may be a link itself."""
-    return path.resolve().is_relative_to(folder.resolve())
-
-
 def map_file(path: Path) -> memoryview:
     """Map a regular file into memory for reading. An empty file gives an empty view. Raises OSError."""
     with open_regular(path) as file:
@@ -86,11 +81,27 @@ def map_file(path: Path) -> memoryview:
             return memoryview(b"")
 
 
-def map_companion(path: Path) -> memoryview:
-    """Map a file that belongs to a model. Raises FrontendError if it is missing or a link out of its folder."""
-    try:
-        if not is_inside(path, path.parent):
-            raise FrontendError(f"the file {path} is a link to a file outside of the model's folder")
-        return map_file(path)
-    except OSError as error:
-        raise FrontendError(f"the file {path} cannot be read: {error.strerror}") from error
+class Companion(NamedTuple):
+    """A file that belongs to a model: its path, and that of the model file.
+
+    It must be in the folder of the model, or in that of the file which the model's path links to: in a cache of
+    downloads such as Hugging Face's, all files of a model are links into one folder. Otherwise a model could read any
+    file of the user.
+    """
+
+    path: Path
+    model: Path
+
+    def is_inside(self) -> bool:
+        """Return whether the file is in one of the two folders after links are followed."""
+        folders = self.model.parent.resolve(), self.model.resolve().parent
+        return any(self.path.resolve().is_relative_to(folder) for folder in folders)
+
+    def map(self) -> memoryview:
+        """Map the file. Raises FrontendError if it is missing or a link out of the model's folders."""
+        try:
+            if not self.is_inside():
+                raise FrontendError(f"the file {self.path} is a link to a file outside of the model's folder")
+            return map_file(self.path)
+        except OSError as error:
+            raise FrontendError(f"the file {self.path} cannot be read: {error.strerror}") from error

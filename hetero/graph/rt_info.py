@@ -13,8 +13,11 @@ from hetero.core.ov_any import OVAny, plain
 from hetero.graph.node import Node
 from hetero.system.errors import ArgumentTypeError, GraphError
 
-ORIGINAL_NAMES = "originalLayersNames"  # OpenVINO's key
+# OpenVINO's keys.
+ORIGINAL_NAMES = "originalLayersNames"
 AFFINITY = "affinity"
+# The key for a model file's own metadata: a dictionary of strings.
+METADATA = "framework"
 InfoPath = str | Sequence[str]
 _MISSING = object()
 

@@ -85,8 +85,9 @@ def example_inputs(model: Model | CompiledModel, shapes: Mapping[str, Shape], se
     for name, shape in shapes.items():
         if name not in by_name:
             raise ConfigError(f"the model has no input {name}; it has {', '.join(by_name)}")
-        if not by_name[name].partial_shape.compatible(shape):
-            raise ConfigError(f"input {name} takes the shape {by_name[name].partial_shape}, not {list(shape)}")
+        taken = by_name[name].partial_shape
+        if not taken.compatible(shape) or min(shape, default=0) < 0:
+            raise ConfigError(f"input {name} takes the shape {taken.described()}, not {list(shape)}: give its lengths")
     generator, arrays = np.random.default_rng(seed), []
     for name, port in by_name.items():
         shape = shapes.get(name, assumed_shape(port.partial_shape))

@@ -33,7 +33,7 @@ def present(folder, spec, array):
     config = RunConfig.model_validate(data, context={"folder": folder})
     parameter = Parameter("f32", [-1], name="scores")
     model = Model([parameter.output(0)], [parameter], "m")
-    model.rt_info["metadata"] = {"character": "a\nb"}
+    model.rt_info["framework"] = {"character": "a\nb"}
     (presenter,) = make_presenters(config.outputs, model)
     return presenter.present({"scores": [array]})
 

@@ -35,9 +35,7 @@ class OnnxNode(DecodedNode):
     def input_keys(self) -> Iterator[str]:
         yield from super().input_keys()
         for graph in self.graphs.values():
-            yield from graph.outputs
-            for node in graph.nodes:
-                yield from node.input_keys()
+            yield from graph.outer_keys()
 
 
 @dataclass
@@ -54,6 +52,13 @@ class OnnxGraph(DecodedGraph):
     input_types: Mapping[str, TypeProto] = field(default_factory=dict)
     defaults: Sequence[AttributeProto] = ()
     is_closed: bool = False
+
+    def outer_keys(self) -> Iterator[str]:
+        """Yield the keys of the values that the graph reads and does not define."""
+        own = {*self.inputs, *self.initializers, *(key for node in self.nodes for key in node.output_keys())}
+        yield from (key for key in self.outputs if key not in own)
+        for node in self.nodes:
+            yield from (key for key in node.input_keys() if key not in own)
 
 
 @dataclass
@@ -146,4 +151,30 @@ def _decode_nodes(protos: Iterable[NodeProto], versions: Mapping[str, int]) -> l
             proto=proto,
         )
         nodes.append(node)
-    return nodes
+    return _in_topological_order(nodes)
+
+
+def _in_topological_order(nodes: list[OnnxNode]) -> list[OnnxNode]:
+    """Return nodes after those whose outputs they read, otherwise in the order of the file.
+
+    Nodes of a cycle stay in some order: the builder reports what one of them reads.
+    """
+    makers = {key: index for index, node in enumerate(nodes) for key in node.output_keys()}
+    sources = [{makers[key] for key in node.input_keys() if key in makers} for node in nodes]
+    if all(source < index for index, before in enumerate(sources) for source in before):
+        return nodes
+    order: list[int] = []
+    seen: set[int] = set()
+    for first in range(len(nodes)):
+        path = [] if first in seen else [(first, iter(sorted(sources[first])))]
+        seen.add(first)
+        while path:
+            index, waiting = path[-1]
+            source = next((source for source in waiting if source not in seen), None)
+            if source is None:
+                order.append(index)
+                path.pop()
+            else:
+                seen.add(source)
+                path.append((source, iter(sorted(sources[source]))))
+    return [nodes[index] for index in order]

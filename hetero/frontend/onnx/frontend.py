@@ -37,7 +37,8 @@ class OnnxFrontEnd(FrontEnd):
     def convert(self, source: ModelSource, weights: ModelSource | None = None) -> Model:
         """Return the model, with friendly names from the ONNX nodes and tensor names from the ONNX values.
 
-        ``rt_info`` has ``metadata`` (a dict of str), ``producer_name`` and ``producer_version``. Raises FrontendError.
+        ``rt_info`` has the metadata as ``framework`` (a dict of str) if there is any, as in OpenVINO, and
+        ``producer_name`` and ``producer_version``. Raises FrontendError.
         """
         # Only here: other formats are read without the onnx package.
         with importing_onnx():
@@ -50,7 +51,7 @@ class OnnxFrontEnd(FrontEnd):
             label, proto, tensors = "the ONNX model", source, TensorReader(None, None)
         else:
             label, data, path = read_source(source, "ONNX")
-            proto, tensors = _parse(label, data), TensorReader(data, path.parent if path else None)
+            proto, tensors = _parse(label, data), TensorReader(data, path)
         try:
             return build_model(self._transformed(proto), tensors, self.extensions, self.report_progress)
         except FrontendError as error:

@@ -24,6 +24,7 @@ from hetero.frontend.translation.subgraph import ModelScope, Value, name_first_o
 from hetero.frontend.translation.translators import Translator
 from hetero.frontend.translation.variables import Variables
 from hetero.graph import Constant, Model, Output, Parameter
+from hetero.graph.rt_info import METADATA
 from hetero.system.errors import FrontendError
 
 
@@ -44,7 +45,8 @@ def build_model(
     parameters = [builder.input(name) for name in graph.inputs]
     context.has_dynamic_inputs = any(parameter.partial_shape.is_dynamic for parameter in parameters)
     model = Model(builder.results(), parameters, graph.name)
-    model.rt_info["metadata"] = {entry.key: entry.value for entry in proto.metadata_props}
+    if proto.metadata_props:
+        model.rt_info[METADATA] = {entry.key: entry.value for entry in proto.metadata_props}
     model.rt_info["producer_name"], model.rt_info["producer_version"] = proto.producer_name, proto.producer_version
     return model
 

@@ -96,7 +96,8 @@ class GraphWriter:
         if value.partial_shape.has_rank:
             for axis, (dimension, proto) in enumerate(zip(value.partial_shape, info.type.tensor_type.shape.dim)):
                 if dimension.symbol is not None:
-                    proto.dim_param = self.shared.symbols.setdefault(dimension.symbol, f"{name}_{axis}")
+                    own_name = dimension.name or f"{name}_{axis}"
+                    proto.dim_param = self.shared.symbols.setdefault(dimension.symbol, own_name)
 
     def write_nodes(self, model: Model) -> None:
         """Write all nodes of a model but its Parameters, Constants and Results."""

@@ -9,14 +9,16 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import onnx
+from numpy.typing import DTypeLike
 from onnx import AttributeProto
 
 from hetero.core.types import Type
 from hetero.frontend.onnx.decoded import OnnxNode
 from hetero.frontend.onnx.tensors import TensorReader, element_type
 from hetero.frontend.onnx.value_types import value_type
-from hetero.frontend.translation.node_context import NodeContext
+from hetero.frontend.translation.node_context import REQUIRED, NodeContext
 from hetero.frontend.translation.subgraph import Subgraph
 from hetero.frontend.translation.translators import OperatorTable
 from hetero.frontend.translation.values import int64
@@ -68,6 +70,13 @@ class OnnxNodeContext(NodeContext):
     def has_attribute(self, name: str) -> bool:
         return name in self._attributes
 
+    def get_array(self, name: str, dtype: DTypeLike, default: Any = REQUIRED) -> np.ndarray:
+        """Return an attribute with a list of numbers as an array, decoded at once: trees have millions of numbers."""
+        attribute = self._attributes.get(name)
+        if isinstance(attribute, AttributeProto) and attribute.type in _LIST_FIELDS:
+            return np.array(getattr(attribute, _LIST_FIELDS[attribute.type]), dtype)
+        return np.array(self.get_attribute(name, default), dtype)
+
     def get_type_attribute(self, name: str, default: Type) -> Type:
         """Return the element type that an attribute states as TensorProto.DataType; the default if missing or 0."""
         number = self.get_attribute(name, 0)
@@ -99,7 +108,7 @@ class OnnxNodeContext(NodeContext):
         if attribute.type == AttributeProto.STRING:
             return attribute.s.decode()
         if attribute.type == AttributeProto.STRINGS:
-            texts = tuple(text.decode() for text in attribute.strings)
+            texts = tuple(map(bytes.decode, attribute.strings))
             check_strings(texts)  # translators make arrays of them
             return texts
         if attribute.type == AttributeProto.TENSOR:

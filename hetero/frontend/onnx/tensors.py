@@ -10,7 +10,7 @@ from onnx import TensorProto, numpy_helper
 
 from hetero.core.packing import is_packed, pack, packed_size, unpack
 from hetero.core.types import Type
-from hetero.frontend.source import is_inside, map_file
+from hetero.frontend.source import Companion, map_file
 from hetero.system.allocation import string_array
 from hetero.system.errors import FrontendError
 
@@ -56,11 +56,11 @@ class TensorReader:
     """A reader of the TensorProtos of one model as arrays.
 
     ``model``: the bytes of the file, for the tensors that wire.detach_tensors replaced by references, or None.
-    ``folder``: the folder of files with external data, or None for models that are not files.
+    ``path``: that of the file, for external data beside it, or None for models that are not files.
     """
 
-    def __init__(self, model: memoryview | None, folder: Path | None) -> None:
-        self._model, self._folder = model, folder
+    def __init__(self, model: memoryview | None, path: Path | None) -> None:
+        self._model, self._path = model, path
         self._files: dict[str, memoryview] = {}
 
     def read(self, tensor: TensorProto) -> np.ndarray:
@@ -104,14 +104,14 @@ class TensorReader:
             if self._model is None:
                 raise FrontendError("it is external data without a location")
             return self._model
-        if self._folder is None:
+        if self._path is None:
             raise FrontendError(
                 f"its data is in the file {location}, which is found only if the model is given by its path"
             )
         if location not in self._files:
             try:
-                path = self._folder / location
-                if not is_inside(path, self._folder):
+                path = self._path.parent / location
+                if not Companion(path, self._path).is_inside():
                     raise FrontendError(f"its data is in the file {location}, which is outside of the model's folder")
                 self._files[location] = map_file(path)
             except (OSError, ValueError) as error:

@@ -1,13 +1,14 @@
-"""Conversion of ONNX value types: tensors, sequences and optional values."""
+"""Conversion of ONNX value types: tensors, sequences, optional values and maps."""
 
 from __future__ import annotations
 
 import logging
 
-from onnx import TypeProto
+from onnx import TensorShapeProto, TypeProto
 
-from hetero.core.containers import ContainerType, ElementType, OptionalType, SequenceType
-from hetero.core.shape import MAX_RANK, PartialShape
+from hetero.core.containers import ContainerType, ElementType, MapType, OptionalType, SequenceType
+from hetero.core.dimension import Symbol
+from hetero.core.shape import MAX_RANK, Dimension, PartialShape
 from hetero.core.types import Type
 from hetero.frontend.onnx.tensors import data_type, element_type
 from hetero.graph import Output
@@ -17,28 +18,38 @@ log = logging.getLogger("hetero.frontend")
 
 
 def value_type(proto: TypeProto) -> tuple[ElementType, PartialShape]:
-    """Return the element type and shape of an ONNX type. Raises FrontendError for maps and sparse tensors.
+    """Return the element type and shape of an ONNX type. Raises FrontendError for other types, such as sparse tensors.
 
-    A sequence or an optional value is a scalar of a container type.
+    A sequence, an optional value or a map is a scalar of a container type.
     """
     kind = proto.WhichOneof("value")
     if kind == "tensor_type":
         return element_type(proto.tensor_type.elem_type), _shape(proto.tensor_type)
     if kind in ("sequence_type", "optional_type"):
         inner, shape = value_type(getattr(proto, kind).elem_type)
-        if kind == "sequence_type" and isinstance(inner, Type):
+        if kind == "sequence_type" and isinstance(inner, (Type, MapType)):
             return SequenceType(inner, shape), PartialShape([])
         if kind == "optional_type" and isinstance(inner, (Type, SequenceType)):
             return OptionalType(inner, shape), PartialShape([])
+    if kind == "map_type":
+        values, _ = value_type(proto.map_type.value_type)
+        if isinstance(values, Type):
+            return MapType(values, key_type=element_type(proto.map_type.key_type)), PartialShape([])
     raise FrontendError(f"a value of {kind or 'no type'} is not supported")
 
 
 def _shape(tensor_type: TypeProto.Tensor) -> PartialShape:
     if not tensor_type.HasField("shape"):
         return PartialShape.dynamic()
-    # A dimension with a name, without a value or with a negative value is dynamic.
-    lengths = [d.dim_value if d.HasField("dim_value") else -1 for d in tensor_type.shape.dim]
-    return PartialShape([length if length >= 0 else -1 for length in lengths])
+    return PartialShape([_dimension(dim) for dim in tensor_type.shape.dim])
+
+
+def _dimension(proto: TensorShapeProto.Dimension) -> Dimension:
+    """Return a dimension, which is dynamic if it has a name, no value or a negative value."""
+    if proto.HasField("dim_value"):
+        return Dimension(max(proto.dim_value, -1))
+    name = proto.dim_param
+    return Dimension().with_symbol(Symbol(name) if isinstance(name, str) and name else None)
 
 
 def narrow_shape(inferred: PartialShape, declared: TypeProto, has_dynamic_inputs: bool) -> PartialShape:
@@ -47,8 +58,8 @@ def narrow_shape(inferred: PartialShape, declared: TypeProto, has_dynamic_inputs
     A value_info may be wrong, most often because it is older than the change that made the inputs dynamic. Therefore it
     is ignored if it is fully static while the model has dynamic inputs, and if it contradicts the inferred shape. A
     single dimension is ignored if inference knows it to equal a dynamic dimension of an input, which the caller
-    chooses. Names of dimensions are ignored. Some exporters write the length 0, or a shape without dimensions, for
-    unknown ones.
+    chooses. Names of dimensions say nothing about lengths. Some exporters write the length 0, or a shape without
+    dimensions, for unknown ones.
     """
     stated = [max(d.dim_value, 0) for d in declared.tensor_type.shape.dim]
     if not stated or len(stated) > MAX_RANK or (has_dynamic_inputs and all(stated)):
@@ -71,6 +82,10 @@ def type_proto(value: Output) -> TypeProto:
 def proto_of_type(kind: ElementType, shape: PartialShape) -> TypeProto:
     """Return an element type and a shape as a TypeProto, without its unknown parts."""
     proto = TypeProto()
+    if isinstance(kind, MapType):
+        proto.map_type.key_type = data_type(kind.key_type)
+        proto.map_type.value_type.CopyFrom(proto_of_type(kind.element_type, PartialShape([])))
+        return proto
     if isinstance(kind, ContainerType):
         container = proto.sequence_type if isinstance(kind, SequenceType) else proto.optional_type
         container.elem_type.CopyFrom(proto_of_type(kind.element_type, kind.partial_shape))

@@ -1,8 +1,9 @@
 """Protobuf wire format of ONNX files: removal of large tensors before the file is parsed.
 
 Parsing the whole file would copy every weight. Here the bytes of large tensors are replaced by references to their
-offset in the file: external data of ONNX without a location. Wire format:
-https://protobuf.dev/programming-guides/encoding, field numbers: onnx.proto.
+offset in the file: external data of ONNX without a location. What is not replaced is only copied, so whatever holds no
+large tensor is left to protobuf. Wire format: https://protobuf.dev/programming-guides/encoding, field numbers:
+onnx.proto.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from hetero.frontend.protobuf import LENGTH, MAX_NESTING, VARINT, TruncatedField
 # Minimum size in bytes of a payload that is detached.
 MIN_DETACHED_SIZE = 1024
 
-# The fields on the path to tensor bytes: a dict from field number to the fields of its message, or None for the bytes.
-_TENSOR: dict[int, Any] = {9: None}
+# The fields on the path to tensors: a dict from field number to the fields of its message.
+_TENSOR: dict[int, Any] = {}
 _ATTRIBUTE: dict[int, Any] = {5: _TENSOR, 10: _TENSOR}
 _NODE: dict[int, Any] = {5: _ATTRIBUTE}
 _GRAPH: dict[int, Any] = {1: _NODE, 5: _TENSOR}
@@ -26,7 +27,9 @@ _MODEL: dict[int, Any] = {7: _GRAPH, 25: _FUNCTION}
 _GRAPH_OF_MODEL = 7
 # The wire type of each field of ModelProto.
 _MODEL_WIRE_TYPES = {1: VARINT, 5: VARINT} | dict.fromkeys((2, 3, 4, 6, 7, 8, 14, 20, 25, 26), LENGTH)
-_EXTERNAL_DATA, _DATA_LOCATION, _EXTERNAL = 13, 14, 1
+_RAW_DATA, _EXTERNAL_DATA, _DATA_LOCATION, _EXTERNAL = 9, 13, 14, 1
+# The types FLOATS, INTS and STRINGS of an attribute. Protobuf writes the type last.
+_ENDS_OF_LISTS = tuple(bytes([0xA0, 0x01, kind]) for kind in (6, 7, 8))
 
 
 def looks_like_model(data: memoryview) -> bool:
@@ -61,14 +64,32 @@ def _rewrite(data: memoryview, begin: int, end: int, message: dict[int, Any], de
             continue
         pieces.append(data[copied : field.key])
         inner = message[field.number]
-        if inner is None:
-            pieces.append(_reference(field.begin, field.end - field.begin))
+        if inner is _TENSOR:
+            content = _rewrite_tensor(data, field.begin, field.end)
+        elif inner is _ATTRIBUTE and bytes(data[field.end - 3 : field.end]) in _ENDS_OF_LISTS:
+            content = [data[field.begin : field.end]]  # to walk the numbers of trees takes longer than to read them
         else:
             content = _rewrite(data, field.begin, field.end, inner, depth + 1)
-            pieces += [_length_prefix(field.number, sum(map(len, content))), *content]
+        pieces += [_length_prefix(field.number, sum(map(len, content))), *content]
         copied = field.end
     pieces.append(data[copied:end])
     return pieces
+
+
+def _rewrite_tensor(data: memoryview, begin: int, end: int) -> list[bytes | memoryview]:
+    """Return the TensorProto between two offsets in pieces, with its bytes replaced by a reference if they are large.
+
+    The last value of a field counts, as in protobuf, so the reference comes after all other fields.
+    """
+    members = list(fields(data, begin, end))
+    last = {field.number: field for field in members}
+    raw, location = last.get(_RAW_DATA), last.get(_DATA_LOCATION)
+    is_external = location is not None and data[location.begin] == _EXTERNAL
+    if raw is None or raw.wire_type != LENGTH or raw.end - raw.begin < MIN_DETACHED_SIZE or is_external:
+        return [data[begin:end]]
+    replaced = (_RAW_DATA, _EXTERNAL_DATA, _DATA_LOCATION)
+    kept: list[bytes | memoryview] = [data[one.key : one.end] for one in members if one.number not in replaced]
+    return [*kept, _reference(raw.begin, raw.end - raw.begin)]
 
 
 def _reference(offset: int, length: int) -> bytes:

@@ -12,6 +12,7 @@ from hetero.frontend.onnx.graph_writer import GraphWriter, SharedState
 from hetero.frontend.onnx.node_writer import OPSETS
 from hetero.graph import Model, walk_nested
 from hetero.graph.model import checked_model
+from hetero.graph.rt_info import METADATA
 from hetero.passes.fp16_compression import compress_to_f16
 from hetero.passes.upgrade_opset import upgrade_opset
 from hetero.system.errors import FrontendError
@@ -56,7 +57,7 @@ def model_proto(model: Model) -> ModelProto:
     proto = ModelProto(ir_version=IR_VERSION, producer_name="hetero", graph=graph)
     for domain in sorted(shared.domains):
         proto.opset_import.add(domain=domain, version=OPSETS[domain])
-    for key, value in model.rt_info.get("metadata", {}).items():
+    for key, value in model.rt_info.get(METADATA, {}).items():
         if isinstance(value, str):
             proto.metadata_props.add(key=key, value=value)
     return proto

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from hetero.frontend.source import Companion
 from hetero.frontend.tensorflow.decoding.attributes import FunctionName
 from hetero.frontend.translation.decoded import DecodedGraph, DecodedModel, DecodedNode
 from hetero.frontend.translation.model_context import MAX_NESTING
@@ -95,8 +95,8 @@ class TensorflowModel(DecodedModel):
 
     ``input_names`` and ``output_names``: the names that users have for the inputs and outputs of the graph, in order;
     empty if the file has no signature. ``initializers``: the names of nodes that initialize tables. ``tables``: the
-    keys and values of tables that the checkpoint has. ``assets``: the paths of files by the names of the nodes that
-    hold these paths.
+    keys and values of tables that the checkpoint has. ``assets``: the files by the names of the nodes that hold
+    their paths.
     """
 
     graph: TensorflowGraph
@@ -106,7 +106,7 @@ class TensorflowModel(DecodedModel):
     output_names: list[str] = field(default_factory=list)
     initializers: list[str] = field(default_factory=list)
     tables: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-    assets: Mapping[str, Path] = field(default_factory=dict)
+    assets: Mapping[str, Companion] = field(default_factory=dict)
 
 
 def execution_order(

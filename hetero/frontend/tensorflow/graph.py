@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
 from hetero.frontend.extension import Extension
+from hetero.frontend.source import Companion
 from hetero.frontend.tensorflow import translators as _  # noqa: F401 (fills the registry)
 from hetero.frontend.tensorflow.decoded import (
     Reference,
@@ -76,8 +76,8 @@ class TensorflowContext(ModelContext):
         self.tables = Tables(decoded.tables)
         self._effects: dict[str, bool] = {}
 
-    def asset_path(self, text: str) -> Path | None:
-        """Return the path of a file of the model: the text that stands for it is the name of its node."""
+    def asset(self, text: str) -> Companion | None:
+        """Return a file of the model: the text that stands for it is the name of its node."""
         return self.decoded.assets.get(text)
 
     def initialize_tables(self) -> None:

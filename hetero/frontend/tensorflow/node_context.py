@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from hetero.core.types import Type
+from hetero.frontend.source import Companion
 from hetero.frontend.tensorflow.decoded import TensorflowGraph, TensorflowNode
 from hetero.frontend.tensorflow.decoding.attributes import Attributes
 from hetero.frontend.tensorflow.decoding.element_types import complex_dtype
@@ -139,13 +139,13 @@ class TensorflowNodeContext(NodeContext):
         """The contents of the model's hash tables."""
         return self._builder.context.tables
 
-    def asset_path(self, index: int) -> Path:
-        """Return the path of a file that an input names. Raises FrontendError if it is no file of the model."""
+    def asset(self, index: int) -> Companion:
+        """Return the file that an input names. Raises FrontendError if it is no file of the model."""
         name = exact_value(self.get_input(index))
-        path = None if name is None else self._builder.context.asset_path(str(np.ravel(name)[0]))
-        if path is None:
+        file = None if name is None else self._builder.context.asset(str(np.ravel(name)[0]))
+        if file is None:
             raise FrontendError(f"input {index} must be the name of a file of the model")
-        return path
+        return file
 
     def is_needed(self, index: int) -> bool:
         """Return whether another node or the model's result reads an output."""

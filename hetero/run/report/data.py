@@ -151,7 +151,7 @@ def graph_nodes(model: Model, report: PlacementReport) -> list[NodeData]:
         if isinstance(node, Constant):
             continue
         index_of[node] = len(nodes)
-        outputs = [f"{value.element_type}{value.partial_shape}" for value in node.outputs()]
+        outputs = [f"{value.element_type}{value.partial_shape.described()}" for value in node.outputs()]
         inputs = [(index_of[v.node], v.index) for v in node.input_values() if v.node in index_of]
         where = placed.get(node.friendly_name) if not is_terminal(node) else None
         if where:

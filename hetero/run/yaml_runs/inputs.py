@@ -151,7 +151,7 @@ def check_size(port: Output, shape: Sequence[int], item_size: int) -> None:
     Readers call this before they allocate the array.
     """
     if not port.partial_shape.compatible(shape):
-        raise ValueError(f"the model takes the shape {port.partial_shape}, but this is {list(shape)}")
+        raise ValueError(f"the model takes the shape {port.partial_shape.described()}, but this is {list(shape)}")
     if math.prod(shape) * item_size > MAX_BYTES:
         raise ValueError(f"the shape {list(shape)} needs more than {MAX_BYTES >> 30} GiB, the limit for an input")
 
@@ -215,7 +215,7 @@ def zeros(spec: PreviousInput, port: Output) -> np.ndarray:
 def _shape(lengths: Sequence[int] | None, port: Output, key: str) -> Sequence[int]:
     """Return the given shape, or the port's if it is static. Raises ValueError."""
     if lengths is None and port.partial_shape.is_dynamic:
-        raise ValueError(f"{key} needs a shape, because the model takes {port.partial_shape}")
+        raise ValueError(f"{key} needs a shape, because the model takes {port.partial_shape.described()}")
     shape = port.partial_shape.to_shape() if lengths is None else lengths
     check_size(port, shape, 8)
     return shape

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 import numpy as np
 
 from hetero.graph import Model, port_name
+from hetero.graph.rt_info import METADATA
 from hetero.run.media.decoding import find_notes, find_segments, read_text
 from hetero.run.yaml_runs.config_outputs import (
     CtcAlphabet,
@@ -182,7 +183,7 @@ def read_characters(alphabet: CtcAlphabet, model: Model | CompiledModel) -> list
         characters = _read(alphabet.characters).split("\n")
     else:
         key = alphabet.characters.removeprefix("metadata:")
-        metadata = model.rt_info.get("metadata", {}) if isinstance(model, Model) else {}
+        metadata = model.rt_info.get(METADATA, {}) if isinstance(model, Model) else {}
         if key not in metadata:
             raise ValueError(f"the model has no metadata {key}; it has {', '.join(metadata) or 'none'}")
         characters = metadata[key].split("\n")

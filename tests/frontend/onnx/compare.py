@@ -79,10 +79,12 @@ def run_reference(model: Model, inputs: dict[str, np.ndarray]) -> dict[str, np.n
     return outputs
 
 
-def run_onnxruntime(model: onnx.ModelProto, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def run_onnxruntime(model: onnx.ModelProto | str, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return ONNX Runtime's outputs of a model, or of the file at a path, by name."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    source = model if isinstance(model, str) else model.SerializeToString()
+    session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(names, inputs)))
 

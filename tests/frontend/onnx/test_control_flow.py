@@ -349,3 +349,48 @@ def test_invalid_models_are_refused_in_one_sentence(name):
     with pytest.raises(FrontendError, match=message) as raised:
         hetero.Core().read_model(parse(text))
     assert "\n" not in str(raised.value)
+
+
+def reordered(proto: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a copy whose nodes are in the opposite order, in bodies too."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(proto)
+    graphs = [copy.graph]
+    for graph in graphs:
+        nodes = list(graph.node)[::-1]
+        del graph.node[:]
+        graph.node.extend(nodes)
+        graphs += [a.g for node in graph.node for a in node.attribute if a.type == onnx.AttributeProto.GRAPH]
+    return copy
+
+
+def test_nodes_in_any_order():
+    """The body reads a value of the graph around it and has a name, ``b``, that a node after it has, too."""
+    proto = parse(
+        """(bool c, float[2,3] x) => (float[2,3] y, float[2,3] b) {
+        a = Neg (x)
+        z = Relu (a)
+        y = If (c) <
+          then_branch = t () => (float[2,3] d) { e = Mul (a, z) d = Exp (e) },
+          else_branch = f () => (float[2,3] b2) { n = Abs (z) b2 = Sqrt (n) }>
+        b = Add (y, a)
+        }"""
+    )
+    for inputs in ({"c": np.array(c), "x": X} for c in (True, False)):
+        expected = run_onnxruntime(proto, inputs)
+        assert_close(run(reordered(proto), inputs), expected)
+        assert_close(run_onnxruntime(reordered(proto), inputs), expected)
+
+
+def test_nodes_of_functions_in_any_order():
+    text = """<ir_version: 8, opset_import: ["": 18, "own": 1]>
+        g (float[2,3] x) => (float[2,3] y) { y = own.f (a) a = Neg (x) }
+        <domain: "own", opset_import: ["": 18]> f (v) => (w) { w = Exp (u) u = Relu (v) }"""
+    proto = onnx.parser.parse_model(text)
+    np.testing.assert_allclose(run(proto, {"x": X})["y"], np.exp(np.maximum(-X, 0)), rtol=1e-6)
+
+
+def test_a_cycle_of_nodes():
+    proto = parse("(float[2,3] x) => (float[2,3] y) { a = Add (x, b) b = Neg (a) y = Relu (b) }")
+    with pytest.raises(FrontendError, match="reads '.', which no operator before it computes"):
+        hetero.Core().read_model(proto)

@@ -91,6 +91,11 @@ CASES = {
         "MultiHeadAttention", [X, floats(2, 2, 5, 4), floats(2, 2, 5, 4)], 1, {"num_heads": 2}),
     "MultiHeadAttention, causal": (
         "MultiHeadAttention", [X, X.copy(), X.copy()], 1, {"num_heads": 2, "unidirectional": 1}),
+    "MultiHeadAttention, causal, to fewer keys": (
+        "MultiHeadAttention", [KEY, X, X.copy()], 1, {"num_heads": 2, "unidirectional": 1}),
+    "MultiHeadAttention, causal, with a past": (
+        "MultiHeadAttention", [X, X.copy(), X.copy(), None, None, None, floats(2, 2, 4, 4), floats(2, 2, 4, 4)], 3,
+        {"num_heads": 2, "unidirectional": 1}),
     "MultiHeadAttention with a bias": ("MultiHeadAttention", [X, KEY, VALUE, floats(24)], 1, {"num_heads": 4}),
     "MultiHeadAttention with masks": (
         "MultiHeadAttention", [X, KEY, VALUE, None, ints([1, 1, 1, 0, 0], [1, 1, 1, 1, 1]), floats(2, 2, 3, 5)], 1,
@@ -115,6 +120,21 @@ def model_of(kind, inputs, outputs, attributes):
     graph = helper.make_graph([node], "graph", infos, results)
     domains = [helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)]
     return helper.make_model(graph, opset_imports=domains, ir_version=8)
+
+
+@pytest.mark.parametrize("from_cache", [False, True])
+def test_causal_attention_to_more_keys(from_cache):
+    """Query i sees the keys 0 to i. ONNX Runtime leaves the last query unmasked, so that is computed by a formula."""
+    keys = [floats(2, 2, 5, 4) if from_cache else floats(2, 5, 8) for _ in range(2)]
+    fed = {f"x{index}": array for index, array in enumerate([X, *keys])}
+    proto = model_of("MultiHeadAttention", list(fed.values()), 1, {"num_heads": 2, "unidirectional": 1})
+    found, expected = run_both(proto, fed)
+    query, key, value = (a if a.ndim == 4 else a.reshape(2, -1, 2, 4).transpose(0, 2, 1, 3) for a in fed.values())
+    visible = np.arange(5) <= np.arange(3)[:, None]
+    powers = np.where(visible, np.exp(query @ key.swapaxes(2, 3) / 2), 0)
+    wanted = (powers / powers.sum(axis=3, keepdims=True) @ value).transpose(0, 2, 1, 3).reshape(2, 3, 8)
+    np.testing.assert_allclose(found["y0"], wanted, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found["y0"][:, :-1], expected["y0"][:, :-1], rtol=1e-4, atol=1e-5)
 
 
 def run_both(proto, inputs):

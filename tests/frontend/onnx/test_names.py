@@ -2,11 +2,12 @@
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from hetero.core.shape import Dimension
 from hetero.core.types import Type
 from hetero.frontend.onnx import OnnxFrontEnd
+from hetero.frontend.onnx.writer import model_proto
 from tests import zoo
 from tests.frontend.onnx.compare import make_model, run_reference
 
@@ -95,6 +96,33 @@ def test_shapes_and_types_of_inputs():
     assert [i.element_type for i in model.inputs] == [Type.f16, Type.i64, Type.boolean]
 
 
+def test_names_of_dimensions():
+    """They are kept and shown, also for outputs that depend on the inputs, but say nothing about equal lengths."""
+    shape = ["batch", 3, "side", None]
+    nodes = [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("ReduceSum", ["x", "axes"], ["z"], keepdims=0)]
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in ("x", "y")]
+    infos += [helper.make_tensor_value_info("s", TensorProto.FLOAT, ["side", "side"])]
+    nodes += [helper.make_node("Identity", ["s"], ["t"])]
+    graph = helper.make_graph(
+        nodes, "g", [infos[0], infos[2]], [infos[1], *(onnx.ValueInfoProto(name=name) for name in "zt")],
+        [numpy_helper.from_array(np.array([1]), "axes")],
+    )  # fmt: skip
+    model = OnnxFrontEnd().convert(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])).clone()
+    assert [port.partial_shape.described() for port in model.inputs] == ["[batch,3,side,?]", "[side,side]"]
+    assert [port.partial_shape.described() for port in model.outputs] == [
+        "[batch,3,side,?]", "[batch,side,?]", "[side,side]",
+    ]  # fmt: skip
+    assert str(model.input(0).partial_shape) == "[?,3,?,?]"  # as OpenVINO writes it
+    first, second = model.input(1).partial_shape
+    assert first.get_symbol() is not second.get_symbol()
+    written = [
+        [d.dim_param or d.dim_value for d in i.type.tensor_type.shape.dim] for i in model_proto(model).graph.input
+    ]
+    assert written == [["batch", 3, "side", "x_3"], ["side", "side"]]
+    model.reshape({"x": [(1, 8), 3, -1, 5]})
+    assert model.input(0).partial_shape.described() == "[1..8,3,?,5]"
+
+
 def test_inputs_with_initializers_are_constants():
     proto = make_model([helper.make_node("Add", ["x", "w"], ["y"])], {"x": DATA}, initializers={"w": DATA})
     proto.graph.input.append(helper.make_tensor_value_info("w", TensorProto.FLOAT, DATA.shape))
@@ -107,11 +135,11 @@ def test_metadata():
     proto.metadata_props.add(key="character", value="a\nb")
     model = OnnxFrontEnd().convert(proto)
     assert model.friendly_name == "the graph"
-    assert model.rt_info["metadata"] == {"character": "a\nb"}
+    assert model.get_rt_info(["framework", "character"]).astype(str) == "a\nb"  # as in OpenVINO
     assert (model.rt_info["producer_name"], model.rt_info["producer_version"]) == ("the maker", "3.1")
 
 
 def test_characters_of_text_recognition():
     model = OnnxFrontEnd().convert(zoo.path("ocr_recognition"))
     # The network tells apart these characters, a blank and a space.
-    assert len(model.rt_info["metadata"]["character"].value.splitlines()) + 2 == 18710
+    assert len(model.rt_info["framework"]["character"].value.splitlines()) + 2 == 18710

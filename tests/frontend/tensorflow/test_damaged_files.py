@@ -164,7 +164,7 @@ def test_damaged_entries_of_a_checkpoint(fields, message, tmp_path):
     if b"w" in fields and b"\x07\x12" in fields[b"w"]:
         (tmp_path / "m.data-00000-of-00001").write_bytes(b"\x09\0\0\0\0ab")
     with pytest.raises(FrontendError, match=message):
-        Checkpoint(tmp_path / "m")["w"]
+        Checkpoint(tmp_path / "m", tmp_path / "m.meta")["w"]
 
 
 def test_truncated_variables(tmp_path):

@@ -1,4 +1,4 @@
-"""Operations that hetero has because ONNX has them: optional values, tables and trees."""
+"""Operations that hetero has because ONNX has them: optional values, tables, maps and trees."""
 
 from __future__ import annotations
 
@@ -30,6 +30,13 @@ def label_encoder(node: NodeWriter) -> str:
     return node.add(
         "LabelEncoder", node.input(0), domain=_ML, keys_tensor=keys, values_tensor=values, default_tensor=default
     )
+
+
+@emitter(ops.ZipMap)
+def zip_map(node: NodeWriter) -> str:
+    keys = node.known(1)
+    labels = "classlabels_strings" if keys.dtype.kind == "U" else "classlabels_int64s"
+    return node.add("ZipMap", node.input(0), domain=_ML, **{labels: keys.tolist()})
 
 
 _AGGREGATES = ("average", "sum", "min", "max")

@@ -11,7 +11,7 @@ import numpy as np
 
 from hetero.core.types import Type
 from hetero.frontend.protobuf import Message, WireError, decode, read_varint
-from hetero.frontend.source import map_companion
+from hetero.frontend.source import Companion
 from hetero.frontend.tensorflow.decoding.element_types import dtype_of, shape_of, type_of
 from hetero.frontend.tensorflow.decoding.messages import BUNDLE_ENTRY, BUNDLE_HEADER
 from hetero.frontend.tensorflow.decoding.string_table import read_string_table
@@ -26,12 +26,13 @@ _CHECKSUM_SIZE = 4
 class Checkpoint(Mapping[str, np.ndarray]):
     """The tensors by their keys. The files are memory-mapped, and the arrays are views of them.
 
-    Raises FrontendError if the files are missing or damaged; of a data file, when a tensor in it is read.
+    ``model``: the file of the graph. Raises FrontendError if the files are missing or damaged; of a data file, when a
+    tensor in it is read.
     """
 
-    def __init__(self, prefix: Path) -> None:
-        self._prefix = prefix
-        table = read_string_table(map_companion(prefix.with_name(f"{prefix.name}.index")))
+    def __init__(self, prefix: Path, model: Path) -> None:
+        self._prefix, self._model = prefix, model
+        table = read_string_table(self._map("index"))
         if b"" not in table:
             raise FrontendError("the index of the checkpoint has no header")
         header = decode(table.pop(b""), BUNDLE_HEADER)
@@ -76,9 +77,11 @@ class Checkpoint(Mapping[str, np.ndarray]):
         if not 0 <= number < self._shard_count:
             raise FrontendError(f"there is no data file {number}")
         if number not in self._shards:
-            name = f"{self._prefix.name}.data-{number:05}-of-{self._shard_count:05}"
-            self._shards[number] = map_companion(self._prefix.with_name(name))
+            self._shards[number] = self._map(f"data-{number:05}-of-{self._shard_count:05}")
         return self._shards[number]
+
+    def _map(self, suffix: str) -> memoryview:
+        return Companion(self._prefix.with_name(f"{self._prefix.name}.{suffix}"), self._model).map()
 
 
 def _texts(data: memoryview, count: int) -> np.ndarray:

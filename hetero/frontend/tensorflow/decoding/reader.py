@@ -62,10 +62,10 @@ def _decode(data: memoryview, path: Path | None) -> TensorflowModel:
     if path is None:
         raise FrontendError("a model with variables needs its path, because these are in files beside it")
     if schema is SAVED_MODEL:
-        return decode_saved_model(message, path.parent)
+        return decode_saved_model(message, path)
     prefix = path.with_suffix("") if path.suffix == ".meta" else path
     has_index = prefix.with_name(f"{prefix.name}.index").exists()
-    return decode_meta_graph(message, Checkpoint(prefix) if has_index else None)
+    return decode_meta_graph(message, Checkpoint(prefix, path) if has_index else None)
 
 
 def decode_frozen_graph(graph: Message) -> TensorflowModel:

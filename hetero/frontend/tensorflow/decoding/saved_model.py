@@ -10,6 +10,7 @@ import numpy as np
 
 from hetero.core.shape import PartialShape
 from hetero.frontend.protobuf import Message
+from hetero.frontend.source import Companion
 from hetero.frontend.tensorflow.decoded import Reference, TensorflowGraph, TensorflowModel, TensorflowNode
 from hetero.frontend.tensorflow.decoding.checkpoint import Checkpoint
 from hetero.frontend.tensorflow.decoding.element_types import shape_of, type_of
@@ -29,18 +30,23 @@ _INTERNAL = (_INITIALIZER, "__saved_model_train_op")
 _INITIALIZER_COLLECTIONS = ("saved_model_main_op", "legacy_init_op", "main_op")
 
 
-def decode_saved_model(message: Message, folder: Path) -> TensorflowModel:
-    """Return the model with the tag "serve" in a SavedModel, else its only one. Raises FrontendError."""
+def decode_saved_model(message: Message, path: Path) -> TensorflowModel:
+    """Return the model with the tag "serve" in a SavedModel, else its only one. ``path``: that of the message's file.
+
+    Raises FrontendError.
+    """
     graphs = message.meta_graphs
     tagged = [graph for graph in graphs if _TAG in graph.meta_info_def.tags] or graphs
     if not tagged:
         raise FrontendError("the SavedModel has no graph")
-    prefix = folder / "variables" / "variables"
-    checkpoint = Checkpoint(prefix) if prefix.with_name("variables.index").exists() else None
-    return decode_meta_graph(tagged[0], checkpoint, folder / "assets")
+    prefix = path.parent / "variables" / "variables"
+    checkpoint = Checkpoint(prefix, path) if prefix.with_name("variables.index").exists() else None
+    return decode_meta_graph(tagged[0], checkpoint, _asset_files(tagged[0].asset_file_def, path))
 
 
-def decode_meta_graph(message: Message, checkpoint: Checkpoint | None, assets: Path | None = None) -> TensorflowModel:
+def decode_meta_graph(
+    message: Message, checkpoint: Checkpoint | None, assets: Mapping[str, Companion] | None = None
+) -> TensorflowModel:
     """Return the model of a MetaGraphDef: the part of its graph that belongs to a signature. Raises FrontendError.
 
     Without any signature, the inputs are the Placeholders, and the outputs are what depends on them.
@@ -53,8 +59,8 @@ def decode_meta_graph(message: Message, checkpoint: Checkpoint | None, assets: P
         keys = RestoredKeys(graph, functions, parse_reference(message.saver_def.restore_op_name).node)
         model.variables = RestoredVariables(checkpoint, keys.variables)
         model.tables = RestoredTables(checkpoint, keys.tables)
-    if assets is not None:
-        model.assets = _asset_paths(message.asset_file_def, assets)
+    if assets:
+        model.assets = assets
         # The constants hold paths of the machine that saved the model: their own names stand for the files instead.
         for name in model.assets:
             graph.nodes[name] = TensorflowNode(name, "Const", attributes={"value": np.array(name)})
@@ -138,12 +144,12 @@ def _initializers(message: Message, graph: TensorflowGraph) -> list[str]:
     return [name for name in nodes if name in graph.nodes]
 
 
-def _asset_paths(assets: Sequence[Message], folder: Path) -> dict[str, Path]:
-    """Return the paths of files by the names of the nodes that hold them. Raises FrontendError outside the folder."""
-    paths: dict[str, Path] = {}
+def _asset_files(assets: Sequence[Message], model: Path) -> dict[str, Companion]:
+    """Return the files by the names of the nodes that hold their paths. Raises FrontendError outside the folder."""
+    files: dict[str, Companion] = {}
     for asset in assets:
         name = PurePosixPath(asset.filename)
         if name.is_absolute() or ".." in name.parts or "\\" in asset.filename or "\0" in asset.filename:
             raise FrontendError(f"the asset '{asset.filename}' is outside the folder of the model")
-        paths[parse_reference(asset.tensor_info.name).node] = folder / name
-    return paths
+        files[parse_reference(asset.tensor_info.name).node] = Companion(model.parent / "assets" / name, model)
+    return files

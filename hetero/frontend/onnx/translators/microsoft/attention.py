@@ -43,12 +43,13 @@ def attention(node: OnnxNodeContext) -> Translation:
     sizes = node.get_attribute("qkv_hidden_sizes", None)
     parts = ops.VariadicSplit(projected, int64(-1), int64(sizes)) if sizes else ops.Split(projected, int64(-1), 3)
     query, key, content = (split_heads(part, heads) for part in parts.outputs())
+    new = key
     if node.has_input(4):
         past_key, past_content = ops.Split(node.get_input(4), int64(0), 2).outputs()
         key = _append(ops.Squeeze(past_key, int64([0])), key)
         content = _append(ops.Squeeze(past_content, int64([0])), content)
     mask = _mask(node, node.get_optional_input(3), query, key)
-    result = _attend(node, query, key, content, [mask, node.get_optional_input(5)])
+    result = _attend(node, query, key, content, new, [mask, node.get_optional_input(5)])
     if not node.has_output(1):
         return result
     return [result, ops.Concat([ops.Unsqueeze(part, int64([0])) for part in (key, content)], 0)]
@@ -65,10 +66,11 @@ def multi_head_attention(node: OnnxNodeContext) -> Translation:
     else:
         parts = _unpack(node.get_input(0), 3)
     query, key, content = _heads(parts, node.get_optional_input(3), heads)
+    new = key
     if node.has_input(6):
         key, content = _append(node.get_input(6), key), _append(node.get_input(7), content)
     mask = _mask(node, node.get_optional_input(4), query, key)
-    result = _attend(node, query, key, content, [mask, node.get_optional_input(5)])
+    result = _attend(node, query, key, content, new, [mask, node.get_optional_input(5)])
     return [result, key, content][: max(1, node.get_output_size())]
 
 
@@ -83,7 +85,7 @@ def decoder_masked_multi_head_attention(node: OnnxNodeContext) -> Translation:
     else:
         parts = ops.Split(node.get_input(0), int64(2), 3).outputs()
     query, key, content = _heads(parts, node.get_optional_input(10), heads)
-    valid_key, valid_content = key, content
+    new, valid_key, valid_content = key, key, content
     if node.has_input(5) and node.get_attribute("past_present_share_buffer", 0):
         past = ops.Convert(node.get_input(7), "i64").output(0)
         total = ops.Reshape(ops.Add(past, int64(1)), int64([1]), False).output(0)
@@ -97,7 +99,7 @@ def decoder_masked_multi_head_attention(node: OnnxNodeContext) -> Translation:
         valid_key = key = _append(node.get_input(5), key)
         valid_content = content = _append(node.get_input(6), content)
     mask = _mask(node, node.get_optional_input(3), query, valid_key)
-    result = _attend(node, query, valid_key, valid_content, [mask, node.get_optional_input(4)])
+    result = _attend(node, query, valid_key, valid_content, new, [mask, node.get_optional_input(4)])
     return [result, key, content]
 
 
@@ -126,23 +128,28 @@ def _append(past: Output | Op, new: Output) -> Output:
     return ops.Concat([past, new], 2).output(0)
 
 
-def _attend(node: OnnxNodeContext, query: Output, key: Output, content: Output, masks: list[Output | None]) -> Output:
-    """Return softmax(Q·Kᵀ·scale + masks)·V of heads ``[B, N, S, H]``, as ``[B, S, N·H]``."""
+def _attend(
+    node: OnnxNodeContext, query: Output, key: Output, content: Output, new: Output, masks: list[Output | None]
+) -> Output:
+    """Return softmax(Q·Kᵀ·scale + masks)·V of heads ``[B, N, S, H]``, as ``[B, S, N·H]``.
+
+    ``new``: the keys without those of past tokens.
+    """
     scale = node.get_attribute("scale", 0.0)
     if not scale:
         scale = 1 / math.sqrt(known_length(query, 3, "without attribute scale the head size"))
     scores: Op = ops.Multiply(ops.MatMul(query, key, False, True), scalar_like(query, scale))
     if node.get_attribute("unidirectional", 0):
-        scores = ops.Add(scores, _causal_mask(query, key, node.get_attribute("mask_filter_value", _MASKED)))
+        scores = ops.Add(scores, _causal_mask(query, key, new, node.get_attribute("mask_filter_value", _MASKED)))
     for mask in masks:
         scores = scores if mask is None else ops.Add(scores, mask)
     return join_heads(ops.MatMul(ops.Softmax(scores, -1), content, False, False).output(0))
 
 
-def _causal_mask(query: Output, key: Output, masked: float) -> Output:
-    """Return ``[S, T]``, ``masked`` for keys after the query, else 0. The last query is aligned with the last key."""
+def _causal_mask(query: Output, key: Output, new: Output, masked: float) -> Output:
+    """Return ``[S, T]``, ``masked`` for keys after the query, else 0. The first query stands at the first new key."""
     queries, keys = axis_length(query, 2), axis_length(key, 2)
-    rows = ops.Add(arange(queries), ops.Subtract(keys, queries))
+    rows = ops.Add(arange(queries), ops.Subtract(keys, axis_length(new, 2)))
     visible = ops.LessEqual(arange(keys), ops.Unsqueeze(rows, int64([1])))
     return ops.Select(visible, scalar_like(query, 0), scalar_like(query, masked)).output(0)
 

@@ -12,7 +12,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
-from hetero.frontend.source import map_companion
+from hetero.frontend.source import Companion
 from hetero.frontend.tensorflow.decoding.tensors import decode_text
 from hetero.frontend.tensorflow.node_context import Handle, TensorflowNodeContext, Values, translator
 from hetero.frontend.translation.translators import Translation
@@ -118,10 +118,10 @@ class Tables:
 
 
 def read_table_file(
-    path: Path, table: TableHandle, key_index: int, value_index: int, delimiter: str, size: int
+    file: Companion, table: TableHandle, key_index: int, value_index: int, delimiter: str, size: int
 ) -> Contents:
     """Return the keys and values in the first ``size`` lines of a text file, all if it is -1. Raises FrontendError."""
-    data = map_companion(path)
+    data, path = file.map(), file.path
     if len(data) > _MAX_FILE_BYTES:
         raise FrontendError(f"the file {path} is larger than {_MAX_FILE_BYTES} bytes")
     lines = decode_text(data).splitlines()
@@ -212,10 +212,10 @@ def _refuse_in_body(node: TensorflowNodeContext) -> None:
 
 @translator("InitializeTableFromTextFile", "InitializeTableFromTextFileV2")
 def initialize_from_file(node: TensorflowNodeContext) -> Values:
-    table, path = _table(node), node.asset_path(1)
+    table, file = _table(node), node.asset(1)
     columns = node.get_attribute("key_index"), node.get_attribute("value_index")
     delimiter, size = node.get_attribute("delimiter", "\t"), node.get_attribute("vocab_size", -1)
-    node.tables.initialize(table, *read_table_file(path, table, *columns, delimiter, size))
+    node.tables.initialize(table, *read_table_file(file, table, *columns, delimiter, size))
     return []
 
 
