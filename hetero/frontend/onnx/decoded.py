@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from onnx import (
@@ -54,11 +54,12 @@ class OnnxGraph(DecodedGraph):
     is_closed: bool = False
 
     def outer_keys(self) -> Iterator[str]:
-        """Yield the keys of the values that the graph reads and does not define."""
-        own = {*self.inputs, *self.initializers, *(key for node in self.nodes for key in node.output_keys())}
-        yield from (key for key in self.outputs if key not in own)
+        """Yield the keys of the values that the graph reads before it defines any of that name."""
+        own = {*self.inputs, *self.initializers}
         for node in self.nodes:
             yield from (key for key in node.input_keys() if key not in own)
+            own.update(node.output_keys())
+        yield from (key for key in self.outputs if key not in own)
 
 
 @dataclass
@@ -107,7 +108,8 @@ def _versions_of(imports: Iterable[OperatorSetIdProto]) -> dict[str, int]:
     return {domain_of(entry.domain): entry.version for entry in imports}
 
 
-def _decode_graph(proto: GraphProto, versions: Mapping[str, int]) -> OnnxGraph:
+def _decode_graph(proto: GraphProto, versions: Mapping[str, int], outer: tuple[Set[str], ...] = ()) -> OnnxGraph:
+    """Decode a graph. ``outer``: the names in each of the graphs around it."""
     if proto.sparse_initializer:
         raise FrontendError(f"sparse tensors such as '{proto.sparse_initializer[0].values.name}' are not supported")
     initializers: dict[str, TensorProto] = {}
@@ -122,19 +124,26 @@ def _decode_graph(proto: GraphProto, versions: Mapping[str, int]) -> OnnxGraph:
         str(proto.name),  # protobuf returns bytes if they are not UTF-8
         [info.name for info in proto.input],
         [info.name for info in proto.output],
-        _decode_nodes(proto.node, versions),
+        _decode_nodes(proto.node, versions, outer, {*(info.name for info in proto.input), *initializers}),
         initializers,
         declared={info.name: info.type for info in (*proto.value_info, *proto.output)},
         input_types={info.name: info.type for info in proto.input},
     )
 
 
-def _decode_nodes(protos: Iterable[NodeProto], versions: Mapping[str, int]) -> list[OnnxNode]:
+def _decode_nodes(
+    protos: Sequence[NodeProto],
+    versions: Mapping[str, int],
+    outer: tuple[Set[str], ...] = (),
+    names: Set[str] = frozenset(),
+) -> list[OnnxNode]:
+    """Decode the nodes of a graph. ``names``: those of its values that no node computes."""
     nodes = []
+    visible = (*outer, names | {name for proto in protos for name in proto.output})
     for proto in protos:
         domain = domain_of(proto.domain)
         graphs = {
-            attribute.name: _decode_graph(attribute.g, versions)
+            attribute.name: _decode_graph(attribute.g, versions, visible)
             for attribute in proto.attribute
             if attribute.type == AttributeProto.GRAPH
         }
@@ -151,16 +160,24 @@ def _decode_nodes(protos: Iterable[NodeProto], versions: Mapping[str, int]) -> l
             proto=proto,
         )
         nodes.append(node)
-    return _in_topological_order(nodes)
+    return _in_topological_order(nodes, outer)
 
 
-def _in_topological_order(nodes: list[OnnxNode]) -> list[OnnxNode]:
+def _in_topological_order(nodes: list[OnnxNode], outer: tuple[Set[str], ...]) -> list[OnnxNode]:
     """Return nodes after those whose outputs they read, otherwise in the order of the file.
 
-    Nodes of a cycle stay in some order: the builder reports what one of them reads.
+    A node that reads a name of a graph around it, which a later node has too, reads the outer value. Nodes of a cycle
+    stay in some order: the builder reports what one of them reads.
     """
     makers = {key: index for index, node in enumerate(nodes) for key in node.output_keys()}
-    sources = [{makers[key] for key in node.input_keys() if key in makers} for node in nodes]
+    sources = [
+        {
+            maker
+            for key in node.input_keys()
+            if (maker := makers.get(key)) is not None and (maker < index or not any(key in names for names in outer))
+        }
+        for index, node in enumerate(nodes)
+    ]
     if all(source < index for index, before in enumerate(sources) for source in before):
         return nodes
     order: list[int] = []

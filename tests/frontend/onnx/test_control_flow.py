@@ -365,7 +365,7 @@ def reordered(proto: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def test_nodes_in_any_order():
-    """The body reads a value of the graph around it and has a name, ``b``, that a node after it has, too."""
+    """The bodies read values of the graph around them. ONNX Runtime sorts the nodes of the main graph only."""
     proto = parse(
         """(bool c, float[2,3] x) => (float[2,3] y, float[2,3] b) {
         a = Neg (x)
@@ -377,9 +377,7 @@ def test_nodes_in_any_order():
         }"""
     )
     for inputs in ({"c": np.array(c), "x": X} for c in (True, False)):
-        expected = run_onnxruntime(proto, inputs)
-        assert_close(run(reordered(proto), inputs), expected)
-        assert_close(run_onnxruntime(reordered(proto), inputs), expected)
+        assert_close(run(reordered(proto), inputs), run_onnxruntime(proto, inputs))
 
 
 def test_nodes_of_functions_in_any_order():

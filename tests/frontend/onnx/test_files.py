@@ -19,6 +19,7 @@ from tests import zoo
 from tests.frontend.onnx.compare import make_model, run_reference
 
 DATA = np.arange(12, dtype=np.float32).reshape(3, 4)
+SPARSE = TypeProto(sparse_tensor_type=TypeProto.SparseTensor(elem_type=TensorProto.FLOAT))
 # Large enough to be taken out of the file before it is parsed.
 WEIGHTS = np.random.default_rng(0).standard_normal((4, 500)).astype(np.float32)
 
@@ -241,9 +242,9 @@ CONTENT_ERRORS = {
     "huge": (set_tensor(dims=[2**40, 2**40]), "needs"),
     "unknown type": (set_tensor(data_type=99), "the element type number 99 is not supported"),
     "small type": (set_tensor(data_type=TensorProto.INT4), r"it holds 8000 bytes, but i4\[4, 500\] needs 1000"),
-    "map input": (
-        edited(lambda graph: graph.input.append(ValueInfoProto(name="s", type=TypeProto(map_type=TypeProto.Map())))),
-        "input 's': a value of map_type is not supported",
+    "sparse input": (
+        edited(lambda graph: graph.input.append(ValueInfoProto(name="s", type=SPARSE))),
+        "input 's': a value of sparse_tensor_type is not supported",
     ),
 }
 
