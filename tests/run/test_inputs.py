@@ -12,6 +12,9 @@ from hetero.run.yaml_runs.config import RunConfig
 from hetero.run.yaml_runs.inputs import make_inputs
 from hetero.system.errors import ConfigError
 
+TEXTS = np.array([["é", "two words"], ["", "x"]])
+SHADES = np.linspace(0, 65535, 24).round().reshape(4, 6).astype(np.uint16)
+EXIF_ORIENTATION = 0x112
 GRADIENT = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
 
 
@@ -29,6 +32,15 @@ def folder(tmp_path):
     np.save(tmp_path / "one.npy", np.array([[1.5, 2.0]]))
     np.savez(tmp_path / "two.npz", a=np.array([[1, 2]]), b=np.array([[3, 4]]))
     np.savez(tmp_path / "single.npz", only=np.array([[7, 8]]))
+    np.savez(tmp_path / "texts.npz", texts=TEXTS, utf8=np.char.encode(TEXTS, "utf-8"))
+    Image.fromarray(SHADES).save(tmp_path / "grey16.png")
+    Image.fromarray(SHADES.astype(np.float32) / 7).save(tmp_path / "real.tiff")
+    Image.fromarray(SHADES.astype(np.int32) * 100).save(tmp_path / "whole.tiff")
+    for orientation in range(1, 9):
+        picture = Image.fromarray(GRADIENT)
+        exif = picture.getexif()
+        exif[EXIF_ORIENTATION] = orientation
+        picture.save(tmp_path / f"turned{orientation}.png", exif=exif)
     np.save(tmp_path / "objects.npy", np.array([{}]), allow_pickle=True)
     (tmp_path / "claims.npy").write_bytes(header((1, 1 << 40)))
     (tmp_path / "short.npy").write_bytes(header((1, 100)))
@@ -97,6 +109,13 @@ def test_kinds(folder, spec, element_type, expected):
     np.testing.assert_array_equal(array, expected)
 
 
+@pytest.mark.parametrize("key", ["texts", "utf8"])
+def test_texts(folder, key):
+    assert make(folder, {"npz": "texts.npz", "key": key}, "string").tolist() == TEXTS.tolist()
+    with pytest.raises(ConfigError, match="the model takes f32 elements, but these are"):
+        make(folder, {"npz": "texts.npz", "key": key})
+
+
 def test_random_takes_a_static_shape_from_the_model(folder):
     assert make(folder, {"random": {}}, "i32", (2, 5)).shape == (2, 5)
 
@@ -121,6 +140,29 @@ def test_pictures(folder, spec, shape, expected):
         expected = expected.transpose(2, 0, 1)
     assert (array.shape, array.dtype) == (shape, np.float32)
     np.testing.assert_allclose(array, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [("grey16.png", SHADES / 65535 * 255), ("real.tiff", SHADES / 7), ("whole.tiff", SHADES * 100.0)],
+)
+def test_pictures_of_other_numbers(folder, file, expected):
+    for color, channels in (("GRAY", 1), ("RGB", 3)):
+        array = make(folder, {"image": file, "scale": 1, "color": color, "layout": "HWC"}, shape=[-1] * 3)
+        np.testing.assert_allclose(array, np.repeat(expected[..., None], channels, 2), rtol=1e-6)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_turned_pictures(folder, orientation):
+    """By the table of the EXIF specification: the sides at which row 0 and column 0 of the file are."""
+    turned = {
+        1: GRADIENT, 2: GRADIENT[:, ::-1], 3: GRADIENT[::-1, ::-1], 4: GRADIENT[::-1],
+        5: GRADIENT.swapaxes(0, 1), 6: GRADIENT[::-1].swapaxes(0, 1), 7: GRADIENT[::-1, ::-1].swapaxes(0, 1),
+        8: GRADIENT[:, ::-1].swapaxes(0, 1),
+    }  # fmt: skip
+    expected = turned[orientation]
+    options = {"image": f"turned{orientation}.png", "scale": 1, "layout": "HWC"}
+    np.testing.assert_array_equal(make(folder, options, shape=[*expected.shape]), expected)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +191,7 @@ def test_resized_pictures_keep_a_plain_color(folder, size, shape):
         ({"values": [[300]]}, "u8", ["takes u8 elements"]),
         ({"npy": "text"}, "f32", ["text", "not a numpy array"]),
         ({"npy": "empty"}, "f32", ["empty", "not a numpy array"]),
-        ({"npy": "objects.npy"}, "f32", ["not a numpy array of numbers"]),
+        ({"npy": "objects.npy"}, "f32", ["not a numpy array of numbers or text", "astype(str)"]),
         ({"npy": "open.npy"}, "f32", ["not a numpy array of numbers"]),
         ({"npy": "two.npz"}, "f32", ["is an npz file"]),
         ({"npz": "one.npy"}, "f32", ["is not an npz file"]),

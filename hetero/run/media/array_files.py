@@ -66,9 +66,9 @@ def _read(file: IO[bytes], name: str, check: Check) -> np.ndarray:
             raise ValueError(f"unknown format version {version}")
         shape, _, dtype = _HEADERS[version](file)
         if dtype.hasobject:
-            raise ValueError("it contains Python objects")
+            raise ValueError("it contains Python objects; text is stored without them after astype(str)")
     except (ValueError, *_DAMAGED) as error:
-        raise ValueError(f"{name} is not a numpy array of numbers ({error})") from error
+        raise ValueError(f"{name} is not a numpy array of numbers or text ({error})") from error
     check(shape, dtype.itemsize)
     file.seek(0)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 import warnings
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,9 @@ def read_image(spec: ImageInput, check: Check) -> np.ndarray:
     except (OSError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ValueError(f"{spec.image} is not a picture that can be read: {error}") from error
     with file:
-        _check(file.size, spec, check)
-        return _to_array(_decode(file, spec), spec)
+        picture = _decode(file, spec)
+        _check(picture.size, spec, check)
+        return _to_array(picture, spec)
 
 
 def read_crops(spec: CropsInput, whole: ImageInput, probabilities: np.ndarray) -> list[np.ndarray]:
@@ -58,9 +60,20 @@ def read_crops(spec: CropsInput, whole: ImageInput, probabilities: np.ndarray) -
 
 
 def _decode(file: Image, spec: PictureOptions) -> Image:
+    """Return the picture, turned as its EXIF data say: of 8 bits per channel, or one channel of floating-point numbers.
+
+    Shades of 16 bits become numbers from 0 to 255 with fractions; larger numbers stay as they are.
+    """
+    from PIL import Image, ImageOps
+
     try:
-        return file.convert("L" if spec.color == "GRAY" else "RGB")
-    except (OSError, SyntaxError) as error:
+        picture = ImageOps.exif_transpose(file)
+        if picture.mode.startswith("I;16"):
+            return Image.fromarray(np.asarray(picture).astype(np.float32) * np.float32(255 / 65535))
+        if picture.mode in ("I", "F"):
+            return picture.convert("F")
+        return picture.convert("L" if spec.color == "GRAY" else "RGB")
+    except (OSError, SyntaxError, ValueError, TypeError, struct.error) as error:
         raise ValueError(f"{file.filename} is a damaged picture: {error}") from error  # type: ignore[attr-defined]
 
 
@@ -86,6 +99,8 @@ def _to_array(picture: Image, spec: PictureOptions) -> np.ndarray:
     if picture.size != (width, height):
         picture = picture.resize((width, height), Resampling.BILINEAR)
     pixels = np.asarray(picture, np.float32).reshape(height, width, -1)
+    if picture.mode == "F" and spec.color != "GRAY":
+        pixels = pixels.repeat(3, axis=2)
     if spec.color == "BGR":
         pixels = pixels[:, :, ::-1]
     values = (pixels / np.float32(spec.scale) - np.array(spec.mean, np.float32)) / np.array(spec.std, np.float32)

@@ -29,6 +29,7 @@ from hetero.run.yaml_runs.config_inputs import (
     source_of,
 )
 from hetero.run.yaml_runs.config_section import EntryError
+from hetero.system.allocation import as_text
 from hetero.system.messages import suggest
 
 # Maximum size of one input. More is a mistake, or a small file with a forged header.
@@ -157,9 +158,11 @@ def check_size(port: Output, shape: Sequence[int], item_size: int) -> None:
 
 
 def _as_type(array: np.ndarray, target: Type) -> np.ndarray:
-    """Convert numbers to another element type. Raises ValueError if an integer type cannot hold them exactly."""
+    """Convert numbers to another element type, and bytes to text. Raises ValueError if the type cannot hold them."""
     if target.is_dynamic() or array.dtype == target.to_dtype():
         return array
+    if target is Type.string and array.dtype.kind in "US":
+        return as_text(array)
     if array.dtype.kind not in "biufV" or target is Type.string:
         raise ValueError(f"the model takes {target} elements, but these are {array.dtype}")
     with np.errstate(invalid="ignore", over="ignore"):
