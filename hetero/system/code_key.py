@@ -53,7 +53,8 @@ def _files_of(cls: type) -> list[Path]:
 def _with_imports(files: Iterable[Path]) -> list[Path]:
     """Return files and those of all modules that they import, but not those that installed modules import."""
     found = set(files)
-    waiting, seen = list(found), set()
+    waiting = list(found)
+    seen: set[tuple[str, Path]] = set()
     while waiting:
         path = waiting.pop()
         names = set() if _is_installed(path) else {(name, path.parent) for name in _imports(path)} - seen
@@ -94,7 +95,6 @@ def _module(name: str, folder: Path) -> list[Path]:
     return list(origin.parent.rglob("*.py")) if is_package else [origin]
 
 
-@functools.cache
 def _found_by_python(name: str) -> Path | None:
     try:
         spec = importlib.util.find_spec(name)

@@ -129,8 +129,8 @@ def _votes(scores: Output, classes: int, pairs: list[tuple[int, int]]) -> Output
 def _probabilities(node: OnnxNodeContext, scores: Output, classes: int, pairs: list[tuple[int, int]]) -> Output:
     """Return the probabilities ``[rows, classes]`` that fit those of each pair best."""
     slopes, offsets = (node.get_array(name, np.float32)[: len(pairs)] for name in ("prob_a", "prob_b"))
-    first = ops.Sigmoid(ops.Subtract(ops.Multiply(scores, Constant(-slopes)), Constant(offsets)))
-    first = ops.Clamp(first, _LEAST, 1 - _LEAST)
+    exponents = ops.Subtract(ops.Multiply(scores, Constant(-slopes)), Constant(offsets))
+    first: Op = ops.Clamp(ops.Sigmoid(exponents), _LEAST, 1 - _LEAST)
     second = ops.Subtract(scalar_like(scores, 1), first)
     zero = ops.Multiply(ops.Slice(first, int64([0]), int64([1]), int64([1]), int64([1])), scalar_like(scores, 0))
     # The probability of class i against class j is at i · classes + j.
