@@ -30,12 +30,13 @@ from tests.benchmarks import (
     streams,
     tracing,
     transposes,
+    tree_reading,
     virtual_devices,
 )
 
 _COMPARISONS = (
     import_time, compilation, boundaries, overlap, requests, streams, tracing, handover, transposes,
-    placement, outside_kernels, ray_nodes,
+    placement, outside_kernels, ray_nodes, tree_reading,
 )  # fmt: skip
 # Each yields groups of lines, one group for each comparison.
 BENCHMARKS: dict[str, Callable[[], Iterable[list[str]]]] = {

@@ -7,6 +7,9 @@ from onnx import TensorProto, helper
 
 import hetero
 from hetero import ops
+from hetero.frontend import protobuf
+from hetero.frontend.onnx import wire
+from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.reference import evaluate
 from tests.frontend.onnx.test_machine_learning import F32, WHOLE, X, compare, model_of
 
@@ -162,3 +165,38 @@ def test_cycles_are_refused():
     ensemble = ops.TreeEnsemble(ops.Constant(X), *data, ops.Constant(np.zeros((0, 0))))
     with pytest.raises(ValueError, match="the nodes of a tree form a cycle"):
         evaluate(ensemble, [value.node.data for value in ensemble.input_values()])
+
+
+def test_numbers_are_not_decoded_one_by_one(monkeypatch):
+    """Of an ensemble of many nodes, no field of the file is visited for each of them."""
+    trees = random_trees(trees=300)
+    count = len(trees["nodes_modes"])
+    content = model_of("TreeEnsembleRegressor", [X], {"n_targets": 1, **trees}, 1, opset=3).SerializeToString()
+    visited = []
+
+    def counted(*arguments):
+        for field in protobuf.fields(*arguments):
+            visited.append(field)
+            yield field
+
+    monkeypatch.setattr(wire, "fields", counted)
+    hetero.Core().read_model(content)
+    assert count > 5000 and len(visited) < 200
+
+
+def test_unknown_operators_are_reported_before_trees_are_read(monkeypatch):
+    trees = random_trees()
+    proto = model_of("TreeEnsembleRegressor", [X], {"n_targets": 1, **trees}, 1, opset=3)
+    proto.graph.node.append(helper.make_node("Unknown", ["y0"], ["z"]))
+    proto.graph.output.add(name="z")
+    monkeypatch.setattr(OnnxNodeContext, "get_array", lambda *arguments: pytest.fail("the trees are read"))
+    with pytest.raises(hetero.HeteroError, match="there is no translation of ai.onnx.Unknown"):
+        hetero.Core().read_model(proto)
+
+
+def test_an_unknown_mode_is_refused():
+    trees = random_trees()
+    trees["nodes_modes"][2] = "BRANCH_NEAR"
+    proto = model_of("TreeEnsembleRegressor", [X], {"n_targets": 1, **trees}, 1, opset=3)
+    with pytest.raises(hetero.HeteroError, match="nodes_modes must be one of BRANCH_LEQ, .*, LEAF, but is BRANCH_NEAR"):
+        hetero.Core().read_model(proto)
