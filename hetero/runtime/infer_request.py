@@ -347,7 +347,7 @@ class InferRequest:
         request, ports = self._request.request, self._compiled_model._compiled.inputs
         if isinstance(inputs, Mapping):
             pairs = [(self._find_input(key), value) for key, value in inputs.items()]
-        elif isinstance(inputs, (list, tuple)) and not (len(ports) == 1 and _is_data(inputs)):
+        elif isinstance(inputs, (list, tuple)) and not (len(ports) == 1 and _is_data(inputs, ports[0])):
             if len(inputs) > len(ports):
                 raise TensorError(f"the model has {len(ports)} inputs, but {len(inputs)} are given")
             pairs = list(zip(ports, inputs))
@@ -384,9 +384,14 @@ def _only(*keys: Any) -> Any:
     return names[0]
 
 
-def _is_data(values: Sequence[Any]) -> bool:
-    """Return whether a list consists of numbers and texts, at most two lists deep: then it is one input."""
+def _is_data(values: Sequence[Any], port: Output) -> bool:
+    """Return whether a list consists of numbers and texts, at most two lists deep: then it is one input.
+
+    A list in a list is a list of one input if this has the rank 1.
+    """
     rows = [row if isinstance(row, list) else [row] for row in values]
+    if len(values) == 1 and isinstance(values[0], list) and port.partial_shape.rank == 1:
+        return False
     return isinstance(values, list) and all(isinstance(item, (int, float, str, bytes)) for row in rows for item in row)
 
 

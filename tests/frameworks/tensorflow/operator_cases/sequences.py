@@ -5,6 +5,8 @@ import numpy as np
 from tests.frameworks.tensorflow.raw_case import Case, fixed, integers, reals
 
 _LSTM_WEIGHTS = [reals(5, 8), reals(2), reals(2), reals(2), reals(8)]
+_LETTERS = np.array(["ÉA", "éaß", "ÀB c", ""])
+_DELIMITED = np.array([",a,,b;c", "", ";,", "x]y-z--"])
 _TEXTS = np.array(["Hello World", "a b  c", "", "ABC"])
 _DECODED = reals(6, 2, 4)
 
@@ -62,7 +64,18 @@ CASES = [
         )
         for attributes in ({}, {"ctc_merge_repeated": False}, {"preprocess_collapse_repeated": True})
     ),
-    *(Case(name, [_TEXTS]) for name in ("StringLower", "StringUpper")),
+    *(
+        Case(name, [texts], {"encoding": encoding})
+        for name in ("StringLower", "StringUpper")
+        for texts in (_TEXTS, _LETTERS)
+        for encoding in ("", "utf-8")
+        if (name, texts is _LETTERS, encoding) != ("StringUpper", True, "utf-8")  # by other tables of Unicode: ß
+    ),
+    *(
+        Case("StringSplit", [texts, fixed(delimiter, np.str_)], {"skip_empty": skip_empty})
+        for texts, delimiter in ((_TEXTS, ""), (_TEXTS, " "), (_DELIMITED, ",;"), (_DELIMITED, "-]"))
+        for skip_empty in (True, False)
+    ),
     Case("StringLower", [_TEXTS.reshape(2, 2)]),
     Case("StringJoin", [[_TEXTS, np.array(["1", "2", "3", "4"])]]),
     Case("StringJoin", [[_TEXTS, _TEXTS, np.array("x")]], {"separator": "-"}),

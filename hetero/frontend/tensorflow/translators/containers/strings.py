@@ -23,15 +23,29 @@ from hetero.frontend.translation.values import (
     reshape,
     transpose,
 )
-from hetero.graph import Op, Output
+from hetero.graph import Constant, Op, Output
 from hetero.ops.movement.slicing import TO_THE_END
 from hetero.system.errors import FrontendError
 
 
-def _change_case(value: Output, action: str) -> Op:
+@translator("StringLower", "StringUpper")
+def change_case(node: TensorflowNodeContext) -> Translation:
+    """Change the case of ASCII letters, of all letters with the encoding "utf-8"."""
+    value, is_lower = node.get_input(0), node.get_op_type() == "StringLower"
+    if str(node.get_attribute("encoding", "")) != "utf-8":
+        return _change_ascii_case(value, is_lower)
     # StringNormalizer takes vectors only.
+    action = "lower" if is_lower else "upper"
     changed = ops.StringNormalizer(reshape(value, (-1,)), (), action, True)
     return ops.Reshape(changed, ops.ShapeOf(value), False)
+
+
+def _change_ascii_case(value: Output, is_lower: bool) -> Op:
+    """No byte of other letters is one of an ASCII letter in UTF-8."""
+    begins, ends, symbols = ops.StringTensorUnpack(value).outputs()
+    numbers = np.arange(256, dtype=np.uint8)
+    changed = np.frombuffer(numbers.tobytes().lower() if is_lower else numbers.tobytes().upper(), np.uint8)
+    return ops.StringTensorPack(begins, ends, ops.Gather(Constant(changed), ops.Convert(symbols, Type.i32), int64(0)))
 
 
 def _join(*values: Output, separator: str) -> Output:
@@ -61,11 +75,9 @@ def _join_segments(strings: Output, segments: Output, count: Output, separator: 
 rows(
     {
         "StringJoin": Row(_join, separator=Attr("separator", "", str)),
-        "StringLower": Row(_change_case, 0, action="lower"),
         "StringStrip": Row(ops.RegexReplace, pattern=r"\A\s+|\s+\Z", rewrite=""),
         "StringToHashBucketFast": Row(ops.StringHashBucket, num_buckets=Attr("num_buckets", dtype=int)),
         "StringToNumber": Row(ops.Cast, destination_type=Attr("out_type", Type.f32)),
-        "StringUpper": Row(_change_case, 0, action="upper"),
         "UnsortedSegmentJoin": Row(_join_segments, separator=Attr("separator", "", str)),
     }
 )
@@ -111,8 +123,48 @@ def _python_pattern(pattern: str) -> str:
 @translator("StringSplitV2")
 def split(node: TensorflowNodeContext) -> Translation:
     """Split the strings of a vector; return the parts as a sparse matrix: indices, values and dense shape."""
-    value, separator = node.get_input(0), node.get_values_from_const_input(1)
-    parts = ops.StringSplit(value, str(separator), node.get_attribute("maxsplit", -1, int))
+    separator, limit = str(node.get_values_from_const_input(1)), node.get_attribute("maxsplit", -1, int)
+    return _as_sparse(node.get_input(0), ops.StringSplit(node.get_input(0), separator, limit))
+
+
+@translator("StringSplit")
+def split_at_any(node: TensorflowNodeContext) -> Translation:
+    """Split the strings of a vector at each of the delimiter's characters, or into bytes without a delimiter."""
+    value, delimiter = node.get_input(0), str(node.get_values_from_const_input(1))
+    if not delimiter:
+        return _split_bytes(value)
+    # Each delimiter becomes the first one.
+    marked = ops.RegexReplace(value, f"[{re.escape(delimiter)}]", re.escape(delimiter[0]))
+    parts = ops.StringSplit(marked, delimiter[0])
+    if not node.get_attribute("skip_empty", True, bool):
+        return _as_sparse(value, parts)
+    is_part = ops.NotEqual(parts.output(0), np.array("")).output(0)
+    places = ops.CumSum(convert_to(is_part, Type.i64), int64(1), True)
+    found = ops.Transpose(ops.NonZero(is_part), int64([1, 0]))
+    row = ops.Slice(found, int64([0]), int64([1]), int64([1]), int64([1]))
+    indices = ops.Concat([row, ops.Unsqueeze(ops.GatherND(places, found), int64([1]))], 1)
+    counts = ops.ReduceSum(convert_to(is_part, Type.i64), int64([1]), False)
+    return [indices, ops.GatherND(parts.output(0), found), _sparse_shape(value, counts)]
+
+
+def _split_bytes(value: Output) -> list[Op | Output]:
+    """Return the bytes of the strings of a vector as a sparse matrix."""
+    begins, ends, symbols = ops.StringTensorUnpack(value).outputs()
+    numbers = arange(axis_length(symbols, 0))
+    row = ops.SearchSorted(convert_to(ends, Type.i64), numbers, True, Type.i64)
+    column = ops.Subtract(numbers, ops.Gather(convert_to(begins, Type.i64), row, int64(0)))
+    indices = ops.Concat([ops.Unsqueeze(part, int64([1])) for part in (row, column)], 1)
+    characters = ops.StringTensorPack(numbers, ops.Add(numbers, int64(1)), symbols)
+    return [indices, characters, _sparse_shape(value, convert_to(ops.Subtract(ends, begins).output(0), Type.i64))]
+
+
+def _sparse_shape(value: Output, counts: Op | Output) -> Op:
+    """Return the number of strings and of the parts of the longest."""
+    longest = ops.ReduceMax(ops.Concat([counts, int64([0])], 0), int64([0]), True)
+    return ops.Concat([reshape(axis_length(value, 0), (1,)), longest], 0)
+
+
+def _as_sparse(value: Output, parts: Op) -> list[Op | Output]:
     columns = axis_length(parts.output(0), 1)
     is_part = ops.Less(arange(columns), ops.Unsqueeze(parts.output(1), int64([1])))
     indices = ops.Transpose(ops.NonZero(is_part), int64([1, 0]))
