@@ -161,6 +161,10 @@ def write(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         tf.saved_model.save(KerasModule(model), f"{temporary}/keras")
         _write_saved_model(folder / "keras", Path(temporary, "keras"), model, [image])
+        # As whole, its functions read variables of other names than those that the checkpoint is restored into.
+        objects = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(3), keras.layers.BatchNormalization()])
+        tf.saved_model.save(objects, f"{temporary}/keras_objects")
+        _write_saved_model(folder / "keras_objects", Path(temporary, "keras_objects"), objects, [[random(2, 4)]])
         control_flow = ControlFlow()
         tf.saved_model.save(control_flow, f"{temporary}/control_flow")
         _write_saved_model(folder / "control_flow", Path(temporary, "control_flow"), control_flow, flows)

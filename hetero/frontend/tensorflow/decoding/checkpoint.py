@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -13,7 +14,7 @@ from hetero.core.types import Type
 from hetero.frontend.protobuf import Message, WireError, decode, read_varint
 from hetero.frontend.source import Companion
 from hetero.frontend.tensorflow.decoding.element_types import dtype_of, shape_of, type_of
-from hetero.frontend.tensorflow.decoding.messages import BUNDLE_ENTRY, BUNDLE_HEADER
+from hetero.frontend.tensorflow.decoding.messages import BUNDLE_ENTRY, BUNDLE_HEADER, OBJECTS
 from hetero.frontend.tensorflow.decoding.string_table import read_string_table
 from hetero.frontend.tensorflow.decoding.tensors import text_array
 from hetero.system.errors import FrontendError
@@ -21,6 +22,8 @@ from hetero.system.errors import FrontendError
 _BIG_ENDIAN = 1
 _MAX_SHARDS = 100_000
 _CHECKSUM_SIZE = 4
+# The key of the description of the objects that hold the variables.
+_OBJECTS = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
 class Checkpoint(Mapping[str, np.ndarray]):
@@ -60,6 +63,24 @@ class Checkpoint(Mapping[str, np.ndarray]):
     def __contains__(self, key: object) -> bool:
         return key in self._entries
 
+    def object_keys(self) -> dict[str, str]:
+        """Return the keys of variables by their names, as the objects that hold them say; {} without objects.
+
+        Names that several variables have say nothing, and are left out. Raises FrontendError if the description of the
+        objects is damaged.
+        """
+        if _OBJECTS not in self._entries:
+            return {}
+        entry = decode(self._entries[_OBJECTS], BUNDLE_ENTRY)
+        try:
+            (content,) = _byte_strings(self._data(entry), 1)
+            objects = decode(content, OBJECTS).nodes
+        except (FrontendError, WireError) as error:
+            raise FrontendError(f"the objects of the checkpoint are damaged: {error}") from error
+        attributes = [attribute for one in objects for attribute in one.attributes]
+        counts = Counter(attribute.full_name for attribute in attributes)
+        return {one.full_name: one.checkpoint_key for one in attributes if counts[one.full_name] == 1}
+
     def _array(self, entry: Message) -> np.ndarray:
         if entry.slices:
             raise FrontendError("a variable that is stored in several parts is not supported")
@@ -67,11 +88,15 @@ class Checkpoint(Mapping[str, np.ndarray]):
         is_text = type_of(entry.dtype) is Type.string
         if not is_text and entry.size != math.prod(shape) * dtype.itemsize:
             raise FrontendError(f"{dtype} {list(shape)} has {entry.size} bytes")
+        data = self._data(entry)
+        found = text_array(_byte_strings(data, math.prod(shape))) if is_text else np.frombuffer(data, dtype)
+        return found.reshape(shape)
+
+    def _data(self, entry: Message) -> memoryview:
         shard = self._shard(entry.shard_id)
         if not 0 <= entry.offset <= len(shard) - entry.size:
             raise FrontendError("it ends after the end of its file, which is truncated")
-        data = shard[entry.offset : entry.offset + entry.size]
-        return (_texts(data, math.prod(shape)) if is_text else np.frombuffer(data, dtype)).reshape(shape)
+        return shard[entry.offset : entry.offset + entry.size]
 
     def _shard(self, number: int) -> memoryview:
         if not 0 <= number < self._shard_count:
@@ -84,7 +109,7 @@ class Checkpoint(Mapping[str, np.ndarray]):
         return Companion(self._prefix.with_name(f"{self._prefix.name}.{suffix}"), self._model).map()
 
 
-def _texts(data: memoryview, count: int) -> np.ndarray:
+def _byte_strings(data: memoryview, count: int) -> list[memoryview]:
     """Return strings, which are stored as their lengths, a checksum of the lengths, and their bytes."""
     if count > len(data):
         raise FrontendError(f"{count} strings have only {len(data)} bytes")
@@ -98,4 +123,4 @@ def _texts(data: memoryview, count: int) -> np.ndarray:
     ends = list(accumulate(lengths, initial=offset + _CHECKSUM_SIZE))
     if ends[-1] != len(data):
         raise FrontendError("the lengths of its strings do not add up to its size")
-    return text_array([data[begin:end] for begin, end in pairwise(ends)])
+    return [data[begin:end] for begin, end in pairwise(ends)]

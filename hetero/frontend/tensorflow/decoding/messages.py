@@ -65,6 +65,10 @@ META_GRAPH = Schema(
 )  # fmt: skip
 SAVED_MODEL = Schema("SavedModel", saved_model_schema_version=(1, "int"), meta_graphs=(2, [META_GRAPH]))
 
+SERIALIZED_TENSOR = Schema(
+    "SerializedTensor", name=(1, "string"), full_name=(2, "string"), checkpoint_key=(3, "string")
+)
+OBJECTS = Schema("TrackableObjectGraph", nodes=(1, [Schema("TrackableObject", attributes=(2, [SERIALIZED_TENSOR]))]))
 BUNDLE_HEADER = Schema("BundleHeaderProto", num_shards=(1, "int"), endianness=(2, "int"), version=(3, VERSIONS))
 BUNDLE_ENTRY = Schema(
     "BundleEntryProto", dtype=(1, "int"), shape=(2, SHAPE), shard_id=(3, "int"), offset=(4, "int"), size=(5, "int"),

@@ -57,7 +57,8 @@ def decode_meta_graph(
     model = TensorflowModel(graph, functions, initializers=_initializers(message, graph))
     if checkpoint is not None:
         keys = RestoredKeys(graph, functions, parse_reference(message.saver_def.restore_op_name).node)
-        model.variables = RestoredVariables(checkpoint, keys.variables)
+        # A Keras model is restored into variables of other names than those that its functions read.
+        model.variables = RestoredVariables(checkpoint, checkpoint.object_keys() | keys.variables)
         model.tables = RestoredTables(checkpoint, keys.tables)
     if assets:
         model.assets = assets

@@ -1,0 +1,1 @@
+"""Cases from scikit-learn, LightGBM and XGBoost."""
