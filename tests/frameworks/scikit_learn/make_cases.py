@@ -33,11 +33,11 @@ def scikit_learn() -> Iterator[tuple[str, Any]]:
     classifiers = {
         "logistic_regression": linear_model.LogisticRegression(), "svc": svm.SVC(),
         "svc_probability": svm.SVC(probability=True, random_state=0), "nu_svc": svm.NuSVC(nu=0.2, kernel="poly"),
-        "linear_svc": svm.LinearSVC(), "random_forest": ensemble.RandomForestClassifier(5, max_depth=4, random_state=0),
+        "linear_svc": svm.LinearSVC(), "random_forest": ensemble.RandomForestClassifier(n_estimators=5, max_depth=4, random_state=0),
         "gradient_boosting": ensemble.GradientBoostingClassifier(n_estimators=5, random_state=0),
         "decision_tree": tree.DecisionTreeClassifier(max_depth=4), "gaussian_nb": naive_bayes.GaussianNB(),
         "ada_boost": ensemble.AdaBoostClassifier(n_estimators=3, random_state=0),
-        "k_neighbors": neighbors.KNeighborsClassifier(3), "mlp": neural_network.MLPClassifier((5,), max_iter=50),
+        "k_neighbors": neighbors.KNeighborsClassifier(3), "mlp": neural_network.MLPClassifier(hidden_layer_sizes=(5,), max_iter=50),
         "sgd": linear_model.SGDClassifier(random_state=0),
         "pipeline": pipeline.make_pipeline(preprocessing.StandardScaler(), linear_model.LogisticRegression()),
     }  # fmt: skip
@@ -46,16 +46,16 @@ def scikit_learn() -> Iterator[tuple[str, Any]]:
             yield f"{name}_{kind}", model.fit(X, labels)
     regressors = {
         "linear_regression": linear_model.LinearRegression(), "svr": svm.SVR(), "nu_svr": svm.NuSVR(kernel="sigmoid"),
-        "random_forest_regressor": ensemble.RandomForestRegressor(4, max_depth=4, random_state=0),
-        "extra_trees_regressor": ensemble.ExtraTreesRegressor(4, max_depth=4, random_state=0),
-        "mlp_regressor": neural_network.MLPRegressor((5,), max_iter=50), "lasso": linear_model.Lasso(0.1),
+        "random_forest_regressor": ensemble.RandomForestRegressor(n_estimators=4, max_depth=4, random_state=0),
+        "extra_trees_regressor": ensemble.ExtraTreesRegressor(n_estimators=4, max_depth=4, random_state=0),
+        "mlp_regressor": neural_network.MLPRegressor(hidden_layer_sizes=(5,), max_iter=50), "lasso": linear_model.Lasso(0.1),
     }  # fmt: skip
     for name, model in regressors.items():
         yield name, model.fit(X, REAL)
     for name, model in {
         "one_class_svm": svm.OneClassSVM(), "k_means": cluster.KMeans(3, random_state=0),
-        "isolation_forest": ensemble.IsolationForest(4, random_state=0), "pca": decomposition.PCA(2),
-        "poly_features": preprocessing.PolynomialFeatures(2), "k_bins": preprocessing.KBinsDiscretizer(3),
+        "isolation_forest": ensemble.IsolationForest(n_estimators=4, random_state=0), "pca": decomposition.PCA(2),
+        "poly_features": preprocessing.PolynomialFeatures(2), "k_bins": preprocessing.KBinsDiscretizer(3, encode="ordinal"),
     }.items():  # fmt: skip
         yield name, model.fit(X)
 
