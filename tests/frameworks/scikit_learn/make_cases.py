@@ -15,8 +15,20 @@ from lightgbm import LGBMClassifier, LGBMRegressor
 from onnxmltools.convert.common.data_types import FloatTensorType as MlFloats
 from skl2onnx import to_onnx
 from skl2onnx.common.data_types import DictionaryType, FloatTensorType, StringTensorType
-from sklearn import cluster, decomposition, ensemble, feature_extraction, linear_model, naive_bayes, neighbors
-from sklearn import neural_network, pipeline, preprocessing, svm, tree
+from sklearn import (
+    cluster,
+    decomposition,
+    ensemble,
+    feature_extraction,
+    linear_model,
+    naive_bayes,
+    neighbors,
+    neural_network,
+    pipeline,
+    preprocessing,
+    svm,
+    tree,
+)
 from xgboost import XGBClassifier, XGBRegressor
 
 RNG = np.random.default_rng(0)
@@ -33,11 +45,13 @@ def scikit_learn() -> Iterator[tuple[str, Any]]:
     classifiers = {
         "logistic_regression": linear_model.LogisticRegression(), "svc": svm.SVC(),
         "svc_probability": svm.SVC(probability=True, random_state=0), "nu_svc": svm.NuSVC(nu=0.2, kernel="poly"),
-        "linear_svc": svm.LinearSVC(), "random_forest": ensemble.RandomForestClassifier(n_estimators=5, max_depth=4, random_state=0),
+        "linear_svc": svm.LinearSVC(),
+        "random_forest": ensemble.RandomForestClassifier(n_estimators=5, max_depth=4, random_state=0),
         "gradient_boosting": ensemble.GradientBoostingClassifier(n_estimators=5, random_state=0),
         "decision_tree": tree.DecisionTreeClassifier(max_depth=4), "gaussian_nb": naive_bayes.GaussianNB(),
         "ada_boost": ensemble.AdaBoostClassifier(n_estimators=3, random_state=0),
-        "k_neighbors": neighbors.KNeighborsClassifier(3), "mlp": neural_network.MLPClassifier(hidden_layer_sizes=(5,), max_iter=50),
+        "k_neighbors": neighbors.KNeighborsClassifier(3),
+        "mlp": neural_network.MLPClassifier(hidden_layer_sizes=(5,), max_iter=50),
         "sgd": linear_model.SGDClassifier(random_state=0),
         "pipeline": pipeline.make_pipeline(preprocessing.StandardScaler(), linear_model.LogisticRegression()),
     }  # fmt: skip
@@ -48,14 +62,16 @@ def scikit_learn() -> Iterator[tuple[str, Any]]:
         "linear_regression": linear_model.LinearRegression(), "svr": svm.SVR(), "nu_svr": svm.NuSVR(kernel="sigmoid"),
         "random_forest_regressor": ensemble.RandomForestRegressor(n_estimators=4, max_depth=4, random_state=0),
         "extra_trees_regressor": ensemble.ExtraTreesRegressor(n_estimators=4, max_depth=4, random_state=0),
-        "mlp_regressor": neural_network.MLPRegressor(hidden_layer_sizes=(5,), max_iter=50), "lasso": linear_model.Lasso(0.1),
+        "mlp_regressor": neural_network.MLPRegressor(hidden_layer_sizes=(5,), max_iter=50),
+        "lasso": linear_model.Lasso(0.1),
     }  # fmt: skip
     for name, model in regressors.items():
         yield name, model.fit(X, REAL)
     for name, model in {
         "one_class_svm": svm.OneClassSVM(), "k_means": cluster.KMeans(3, random_state=0),
         "isolation_forest": ensemble.IsolationForest(n_estimators=4, random_state=0), "pca": decomposition.PCA(2),
-        "poly_features": preprocessing.PolynomialFeatures(2), "k_bins": preprocessing.KBinsDiscretizer(3, encode="ordinal"),
+        "poly_features": preprocessing.PolynomialFeatures(2),
+        "k_bins": preprocessing.KBinsDiscretizer(3, encode="ordinal"),
     }.items():  # fmt: skip
         yield name, model.fit(X)
 
