@@ -67,6 +67,15 @@ def best_labels(scores: Output, labels: np.ndarray) -> Output:
     return ops.Gather(Constant(labels), ops.Squeeze(best, int64([1])), int64(0)).output(0)
 
 
+def second_if_positive(scores: Output, labels: np.ndarray) -> Output:
+    """Return the label ``[rows]`` of the second of two classes if its score is above 0, as ONNX Runtime does for trees.
+
+    ONNX itself says that the label is that of the highest score. Exporters write the scores of one class only.
+    """
+    is_second = ops.Greater(ops.Gather(scores, int64(1), int64(1)), scalar_like(scores, 0))
+    return ops.Gather(Constant(labels), ops.Convert(is_second, "i64"), int64(0)).output(0)
+
+
 def binary_classes(
     score: Output, labels: np.ndarray, transform: str, threshold: float, is_probability: bool
 ) -> tuple[Output, Output]:

@@ -14,6 +14,7 @@ from hetero.frontend.onnx.translators.machine_learning.scores import (
     binary_classes,
     class_labels,
     post_transform,
+    second_if_positive,
 )
 from hetero.frontend.translation.node_context import REQUIRED
 from hetero.frontend.translation.translators import Translation
@@ -98,7 +99,8 @@ def tree_ensemble_classifier(node: OnnxNodeContext) -> Translation:
         is_probability = bool((leaves.weights >= 0).all())
         return binary_classes(score, labels, transform, 0.5 if is_probability else 0, is_probability)
     scores = _add_base_values(node, _scores(node, leaves, len(labels), "SUM"), len(labels))
-    return best_labels(scores, labels), post_transform(scores, transform)
+    best = second_if_positive(scores, labels) if len(labels) == 2 else best_labels(scores, labels)
+    return best, post_transform(scores, transform)
 
 
 def _leaf_weights(node: OnnxNodeContext, prefix: str, ids: str) -> _LeafWeights:
