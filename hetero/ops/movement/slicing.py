@@ -332,13 +332,21 @@ def _sliced_exactly(length: Dimension, start: int, stop: int, step: int) -> Dime
 
 
 def bounds_of(source: Output, count: int) -> list[Bound]:
-    """Return the values of a 1-D input as far as they are known; ``count`` times None if none is known.
+    """Return the values of a 1-D input as far as they are known, also of the parts of a Concat; None for others.
 
     Raises GraphError if there are more than any operation accepts.
     """
     if count > MAX_OUTPUTS:
         source.node.fail(f"it holds {count} bounds or lengths, only up to {MAX_OUTPUTS} are possible")
-    return [None] * count if source.value is None else source.value.reshape(-1).tolist()
+    if source.value is not None:
+        return source.value.reshape(-1).tolist()
+    parts = source.node.input_values() if source.node.get_type_name() == "Concat" else []
+    shapes = [part.partial_shape for part in parts]
+    if all(shape.is_static and len(shape) == 1 for shape in shapes):
+        lengths = [shape.to_shape()[0] for shape in shapes]
+        if sum(lengths) == count:
+            return [bound for part, length in zip(parts, lengths) for bound in bounds_of(part, length)]
+    return [None] * count
 
 
 def split_axis(node: Op) -> int | None:

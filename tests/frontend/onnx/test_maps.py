@@ -157,3 +157,6 @@ def test_maps_are_written(tmp_path):
     save_onnx(hetero.Core().read_model(proto), tmp_path / "m.onnx")
     written = run_onnxruntime(str(tmp_path / "m.onnx"), {"x": P})
     assert written["maps"] == run_onnxruntime(proto, {"x": P})["maps"]
+    vectorizer = map_model("DictVectorizer", STRING, FLOAT, string_vocabulary=["a", "b", "c"])
+    save_onnx(hetero.Core().read_model(vectorizer), tmp_path / "m.onnx")
+    assert run_onnxruntime(str(tmp_path / "m.onnx"), {"x": WORDS})["y"].tolist() == [[1.5, 0, -2.5]]

@@ -50,7 +50,8 @@ NOT_WRITTEN = {
         "EmbeddingBagOffsets", "EmbeddingBagOffsetsSum", "EmbeddingSegmentsSum", "ErfInv",
         "ExperimentalDetectronPriorGridGenerator", "ExperimentalDetectronROIFeatureExtractor",
         "ExperimentalDetectronTopKROIs", "ExtractImagePatches", "FakeConvert", "GatherTree", "GroupedMatMul",
-        "I420toBGR", "I420toRGB", "ISTFT", "Inverse", "NV12toBGR", "NV12toRGB", "PSROIPooling", "PriorBox",
+        "I420toBGR", "I420toRGB", "ISTFT", "Inverse", "NV12toBGR", "NV12toRGB", "PSROIPooling", "PairwiseCoupling",
+        "PriorBox",
         "PriorBoxClustered", "PriorBoxV1", "ROIAlignRotated", "ROIAlignV3", "RegionYolo", "ReorgYolo", "SegmentMax",
     ],
 }  # fmt: skip

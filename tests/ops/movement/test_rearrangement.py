@@ -4,6 +4,7 @@ import numpy as np
 import openvino
 import pytest
 
+from hetero import opset16 as ops
 from tests.ops.oracle import Data, Unknown, both_refuse, in_hetero, run, same_results, same_shapes, through_ir
 
 I64 = np.int64
@@ -114,3 +115,13 @@ REFUSED = [
 def test_what_cannot_be(case):
     name, opset, *arguments = case
     both_refuse(name, *arguments, opset=opset)
+
+
+def test_pads_that_are_known_in_part():
+    """Pads of the spatial axes that the model computes leave the lengths of the others known."""
+    data, pads = (ops.parameter(shape, kind) for shape, kind in (([2, -1, 6, 3], np.float32), ([2], I64)))
+    padded = ops.concat([ops.constant(I64([0])), pads, ops.constant(I64([0]))], 0)
+    blocks = ops.constant(I64([1, 2, 3, 1]))
+    assert str(ops.space_to_batch(data, blocks, padded, padded).output(0).partial_shape) == "[12,?,2..,3]"
+    moved = ops.batch_to_space(ops.parameter([12, -1, 6, 3]), blocks, padded, padded)
+    assert str(moved.output(0).partial_shape) == "[2,?,..18,3]"

@@ -39,6 +39,16 @@ def zip_map(node: NodeWriter) -> str:
     return node.add("ZipMap", node.input(0), domain=_ML, **{labels: keys.tolist()})
 
 
+@emitter(ops.MapToTensor)
+def map_to_tensor(node: NodeWriter) -> str:
+    kind = node.op.input_value(0).element_type
+    if node.op.get_input_size() < 2 or getattr(kind, "element_type", None) is not node.op.element_type:
+        raise NotInOnnx("other values than those of keys, in their own type")
+    keys = node.known(1)
+    vocabulary = "string_vocabulary" if keys.dtype.kind == "U" else "int64_vocabulary"
+    return node.add("DictVectorizer", node.input(0), domain=_ML, **{vocabulary: keys.tolist()})
+
+
 _AGGREGATES = ("average", "sum", "min", "max")
 
 
