@@ -133,12 +133,15 @@ def split_at_any(node: TensorflowNodeContext) -> Translation:
     value, delimiter = node.get_input(0), str(node.get_values_from_const_input(1))
     if not delimiter:
         return _split_bytes(value)
-    # Each delimiter becomes the first one.
-    marked = ops.RegexReplace(value, f"[{re.escape(delimiter)}]", re.escape(delimiter[0]))
-    parts = ops.StringSplit(marked, delimiter[0])
-    if not node.get_attribute("skip_empty", True, bool):
-        return _as_sparse(value, parts)
-    is_part = ops.NotEqual(parts.output(0), np.array("")).output(0)
+    # Each delimiter becomes the first one, a backslash of which is escaped in a rewrite.
+    rewrite = delimiter[0].replace("\\", "\\\\")
+    parts = ops.StringSplit(ops.RegexReplace(value, f"[{re.escape(delimiter)}]", rewrite), delimiter[0])
+    if node.get_attribute("skip_empty", True, bool):
+        is_part = ops.NotEqual(parts.output(0), np.array("")).output(0)
+    else:  # an empty string still has no parts
+        is_part = ops.LogicalAnd(
+            _are_parts(parts), ops.Unsqueeze(ops.NotEqual(value, np.array("")), int64([1]))
+        ).output(0)
     places = ops.CumSum(convert_to(is_part, Type.i64), int64(1), True)
     found = ops.Transpose(ops.NonZero(is_part), int64([1, 0]))
     row = ops.Slice(found, int64([0]), int64([1]), int64([1]), int64([1]))
@@ -164,10 +167,14 @@ def _sparse_shape(value: Output, counts: Op | Output) -> Op:
     return ops.Concat([reshape(axis_length(value, 0), (1,)), longest], 0)
 
 
+def _are_parts(parts: Op) -> Op:
+    """Return where the rows of a split are parts, not padding."""
+    return ops.Less(arange(axis_length(parts.output(0), 1)), ops.Unsqueeze(parts.output(1), int64([1])))
+
+
 def _as_sparse(value: Output, parts: Op) -> list[Op | Output]:
     columns = axis_length(parts.output(0), 1)
-    is_part = ops.Less(arange(columns), ops.Unsqueeze(parts.output(1), int64([1])))
-    indices = ops.Transpose(ops.NonZero(is_part), int64([1, 0]))
+    indices = ops.Transpose(ops.NonZero(_are_parts(parts)), int64([1, 0]))
     shape = ops.Concat([reshape(axis_length(value, 0), (1,)), reshape(columns, (1,))], 0)
     return [indices, ops.GatherND(parts.output(0), indices), shape]
 
