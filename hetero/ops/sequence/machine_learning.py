@@ -49,8 +49,9 @@ class MapToTensor(Op):
 
 
 class PairwiseCoupling(Op):
-    """Probabilities of classes ``[rows, classes]`` from those of each class against each ``[rows, classes, classes]``.
+    """Probabilities of classes ``[rows, classes]`` from ``pairwise`` ones, of each class against each.
 
+    Input: ``pairwise`` ``[rows, classes, classes]``, the probability of the first class where only two are possible.
     Source: T.-F. Wu, C.-J. Lin, R. C. Weng, Probability Estimates for Multi-class Classification by Pairwise Coupling
     (2004), second method, as in libsvm: iterations until no class is off by more than 0.005 / classes, at most 100 or
     the number of classes.
