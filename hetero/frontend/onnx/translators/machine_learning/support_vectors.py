@@ -98,8 +98,9 @@ def svm_classifier(node: OnnxNodeContext) -> Translation:
         return best, post_transform(scores, transform)
     if transform in ("NONE", "LOGISTIC"):
         return best, post_transform(ops.Concat([ops.Negative(scores), scores], 1).output(0), transform)
-    # ONNX Runtime takes the score for a probability, which needs no other transform.
-    return best, ops.Concat([ops.Subtract(scalar_like(scores, 1), scores), scores], 1)
+    # ONNX Runtime takes the score for a probability, which only PROBIT transforms.
+    both = ops.Concat([ops.Subtract(scalar_like(scores, 1), scores), scores], 1).output(0)
+    return best, post_transform(both, transform if transform == "PROBIT" else "NONE")
 
 
 def _pair_scores(node: OnnxNodeContext, counts: np.ndarray, pairs: list[tuple[int, int]]) -> Output:
