@@ -23,6 +23,8 @@ def drop_dependent(model: Model, result: QueryResult, query: Query) -> None:
         name = node.friendly_name
         if name not in result or is_terminal(node) or not node.outputs() or all(map(_is_known, node.outputs())):
             continue
+        if getattr(node, "variable_info", None) is not None:
+            continue  # devices judge the operations of a variable together
         alone = _alone(node)
         if alone is not None and name not in query(alone):
             result.refuse_alone([name])
@@ -35,14 +37,16 @@ def operations_with_readers(model: Model, transformed: Model, query: Query) -> s
     """
     if not any(node.bodies for node in model.get_ordered_ops()):
         return set()
-    nodes = transformed.get_ordered_ops()
+    operations, nodes = model.get_ordered_ops(), transformed.get_ordered_ops()
     kept = {name for node in nodes for name in original_names(node)}
     with_bodies = {name for node in nodes if node.bodies for name in original_names(node)}
     unread: dict[Node, None] = {}
-    for node in reversed(model.get_ordered_ops()):
+    inside = set(operations)
+    for node in reversed(operations):
         if is_terminal(node) or node.friendly_name in kept:
             continue
-        readers = [target.node for output in node.outputs() for target in output.get_target_inputs()]
+        targets = [target.node for output in node.outputs() for target in output.get_target_inputs()]
+        readers = [reader for reader in targets if reader in inside]
         if readers and all(r in unread or (r.bodies and r.friendly_name not in with_bodies) for r in readers):
             unread[node] = None
     models = {node.friendly_name: _alone(node) for node in unread}
@@ -54,8 +58,8 @@ def _is_known(output: Output) -> bool:
 
 
 def _alone(node: Node) -> Model | None:
-    """Return a model of a node alone, None if it has bodies or variables, which devices judge as a whole."""
-    if node.bodies or getattr(node, "variable_info", None) is not None:
+    """Return a model of a node alone, None if it has bodies, which devices judge as a whole."""
+    if node.bodies:
         return None
     inputs: dict[Output, Node] = {}
     for value in node.input_values():

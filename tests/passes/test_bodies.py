@@ -108,6 +108,41 @@ def test_an_input_of_a_branch_never_taken_runs_where_its_if_does():
         core.compile_model(model, "HETERO:A,B", {"AFFINITIES": {"subtract": "A", "if": "B"}})
 
 
+def test_a_query_counts_the_readers_in_the_model_alone():
+    """A node that is made of a value and read by no Result is not in the model."""
+    model = branches(np.bool_(True))
+    subtract = next(node for node in model.get_ops() if node.friendly_name == "subtract")
+    ops.Exp(subtract.output(0))
+    core = core_with(A=PickyPlugin(lambda node: node.type_info.name != "Subtract"))
+    assert "subtract" not in core.query_model(model, "A")
+
+
+def test_a_variable_that_a_branch_never_taken_reads_runs_where_its_if_does():
+    """A leaves out the ReadValue, which it does not support, and its other readers, which B's If would read."""
+    x, taken, other = (Parameter(Type.f32, [1, 3], name=name) for name in ("x", "taken", "other"))
+    results = [ops.Result(ops.Add(taken, np.float32(1))), ops.Result(ops.Abs(other))]
+    node = ops.If(np.bool_(True), name="if")
+    node.set_then_body(Model([results[0]], [taken]))
+    node.set_else_body(Model([results[1]], [other]))
+    state = ops.ReadValue(np.zeros([1, 3], np.float32), "v", name="read")
+    node.set_input(x.output(0), taken, None)
+    node.set_input(ops.Relu(state, name="relu").output(0), None, other)
+    sums = ops.Tanh(node.set_output(*results), name="tanh")
+    model = Model([sums], [x], "state", sinks=[ops.Assign(sums, "v", name="assign")])
+    core = core_with(A=PickyPlugin(lambda node: node.type_info.name != "ReadValue"), B=PickyPlugin())
+    assert "read" not in core.query_model(model, "A")
+    for pins in ({}, {"if": "B"}, {"relu": "A", "if": "B"}, {"if": "A"}):
+        queried = core.query_model(model, "HETERO:A,B", {"AFFINITIES": pins})
+        compiled = core.compile_model(model, "HETERO:A,B", {"AFFINITIES": pins})
+        report = compiled.get_property("PLACEMENT_REPORT")
+        devices = {o.name: o.device for o in report.operations}
+        assert devices == {name: queried[name] for name in devices}
+        assert devices["read"] == devices["assign"] == ("B" if pins.get("if") == "B" else "A")
+        assert not report.failures
+        row = np.float32([[1, -2, 3]])
+        np.testing.assert_allclose(compiled(row)[0], np.tanh(row + 1), rtol=1e-6)
+
+
 def test_a_branch_that_returns_its_input():
     text = (
         "(float[2] x) => (float[2] y) { n = Size (x) two = Constant <value_int = 2> () c = Equal (n, two) y = If (c) <"

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hetero.dispatch.devices import EstimateError, Failure, ListedDevice, named, names_of
-from hetero.dispatch.placement.affinity import Assignment, Candidates, Placement, Strategy, find_groups, place
+from hetero.dispatch.placement.affinity import Assignment, Candidates, Placed, Placement, Strategy, find_groups, place
 from hetero.graph import Model, Node, Output, is_terminal
 from hetero.graph.rt_info import AFFINITY
 from hetero.ops.checks import MAX_VALUE_SIZE
@@ -215,8 +215,20 @@ def _needed_elsewhere(placement: Placement, queries: Mapping[str, QueryResult]) 
     """Return, by device name, the operations that it supports only with their readers, which are on another device."""
     lost: dict[str, list[str]] = {}
     for node, where in placement.placed.items():
-        if node.friendly_name in queries[where.device.name].with_readers:
-            readers = {target.node for value in node.outputs() for target in value.get_target_inputs()}
-            if any(r in placement.placed and placement.placed[r].device is not where.device for r in readers):
-                lost.setdefault(where.device.name, []).append(node.friendly_name)
+        if node.friendly_name in queries[where.device.name].with_readers and _is_read_elsewhere(node, placement.placed):
+            lost.setdefault(where.device.name, []).append(node.friendly_name)
     return lost
+
+
+def _is_read_elsewhere(node: Node, placed: Mapping[Node, Placed]) -> bool:
+    """Return whether another device reads a node, or what the node's own device computes of it outside of bodies."""
+    waiting, seen = [node], {node}
+    while waiting:
+        current = waiting.pop()
+        readers = {target.node for value in current.outputs() for target in value.get_target_inputs()} & placed.keys()
+        if any(placed[reader].device is not placed[node].device for reader in readers):
+            return True
+        new = {reader for reader in readers - seen if not reader.bodies}
+        seen |= new
+        waiting += new
+    return False
