@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from hetero import Core, Type
+from hetero import Core, InferRequest, Type
 from hetero.conformance.operations import FLOATS, INTEGERS, OPERATIONS, OperationCase
 from hetero.conformance.samples import TOLERANCES, check_refusal, supports
 from hetero.system.errors import GraphError, UnsupportedValueError
@@ -166,25 +166,45 @@ def _strided(operation: OperationCase, kind: Type) -> Cell:
     return Cell(operation, kind, "strided", tuple(arrays))
 
 
-def run_cell(core: Core, device: str, cell: Cell, dynamic: bool) -> bool:
-    """Assert that a device is right in a cell, twice with equal bits. Return False if it refuses the cell instead.
+class CellRunner:
+    """Runs cells on a device. ``dynamic``: all dimensions of the models' inputs are dynamic.
 
-    It refuses by its query, or by an UnsupportedValueError, after which HETERO goes on with the next device.
-    ``dynamic``: all dimensions of the model's inputs are dynamic.
+    Cells of the same operation, element type and input shapes share a compiled model; if dynamic, also those of the
+    same ranks, so that inferences of a model have inputs of many shapes.
     """
-    model = cell.operation.model(cell.kind, dynamic)
-    if not supports(core, model, device):
-        check_refusal(core, model, device)
-        return False
-    request = core.compile_model(model, device).create_infer_request()
-    try:
-        first = [np.array(result) for result in request.infer(list(cell.arrays)).to_tuple()]
-    except UnsupportedValueError:
-        return False
-    assert_right(cell, first)
-    for one, other in zip(first, request.infer(list(cell.arrays)).to_tuple(), strict=True):
-        assert one.tobytes() == np.asarray(other).tobytes(), "two inferences with the same inputs differ"
-    return True
+
+    def __init__(self, core: Core, device: str, dynamic: bool) -> None:
+        self._core, self._device, self._dynamic = core, device, dynamic
+        self._requests: dict[tuple[Any, ...], InferRequest | None] = {}
+
+    def run(self, cell: Cell) -> bool:
+        """Assert that the device is right in a cell, twice with equal bits. Return False if it refuses the cell.
+
+        It refuses by its query, or by an UnsupportedValueError, after which HETERO goes on with the next device.
+        """
+        shapes = cell.operation.shapes
+        key = (cell.operation.name, cell.kind, tuple(map(len, shapes)) if self._dynamic else shapes)
+        if key not in self._requests:
+            self._requests[key] = self._request(cell)
+        request = self._requests[key]
+        if request is None:
+            return False
+        try:
+            first = [np.array(result) for result in request.infer(list(cell.arrays)).to_tuple()]
+        except UnsupportedValueError:
+            return False
+        assert_right(cell, first)
+        for one, other in zip(first, request.infer(list(cell.arrays)).to_tuple(), strict=True):
+            assert one.tobytes() == np.asarray(other).tobytes(), "two inferences with the same inputs differ"
+        return True
+
+    def _request(self, cell: Cell) -> InferRequest | None:
+        """Return a request of the model of a cell, None if the device refuses it."""
+        model = cell.operation.model(cell.kind, self._dynamic)
+        if supports(self._core, model, self._device):
+            return self._core.compile_model(model, self._device).create_infer_request()
+        check_refusal(self._core, model, self._device)
+        return None
 
 
 def assert_right(cell: Cell, results: Sequence[np.ndarray]) -> None:

@@ -134,8 +134,6 @@ class Compiled(TemplateCompiledModel):
     def get_runtime_model(self):
         if self.plugin.fault == "refuses a feature by a wrong error":
             raise NotImplementedError("not yet")
-        if self.plugin.fault == "refuses a feature without its name":
-            raise NotSupportedError("not yet")
         model = super().get_runtime_model()
         if self.plugin.fault == "tells a wrong runtime model":
             for node in model.get_ordered_ops():
@@ -279,9 +277,6 @@ FAULTS = {
         "features::test_feature_works_or_is_reported_as_unsupported[export and import]"
     ],
     "refuses a feature by a wrong error": [
-        "features::test_feature_works_or_is_reported_as_unsupported[runtime models]"
-    ],
-    "refuses a feature without its name": [
         "features::test_feature_works_or_is_reported_as_unsupported[runtime models]"
     ],
     "tells a wrong runtime model": ["runtime_model::test_it_executes_all_operations_from_inputs_to_outputs"],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Core, Type
-from hetero.conformance.hard_values import assert_right, cells, run_cell
+from hetero.conformance.hard_values import CellRunner, assert_right, cells
 from tests.devices import ENGINES, GPUS
 from tests.tiers import in_sample
 
@@ -25,7 +25,7 @@ def sampled(device):
 @pytest.mark.own_sample
 @pytest.mark.parametrize(("device", "cell", "dynamic"), [case for device in ONE_IN for case in sampled(device)])
 def test_device_is_right_or_refuses(device, cell, dynamic):
-    run_cell(CORE, device, cell, dynamic)
+    CellRunner(CORE, device, dynamic).run(cell)
 
 
 def test_each_cell_has_inputs_or_a_reason():

@@ -6,7 +6,7 @@ A test runs all cells of an operation and an element type; cells are made when i
 import pytest
 
 from hetero import Core, Type
-from hetero.conformance.hard_values import cells_of, run_cell
+from hetero.conformance.hard_values import CellRunner, cells_of
 from hetero.conformance.operations import OPERATIONS, OperationCase
 from hetero.conformance.report import Record, record_case
 
@@ -28,12 +28,13 @@ def core() -> Core:
 def test_hard_values(
     core: Core, device: str, operation: OperationCase, kind: Type, dynamic: bool, record_property: Record
 ) -> None:
+    runner = CellRunner(core, device, dynamic)
     errors: dict[str, Exception] = {}
     for cell in cells_of(operation, kind):
         if cell.arrays:
             supported = True
             try:
-                supported = run_cell(core, device, cell, dynamic)
+                supported = runner.run(cell)
             except Exception as error:
                 errors[cell.name] = error
             works = [kind.to_string()] if supported else []
