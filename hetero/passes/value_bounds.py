@@ -1,7 +1,8 @@
 """Bounds of real values: which of them are finite if the inputs of the model are ordinary numbers.
 
 The bound of a value that may be NaN for some numbers, such as a quotient, is infinity. A bound above LARGEST is that of
-a value that may be too large for f32, as the sums of deep networks by the worst case.
+a value that may be too large for f32, as the sums of deep networks by the worst case; so is that of what is computed
+from it, as it may be infinite or NaN.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def value_bounds(
     With ``is_trained`` layers let values grow only by what exceeds a usual gain, as the values of trained networks stay
     far below the worst case.
     """
-    bounds = _Bounds(largest_input, derive, limit, is_trained)
+    bounds = ValueBounds(largest_input, derive, limit=limit, is_trained=is_trained)
     bounds.add(model)
     return bounds.largest
 
@@ -86,8 +87,12 @@ def is_ordinary(array: np.ndarray, largest_norm: float) -> bool:
         return bool(np.dot(flat, flat) <= largest_norm * largest_norm)
 
 
-class _Bounds:
-    def __init__(self, largest_input: float, derive: Derive, limit: float, is_trained: bool) -> None:
+class ValueBounds:
+    """The bounds of values so far, as ``value_bounds`` returns them."""
+
+    def __init__(
+        self, largest_input: float, derive: Derive, *, limit: float = math.inf, is_trained: bool = False
+    ) -> None:
         self._largest_input, self.derive, self._limit, self._is_trained = largest_input, derive, limit, is_trained
         self.largest: dict[Output, float] = {}
         #: Numbers that no element is below.
@@ -95,18 +100,24 @@ class _Bounds:
 
     def add(self, graph: Model, *, is_body: bool = False) -> None:
         for node in graph.get_ordered_ops():
-            if isinstance(node, MultiSubGraphOp):
-                self._add_bodies(node)
-            elif not (is_body and isinstance(node, Parameter)):
-                largest = self._largest(node)
-                for value in node.outputs():
-                    self._set(value, largest)
+            if not (is_body and isinstance(node, Parameter)):
+                self.add_node(node)
+
+    def add_node(self, node: Node) -> None:
+        """Add the bounds of a node's outputs from those of its inputs."""
+        if isinstance(node, MultiSubGraphOp):
+            self._add_bodies(node)
+        else:
+            largest = self._largest(node)
+            for value in node.outputs():
+                self.set(value, largest)
 
     def grown(self, bound: float, gain: float) -> float:
         """Return the bound of the results of a layer from that of its data."""
         return bound * (max(1.0, gain / _USUAL_GAIN) if self._is_trained else gain)
 
-    def _set(self, value: Output, largest: float) -> None:
+    def set(self, value: Output, largest: float) -> None:
+        """Set the bound of a value that is a number, as far as its type allows that."""
         if isinstance(value.node, Constant):
             self.largest[value], self.least[value] = largest, self.derive(value.node.data, _minimum)
         elif is_integral(value):  # never NaN, but sums wrap around
@@ -126,7 +137,7 @@ class _Bounds:
                 if not isinstance(entry, MergedInputDescription)
             }
             for index, parameter in enumerate(body.parameters):
-                self._set(parameter.output(0), sources.get(index, math.inf))
+                self.set(parameter.output(0), sources.get(index, math.inf))
             self.add(body, is_body=True)
         # A loop without iterations returns what it begins with.
         initial = [] if isinstance(node, If) else [self.largest[value] for value in node.input_values()]
@@ -137,7 +148,7 @@ class _Bounds:
                 for entry in written
                 if entry.output_index == value.index
             ]
-            self._set(value, max([*results, *initial]))
+            self.set(value, max([*results, *initial]))
 
     def _largest(self, node: Node) -> float:
         """Return a bound of the results of a node."""
@@ -148,6 +159,10 @@ class _Bounds:
         inputs = [self.largest[source] for source in node.input_values()]
         if not inputs or math.inf in inputs:
             return math.inf
+        largest = self._by_rule(node, inputs)
+        return max(largest, *inputs) if max(inputs) > LARGEST else largest
+
+    def _by_rule(self, node: Node, inputs: Sequence[float]) -> float:
         if type(node) in _MOVEMENTS or type(node) in _SHRINKING:
             return inputs[0]
         if type(node) in _UP_TO_1:
@@ -193,7 +208,7 @@ def _least_magnitude(array: np.ndarray) -> float:
     return float(np.nan_to_num(np.abs(_numbers(array)), nan=0).min()) if array.size else 0.0
 
 
-def _product(node: Any, inputs: Sequence[float], bounds: _Bounds) -> float:
+def _product(node: Any, inputs: Sequence[float], bounds: ValueBounds) -> float:
     """Return the bound of the data times the largest sum of the magnitudes of weights of a result."""
     weights = constant_array(node.input_value(1))
     if weights is not None:
@@ -254,39 +269,39 @@ def _count(node: Any) -> float:
     return math.prod(_length(shape[axis]) for axis in (range(len(shape)) if axes is None else axes))
 
 
-def _sum(node: Any, inputs: Sequence[float], bounds: _Bounds) -> float:
+def _sum(node: Any, inputs: Sequence[float], bounds: ValueBounds) -> float:
     return sum(inputs)
 
 
-def _maximum(node: Any, inputs: Sequence[float], bounds: _Bounds) -> float:
+def _maximum(node: Any, inputs: Sequence[float], bounds: ValueBounds) -> float:
     return max(inputs)
 
 
-def _clamped(node: Any, inputs: Sequence[float], bounds: _Bounds) -> float:
+def _clamped(node: Any, inputs: Sequence[float], bounds: ValueBounds) -> float:
     return min(inputs[0], float(max(abs(node.min_value), abs(node.max_value))))
 
 
-def _padded(node: Any, inputs: Sequence[float], bounds: _Bounds) -> float:
+def _padded(node: Any, inputs: Sequence[float], bounds: ValueBounds) -> float:
     return max(inputs[0], inputs[3] if len(inputs) > 3 else 0.0)
 
 
-def _quotient(node: Any, inputs: Sequence[float], bounds: _Bounds) -> float:
+def _quotient(node: Any, inputs: Sequence[float], bounds: ValueBounds) -> float:
     divisor = node.input_value(1)
     array = constant_array(divisor)
     least = bounds.least[divisor] if array is None else float(bounds.derive(array, _least_magnitude))
     return bounds.grown(inputs[0], 1 / least) if least >= _LEAST_DIVISOR else math.inf
 
 
-def _root(node: Any, inputs: Sequence[float], bounds: _Bounds) -> float:
+def _root(node: Any, inputs: Sequence[float], bounds: ValueBounds) -> float:
     return math.sqrt(inputs[0]) if bounds.least[node.input_value(0)] >= 0 else math.inf
 
 
-def _logarithm(node: Any, inputs: Sequence[float], bounds: _Bounds) -> float:
+def _logarithm(node: Any, inputs: Sequence[float], bounds: ValueBounds) -> float:
     least = bounds.least[node.input_value(0)]
     return math.inf if least < _LEAST_DIVISOR else max(abs(math.log(least)), abs(math.log(inputs[0])))
 
 
-def _sum_of_elements(node: Any, inputs: Sequence[float], bounds: _Bounds) -> float:
+def _sum_of_elements(node: Any, inputs: Sequence[float], bounds: ValueBounds) -> float:
     return inputs[0] * _count(node)
 
 
@@ -295,11 +310,11 @@ def _is_square(node: Any) -> bool:
     return exponent is not None and bool((exponent == 2).all())
 
 
-def _power(node: Any, inputs: Sequence[float], bounds: _Bounds) -> float:
+def _power(node: Any, inputs: Sequence[float], bounds: ValueBounds) -> float:
     return inputs[0] ** 2 if _is_square(node) else math.inf
 
 
-def _normalized(node: Any, inputs: Sequence[float], bounds: _Bounds) -> float:
+def _normalized(node: Any, inputs: Sequence[float], bounds: ValueBounds) -> float:
     """A difference to a mean divided by a standard deviation is at most the root of the number of elements."""
     count = _count(node)
     if not getattr(node, "normalize_variance", True):
@@ -307,7 +322,7 @@ def _normalized(node: Any, inputs: Sequence[float], bounds: _Bounds) -> float:
     return math.sqrt(count) if count * inputs[0] * inputs[0] < LARGEST and getattr(node, "eps", 1) > 0 else math.inf
 
 
-def _batch_normalized(node: Any, inputs: Sequence[float], bounds: _Bounds) -> float:
+def _batch_normalized(node: Any, inputs: Sequence[float], bounds: ValueBounds) -> float:
     data, gamma, beta, mean, _ = inputs
     variance = bounds.least[node.input_value(4)]
     if variance < 0 or variance + node.epsilon < _LEAST_DIVISOR:
@@ -315,7 +330,7 @@ def _batch_normalized(node: Any, inputs: Sequence[float], bounds: _Bounds) -> fl
     return bounds.grown(data + mean, gamma / math.sqrt(variance + node.epsilon)) + beta
 
 
-def _recurrent(node: Any, inputs: Sequence[float], bounds: _Bounds) -> float:
+def _recurrent(node: Any, inputs: Sequence[float], bounds: ValueBounds) -> float:
     """In each step an LSTM adds to its cells 1 at most; its hidden states are 1 at most."""
     data, hidden, cells, _, weights, recurrent, bias = inputs
     shape = node.get_input_partial_shape(0)
@@ -326,7 +341,7 @@ def _recurrent(node: Any, inputs: Sequence[float], bounds: _Bounds) -> float:
     return max(hidden, cells + steps) if sums <= LARGEST else math.inf
 
 
-_RULES: dict[type[Node], Callable[[Any, Sequence[float], _Bounds], float]] = {
+_RULES: dict[type[Node], Callable[[Any, Sequence[float], ValueBounds], float]] = {
     **dict.fromkeys(_PRODUCTS, _product),
     ops.Add: _sum,
     ops.Subtract: _sum,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Sequence
-from itertools import count
 
 import numpy as np
 
+from hetero.passes.value_bounds import is_ordinary
+from hetero_onednn.keep_nan import LARGEST_NORM
 from hetero_onednn.library.api import Argument, ExecArg, OneDnnError, Stream, function
 from hetero_onednn.library.primitive import Memory
 from hetero_onednn.library.threads import one_thread
@@ -35,6 +36,8 @@ class BoundProgram:
         self._addresses: dict[Buffer, int] = {}
         #: Arguments of dnnl_primitive_execute, in order.
         self._launches: list[Launch] = [self._bind(step) for step in range(len(program.steps))]
+        #: The values to check after steps, by the number of launches before.
+        self._checked = {number: step.result for number, step in enumerate(program.steps, 1) if step.is_checked}
 
     def _bind(self, index: int) -> Launch:
         step = self.program.steps[index]
@@ -68,8 +71,11 @@ class BoundProgram:
         outputs: Sequence[np.ndarray],
         check: Callable[[], None],
         observe: Callable[[int, float], None] | None = None,
-    ) -> None:
-        """Execute all steps on dense arrays. ``check`` is called now and then, ``observe`` with each step's seconds."""
+    ) -> bool:
+        """Execute all steps on dense arrays. ``check`` is called now and then, ``observe`` with each step's seconds.
+
+        Returns False, without valid results, as soon as a value that is checked is not finite.
+        """
         for value, array in zip(self.program.inputs, inputs):
             if value is not None:
                 self._place(value.buffer, array)
@@ -77,30 +83,39 @@ class BoundProgram:
             if isinstance(output, Value):
                 self._place(output.buffer, array)
         with one_thread(self.program.on_one_thread):
-            if observe is None:
-                self._run(check)
-            else:
-                self._observe(check, observe)
+            is_valid = self._run(outputs, check, observe)
         for output, array in zip(self.program.outputs, outputs):
             if isinstance(output, CopiedOutput):
                 source = inputs[output.source] if isinstance(output.source, int) else output.source
                 np.copyto(array, source)
+        return is_valid
 
-    def _observe(self, check: Callable[[], None], observe: Callable[[int, float], None]) -> None:
-        for index, launch in enumerate(self._launches):
-            check()
-            started = time.perf_counter()
-            if status := self._execute(*launch):
-                raise OneDnnError("primitive_execute", status)
-            observe(index, time.perf_counter() - started)
-
-    def _run(self, check: Callable[[], None]) -> None:
-        execute = self._execute
-        for number, launch in zip(count(1), self._launches):
+    def _run(
+        self,
+        outputs: Sequence[np.ndarray],
+        check: Callable[[], None],
+        observe: Callable[[int, float], None] | None,
+    ) -> bool:
+        execute, checked = self._execute, self._checked
+        for number, launch in enumerate(self._launches, 1):
+            started = time.perf_counter() if observe else 0.0
             if status := execute(*launch):
                 raise OneDnnError("primitive_execute", status)
-            if not number % CHECK_INTERVAL:
+            if observe:
+                observe(number - 1, time.perf_counter() - started)
+            if number in checked and not is_ordinary(self._array(checked[number], outputs), LARGEST_NORM):
+                return False
+            if observe or not number % CHECK_INTERVAL:
                 check()
+        return True
+
+    def _array(self, value: Value, outputs: Sequence[np.ndarray]) -> np.ndarray:
+        """Return all elements of f32 of a value, in any order."""
+        buffer, size = value.buffer, value.descriptor.byte_size
+        if buffer.output is not None:
+            return outputs[buffer.output]
+        start = self.program.offsets[buffer] + value.offset
+        return self._arena[start : start + size].view(np.float32)
 
     def _place(self, buffer: Buffer, array: np.ndarray) -> None:
         address = array.__array_interface__["data"][0]

@@ -59,10 +59,10 @@ class OneDnnCompiledModel(CompiledModel):
         self._keeping_programs = cache(math.inf) if loses_nan(decompressed) else self.programs
         self.programs.make_if_static()
 
-    def program_for(self, inputs: Sequence[np.ndarray]) -> PrimitiveProgram:
-        """Return the program for these inputs, made on a cache miss."""
+    def program_for(self, inputs: Sequence[np.ndarray], keeps_nan: bool = False) -> PrimitiveProgram:
+        """Return the program for these inputs, made on a cache miss; with ``keeps_nan`` the one that checks nothing."""
         is_fast = self._keeping_programs is self.programs or all(is_ordinary(array, LARGEST_INPUT) for array in inputs)
-        programs = self.programs if is_fast else self._keeping_programs
+        programs = self.programs if is_fast and not keeps_nan else self._keeping_programs
         contents = {index: inputs[index] for index in programs.deciding}
         return programs.program_for([array.shape for array in inputs], contents)
 

@@ -35,7 +35,10 @@ class OneDnnInferRequest(SyncInferRequest):
             tensor.set_shape(shape)
             outputs.append(tensor.array if tensor.is_continuous() else np.empty(shape, tensor.array.dtype))
         self._profile = []
-        bound.run(inputs, outputs, self.check_cancelled, self._record_time if self.is_profiled else None)
+        observe = self._record_time if self.is_profiled else None
+        if not bound.run(inputs, outputs, self.check_cancelled, observe):
+            bound = self._bind(self.compiled_model.program_for(inputs, keeps_nan=True))
+            bound.run(inputs, outputs, self.check_cancelled, observe)
         for tensor, array in zip(self.output_tensors(), outputs):
             if not tensor.is_continuous():
                 np.copyto(tensor.array, array)

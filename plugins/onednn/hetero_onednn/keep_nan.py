@@ -1,7 +1,8 @@
 """NaN stays NaN: maxima, limits and exponentials of oneDNN's primitives turn it into a number.
 
 Operations are left as they are if their data cannot be NaN. To the others NaN is added where their data have it. Gelu
-of infinity, which is NaN there, is infinity.
+of infinity, which is NaN there, is infinity. In a program for ordinary inputs values are checked instead, where that
+costs less: in deep networks few bounds tell that values are finite, though nearly all are.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.graph import Model, Node, Output, copy_rt_info
-from hetero.passes.value_bounds import LARGEST
+from hetero.graph import Constant, Model, Node, Output, Result, copy_rt_info
+from hetero.passes.value_bounds import LARGEST, ValueBounds
 
 
 class KeepingRelu(ops.Unary):
@@ -26,6 +27,12 @@ class NanFlag(ops.Unary):
     """1 for NaN, else 0."""
 
 
+class Finite(ops.Unary):
+    """A value that each inference checks: if it is not finite, the program that keeps NaN runs instead."""
+
+
+#: The largest norm of values that are checked.
+LARGEST_NORM = 1e18
 #: The operations that lose NaN.
 _POOLINGS = (ops.MaxPool, ops.MaxPoolV8, ops.MaxPoolV1)
 _REDUCTIONS = (ops.ReduceMax, ops.ReduceMin)
@@ -48,22 +55,48 @@ def _loses_nan(node: Node) -> bool:
     return type(node) in LOSING and node.get_output_element_type(0) is Type.f32 and not _becomes_integer(node)
 
 
-def keep_nan(model: Model, bounds: dict[Output, float]) -> None:
+def keep_nan(model: Model, bounds: ValueBounds, checks: bool) -> None:
     """Let the operations that lose NaN keep it, except for data that are finite by their bounds.
 
-    A Relu of data that may only be too large stays a part of the product before it. ``bounds`` gets the new values.
+    A Relu of data that may only be too large stays a part of the product before it; it makes NaN of -Inf. With
+    ``checks`` other values are checked instead, also results, so that what follows from this NaN is no result.
     """
     for node in model.get_ordered_ops():
+        bounds.add_node(node)
+        if isinstance(node, Result) and checks and _is_uncertain(node.input_value(0), bounds):
+            _check(node.input_value(0), bounds)
         if not _loses_nan(node):
             continue
         data = node.input_values() if type(node) in _OF_TWO else node.input_values()[:1]
-        sources = [value for value in dict.fromkeys(data) if bounds[value] > LARGEST]
+        sources = [value for value in dict.fromkeys(data) if bounds.largest[value] > LARGEST]
         if not sources:
             continue
-        is_sum = type(node) is ops.Relu and bounds[sources[0]] < math.inf
-        made = KeepingRelu(sources[0]) if is_sum else _with_nan(node, sources)
-        bounds[made.output(0)] = bounds[node.output(0)]
-        _replace(node, made)
+        is_sum = type(node) is ops.Relu and bounds.largest[sources[0]] < math.inf
+        if checks and type(node) in _GELUS:
+            _check(node.output(0), bounds)  # its data are no value of their own behind a product
+        elif checks and not is_sum and not any(isinstance(source.node, Constant) for source in sources):
+            for source in sources:
+                _check(source, bounds)
+            bounds.add_node(node)
+        else:
+            made = KeepingRelu(sources[0]) if is_sum else _with_nan(node, sources)
+            for known in (bounds.largest, bounds.least):
+                known[made.output(0)] = known[node.output(0)]
+            _replace(node, made)
+
+
+def _is_uncertain(value: Output, bounds: ValueBounds) -> bool:
+    """Return whether a real number may be too large."""
+    return value.element_type is Type.f32 and LARGEST < bounds.largest[value] < math.inf
+
+
+def _check(value: Output, bounds: ValueBounds) -> None:
+    """Let all readers of a value read it checked."""
+    readers = value.get_target_inputs()
+    checked = Finite(value, name=f"{value.node.friendly_name}/checked").output(0)
+    for reader in readers:
+        reader.replace_source_output(checked)
+    bounds.set(checked, LARGEST_NORM)
 
 
 def _with_nan(node: Any, sources: Sequence[Output]) -> Node:

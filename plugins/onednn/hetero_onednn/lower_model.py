@@ -18,10 +18,10 @@ from hetero.passes import (
     remove_identities,
     sink_channel_shuffles,
 )
-from hetero.passes.value_bounds import value_bounds
+from hetero.passes.value_bounds import ValueBounds
 from hetero.reference import evaluate
 from hetero_onednn.keep_nan import keep_nan, loses_nan
-from hetero_onednn.library.api import Argument, DataType, OneDnnError
+from hetero_onednn.library.api import DataType, OneDnnError
 from hetero_onednn.library.threads import needs_one_thread, one_thread
 from hetero_onednn.lowering import Lowering, PrimitiveOperation, unsupported
 from hetero_onednn.primitives import implementation_of
@@ -84,8 +84,8 @@ def lower_model(
 ) -> PrimitiveProgram:
     """Return the program of a model, which computes values of f32 in ``precision``.
 
-    It keeps NaN that results from real inputs up to ``largest_input``. Raises UnsupportedOperationError if oneDNN has
-    no primitive for an operation.
+    It keeps NaN that results from real inputs up to ``largest_input``; if that is finite, the program may check values
+    instead. Raises UnsupportedOperationError if oneDNN has no primitive for an operation.
     """
     _fold_empty(model)
     remove_identities(model, keeps_outputs=False)
@@ -93,7 +93,8 @@ def lower_model(
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
     on_one_thread = needs_one_thread(model)
     if loses_nan(model):
-        keep_nan(model, value_bounds(model, largest_input, constants.derived))
+        checks = largest_input < math.inf and precision is DataType.f32
+        keep_nan(model, ValueBounds(largest_input, constants.derived), checks)
     fuse_elementwise(model, FUSION_RULES)
     with one_thread(on_one_thread):
         return _lower_all(model, Lowering(constants, precision), on_one_thread)
@@ -131,7 +132,7 @@ def _needed(steps: Sequence[PrimitiveStep], outputs: Sequence[Value | CopiedOutp
     read = {output.buffer for output in outputs if isinstance(output, Value)}
     needed: list[PrimitiveStep] = []
     for step in reversed(steps):
-        if step.arguments[Argument.dst].buffer in read:
+        if step.result.buffer in read:
             needed.append(step)
             read.update(value.buffer for value in step.arguments.values())
     return needed[::-1]

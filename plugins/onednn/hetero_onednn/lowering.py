@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -200,6 +201,13 @@ class Lowering:
         result = self.new_value(layout or descriptor.dst)
         self.run(node, descriptor, {**arguments, Argument.dst: result}, role)
         return result
+
+    def check(self, value: Value) -> None:
+        """Let inferences check a value after the step that writes it; inputs have been checked."""
+        for index, step in reversed([*enumerate(self.steps)]):
+            if step.result.buffer is value.buffer:
+                self.steps[index] = replace(step, is_checked=True)
+                return
 
     def emit(
         self,

@@ -57,6 +57,12 @@ class PrimitiveStep:
     arguments: dict[int, Value]
     #: What the step does if it is not the operation itself, such as "reorder".
     role: str = ""
+    #: Whether an inference checks that the result is finite.
+    is_checked: bool = False
+
+    @property
+    def result(self) -> Value:
+        return self.arguments[Argument.dst]
 
 
 @dataclass(eq=False, frozen=True)

@@ -1,5 +1,8 @@
 """Device ONEDNN: NaN and infinity, against numpy. ``test_instruction_sets.py`` runs this file too."""
 
+import functools
+import math
+
 import numpy as np
 import pytest
 from hetero_onednn import compiled_model
@@ -216,3 +219,42 @@ def test_ordinary_inputs_need_no_other_programs(monkeypatch):
     assert len(made) == 1
     model(np.full((1, 16), np.nan, np.float32))
     assert len(made) == 2
+
+
+def pooled(x):
+    image = ops.Reshape(x, [2, 1, 2, 2], False)
+    return ops.MaxPoolV1(image, [1, 1], [0, 0], [0, 0], [2, 2])
+
+
+def softmax(x):
+    powers = np.exp(x - x.max(1, keepdims=True))
+    return powers / powers.sum(1, keepdims=True)
+
+
+AFTER_PRODUCTS = {
+    "Softmax": (lambda x: ops.Softmax(x, 1), softmax),
+    "Gelu": (lambda x: ops.Gelu(x, "erf"), lambda x: 0.5 * x * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))),
+    "ReduceMax": (lambda x: ops.ReduceMax(x, [1], True), lambda x: x.max(1, keepdims=True)),
+    "MaxPool": (pooled, lambda x: x.max(1).reshape(2, 1, 1, 1)),
+    "Clamp": (lambda x: ops.Clamp(x, -3.0, 3.0), lambda x: np.clip(x, -3, 3)),
+    "Maximum": (lambda x: ops.Maximum(x, np.float32(0.5)), lambda x: np.maximum(x, 0.5)),
+}
+
+
+@quiet
+@pytest.mark.parametrize("name", AFTER_PRODUCTS)
+def test_values_that_are_checked(name):
+    """Ordinary inputs become NaN in products of large weights: the request runs the program that keeps it, and back."""
+    build, formula = AFTER_PRODUCTS[name]
+    large = np.eye(4, dtype=np.float32) * np.float32(1e20)
+    differences = np.float32([[1, 0, 0, 0], [-1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    x = Parameter(Type.f32, [2, 4])
+    value = functools.reduce(
+        lambda value, weights: ops.MatMul(value, weights, False, False), [x, large, large, differences]
+    )
+    node = build(ops.Multiply(value, np.float32(1e-38)))
+    request = CORE.compile_model(Model([node.output(0)], [x]), "ONEDNN").create_infer_request()
+    for array in (numbers(2, 4) * 1e-6, np.full([2, 4], 3, np.float32), numbers(2, 4) * 1e-6):
+        products = array @ large @ large @ differences * np.float32(1e-38)
+        expected = formula(products.astype(np.float64))
+        np.testing.assert_allclose(request.infer([array.astype(np.float32)])[0], expected, rtol=1e-5, atol=1e-6)

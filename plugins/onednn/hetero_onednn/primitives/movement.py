@@ -14,6 +14,7 @@ from hetero.core.types import Type
 from hetero.graph import Node, Output, constant_array, is_constant
 from hetero.ops.movement.movement import depth_to_space_blocks, space_to_depth_blocks
 from hetero.ops.movement.slicing import split_axis
+from hetero_onednn.keep_nan import Finite
 from hetero_onednn.library.api import FORWARD_INFERENCE, Argument, DataType, OneDnnError
 from hetero_onednn.library.primitive import (
     DATA_TYPES,
@@ -40,6 +41,13 @@ _unsupported_reshaping = unsupported_unless(DATA_TYPES, inputs=1)
 def reshaping(lowering: Lowering, operation: PrimitiveOperation) -> None:
     value = lowering.value(operation.inputs[0], reader=operation.node)
     lowering.define(operation.result, reshaped(lowering, value, extended(operation.result.shape), operation.node))
+
+
+@lowers(Finite, unless=unsupported_unless())
+def finite(lowering: Lowering, operation: PrimitiveOperation) -> None:
+    value = lowering.value(operation.inputs[0], reader=operation.node)
+    lowering.check(value)
+    lowering.define(operation.result, value)
 
 
 def reshaped(lowering: Lowering, value: Value, shape: Sequence[int], reader: Node) -> Value:
