@@ -198,3 +198,23 @@ def test_an_imported_model_checks_too():
     np.testing.assert_array_equal(request.infer([np.float32([7, -7])])[0], [7, -7])
     with pytest.raises(UnsupportedValueError, match=REFUSED):
         request.infer([np.float32([7, 2**31])])
+
+
+CONDITIONS = {
+    "of the numbers": lambda a, b, real: ops.Less(a, b),
+    "of reals": lambda a, b, real: ops.Less(real, np.float32(0)),
+    "negated": lambda a, b, real: ops.LogicalNot(ops.Less(real, np.float32(0))),
+}
+
+
+@pytest.mark.parametrize("shape", [[5], [-1]], ids=["static", "dynamic"])
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_integers_selected_by_a_computed_condition(condition, shape):
+    """OpenVINO fuses the operation that makes the condition with the Select, in f32."""
+    a, b = np.int32([2**31 - 1, 2**24 + 1, 5, -7, 2**30 + 1]), np.int32([2**31 - 1, 2**24 + 3, 2**25 + 1, -7, -(2**31)])
+    real = np.float32([-1, 1, -1, 1, 1])
+    pair = requests(
+        lambda x, y, z: ops.Select(CONDITIONS[condition](x, y, z), x, y), [Type.i32, Type.i32, Type.f32], [shape] * 3
+    )
+    chosen = {"of the numbers": a < b, "of reals": real < 0, "negated": real >= 0}[condition]
+    check(pair, [a, b, real], np.where(chosen, a, b))

@@ -217,3 +217,19 @@ def test_other_types(kind):
     for number in (1, np.nan, np.inf, 1):
         array = with_number(number).astype(kind.to_dtype())
         np.testing.assert_allclose(compiled(array)[0], np.maximum(product(array.astype(np.float32)), 0), 1e-4, 1e-5)
+
+
+@pytest.mark.parametrize("shape", [[1, 3, 6, 6], [-1, -1, -1, -1]], ids=["static", "dynamic"])
+def test_infinities_in_bf16_convolutions(shape):
+    """Zeros that filters are padded with make no NaN of infinities beside the border."""
+    x = Parameter(Type.bf16, shape)
+    filters = Constant(np.ones([4, 3, 3, 3], np.float32).astype(Type.bf16.to_dtype()))
+    model = CORE.compile_model(Model(ops.Convolution(x, filters, [1, 1], [1, 1], [1, 1], [1, 1]), [x]), CPU)
+    array = rng.integers(0, 3, (1, 3, 6, 6)).astype(np.float32)
+    for special in (1, np.inf, -np.inf):
+        array[0, :, 3, 2] = special
+        padded = np.pad(array, [(0, 0), (0, 0), (1, 1), (1, 1)])
+        windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
+        expected = np.repeat(windows.sum((1, 4, 5))[:, None], 4, 1)
+        found = model([array.astype(Type.bf16.to_dtype())])[0].astype(np.float32)
+        np.testing.assert_array_equal(found, expected)

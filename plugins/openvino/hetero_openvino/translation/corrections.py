@@ -24,6 +24,9 @@ from hetero.ops.reduction import Reduction, TopKV1
 from hetero.passes.intervals import is_integral
 from hetero_openvino.memory import constant
 
+_CONVOLUTIONS = (
+    ops.Convolution, ops.GroupConvolution, ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData,
+)  # fmt: skip
 Values = list[openvino.Output]
 Correction = Callable[[Node, openvino.Node], Values]
 
@@ -67,9 +70,16 @@ def corrected(node: Node, made: openvino.Node, finite: Collection[Output]) -> Va
 def corrected_data(node: Node) -> list[Output]:
     """Return the inputs of a node that has a correction because of their NaN and infinities, nothing for others."""
     name = node.type_info.name
+    if is_bf16_convolution(node):
+        return node.input_values()[:1]
     if name not in _OF_NAN or not node.get_input_element_type(0).is_real():
         return []
     return node.input_values() if name in _OF_TWO else node.input_values()[:1]
+
+
+def is_bf16_convolution(node: Node) -> bool:
+    """Return whether OpenVINO may multiply infinities by zeros that it pads filters with, which gives NaN."""
+    return isinstance(node, _CONVOLUTIONS) and node.get_element_type() is Type.bf16
 
 
 def _ranged(node: Node, made: openvino.Node) -> Values:

@@ -51,7 +51,7 @@ def limitation(node: Node, intervals: Intervals) -> Limitation | None:
         for value in (*inputs, *node.outputs())
         if value.element_type in WIDE_TYPES and not I32.contains(intervals.of(value))
     ]
-    name, is_exact = node.type_info.name, not _is_integral(node) or _fits(node, intervals)
+    name, is_exact = node.type_info.name, not is_integral(node) or _fits(node, intervals)
     if isinstance(node, ops.MatMul) and _exact_length(node, intervals) >= _SHORTEST:
         is_exact = True
     is_sum = name in ("ReduceSum", "ReduceL1") and not _is_short(node)
@@ -69,15 +69,17 @@ def exact(node: Node, made: openvino.Node, intervals: Intervals) -> list[openvin
     if isinstance(node, ops.MatMul) and not _fits(node, intervals):
         return [_product(node, made.input_values(), _exact_length(node, intervals))]
     compose = _COMPOSED.get(node.type_info.name)
-    if compose is None or not _is_integral(node):
+    if compose is None or not is_integral(node):
         return made.outputs()
     if _fits(node, intervals) and (not isinstance(node, ops.Divide) or _truncates(node, intervals)):
         return made.outputs()
     return [compose(node, made.input_values())]
 
 
-def _is_integral(node: Node) -> bool:
-    return bool(node.get_input_size()) and node.get_input_element_type(0).is_integral_number()
+def is_integral(node: Node) -> bool:
+    """Return whether the data of a node are integers: its first input, or what a Select selects."""
+    data = 1 if isinstance(node, ops.Select) else 0
+    return node.get_input_size() > data and node.get_input_element_type(data).is_integral_number()
 
 
 def _fits(node: Node, intervals: Intervals) -> bool:
@@ -244,6 +246,12 @@ def _extremum(node: Node, inputs: Values) -> openvino.Output:
     return make("Add", _bits("BitwiseLeftShift", best, 16), lower)
 
 
+def _selected(node: Node, inputs: Values) -> openvino.Output:
+    """Return a sum, as OpenVINO fuses a Select with the operation that makes its condition, in f32."""
+    condition, value, other = inputs
+    return make("Add", other, make("Multiply", make("Subtract", value, other), _number(condition, value)))
+
+
 def _rectified(node: Node, inputs: Values) -> openvino.Output:
     return make("Maximum", inputs[0], scalar(0, inputs[0]))
 
@@ -270,4 +278,5 @@ _COMPOSED: Mapping[str, Callable[[Node, Values], openvino.Output]] = {
     "ReduceMin": _extremum,
     "ReduceSum": _sum,
     "Relu": _rectified,
+    "Select": _selected,
 }

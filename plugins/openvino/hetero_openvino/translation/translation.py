@@ -32,7 +32,7 @@ from hetero_openvino.errors import message_of
 from hetero_openvino.memory import constant, hetero_type, openvino_type
 from hetero_openvino.translation import integers
 from hetero_openvino.translation.bounds import WITHIN_BOUNDS, add_to_branch, add_to_loop, bounds_of, combined
-from hetero_openvino.translation.corrections import corrected, factory, make
+from hetero_openvino.translation.corrections import corrected, factory, is_bf16_convolution, make
 from hetero_openvino.translation.indices import checked, unchecked_reason
 from hetero_openvino.translation.limitations import limitation
 from hetero_openvino.translation.scanned_outputs import add_counter, counts_iterations, cut_to_iterations
@@ -222,7 +222,7 @@ class _Graph:
             return cut_to_iterations(node, made)
         if not isinstance(node, Op) or node.get_input_size() == 0 or isinstance(node, MultiSubGraphOp):
             return made.outputs()[: node.get_output_size()]
-        if node.get_input_element_type(0).is_integral_number() and not isinstance(node, (Range, RangeV1)):
+        if integers.is_integral(node) and not isinstance(node, (Range, RangeV1)):
             return integers.exact(node, made, self._intervals)
         return corrected(node, made, self._finite)
 
@@ -256,9 +256,15 @@ class _Graph:
             raise Untranslatable(f"OpenVINO has no operation {node.type_info.name}")
         if isinstance(node, PRelu):
             inputs[1] = _slope_of(node, inputs[1])
+        # OpenVINO would round each sum to bf16.
         is_summed_in_f32 = isinstance(node, ops.CumSum) and node.get_element_type() is Type.bf16
-        if is_summed_in_f32:  # OpenVINO would round each sum to bf16
-            inputs[0] = make("Convert", inputs[0], destination_type="f32")
+        is_summed_in_f32 |= is_bf16_convolution(node) and node.input_value(0) not in self._finite
+        if is_summed_in_f32:
+            bf16 = openvino.Type.bf16
+            inputs = [
+                make("Convert", value, destination_type="f32") if value.get_element_type() == bf16 else value
+                for value in inputs
+            ]
         attributes = _AttributeCollector()
         node.visit_attributes(attributes)
         version = node.type_info.version_id
