@@ -11,6 +11,7 @@ from hetero.core.containers import ContainerType
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal
 from hetero.graph.rt_info import original_names
 from hetero.ops.checks import is_exact
+from hetero.passes.constant_folding import constant_nodes
 from hetero.plugin.query import QueryResult
 
 #: Answers a query about a model.
@@ -30,27 +31,34 @@ def drop_dependent(model: Model, result: QueryResult, query: Query) -> None:
             result.refuse_alone([name])
 
 
-def operations_with_readers(model: Model, transformed: Model, query: Query) -> set[str]:
-    """Return the operations that only branches never taken read, and that the device does not support alone.
+def drop_folded(model: Model, transformed: Model, result: QueryResult, query: Query) -> None:
+    """Judge alone the operations that a transformed model lacks because it has decided an If or a Loop.
 
-    The transformed model has neither these branches nor the operations. They are needed if the If is on another device.
+    A cut may keep the decision apart. What only branches never taken read, and the device does not support alone, it
+    gets with its readers only: ``result.with_readers``. Other such operations are refused.
     """
-    if not any(node.bodies for node in model.get_ordered_ops()):
-        return set()
     operations, nodes = model.get_ordered_ops(), transformed.get_ordered_ops()
-    kept = {name for node in nodes for name in original_names(node)}
+    if not any(node.bodies for node in operations):
+        return
+    kept = {name for node in nodes if not is_terminal(node) for name in original_names(node)}
     with_bodies = {name for node in nodes if node.bodies for name in original_names(node)}
-    unread: dict[Node, None] = {}
-    inside = set(operations)
+    folded_anywhere = constant_nodes(operations)
+    inside, unread = set(operations), set[Node]()
     for node in reversed(operations):
-        if is_terminal(node) or node.friendly_name in kept:
+        name = node.friendly_name
+        if is_terminal(node) or name in kept or name not in result or node in folded_anywhere:
             continue
         targets = [target.node for output in node.outputs() for target in output.get_target_inputs()]
         readers = [reader for reader in targets if reader in inside]
         if readers and all(r in unread or (r.bodies and r.friendly_name not in with_bodies) for r in readers):
-            unread[node] = None
-    models = {node.friendly_name: _alone(node) for node in unread}
-    return {name for name, alone in models.items() if alone is not None and name not in query(alone)}
+            unread.add(node)
+        alone = _alone(node)
+        if alone is None or all(map(_is_known, node.outputs())) or name in query(alone):
+            continue
+        if node in unread:
+            result.with_readers.add(name)
+        else:
+            result.refuse_alone([name])
 
 
 def _is_known(output: Output) -> bool:

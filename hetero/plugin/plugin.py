@@ -13,7 +13,7 @@ from hetero.plugin.blobs.model_sections import models_in
 from hetero.plugin.device import Device
 from hetero.plugin.host import Host
 from hetero.plugin.loading.registry import installed_plugins
-from hetero.plugin.lone_operations import operations_with_readers
+from hetero.plugin.lone_operations import drop_folded
 from hetero.plugin.prepared_model import Ports, PreparedModel
 from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
 from hetero.plugin.requests.executors import Executors
@@ -158,8 +158,7 @@ class Plugin:
         refused = self.unsupported_nodes(transformed, properties, device)
         name = full_name(self.name, device.id or properties.value_of(props.device.id))
         result = get_supported_nodes(model, transformed, refused.get, name, self.has_strings)
-        with_readers = operations_with_readers(model, transformed, lambda alone: self.query_model(alone, options))
-        result.with_readers = with_readers & result.keys()
+        drop_folded(model, transformed, result, lambda alone: self.query_model(alone, options))
         if not result.refused and type(self).compile_model is Plugin.compile_model:
             result.prepared = PreparedModel(self, device, properties, Ports.of(model), transformed)
         return result

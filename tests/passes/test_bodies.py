@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hetero
-from hetero import Model, Parameter, Type, ops
+from hetero import Constant, Model, Parameter, Type, ops
 from hetero.passes import PassManager, fold_constant_if, fold_constants
 from hetero.system.errors import DeviceError
 from tests.devices import PickyPlugin, core_with
@@ -141,6 +141,26 @@ def test_a_variable_that_a_branch_never_taken_reads_runs_where_its_if_does():
         assert not report.failures
         row = np.float32([[1, -2, 3]])
         np.testing.assert_allclose(compiled(row)[0], np.tanh(row + 1), rtol=1e-6)
+
+
+def test_a_value_that_a_decided_branch_makes_known_is_computed_behind_a_cut():
+    """A folds the sum with the branch, as long as the If runs there too; alone it supports no Add."""
+    inner, other = Parameter(Type.f32, [1, 3], name="inner"), Parameter(Type.f32, [-1, 3], name="other")
+    results = [ops.Result(ops.Negative(inner)), ops.Result(ops.Abs(other))]
+    x = Parameter(Type.f32, [-1, 3], name="x")
+    node = ops.If(np.bool_(True), name="if")
+    node.set_then_body(Model([results[0]], [inner]))
+    node.set_else_body(Model([results[1]], [other]))
+    node.set_input(Constant(np.float32([[1, 2, 3]])).output(0), inner, None)
+    node.set_input(x.output(0), None, other)
+    total = ops.Add(node.set_output(*results), np.float32(1), name="add")
+    model = Model([total], [x], "folded")
+    core = core_with(A=PickyPlugin(lambda node: node.type_info.name != "Add"), B=PickyPlugin())
+    assert "add" not in core.query_model(model, "A")
+    for pins in ({}, {"if": "B"}):
+        compiled = core.compile_model(model, "HETERO:A,B", {"AFFINITIES": pins})
+        assert not compiled.get_property("PLACEMENT_REPORT").failures
+        np.testing.assert_array_equal(compiled(X)[0], np.float32([[0, -1, -2]]))
 
 
 def test_a_branch_that_returns_its_input():
