@@ -1,7 +1,7 @@
-"""Constant folding across the cut: values that are known at compile time become Constants before the partition.
+"""Values computed from Constants do not cross the cut, so no inference copies them between subgraphs.
 
-So no inference computes them or copies them between devices, and the devices that read weights or shapes know them when
-they compile.
+Those that another device reads are folded before the partition: it knows these weights or shapes when it compiles. The
+others, such as weights that are stored compressed, are computed by each subgraph that reads them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hetero.dispatch.devices import ListedDevice
-from hetero.graph import Constant, Model, Node
+from hetero.graph import Constant, Model, Node, is_terminal
 from hetero.ops.checks import is_exact
 from hetero.passes.constant_folding import FoldingBudget, constant_nodes, fold_node
 
@@ -17,15 +17,15 @@ from hetero.passes.constant_folding import FoldingBudget, constant_nodes, fold_n
 GROWTH = 8
 
 
-def fold_across_cut(model: Model, device_of: Mapping[Node, ListedDevice]) -> set[Node]:
+def fold_across_cut(model: Model, device_of: Mapping[Node, ListedDevice]) -> tuple[set[Node], set[Node]]:
     """Fold values that shape inference knows, and values computed from Constants that another device reads.
 
-    Values computed from Constants for readers on the same device are left to that device. Returns the operations that
-    are not needed any more; they are disconnected.
+    Returns the operations that are not needed any more, which are disconnected, and those that each subgraph that reads
+    them is to run for itself.
     """
     before = model.get_ordered_ops()
     budget = FoldingBudget(before, GROWTH)
-    crossing = _constant_and_crossing(before, device_of)
+    shared, crossing = _shared_and_crossing(before, device_of)
     for node in before:
         if isinstance(node, Constant):
             continue
@@ -34,16 +34,22 @@ def fold_across_cut(model: Model, device_of: Mapping[Node, ListedDevice]) -> set
     removed = set(before) - set(model.get_ordered_ops())
     for node in removed:
         node.disconnect()
-    return removed
+    return removed, shared - removed
 
 
-def _constant_and_crossing(order: list[Node], device_of: Mapping[Node, ListedDevice]) -> set[Node]:
-    """Return the nodes computed from Constants alone that another device reads, and all nodes that these depend on."""
+def _shared_and_crossing(order: list[Node], device_of: Mapping[Node, ListedDevice]) -> tuple[set[Node], set[Node]]:
+    """Return the nodes computed from Constants alone for readers on the same device, and those to fold.
+
+    To be folded are those that another device reads, and all nodes that these depend on. What a Result reads is in
+    neither: it runs once.
+    """
     computed = {node for node in constant_nodes(order) if node in device_of}
-    crossing: set[Node] = set()
+    shared, crossing = set[Node](), set[Node]()
     for node in reversed(order):
         if node in computed:
             readers = [target.node for output in node.outputs() for target in output.get_target_inputs()]
             if any(r in crossing or (r in device_of and device_of[r] is not device_of[node]) for r in readers):
                 crossing.add(node)
-    return crossing
+            elif readers and not any(map(is_terminal, readers)):
+                shared.add(node)
+    return shared, crossing

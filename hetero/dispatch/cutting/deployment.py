@@ -43,7 +43,8 @@ def make_report(
 ) -> PlacementReport:
     """Return the report of a placement; ``folded`` are operations that were folded at compile time."""
     shapes = assumed_shapes(model)
-    subgraph_of = {node: index for index, subgraph in enumerate(subgraphs) for node in subgraph.nodes}
+    # The first one of an operation on Constants that several subgraphs run.
+    subgraph_of = {node: index for index, s in reversed([*enumerate(subgraphs)]) for node in s.nodes}
     operations = tuple(
         OperationReport(
             node.friendly_name,
@@ -151,9 +152,9 @@ class Deployer:
         while True:
             placed = placement.placed | self._folded
             device_of = {node: where.device for node, where in placed.items()}
-            removed = fold_across_cut(self._model, device_of)
+            removed, shared = fold_across_cut(self._model, device_of)
             self._folded |= {node: where for node, where in placed.items() if node in removed}
-            subgraphs = partition(self._model, device_of, estimated_seconds)
+            subgraphs = partition(self._model, device_of, estimated_seconds, shared)
             compiled, failures = self._compile_all(subgraphs, placed, support.take_prepared())
             if not failures:
                 plan = plan_of_subgraphs(self._model, subgraphs, compiled, self._variables)

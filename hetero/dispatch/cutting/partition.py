@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hetero.dispatch.cutting.subgraph_order import ColoredGraph, order_subgraphs, split_for_overlap
@@ -45,13 +45,18 @@ def _garbage_collection_paused() -> Iterator[None]:
 
 @_garbage_collection_paused()
 def partition(
-    model: Model, device_of: Mapping[Node, ListedDevice], estimate: Estimate | None = None
+    model: Model,
+    device_of: Mapping[Node, ListedDevice],
+    estimate: Estimate | None = None,
+    shared: Collection[Node] = (),
 ) -> list[DeviceSubgraph]:
     """Return the subgraphs of a model in an order in which they can run. Linear in nodes and edges.
 
-    ``estimate`` returns the seconds of each node; without it no subgraph is split for devices to overlap.
+    ``estimate`` returns the seconds of each node; without it no subgraph is split for devices to overlap. ``shared``
+    are operations on Constants that are in each subgraph that reads them, not only in one.
     """
-    order = [node for node in model.get_ordered_ops() if not is_terminal(node)]
+    nodes = [node for node in model.get_ordered_ops() if not is_terminal(node)]
+    order = [node for node in nodes if node not in shared]
     devices = list(dict.fromkeys(device_of[node] for node in order))
     color_of = {device: color for color, device in enumerate(devices)}
     index_of = {node: index for index, node in enumerate(order)}
@@ -65,9 +70,21 @@ def partition(
     parts = [(devices[color], [order[index] for index in nodes]) for color, nodes in colored]
     if len(parts) > 1:
         parts = [(device, part) for device, nodes in parts for part in _split_setters(nodes)]
-    subgraphs = [DeviceSubgraph(device, nodes) for device, nodes in parts]
+    position = {node: index for index, node in enumerate(nodes)}
+    subgraphs = [DeviceSubgraph(device, _with_shared(part, shared, position)) for device, part in parts]
     _find_boundaries(model, subgraphs)
     return subgraphs
+
+
+def _with_shared(nodes: list[Node], shared: Collection[Node], position: Mapping[Node, int]) -> list[Node]:
+    """Return nodes with all shared ones that they depend on, in the order of the model."""
+    found, waiting = dict.fromkeys(nodes), list(nodes) if shared else []
+    while waiting:
+        for value in waiting.pop().input_values():
+            if value.node in shared and value.node not in found:
+                found[value.node] = None
+                waiting.append(value.node)
+    return nodes if len(found) == len(nodes) else sorted(found, key=position.__getitem__)
 
 
 def _split_setters(nodes: list[Node]) -> Iterator[list[Node]]:
@@ -119,19 +136,19 @@ def extract(subgraph: DeviceSubgraph, name: str) -> Model:
 
 def _find_boundaries(model: Model, subgraphs: Sequence[DeviceSubgraph]) -> None:
     """Set the inputs and outputs of the subgraphs: those of the model first, in the model's order."""
-    subgraph_of = {node: subgraph for subgraph in subgraphs for node in subgraph.nodes}
     crossing = dict.fromkeys(result.input_value(0) for result in model.results)
     rank = {value: index for index, value in enumerate([*model.inputs, *crossing])}
     for subgraph in subgraphs:
+        own = set(subgraph.nodes)
         inputs: dict[Output, None] = {}
         for node in subgraph.nodes:
             for value in node.input_values():
-                if subgraph_of.get(value.node) is not subgraph and not isinstance(value.node, Constant):
+                if value.node not in own and not isinstance(value.node, Constant):
                     inputs[value] = None
         subgraph.inputs = sorted(inputs, key=lambda value: rank.get(value, len(rank)))
         crossing |= inputs
-    for node, subgraph in subgraph_of.items():
-        subgraph.outputs += [value for value in node.outputs() if value in crossing]
+    for subgraph in subgraphs:
+        subgraph.outputs = [value for node in subgraph.nodes for value in node.outputs() if value in crossing]
     for subgraph in subgraphs:
         subgraph.outputs.sort(key=lambda value: rank.get(value, len(rank)))
 

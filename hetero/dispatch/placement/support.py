@@ -3,14 +3,15 @@
 With GREEDY every operation but shape computations runs on the first device, in the user's order, that supports it.
 Shape computations run on the device of their readers. Example: Reshape(x) runs on B; its pattern comes from ShapeOf(x)
 → Gather → Concat, which A would get as the first device. On A these three would be an island between two parts of B: x
-would be copied to A and the pattern back. So they are moved to B if B supports them.
+would be copied to A and the pattern back. So they are moved to B if B supports them. So are the operations that
+decompress weights for readers on B.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from hetero.dispatch.devices import EstimateError, Failure, ListedDevice, named, names_of
@@ -18,6 +19,7 @@ from hetero.dispatch.placement.affinity import Assignment, Candidates, Placed, P
 from hetero.graph import Model, Node, Output, is_terminal
 from hetero.graph.rt_info import AFFINITY
 from hetero.ops.checks import MAX_VALUE_SIZE
+from hetero.passes.constant_folding import constant_nodes
 from hetero.plugin import PreparedModel, QueryResult, Rank, unsupported
 from hetero.system.errors import DeviceError, HeteroError
 
@@ -26,7 +28,7 @@ def greedy(model: Model, candidates: Candidates) -> Assignment:
     """Return the device of each group, with a reason if it is not the first candidate."""
     device_of = {node: devices[0] for group, devices in candidates.items() for node in group.nodes}
     movable = {group.nodes[0]: devices for group, devices in candidates.items() if len(group.nodes) == 1}
-    reasons = _move_shapes_beside_readers(device_of, movable)
+    reasons = _move_beside_readers(device_of, movable)
     return {group: (device_of[group.nodes[0]], reasons.get(group.nodes[0], "")) for group in candidates}
 
 
@@ -43,19 +45,23 @@ def undivided(model: Model, candidates: Candidates) -> Assignment:
     return greedy(model, candidates)
 
 
-def _move_shapes_beside_readers(
+def _move_beside_readers(
     device_of: dict[Node, ListedDevice], movable: Mapping[Node, Sequence[ListedDevice]]
 ) -> dict[Node, str]:
     """Move small integer computations to the device to which the fewest large values must be copied for them.
 
-    Of several such devices they go to the one with most of their readers and sources. ``device_of`` must be in
-    topological order; it is changed. ``movable`` are the nodes that may move, with the devices that support them.
+    Computations on Constants, such as weights, count as small: they are not copied. Of several such devices they go to
+    the one with most of their readers and sources. ``device_of`` must be in topological order; it is changed.
+    ``movable`` are the nodes that may move, with the devices that support them.
     Returns the reason for each node that moved. Linear in nodes and edges.
     """
     reasons = {}
-    large = _LargeValues(device_of)
+    constant = constant_nodes(list(device_of))
+    large = _LargeValues(device_of, constant)
     for node in reversed(list(device_of)):
-        if len(movable.get(node, ())) < 2 or not all(_is_small(value) for value in node.outputs()):
+        if len(movable.get(node, ())) < 2 or not (
+            node in constant or all(_is_small(value) for value in node.outputs())
+        ):
             continue
         readers = [t.node for value in node.outputs() for t in value.get_target_inputs() if t.node in device_of]
         sources = [value.node for value in node.input_values() if value.node in device_of]
@@ -75,8 +81,8 @@ def _move_shapes_beside_readers(
 class _LargeValues:
     """Large values that shapes are computed from, each with the number of its readers on each device."""
 
-    def __init__(self, device_of: Mapping[Node, ListedDevice]) -> None:
-        self._device_of = device_of
+    def __init__(self, device_of: Mapping[Node, ListedDevice], constant: Set[Node]) -> None:
+        self._device_of, self._constant = device_of, constant
         self._readers: dict[Output, Counter[ListedDevice]] = {}
 
     def copies_for(self, node: Node, device: ListedDevice) -> int:
@@ -93,7 +99,11 @@ class _LargeValues:
             self._readers_of(value).update([device])
 
     def _large_inputs(self, node: Node) -> list[Output]:
-        return [value for value in set(node.input_values()) if value.node in self._device_of and not _is_small(value)]
+        return [
+            value
+            for value in set(node.input_values())
+            if value.node in self._device_of and value.node not in self._constant and not _is_small(value)
+        ]
 
     def _readers_of(self, value: Output) -> Counter[ListedDevice]:
         if value not in self._readers:

@@ -1,4 +1,4 @@
-"""Values known at compile time are Constants after the cut, and no inference computes or copies them."""
+"""Values known at compile time do not cross the cut, and no inference copies them between subgraphs."""
 
 import numpy as np
 import pytest
@@ -19,9 +19,10 @@ def model() -> Model:
 @pytest.mark.parametrize(
     ("pins", "subgraphs", "known"),
     [
-        ({"product": "B"}, "B", {"convert", "negative"}),
+        ({"product": "B"}, "B", set()),
         ({"convert": "B", "negative": "A", "product": "B"}, "B", {"convert", "negative"}),
-        ({"negative": "B", "product": "B"}, "B", {"convert"}),
+        ({"convert": "A", "product": "B"}, "B", {"convert"}),
+        ({"negative": "B", "product": "B"}, "B", set()),
         ({}, "A", set()),
     ],
 )
@@ -35,6 +36,61 @@ def test_weights_that_another_device_computes(pins, subgraphs, known):
     assert len(part.inputs) == 1
     x = np.random.default_rng(0).standard_normal([1, 2048]).astype(np.float32)
     np.testing.assert_allclose(compiled(x)[0], x @ -WEIGHTS.astype(np.float32), rtol=1e-4, atol=1e-4)
+
+
+def compressed(kind: str, index: int):
+    """Return weights of [8, 8] that are stored compressed, and the numbers that they stand for."""
+    integers = np.random.default_rng(index).integers(-7, 7, [8, 8])
+    if kind == "f16":
+        return ops.Convert(ops.Constant((integers / 64).astype(np.float16)), Type.f32), integers / 64
+    scaled = ops.Subtract(ops.Convert(ops.Constant(integers.astype(np.int8)), Type.f32), np.float32(2))
+    return ops.Multiply(scaled, np.float32(1 / 64)), (integers - 2) / 64
+
+
+@pytest.mark.parametrize("kind", ["f16", "i8"])
+def test_each_subgraph_decompresses_the_weights_that_it_reads(kind):
+    """x → product → sin → product → sin → product with the first weights, where B runs sin."""
+    x = Parameter(Type.f32, [1, 8], name="x")
+    weights, arrays = zip(compressed(kind, 0), compressed(kind, 1))
+    value, numbers = x, np.linspace(-1, 1, 8, dtype=np.float32).reshape(1, 8)
+    expected = numbers.astype(np.float64)
+    for index in (0, 1, 0):
+        value = ops.Sin(ops.MatMul(value, weights[index], False, False))
+        expected = np.sin(expected @ arrays[index])
+    devices = {"A": PickyPlugin(lambda node: node.type_info.name != "Sin"), "B": PickyPlugin()}
+    compiled = core_with(**devices).compile_model(Model([value], [x]), "HETERO:A,B")
+    report = compiled.get_property("PLACEMENT_REPORT")
+    assert [s.device for s in report.subgraphs] == ["A", "B"] * 3
+    assert [boundary.byte_size for boundary in report.boundaries] == [32] * 5
+    assert not [o for o in report.operations if o.reason == "known when compiled"]
+    np.testing.assert_allclose(compiled(numbers)[0], expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["f16", "i8"])
+def test_weights_are_decompressed_where_they_are_read(kind):
+    """The first device could decompress them, but not multiply by them."""
+    x = Parameter(Type.f32, [1, 8], name="x")
+    weights, array = compressed(kind, 0)
+    product = ops.MatMul(ops.Sin(x), weights, False, False, name="product")
+    devices = {"A": PickyPlugin(lambda node: node.type_info.name != "MatMul"), "B": PickyPlugin()}
+    compiled = core_with(**devices).compile_model(Model([product], [x]), "HETERO:A,B")
+    report = compiled.get_property("PLACEMENT_REPORT")
+    assert {o.type_name: o.device for o in report.operations}["Convert"] == "B"
+    assert not [o for o in report.operations if o.reason == "known when compiled"]
+    numbers = np.linspace(-1, 1, 8, dtype=np.float32).reshape(1, 8)
+    np.testing.assert_allclose(compiled(numbers)[0], np.sin(numbers.astype(np.float64)) @ array, rtol=1e-5, atol=1e-5)
+
+
+def test_a_constant_result_that_others_read_is_computed_once_for_the_results():
+    x = Parameter(Type.f32, [4], name="x")
+    known = ops.Sqrt(ops.Constant(np.float32([1, 4, 9, 16])), name="known")
+    part = Model([ops.Add(x, known, name="add"), known], [x])
+    compiled = core_with(A=PickyPlugin(), B=PickyPlugin()).compile_model(
+        part, "HETERO:A,B", {"AFFINITIES": {"add": "B", "known": "A"}}
+    )
+    results = compiled(np.zeros(4, np.float32))
+    np.testing.assert_array_equal(results[0], [1, 2, 3, 4])
+    np.testing.assert_array_equal(results[1], [1, 2, 3, 4])
 
 
 def test_random_values_are_not_folded():
