@@ -6,7 +6,7 @@ others, such as weights that are stored compressed, are computed by each subgrap
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Constant, Model, Node, is_terminal
@@ -34,7 +34,16 @@ def fold_across_cut(model: Model, device_of: Mapping[Node, ListedDevice]) -> tup
     removed = set(before) - set(model.get_ordered_ops())
     for node in removed:
         node.disconnect()
-    return removed, shared - removed
+    return removed, _closed(shared, model)
+
+
+def _closed(nodes: Set[Node], model: Model) -> set[Node]:
+    """Return those of the nodes that depend on each other and Constants only: not all that should be is folded."""
+    closed = set[Node]()
+    for node in model.get_ordered_ops():
+        if node in nodes and all(v.node in closed or isinstance(v.node, Constant) for v in node.input_values()):
+            closed.add(node)
+    return closed
 
 
 def _shared_and_crossing(order: list[Node], device_of: Mapping[Node, ListedDevice]) -> tuple[set[Node], set[Node]]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Constant, Model, Parameter, Type, ops
+from hetero.ops.sequence.sequences import SequenceAt, SequenceConstruct, SequenceInsert, SequenceLength
 from tests.devices import PickyPlugin, core_with
 
 WEIGHTS = np.linspace(-1, 1, 2048 * 1024, dtype=np.float16).reshape(2048, 1024)  # 4 MB, and twice that in f32
@@ -91,6 +92,22 @@ def test_a_constant_result_that_others_read_is_computed_once_for_the_results():
     results = compiled(np.zeros(4, np.float32))
     np.testing.assert_array_equal(results[0], [1, 2, 3, 4])
     np.testing.assert_array_equal(results[1], [1, 2, 3, 4])
+
+
+def test_constant_sequences_of_another_subgraph():
+    """A sequence is no Constant: what is computed of it waits for the subgraph that makes it."""
+    numbers = np.float32([[1, 2, 3]])
+    made = SequenceInsert(SequenceConstruct([numbers], name="construct"), numbers * 2, np.int64(0), name="insert")
+    x = Parameter(Type.f32, [1, 3], name="x")
+    total = ops.Add(x, ops.Relu(SequenceAt(made, np.int64(0), name="at"), name="relu"), name="add")
+    length = ops.Convert(SequenceLength(made, name="length"), Type.f32)
+    pins = {"construct": "B", "insert": "A", "at": "A", "relu": "A", "add": "A", "length": "B"}
+    compiled = core_with(A=PickyPlugin(), B=PickyPlugin()).compile_model(
+        Model([total, length], [x]), "HETERO:A,B", {"AFFINITIES": pins}
+    )
+    results = compiled(np.float32([[1, 1, 1]]))
+    np.testing.assert_array_equal(results[0], [[3, 5, 7]])
+    assert results[1] == 2
 
 
 def test_random_values_are_not_folded():
