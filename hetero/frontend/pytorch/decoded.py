@@ -5,8 +5,8 @@ The key of a value is its name. What an operator or a user reads is an argument:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,15 @@ class ValueRef(NamedTuple):
 
 # A tensor or number of the graph, a constant (None, a number, a str, a Type, a complex), a graph, or a list of them.
 Argument = Any
+
+
+def names_in(argument: Argument) -> Iterator[str]:
+    """Yield the names of the values in an argument."""
+    if isinstance(argument, ValueRef):
+        yield argument.name
+    elif isinstance(argument, list):
+        for part in argument:
+            yield from names_in(part)
 
 
 @dataclass
@@ -47,6 +56,10 @@ class TorchNode(DecodedNode):
     def is_in_place(self) -> bool:
         """Whether it changes its first argument: its name ends with ``_``, as ``aten::add_``."""
         return self.op_type.endswith("_") and not self.op_type.endswith("__")
+
+    @property
+    def has_effects(self) -> bool:
+        return self.is_in_place or "out" in self.inputs
 
     def graphs(self) -> Iterator[TorchGraph]:
         """Yield the graphs among its arguments."""
@@ -77,3 +90,13 @@ class TorchProgram(DecodedModel):
     user_inputs: list[str] = field(default_factory=list)
     user_outputs: list[tuple[Argument, str]] = field(default_factory=list)
     mutations: list[tuple[Argument, str]] = field(default_factory=list)
+
+    def keys_by_name(self) -> dict[str, Argument]:
+        values = {name: ValueRef(key) for name, key in super().keys_by_name().items()}
+        return values | {name: argument for argument, name in self.user_outputs}
+
+    def set_outputs(self, outputs: Mapping[str, Argument]) -> None:
+        """Replace the outputs for users; buffers and inputs are changed as before."""
+        self.user_outputs = [(argument, name) for name, argument in outputs.items()]
+        values = [argument for argument, _ in (*self.user_outputs, *self.mutations)]
+        self.graph = replace(self.graph, outputs=values)
