@@ -67,10 +67,37 @@ class TorchNode(DecodedNode):
 
 
 @dataclass
+class TorchTensor(DecodedTensor):
+    """What the program says of a tensor. ``strides``: in elements, None for one that is not known before run time.
+
+    ``offset``: that of its first element in the memory.
+    """
+
+    strides: Sequence[int | None] = ()
+    offset: int | None = 0
+
+    def memory_order(self) -> list[int] | None:
+        """Return the axes from the one with the largest stride on, or None if this is not the order of all memory.
+
+        Then the tensor begins elsewhere, has gaps, or lengths or strides that are not known.
+        """
+        shape = self.partial_shape
+        if self.offset != 0 or not shape.is_static or len(self.strides) != len(shape):
+            return None
+        lengths, elements = shape.to_shape(), 1
+        order = sorted(range(len(lengths)), key=lambda axis: (-(self.strides[axis] or 0), -lengths[axis]))
+        for axis in reversed(order):
+            if lengths[axis] != 1 and self.strides[axis] != elements:
+                return None
+            elements *= lengths[axis]
+        return order
+
+
+@dataclass
 class TorchGraph(DecodedGraph):
     """A graph: the names of its inputs, and its outputs. ``tensors``: what is known of its values, by name."""
 
-    tensors: dict[str, DecodedTensor] = field(default_factory=dict)
+    tensors: dict[str, TorchTensor] = field(default_factory=dict)
 
     def name_of(self, key: Argument) -> str:
         return key.name if isinstance(key, ValueRef) else str(key)
