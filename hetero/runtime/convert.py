@@ -45,14 +45,17 @@ def convert_model(
 ) -> Model:
     """Return the model of a file of any known format, of an object of its framework, or of a torch.nn.Module.
 
-    A TorchScriptPythonDecoder stands for its module and example inputs.
+    A TorchScriptPythonDecoder stands for its module and example inputs. A module of TorchScript is converted to a
+    program by torch.
 
     ``input``: an input, a list of inputs in order, or a dict of inputs by name. An input is a shape, of which -1 and
     ranges such as ``(1, 8)`` are dynamic, an element type, a name, or a tuple of these: ``("x", [-1, 4], Type.f32)``.
     ``output``: the names of tensors or operations that become the outputs, in a list or separated by commas; operators
     of the file that they do not need may be unknown.
     ``example_input``: for a module, a tensor, a tuple of the arguments of ``forward``, or a dict of its keyword
-    arguments; along dynamic axes of length 1 it is repeated. ``extension``: as for ``Core.add_extension``.
+    arguments; along dynamic axes of length 1 it is repeated. The tensors of an argument that is a list of tensors or a
+    cache of Hugging Face's transformers become inputs of the model, all of the shape that ``input`` has for the
+    argument. ``extension``: as for ``Core.add_extension``.
     ``verbose``: log, at level INFO, which operations the model has. ``share_weights``: let the model use the memory of
     a module's weights. ``dynamo``: modules are exported by torch.export, which this parameter asks for in OpenVINO;
     False is refused.
@@ -124,7 +127,8 @@ def _kind(part: Any) -> str:
 
 
 def _is_torch(part: Any) -> bool:
-    return type(part).__module__ == "torch"
+    """Return whether it is a torch.dtype, without importing torch. A torch.Size is a tuple of lengths."""
+    return (type(part).__module__, type(part).__name__) == ("torch", "dtype")
 
 
 def _as_type(element_type: Any) -> Type:
