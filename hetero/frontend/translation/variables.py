@@ -82,7 +82,7 @@ class Variables:
             raise FrontendError(f"variable '{name}' is read, but has no initial value")
         if self._changed is not None and name not in self._changed:
             return initial
-        value = ops.ReadValue(initial, name, initial.element_type, self._shapes.get(name)).output(0)
+        value = ops.ReadValue(initial, name, variable_shape=self._shapes.get(name)).output(0)
         self._scope.name_new_nodes([value], self._scope.unique.take(f"{name}/read"))
         return value
 
