@@ -1,4 +1,4 @@
-"""Decoding of programs that torch has in memory. Only this module of the frontend calls torch, which made them."""
+"""Decoding of programs that torch has in memory. Only this module and ``caches`` call torch, which made them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
+from hetero.frontend.pytorch.caches import register_caches
 from hetero.frontend.pytorch.decoded import TorchProgram
 from hetero.frontend.pytorch.decoder import decode
 from hetero.system.errors import FrontendError
@@ -150,23 +151,30 @@ def export(
     if not keywords and not isinstance(example_input, (list, tuple)):
         example_input = (example_input,)
     positional = () if keywords else tuple(example_input)
-    names = list(keywords) or list(inspect.signature(module.forward).parameters)[: len(positional)]
+    names = list(keywords) or _argument_names(module)[: len(positional)]
     by_name = {names[key] if isinstance(key, int) and key < len(names) else key: shape for key, shape in shapes.items()}
     if unknown := by_name.keys() - set(names):
         raise FrontendError(f"{type(module).__name__} has no argument {', '.join(map(str, unknown))} in its example; "
                             f"it has {', '.join(names)}")  # fmt: skip
+    register_caches()
     arguments = {
         name: _lengthened(value, name, by_name[name]) if name in by_name else value
         for name, value in zip(names, [*positional, *keywords.values()])
     }
     if by_name:
         positional, keywords = ((), arguments) if keywords else (tuple(arguments.values()), {})
-    was_training = {part: part.training for part in module.modules()}
-    module.eval()
+    # A frozen module of TorchScript has no mode.
+    was_training = {part: part.training for part in module.modules() if hasattr(part, "training")}
+    if was_training:
+        module.eval()
     try:
+        if isinstance(module, torch.jit.ScriptModule):
+            return _of_torch_script(module, arguments, by_name)
         return torch.export.export(
             module, positional, keywords, dynamic_shapes=_dynamic_shapes(arguments, by_name) if by_name else None
         )
+    except FrontendError:
+        raise
     except Exception as error:  # torch raises anything for a module that it cannot export
         raise FrontendError(f"torch cannot export {type(module).__name__}: {type(error).__name__}: {error}") from error
     finally:
@@ -174,33 +182,76 @@ def export(
             part.training = mode
 
 
+def _argument_names(module: Module) -> list[str]:
+    """Return the names of the arguments of ``forward``; that of a module of TorchScript has a schema."""
+    if schema := getattr(module.forward, "schema", None):
+        return [argument.name for argument in schema.arguments[1:]]
+    return list(inspect.signature(module.forward).parameters)
+
+
 def _example(shape: PartialShape, element_type: Type | None) -> Tensor:
     return to_tensor(np.zeros([length.min_length or 2 for length in shape], (element_type or Type.f32).to_dtype()))
 
 
-def _lengthened(value: Any, name: str, shape: PartialShape) -> Tensor:
+def _of_torch_script(
+    module: Module, arguments: Mapping[str, Any], shapes: Mapping[Any, PartialShape]
+) -> ExportedProgram:
+    """Return the program of a module of TorchScript by torch's own converter, all shapes of which are static.
+
+    Raises FrontendError if this torch has no converter, it fails, or a shape has dynamic dimensions.
+    """
+    advice = "give the torch.nn.Module that it was made from to convert_model"
+    if any(shape.is_dynamic for shape in shapes.values()):
+        raise FrontendError(f"torch converts modules of TorchScript with static shapes only: {advice}")
+    try:
+        from torch._export.converter import TS2EPConverter
+
+        names = [name for name in _argument_names(module) if name in arguments]
+        return TS2EPConverter(module, tuple(arguments[name] for name in names)).convert()
+    except Exception as error:  # torch raises anything for a module that it cannot convert
+        raise FrontendError(
+            f"torch cannot convert the module of TorchScript: {advice} ({type(error).__name__}: {error})"
+        ) from error
+
+
+def _lengthened(value: Any, name: str, shape: PartialShape) -> Any:
     """Return an example with at least 2 elements along dynamic axes: torch takes 0 and 1 as fixed.
 
-    Raises FrontendError if it is not a tensor of as many dimensions as the shape.
+    Raises FrontendError if it is, or contains, what is not a tensor of as many dimensions as the shape.
     """
     import torch
+    from torch.utils import _pytree
 
-    if not isinstance(value, torch.Tensor) or value.ndim != len(shape):
-        kind = f"a tensor of the shape {list(value.shape)}" if isinstance(value, torch.Tensor) else type(value).__name__
-        raise FrontendError(f"argument {name} of the example is {kind}, to which the shape {shape} does not apply")
-    for axis, length in enumerate(shape):
-        if length.is_dynamic and value.shape[axis] == 1:
-            value = torch.cat([value, value], axis)
-    return value
+    def lengthen(part: Any) -> Tensor:
+        if not isinstance(part, torch.Tensor) or part.ndim != len(shape):
+            of_shape = f"a tensor of the shape {list(part.shape)}" if isinstance(part, torch.Tensor) else ""
+            raise FrontendError(f"argument {name} of the example is {of_shape or type(part).__name__}, to which the "
+                                f"shape {shape} does not apply")  # fmt: skip
+        for axis, length in enumerate(shape):
+            if length.is_dynamic and part.shape[axis] == 1:
+                part = torch.cat([part, part], axis)
+        return part
+
+    return _pytree.tree_map(lengthen, value)
 
 
 def _dynamic_shapes(arguments: Mapping[str, Any], shapes: Mapping[Any, PartialShape]) -> dict[str, Any]:
-    """Return the dynamic axes of the arguments that have shapes, and None for each tensor of the others."""
+    """Return the dynamic axes of the tensors in arguments that have shapes, and None for each tensor of the others."""
     from torch.export import Dim
     from torch.utils import _pytree
 
-    return {
-        name: {axis: Dim.DYNAMIC for axis, length in enumerate(shapes[name]) if length.is_dynamic}
-        if name in shapes else _pytree.tree_map(lambda _: None, value)
-        for name, value in arguments.items()
-    }  # fmt: skip
+    def axes_of(value: Any, axes: dict[int, Any] | None) -> Any:
+        kind = _pytree.SUPPORTED_NODES.get(type(value))
+        if kind is None:
+            return axes
+        parts, context = kind.flatten_fn(value)
+        shapes_of_parts = [axes_of(part, axes) for part in parts]
+        # torch takes the parts of any other class as a list.
+        is_built_in = type(value) in _pytree.BUILTIN_TYPES
+        return kind.unflatten_fn(shapes_of_parts, context) if is_built_in else shapes_of_parts
+
+    dynamic = {
+        name: {axis: Dim.DYNAMIC for axis, length in enumerate(shape) if length.is_dynamic}
+        for name, shape in shapes.items()
+    }
+    return {name: axes_of(value, dynamic.get(name)) for name, value in arguments.items()}

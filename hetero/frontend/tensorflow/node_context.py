@@ -151,6 +151,15 @@ class TensorflowNodeContext(NodeContext):
         """Return whether another node or the model's result reads an output."""
         return self._builder.is_read(self._node.name, index)
 
+    @property
+    def graph(self) -> TensorflowGraph:
+        """The graph that the operator is in, where its own name is ``node_name``."""
+        return self._builder.graph
+
+    @property
+    def node_name(self) -> str:
+        return self._node.name
+
     def get_subgraph_size(self) -> int:
         return len(self._node.functions())
 

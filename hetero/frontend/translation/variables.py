@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Set
 import numpy as np
 
 from hetero import ops
+from hetero.core.shape import PartialShape
 from hetero.frontend.translation.subgraph import ModelScope
 from hetero.graph import Constant, Node, Output
 from hetero.system.errors import FrontendError
@@ -28,9 +29,14 @@ class Variables:
         self._scope, self._arrays, self._changed = scope, {} if arrays is None else arrays, changed
         self._values: dict[str, Output] = {}
         self._initial: dict[str, Output] = {}
+        self._shapes: dict[str, PartialShape] = {}
         self._is_initializing = False
         # The names of the variables that the model assigns; the values are None.
         self.assigned: dict[str, None] = {}
+
+    def declare(self, name: str, shape: PartialShape) -> None:
+        """Set the shape of a variable, if its contents may get another shape than the first ones have."""
+        self._shapes[name] = shape
 
     @contextlib.contextmanager
     def initializing(self) -> Iterator[None]:
@@ -76,7 +82,7 @@ class Variables:
             raise FrontendError(f"variable '{name}' is read, but has no initial value")
         if self._changed is not None and name not in self._changed:
             return initial
-        value = ops.ReadValue(initial, name).output(0)
+        value = ops.ReadValue(initial, name, variable_shape=self._shapes.get(name)).output(0)
         self._scope.name_new_nodes([value], self._scope.unique.take(f"{name}/read"))
         return value
 

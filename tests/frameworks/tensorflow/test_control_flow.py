@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from hetero import Core
-from tests.frameworks.tensorflow.agreement import assert_agrees
+from hetero.system.errors import FrontendError
+from tests.frameworks.tensorflow.agreement import assert_agrees, frozen
 
 tf = pytest.importorskip("tensorflow")
 v1 = tf.compat.v1
@@ -89,6 +90,54 @@ def split_array(x):
 
 def concatenated_array(x):
     return tf.TensorArray(tf.float32, 2).write(0, x).write(1, -x).concat()
+
+
+def unequal_array(x):
+    """Element i has i rows; an element is read, and one is replaced, within the loop."""
+    rows = tf.TensorArray(
+        tf.float32, 0, dynamic_size=True, element_shape=[None, 4], infer_shape=False, clear_after_read=False
+    )
+
+    def step(i, rows, total):
+        rows = rows.write(i, x[:i] * tf.cast(i, tf.float32)).write(0, x[i:])
+        return i + 1, rows, total + tf.reduce_sum(rows.read(i))
+
+    _, rows, total = tf.while_loop(lambda i, *_: i < tf.shape(x)[0], step, (0, rows, 0.0))
+    return [rows.concat(), rows.size(), rows.read(2), total]
+
+
+def unequal_array_of_unknown_rank(x):
+    rows = tf.TensorArray(tf.float32, 3, infer_shape=False)
+    step = lambda i, rows: (i + 1, rows.write(i, x[i:, 0]))  # noqa: E731
+    return tf.while_loop(lambda i, _: i < 3, step, (0, rows))[1].concat()
+
+
+def pushed_elements(x):
+    items = tf.raw_ops.EmptyTensorList(element_shape=[-1, 4], max_num_elements=-1, element_dtype=tf.float32)
+    for part in (x[:1], x[:0], x):
+        items = tf.raw_ops.TensorListPushBack(input_handle=items, tensor=part)
+    longer = tf.raw_ops.TensorListResize(input_handle=items, size=2)
+    arguments = {"element_shape": tf.constant([-1, 4]), "leading_dims": np.int64([]), "element_dtype": tf.float32}
+    return [
+        *tf.raw_ops.TensorListConcatV2(input_handle=items, **arguments),
+        *tf.raw_ops.TensorListConcatV2(input_handle=longer, **arguments),
+    ]
+
+
+@pytest.mark.parametrize("specs", [None, [tf.TensorSpec([None, 4])]], ids=["static", "dynamic"])
+@pytest.mark.parametrize("function", [unequal_array, unequal_array_of_unknown_rank, pushed_elements])
+def test_lists_of_unequal_elements(function, specs):
+    assert_agrees(function, DATA, specs=specs)
+
+
+def stacked_and_concatenated(x):
+    items = tf.TensorArray(tf.float32, 2, element_shape=[None, 4], infer_shape=False).write(0, x).write(1, x)
+    return [items.concat(), items.stack()]
+
+
+def test_lists_that_are_refused():
+    with pytest.raises(FrontendError, match="a list whose elements may have different lengths"):
+        Core().read_model(frozen(stacked_and_concatenated, DATA))
 
 
 @pytest.mark.parametrize(("start", "limit", "delta"), [(0, 4, 1), (5, -2, -3), (2, 2, 1)])

@@ -64,14 +64,23 @@ def by_slices(module, x):
     return {"table": module.table.read_value()}
 
 
+def of_any_length(module, x):
+    """The contents get longer from one inference to the next."""
+    before = tf.shape(module.rows)
+    module.rows.assign(tf.concat([module.rows, x[:1]], 0))
+    return {"before": before, "rows": module.rows.read_value()}
+
+
 @pytest.mark.parametrize(
-    "function", [in_order, in_branches, in_loop, in_condition, in_function_called_twice, by_rows, by_slices]
+    "function",
+    [in_order, in_branches, in_loop, in_condition, in_function_called_twice, by_rows, by_slices, of_any_length],
 )
 def test_agrees(function, tmp_path):
     module = tf.Module()
     module.row = tf.Variable(np.ones(4, np.float32))
     module.table = tf.Variable(np.ones((5, 4), np.float32))
     module.count = tf.Variable(0)
+    module.rows = tf.Variable(np.zeros((0, 4), np.float32), shape=[None, 4])
     module.call = tf.function(
         lambda x: function(module, x), input_signature=[tf.TensorSpec([None, 4], tf.float32, name="x")]
     )

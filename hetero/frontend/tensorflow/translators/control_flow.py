@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
+from hetero.core.shape import PartialShape
 from hetero.core.types import Type
 from hetero.frontend.tensorflow.decoded import Reference, TensorflowGraph, TensorflowNode, pass_through
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, Value, Values, translator
 from hetero.frontend.tensorflow.translators.containers.tensor_lists import PendingList, with_element_shape
+from hetero.frontend.tensorflow.translators.containers.unequal_lists import UnequalList, WithLengths
 from hetero.frontend.translation.control_flow import Branch, Translate, translate_if, translate_while
 from hetero.frontend.translation.subgraph import ModelScope, Subgraph
 from hetero.frontend.translation.values import int64, scalar_like
@@ -51,7 +53,17 @@ def case(node: TensorflowNodeContext) -> Values:
 
 def _branches(inputs: Sequence[Value], *functions: Translate) -> list[Branch]:
     names = [f"input_{index}" for index in range(len(inputs))]
-    return [Branch(function, names) for function in functions]
+    return [Branch(_without_lists(function), names) for function in functions]
+
+
+def _without_lists(function: Translate) -> Translate:
+    def translate(scope: ModelScope, variables: Variables, values: list[Value]) -> list[Value]:
+        results = function(scope, variables, values)
+        if any(isinstance(result, UnequalList) for result in results):
+            raise FrontendError("its branches return a list whose elements may have different lengths")
+        return results
+
+    return translate
 
 
 def _cases(functions: Sequence[Subgraph]) -> tuple[Translate, Translate]:
@@ -130,11 +142,15 @@ def _loop(node: TensorflowNodeContext, condition: Subgraph, step: Subgraph, valu
     if step.output_count != len(inputs) or condition.output_count != 1:
         raise FrontendError(f"its body has {step.output_count} outputs and its condition {condition.output_count}")
     passed = _passed_inputs(step)
+    lists = [index for index, value in enumerate(inputs) if isinstance(value, UnequalList) and index not in passed]
+    functions = WithLengths(condition, lists, False), WithLengths(step, lists, True)
+    inputs = functions[1].separated(inputs)
     carried = [index for index, value in enumerate(inputs) if isinstance(value, Output) and index not in passed]
-    return translate_while(
-        condition, step, inputs, carried, node.variables, node.name,
+    results = translate_while(
+        *functions, inputs, carried, node.variables, node.name,
         as_condition=lambda value: as_condition(_tensor(value)), as_tensor=_tensor,
     )  # fmt: skip
+    return functions[1].joined(results)
 
 
 def _passed_inputs(step: Subgraph) -> set[int]:
@@ -163,7 +179,7 @@ def _with_element_shapes(step: Subgraph, inputs: list[Value], variables: Variabl
         entered.append(value)
     results = step.translate_into(scope, own, entered)
     return [
-        with_element_shape(value, result.partial_shape)
+        with_element_shape(value, PartialShape(list(result.partial_shape)[1:]))
         if isinstance(value, PendingList) and isinstance(result, Output)
         else value
         for value, result in zip(inputs, results)

@@ -6,6 +6,7 @@ from tests.frameworks.tensorflow.raw_case import Case, fixed, integers, reals
 
 _LSTM_WEIGHTS = [reals(5, 8), reals(2), reals(2), reals(2), reals(8)]
 _LETTERS = np.array(["ÉA", "éaß", "ÀB c", ""])
+_MANY_BYTES = np.array(["hello", "wörld€", "😀a", "ß"])
 _DELIMITED = np.array([",a,,b;c", "", ";,", "x]y-z--"])
 _TEXTS = np.array(["Hello World", "a b  c", "", "ABC"])
 _DECODED = reals(6, 2, 4)
@@ -85,6 +86,24 @@ CASES = [
     Case("StringSplitV2", [_TEXTS, fixed(" ", np.str_)]),
     Case("StringSplitV2", [_TEXTS, fixed(" ", np.str_)], {"maxsplit": 1}),
     Case("StringLength", [_TEXTS]),
+    Case("StringLength", [_LETTERS], {"unit": "UTF8_CHAR"}),
+    *(
+        Case("Substr", [_MANY_BYTES, np.array(position, np.int32), np.array(length, np.int32)], {"unit": "UTF8_CHAR"})
+        for position, length in (
+            (1, 3),
+            ([-4, 2, 0, 0], [10, 0, 1, 5]),
+            ([[0, 1, 0, 0], [2, -3, 0, 0]], [[2, 2, 1, 0], [1, 1, 1, 1]]),
+        )
+    ),
+    Case("UnicodeDecode", [_MANY_BYTES], {"input_encoding": "UTF-8"}),
+    Case("UnicodeDecodeWithOffsets", [_MANY_BYTES], {"input_encoding": "UTF-8"}),
+    *(
+        Case("UnicodeEncode", [np.array(points, np.int32), np.array(splits, np.int64)], {"output_encoding": "UTF-8"})
+        for points, splits in (
+            ([104, 0x7F, 0x80, 0x7FF, 0x800, 0xFFFF, 0x10000, 0x10FFFF], [0, 3, 3, 8]),
+            ([0xD800, -1, 0x110000, 0xE000, 65], [0, 1, 5]),
+        )
+    ),
     Case("StringToNumber", [np.array(["1.5", "-2", "3e2"])]),
     Case("StringToNumber", [np.array(["15", "-2"])], {"out_type": "tf.int64"}),
     Case("AsString", [integers(4)]),

@@ -11,6 +11,7 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.frontend.numerics.elementwise import reinterpret
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, rows, translator
+from hetero.frontend.tensorflow.translators.containers.unicode import Characters
 from hetero.frontend.translation.translators import Attr, Row, Translation
 from hetero.frontend.translation.values import (
     arange,
@@ -181,26 +182,29 @@ def _as_sparse(value: Output, parts: Op) -> list[Op | Output]:
 
 @translator("StringLength")
 def length(node: TensorflowNodeContext) -> Translation:
-    """The number of bytes of each string."""
+    """The number of bytes or of characters of each string."""
     if node.get_attribute("unit", "BYTE") != "BYTE":
-        raise FrontendError("lengths in characters are not supported: the attribute unit must be BYTE")
+        return Characters(node.get_input(0)).lengths()
     begins, ends, _ = ops.StringTensorUnpack(node.get_input(0)).outputs()
     return ops.Subtract(ends, begins)
 
 
 @translator("Substr")
 def substring(node: TensorflowNodeContext) -> Translation:
-    """Return up to ``length`` bytes from a position, which counts from the end if it is negative."""
-    if node.get_attribute("unit", "BYTE") != "BYTE":
-        raise FrontendError("positions in characters are not supported: the attribute unit must be BYTE")
+    """Return up to ``length`` bytes or characters from a position, which counts from the end if it is negative."""
     text, *numbers = node.get_inputs()
     position, length = (convert_to(number, Type.i64) for number in numbers)
+    characters = Characters(text) if node.get_attribute("unit", "BYTE") != "BYTE" else None
     begins, ends, symbols = ops.StringTensorUnpack(text).outputs()
     begins, ends = convert_to(begins, Type.i64), convert_to(ends, Type.i64)
-    start = ops.Add(ops.Select(ops.Less(position, int64(0)), ends, begins), position)
+    if characters is not None:
+        begins, ends = characters.first, characters.end
+    start = ops.Add(ops.Select(ops.Less(position, int64(0)), ends, begins), position).output(0)
     end = ops.Minimum(ops.Add(start, length), ends).output(0)
     # The position may have more axes than the text.
     shape = ops.ShapeOf(end)
+    if characters is not None:
+        start, end = (ops.Gather(characters.starts, place, int64(0)).output(0) for place in (start, end))
     return ops.StringTensorPack(ops.Broadcast(start, shape), end, symbols)
 
 

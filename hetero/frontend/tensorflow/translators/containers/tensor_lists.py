@@ -6,7 +6,7 @@ dimensions: these are 1, and the first element that is set broadcasts the others
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,13 @@ import numpy as np
 from hetero import ops
 from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
+from hetero.frontend.tensorflow.decoded import Reference
 from hetero.frontend.tensorflow.node_context import Handle, TensorflowNodeContext, Value, Values, rows, translator
+from hetero.frontend.tensorflow.translators.containers.unequal_lists import (
+    UnequalList,
+    is_concatenated,
+    translate_unequal,
+)
 from hetero.frontend.translation.subgraph import ModelScope
 from hetero.frontend.translation.translators import Attr, Row, Translation, Translator
 from hetero.frontend.translation.values import axis_length, constant_input, convert_to, int64, scalar_like
@@ -28,22 +34,29 @@ class PendingList(Handle):
 
     length: Output
     element_type: Type
+    is_concatenated: bool = False
 
     def captured(self, scope: ModelScope) -> PendingList:
-        return PendingList(scope.capture(self.length, "length"), self.element_type)
+        return PendingList(scope.capture(self.length, "length"), self.element_type, self.is_concatenated)
 
 
-def new_list(length: Output, element_type: Type, element_shape: PartialShape) -> Value:
-    """Return a list of zeros; a PendingList if the rank of the elements is unknown."""
+def new_list(length: Output, element_type: Type, element_shape: PartialShape, is_concatenated: bool = False) -> Value:
+    """Return a list of zeros; a PendingList if the rank of the elements is unknown.
+
+    ``is_concatenated``: an UnequalList if possible, because the elements may have different lengths.
+    """
     if element_type.is_dynamic():
         raise FrontendError("lists of lists, resources or complex numbers are not supported")
-    pending = PendingList(ops.Reshape(ops.Convert(length, Type.i64), int64([1]), False).output(0), element_type)
-    return with_element_shape(pending, [None, *element_shape]) if element_shape.has_rank else pending
+    count = ops.Reshape(ops.Convert(length, Type.i64), int64([1]), False).output(0)
+    pending = PendingList(count, element_type, is_concatenated)
+    return with_element_shape(pending, element_shape) if element_shape.has_rank else pending
 
 
-def with_element_shape(pending: PendingList, shape: PartialShape | list[Any]) -> Output:
-    """Return the list as a tensor. ``shape``: that of the tensor, of which the first dimension does not matter."""
-    lengths = [length.get_length() if length.is_static else 1 for length in list(shape)[1:]]
+def with_element_shape(pending: PendingList, element_shape: PartialShape) -> Output | UnequalList:
+    """Return the list as a tensor, or an UnequalList if it is concatenated and only the lengths are unknown."""
+    if pending.is_concatenated and UnequalList.fits(element_shape):
+        return UnequalList.empty(pending.length, pending.element_type, element_shape)
+    lengths = [length.get_length() if length.is_static else 1 for length in element_shape]
     # Zeros that are broadcast from one: they take no memory before the model runs.
     zero = Constant(np.zeros((), pending.element_type.to_dtype()))
     return ops.Broadcast(zero, ops.Concat([pending.length, int64(lengths)], 0)).output(0)
@@ -89,7 +102,7 @@ def with_item_shape(values: Value, item: Output) -> Output:
     if isinstance(values, PendingList):
         if not item.partial_shape.has_rank:
             raise FrontendError("the items of a list must have a known rank")
-        values = with_element_shape(values, [None, *item.partial_shape])
+        values = with_element_shape(replace(values, is_concatenated=False), item.partial_shape)
     tensor = as_tensor(values)
     shape = tensor.partial_shape
     if shape.has_rank and item.partial_shape.is_static and list(shape)[1:] == list(item.partial_shape):
@@ -114,24 +127,22 @@ def _element_shape(node: TensorflowNodeContext, index: int) -> PartialShape:
     return PartialShape([Dimension() if length < 0 else Dimension(int(length)) for length in shape])
 
 
+def _new(node: TensorflowNodeContext, output: int, length: Output, element_shape: PartialShape) -> Value:
+    """Return the list that an output of a node is."""
+    element_type = node.get_attribute("element_dtype" if node.has_attribute("element_dtype") else "dtype")
+    return new_list(length, element_type, element_shape, is_concatenated(node.graph, Reference(node.node_name, output)))
+
+
 rows(
     {
-        "TensorListReserve": lambda node: new_list(
-            node.get_input(1), node.get_attribute("element_dtype"), _element_shape(node, 0)
-        ),
-        "EmptyTensorList": lambda node: new_list(
-            int64(0).output(0), node.get_attribute("element_dtype"), _element_shape(node, 0)
-        ),
+        "TensorListReserve": lambda node: _new(node, 0, node.get_input(1), _element_shape(node, 0)),
+        "EmptyTensorList": lambda node: _new(node, 0, int64(0).output(0), _element_shape(node, 0)),
         # Elements from rows of a tensor; all have the same number of rows, that of input 2.
         "TensorListSplit": lambda node: _split(node.get_input(0), constant_input(node, 2, "lengths")),
         "TensorArraySplitV3": lambda node: _split(node.get_input(1), constant_input(node, 2, "lengths")),
         "TensorArrayV3": lambda node: [
             TensorArrayHandle(),
-            new_list(
-                node.get_input(0),
-                node.get_attribute("dtype"),
-                node.get_attribute("element_shape", PartialShape.dynamic()),
-            ),
+            _new(node, 1, node.get_input(0), node.get_attribute("element_shape", PartialShape.dynamic())),
         ],
     }
 )
@@ -219,7 +230,15 @@ def _concatenated(value: Value) -> list[Op]:
 
 def _of_lists(row: Row) -> Translator:
     """Return the translator of a function whose inputs may be lists without elements, which are no Outputs."""
-    return lambda node: row.make(node, [node.get_values()[index] for index in row.inputs])
+
+    def translate(node: TensorflowNodeContext) -> Values:
+        values: list[Any] = [node.get_values()[int(index)] for index in row.inputs]  # type: ignore[arg-type]
+        if isinstance(values[0], UnequalList):
+            grows = node.get_attribute("resize_if_index_out_of_bounds", False, bool)
+            return translate_unequal(node.get_op_type(), values, grows)
+        return row.make(node, values)
+
+    return translate
 
 
 rows(

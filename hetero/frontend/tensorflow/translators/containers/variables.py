@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.core.shape import PartialShape
 from hetero.frontend.tensorflow.node_context import TensorflowNodeContext, Values, VariableHandle, rows, translator
 from hetero.frontend.tensorflow.translators.indexing import slice_of
 from hetero.frontend.translation.translators import Row, Translator, as_outputs
@@ -14,16 +15,21 @@ from hetero.ops.movement.slicing import TO_THE_END
 
 rows(
     {
-        **dict.fromkeys(
-            ("VarHandleOp", "Variable", "VariableV2"),
-            lambda node: VariableHandle(node.resource_name, is_reference=node.get_op_type() != "VarHandleOp"),
-        ),
+        **dict.fromkeys(("VarHandleOp", "Variable", "VariableV2"), lambda node: _variable(node)),
         "ReadVariableOp": lambda node: node.variables.read(node.variable_name(0)),
         **dict.fromkeys(("AssignVariableOp", "Assign"), lambda node: _assign(node, node.get_input(1))),
         # All variables have the contents of the checkpoint.
         **dict.fromkeys(("VarIsInitializedOp", "IsVariableInitialized"), lambda node: Constant(np.array(True))),
     }
 )
+
+
+def _variable(node: TensorflowNodeContext) -> VariableHandle:
+    """The file may declare more shapes than that of the contents: ``tf.Variable([], shape=[None])``."""
+    shape = node.get_attribute("shape", None)
+    if isinstance(shape, PartialShape) and shape.is_dynamic:
+        node.variables.declare(node.resource_name, shape)
+    return VariableHandle(node.resource_name, is_reference=node.get_op_type() != "VarHandleOp")
 
 
 def _assign(node: TensorflowNodeContext, value: Output) -> Values:
