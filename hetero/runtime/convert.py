@@ -122,7 +122,8 @@ def _kind(part: Any) -> str:
 
 
 def _is_torch(part: Any) -> bool:
-    return type(part).__module__ == "torch"
+    """Return whether it is a torch.dtype, without importing torch. A torch.Size is a tuple of lengths."""
+    return (type(part).__module__, type(part).__name__) == ("torch", "dtype")
 
 
 def _as_type(element_type: Any) -> Type:

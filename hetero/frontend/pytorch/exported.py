@@ -134,7 +134,8 @@ def export(
 ) -> ExportedProgram:
     """Return the program of a module in evaluation mode.
 
-    ``shapes``: those of the arguments of ``forward``, by name or position; dynamic dimensions are so in the program.
+    ``shapes``: those of the arguments of ``forward``, by name or position, or of all tensors in them, by position;
+    dynamic dimensions are so in the program. Keyword arguments are in the order of ``forward``, as in OpenVINO.
     Without ``example_input`` they must be given by position, and ``types`` has the element types, by default f32.
     Raises FrontendError if torch cannot export the module.
     """
@@ -150,23 +151,16 @@ def export(
     if not keywords and not isinstance(example_input, (list, tuple)):
         example_input = (example_input,)
     positional = () if keywords else tuple(example_input)
-    names = list(keywords) or list(inspect.signature(module.forward).parameters)[: len(positional)]
-    by_name = {names[key] if isinstance(key, int) and key < len(names) else key: shape for key, shape in shapes.items()}
-    if unknown := by_name.keys() - set(names):
-        raise FrontendError(f"{type(module).__name__} has no argument {', '.join(map(str, unknown))} in its example; "
-                            f"it has {', '.join(names)}")  # fmt: skip
-    arguments = {
-        name: _lengthened(value, name, by_name[name]) if name in by_name else value
-        for name, value in zip(names, [*positional, *keywords.values()])
-    }
-    if by_name:
+    order = list(inspect.signature(module.forward).parameters)
+    keywords = dict(sorted(keywords.items(), key=lambda item: (*order, item[0]).index(item[0])))
+    names = list(keywords) or order[: len(positional)]
+    arguments, by_argument = _with_shapes(module, dict(zip(names, [*positional, *keywords.values()])), shapes)
+    if shapes:
         positional, keywords = ((), arguments) if keywords else (tuple(arguments.values()), {})
     was_training = {part: part.training for part in module.modules()}
     module.eval()
     try:
-        return torch.export.export(
-            module, positional, keywords, dynamic_shapes=_dynamic_shapes(arguments, by_name) if by_name else None
-        )
+        return torch.export.export(module, positional, keywords, dynamic_shapes=by_argument if shapes else None)
     except Exception as error:  # torch raises anything for a module that it cannot export
         raise FrontendError(f"torch cannot export {type(module).__name__}: {type(error).__name__}: {error}") from error
     finally:
@@ -194,13 +188,32 @@ def _lengthened(value: Any, name: str, shape: PartialShape) -> Tensor:
     return value
 
 
-def _dynamic_shapes(arguments: Mapping[str, Any], shapes: Mapping[Any, PartialShape]) -> dict[str, Any]:
-    """Return the dynamic axes of the arguments that have shapes, and None for each tensor of the others."""
+def _with_shapes(
+    module: Module, arguments: Mapping[str, Any], shapes: Mapping[str | int, PartialShape]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the arguments of ``forward``, lengthened, and the dynamic axes of each tensor in them.
+
+    A shape belongs to all tensors of an argument, by its name or position. If there are shapes at more positions than
+    arguments, they belong to the tensors of all arguments, some of which are in lists, in order.
+    Raises FrontendError if there is no such argument or tensor.
+    """
     from torch.export import Dim
     from torch.utils import _pytree
 
-    return {
-        name: {axis: Dim.DYNAMIC for axis, length in enumerate(shapes[name]) if length.is_dynamic}
-        if name in shapes else _pytree.tree_map(lambda _: None, value)
-        for name, value in arguments.items()
-    }  # fmt: skip
+    paths, structure = _pytree.tree_flatten_with_path(dict(arguments))
+    of_argument = [path[0].key for path, _ in paths]
+    names = list(arguments)
+    if len(shapes) > len(names):
+        keys: list[str | int] = list(range(len(paths)))
+    else:
+        keys = [name if name in shapes else names.index(name) for name in of_argument]
+    if unknown := shapes.keys() - set(keys):
+        raise FrontendError(f"{type(module).__name__} has no argument {', '.join(map(str, unknown))} in its example; "
+                            f"it has {', '.join(names)}")  # fmt: skip
+    values, axes = [], []
+    for key, name, (_, value) in zip(keys, of_argument, paths):
+        shape = shapes.get(key)
+        values.append(value if shape is None else _lengthened(value, name, shape))
+        dynamic = {axis: Dim.DYNAMIC for axis, length in enumerate(shape or ()) if length.is_dynamic}
+        axes.append(None if shape is None else dynamic)
+    return _pytree.tree_unflatten(values, structure), _pytree.tree_unflatten(axes, structure)
