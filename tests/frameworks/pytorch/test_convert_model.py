@@ -88,6 +88,13 @@ def test_a_shape_of_all_tensors_of_an_argument():
     np.testing.assert_array_equal(infer(model, y, y[:3])[0], torch.cat([y, y[:3]]))
 
 
+def test_lengths_of_several_element_types():
+    module = Function(lambda x, rows: x.reshape(rows.item(), x.shape[1], 2))
+    x, rows = torch.rand(4, 3), torch.tensor(2, dtype=torch.int32)
+    model = hetero.convert_model(module, example_input=(x, rows), input=[[-1, -1], []])
+    np.testing.assert_array_equal(infer(model, x, rows)[0], module(x, rows))
+
+
 def test_a_shape_of_torch():
     model = hetero.convert_model(Residual(), example_input=torch.rand(3, 4), input=torch.Size([3, 4]))
     assert model.input().shape == (3, 4)
