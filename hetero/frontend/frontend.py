@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import os
 from abc import ABC, abstractmethod
@@ -11,6 +12,7 @@ from typing import Any, BinaryIO
 from hetero.frontend.extension import Extension
 from hetero.frontend.extension_loader import as_extensions
 from hetero.frontend.input_model import InputModel
+from hetero.frontend.model_outputs import with_outputs
 from hetero.frontend.reading_extensions import DecoderTransformationExtension, ProgressReporterExtension
 from hetero.graph import Model
 from hetero.system.errors import FrontendError
@@ -22,8 +24,11 @@ ModelSource = str | os.PathLike[str] | bytes | BinaryIO | Any
 class FrontEnd(ABC):
     """A reader of one model format."""
 
+    # The names of the outputs that the caller chose, for ``convert``: what they do not need may be left out. Names that
+    # only the translated model has may be among them; ``convert_outputs`` finds all of them there.
     name: str
     extensions: Sequence[Extension] = ()
+    chosen_outputs: Sequence[str] = ()
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         # So that authors of frontends need not know of models that are loaded already.
@@ -61,12 +66,23 @@ class FrontEnd(ABC):
         ``weights``: the source of the weights, for formats that keep them in a separate file.
         """
 
+    def convert_outputs(self, model: ModelSource, names: Sequence[str]) -> Model:
+        """Return the model with the tensors, or results of operations, of these names as outputs, in this order.
+
+        A source is translated as far as they need it, if all are in the file. Raises the errors of ``convert``, and
+        FrontendError if the model has no tensor of a name.
+        """
+        pruning = copy.copy(self)
+        pruning.chosen_outputs = names
+        return with_outputs(pruning.convert(model), names)
+
     def load(self, path: ModelSource, enable_mmap: bool = True) -> InputModel:
         """Read a model, which can be changed before ``convert`` returns it.
 
-        ``enable_mmap`` is a hint without effect, as files are always mapped. Raises the errors of ``convert``.
+        ``enable_mmap`` is a hint without effect, as files are always mapped. A model that cannot be translated as a
+        whole can be once ``InputModel.override_all_outputs`` chose outputs.
         """
-        return InputModel(self.convert(path))
+        return InputModel(lambda: self.convert(path), lambda names: self.convert_outputs(path, names))
 
     def convert_partially(self, model: ModelSource) -> Model:
         """Return the model as ``convert`` does, which leaves no operations untranslated."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,27 @@ from hetero.system.errors import FrontendError
 
 
 class Place:
-    """A tensor or an operation of an InputModel."""
+    """A tensor or an operation of an InputModel.
 
-    def __init__(self, model: InputModel, target: Output | Node) -> None:
-        self._model, self._target = model, target
+    ``target``: its name, if the model is not translated; it is looked up once outputs are chosen.
+    """
+
+    def __init__(self, model: InputModel, target: Output | Node | str) -> None:
+        self._model, self._given = model, target
+
+    @property
+    def _target(self) -> Output | Node:
+        if isinstance(self._given, str):
+            found = self._model.find(self._given)
+            if found is None:
+                raise FrontendError(f"the model has no tensor or operation '{self._given}'")
+            self._given = found
+        return self._given
+
+    @property
+    def given_name(self) -> str:
+        """The name by which it was looked up in a model that is not translated."""
+        return str(self._given)
 
     @property
     def tensor(self) -> Output:
@@ -65,11 +82,27 @@ class Place:
 class InputModel:
     """A model that was read; ``FrontEnd.convert`` returns it with the changes made here.
 
-    Unlike OpenVINO's it is translated already, so operations and tensors are those of the translated model.
+    Unlike OpenVINO's it is translated already, so operations and tensors are those of the translated model. If it
+    cannot be translated as a whole, places can be found by name and chosen as outputs; everything else raises the
+    FrontendError of the translation.
+
+    ``translate``: returns the model; ``translate_outputs``: the same with only the outputs of these names.
     """
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, translate: Callable[[], Model], translate_outputs: Callable[[Sequence[str]], Model]) -> None:
+        self._translate_outputs = translate_outputs
+        self._model: Model | FrontendError
+        try:
+            self._model = translate()
+        except FrontendError as error:
+            self._model = error
+
+    @property
+    def model(self) -> Model:
+        """The model as it was changed. Raises FrontendError if it cannot be translated."""
+        if isinstance(self._model, FrontendError):
+            raise self._model
+        return self._model
 
     def get_inputs(self) -> list[Place]:
         return [Place(self, port) for port in self.model.inputs]
@@ -78,11 +111,10 @@ class InputModel:
         return [Place(self, result.input_value(0)) for result in self.model.results]
 
     def get_place_by_tensor_name(self, tensor_name: str) -> Place | None:
-        values = (value for node in self._operations() for value in node.outputs())
-        return self._first(values, lambda value: tensor_name in value.names)
+        return self._place(tensor_name, self._tensor)
 
     def get_place_by_operation_name(self, operation_name: str) -> Place | None:
-        return self._first(self._operations(), lambda node: node.friendly_name == operation_name)
+        return self._place(operation_name, self._operation)
 
     def get_place_by_input_index(self, input_idx: int) -> Place:
         return Place(self, self.model.input(input_idx))
@@ -137,6 +169,9 @@ class InputModel:
 
     def override_all_outputs(self, outputs: Sequence[Place]) -> None:
         """Make these tensors the outputs of the model."""
+        if isinstance(self._model, FrontendError):
+            self._model = self._translate_outputs([place.given_name for place in outputs])
+            return self._keep(self.model.results, self.model.parameters)
         self._keep([Result(place.tensor) for place in outputs], self.model.parameters)
 
     def override_all_inputs(self, inputs: Sequence[Place]) -> None:
@@ -145,14 +180,26 @@ class InputModel:
 
     def extract_subgraph(self, inputs: Sequence[Place], outputs: Sequence[Place]) -> None:
         """Keep only what computes these outputs from these inputs."""
-        results = [Result(place.tensor) for place in outputs]
-        self._keep(results, self._cut(inputs, [""] * len(inputs)), inputs_are_given=True)
+        self.override_all_outputs(outputs)
+        self.override_all_inputs(inputs)
 
     def _operations(self) -> list[Node]:
         return [node for node in self.model.get_ordered_ops() if not isinstance(node, Result)]
 
-    def _first(self, items: Iterable[Any], fits: Callable[[Any], bool]) -> Place | None:
-        target = next(filter(fits, items), None)
+    def find(self, name: str) -> Output | Node | None:
+        """Return the tensor, else the operation, of this name. Raises FrontendError if the model is not translated."""
+        return self._tensor(name) or self._operation(name)
+
+    def _tensor(self, name: str) -> Output | None:
+        named = {name: result.input_value(0) for result in self.model.results for name in result.output(0).names}
+        values = (value for node in self._operations() for value in node.outputs())
+        return next((value for value in values if name in value.names), named.get(name))
+
+    def _operation(self, name: str) -> Node | None:
+        return next((node for node in self._operations() if node.friendly_name == name), None)
+
+    def _place(self, name: str, find: Callable[[str], Output | Node | None]) -> Place | None:
+        target = name if isinstance(self._model, FrontendError) else find(name)
         return None if target is None else Place(self, target)
 
     def _parameter(self, place: Place) -> Parameter:
@@ -190,4 +237,4 @@ class InputModel:
             raise FrontendError(f"the outputs also depend on the inputs {', '.join(missing)}")
         changed = Model(results, kept, self.model.friendly_name, sinks=self.model.sinks)
         changed.rt_info.update(self.model.rt_info)
-        self.model = changed
+        self._model = changed

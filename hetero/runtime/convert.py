@@ -12,12 +12,13 @@ from hetero import ops
 from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
 from hetero.frontend import ModelSource
+from hetero.frontend.model_outputs import with_ports
 from hetero.frontend.pytorch.exported import export, is_module
 from hetero.frontend.pytorch.traced_module import TorchScriptPythonDecoder
-from hetero.graph import Model, Output, Parameter, Result
+from hetero.graph import Model, Parameter
 from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.system.errors import FrontendError
-from hetero.system.messages import get_logger, suggest
+from hetero.system.messages import get_logger
 
 log = get_logger("hetero.runtime")
 # An input: its name, shape or element type, or a tuple of several of these.
@@ -44,13 +45,17 @@ def convert_model(
 ) -> Model:
     """Return the model of a file of any known format, of an object of its framework, or of a torch.nn.Module.
 
-    A TorchScriptPythonDecoder stands for its module and example inputs.
+    A TorchScriptPythonDecoder stands for its module and example inputs. A module of TorchScript is converted to a
+    program by torch.
 
     ``input``: an input, a list of inputs in order, or a dict of inputs by name. An input is a shape, of which -1 and
     ranges such as ``(1, 8)`` are dynamic, an element type, a name, or a tuple of these: ``("x", [-1, 4], Type.f32)``.
-    ``output``: the names of tensors or operations that become the outputs, in a list or separated by commas.
+    ``output``: the names of tensors or operations that become the outputs, in a list or separated by commas; operators
+    of the file that they do not need may be unknown.
     ``example_input``: for a module, a tensor, a tuple of the arguments of ``forward``, or a dict of its keyword
-    arguments; along dynamic axes of length 1 it is repeated. ``extension``: as for ``Core.add_extension``.
+    arguments; along dynamic axes of length 1 it is repeated. The tensors of an argument that is a list of tensors or a
+    cache of Hugging Face's transformers become inputs of the model, all of the shape that ``input`` has for the
+    argument. ``extension``: as for ``Core.add_extension``.
     ``verbose``: log, at level INFO, which operations the model has. ``share_weights``: let the model use the memory of
     a module's weights. ``dynamo``: modules are exported by torch.export, which this parameter asks for in OpenVINO;
     False is refused.
@@ -72,9 +77,9 @@ def convert_model(
     frontend = FrontEndManager().load_by_model(input_model)
     if extension is not None:
         frontend.add_extension(extension)
-    model = _with_inputs(frontend.convert(input_model), inputs)
-    if output is not None:
-        model = _with_outputs(model, output.split(",") if isinstance(output, str) else output)
+    outputs = output.split(",") if isinstance(output, str) else output
+    model = frontend.convert(input_model) if outputs is None else frontend.convert_outputs(input_model, outputs)
+    model = _with_inputs(model, inputs)
     if verbose:
         counts = Counter(node.get_type_name() for node in model.get_ops())
         log.info("%s: %s", frontend.name, ", ".join(f"{count} {kind}" for kind, count in counts.most_common()))
@@ -146,7 +151,7 @@ def _with_inputs(model: Model, inputs: Sequence[_Input]) -> Model:
     ports = [model.input(at if entry.name is None else entry.name) for at, entry in enumerate(inputs)]
     model.reshape({port: entry.shape for port, entry in zip(ports, inputs) if entry.shape is not None})
     first = [cast(Parameter, port.node) for port in ports]
-    model = _with(model, model.results, [*first, *(node for node in model.parameters if node not in first)])
+    model = with_ports(model, model.results, [*first, *(node for node in model.parameters if node not in first)])
     for at, entry in enumerate(inputs):
         if entry.element_type is not None and entry.element_type is not model.input(at).element_type:
             _convert_input(model, at, entry.element_type)
@@ -162,24 +167,3 @@ def _convert_input(model: Model, index: int, element_type: Type) -> None:
     for reader in before.output(0).get_target_inputs():
         reader.replace_source_output(converted)
     model.replace_parameter(index, after)
-
-
-def _with_outputs(model: Model, names: Sequence[str]) -> Model:
-    """Return the part of a model that computes the tensors, or the results of the operations, of these names."""
-    by_name: dict[str, Output | Result] = {}
-    for node in model.get_ordered_ops():
-        if node.get_output_size() == 1:
-            by_name.setdefault(node.friendly_name, node.output(0))
-        for value in node.outputs():
-            by_name |= dict.fromkeys(value.names, node if isinstance(node, Result) else value)
-    for name in names:
-        if name not in by_name:
-            raise FrontendError(f"the model has no tensor '{name}': {suggest(name, by_name)}")
-    return _with(model, [by_name[name] for name in names], model.parameters)
-
-
-def _with(model: Model, results: Sequence[Output | Result], parameters: Sequence[Parameter]) -> Model:
-    """Return a model of the same nodes with other outputs or inputs."""
-    changed = Model(results, parameters, model.friendly_name, sinks=model.sinks)
-    changed.rt_info.update(model.rt_info)
-    return changed

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hetero.frontend import FrontEnd, ModelSource
 from hetero.frontend.extension import framework_name
+from hetero.frontend.foreign_files import describe_foreign_file
 from hetero.plugin import installed_plugins
 from hetero.plugin.loading.package_code import package_code
 from hetero.system.errors import FrontendError, ModelTypeError, reason_of
@@ -51,6 +52,8 @@ class FrontEndManager:
                 raise FrontendError(f"there is no model file {name}")
             if not (os.path.isfile(name) or os.path.isdir(name)):
                 raise FrontendError(f"the model file {name} is not a regular file")
+        if description := describe_foreign_file(model):
+            raise FrontendError(f"{name} is {description}")
         holds_a_file = isinstance(model, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(model, "read")
         error_type = FrontendError if holds_a_file else ModelTypeError
         raise error_type(f"{name} is in none of the known formats: {self._describe_all()}")

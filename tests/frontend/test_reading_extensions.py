@@ -49,6 +49,7 @@ def test_nodes_of_bodies_are_not_steps():
     )
     model.graph.node.append(helper.make_node("If", ["c"], ["w"], then_branch=branch, else_branch=branch))
     model.graph.input.append(helper.make_tensor_value_info("c", TensorProto.BOOL, []))
+    model.graph.output.append(helper.make_tensor_value_info("w", TensorProto.FLOAT, [5]))
     assert [report[1:] for report in reports_of(model)] == [(3, 1), (3, 2), (3, 3)]
 
 

@@ -1,6 +1,9 @@
 """FrontEndManager: frontends by name and by content of a model."""
 
 import io
+import re
+import struct
+import zipfile
 
 import pytest
 
@@ -69,6 +72,33 @@ def test_files_of_unknown_format(tmp_path):
         FrontEndManager().load_by_model(tmp_path / "nowhere")
     with pytest.raises(FrontendError, match="is in none of the known formats"):
         FrontEndManager().load_by_model(tmp_path)
+
+
+def archive(*names):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as members:
+        for name in names:
+            members.writestr(name, b"")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(("suffix", "content", "message"), [
+    ("pt", archive("m/data.pkl", "m/code/m.py", "m/constants.pkl"), "a TorchScript archive: .* torch.jit.load"),
+    ("pth", archive("m/data.pkl", "m/data/0"), "a file of torch.save, .* could run code: .* convert_model"),
+    ("pth", b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.", "a file of torch.save"),
+    ("keras", archive("config.json", "model.weights.h5"), r"a Keras model: .* model\.export"),
+    ("h5", b"\x89HDF\r\n\x1a\n" + bytes(8), r"an HDF5 file of a Keras model .* model\.export"),
+    ("safetensors", struct.pack("<Q", 2) + b"{}", "weights in safetensors, .* convert_model"),
+    ("gguf", b"GGUF\3\0\0\0" + bytes(16), "weights in GGUF, without the operators .* ONNX or OpenVINO IR"),
+    ("onnx", b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS, .* git lfs pull"),
+    ("zip", archive("other"), "in none of the known formats"), ("zip", b"PK", "in none of the known formats"),
+])  # fmt: skip
+def test_files_with_advice(suffix, content, message, tmp_path):
+    path = tmp_path / f"m.{suffix}"
+    path.write_bytes(content)
+    for source, name in [(path, str(path)), (content, "the given bytes"), (io.BytesIO(content), "the given BytesIO")]:
+        with pytest.raises(FrontendError, match=f"^{re.escape(name)} is {message}"):
+            Core().read_model(source)
 
 
 @pytest.mark.usefixtures("_two_that_fail")

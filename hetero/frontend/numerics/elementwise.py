@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.translation.values import int64, multiply_by, rank_of, scalar_like
+from hetero.frontend.translation.values import int64, multiply_by, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Op, Output
 from hetero.system.errors import FrontendError
 
@@ -172,3 +172,16 @@ def reinterpret(value: Output, kind: Type) -> Output:
             mask = scalar_like(shifted, 2**new - 1)
             value = ops.Convert(ops.BitwiseAnd(shifted, mask), narrow).output(0)
     return value if value.element_type is kind else ops.BitCast(value, kind).output(0)
+
+
+def reinterpret_last_axis(value: Output, kind: Type) -> Output:
+    """Return the little-endian bytes of each row of numbers as a row of numbers of another type.
+
+    The last axis becomes longer or shorter, as the numbers are narrower or wider.
+    """
+    old, new = value.element_type.bitwidth, kind.bitwidth
+    before = [0] * (rank_of(value) - 1)
+    if new > old:
+        value = reshape(value, [*before, -1, new // old])
+    value = reinterpret(value, kind)
+    return value if new >= old else reshape(value, [*before, -1])

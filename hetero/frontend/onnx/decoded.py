@@ -32,6 +32,10 @@ class OnnxNode(DecodedNode):
     def kind(self) -> str:
         return f"{self.domain or 'ai.onnx'}.{self.op_type} of version {self.version}"
 
+    @property
+    def has_effects(self) -> bool:
+        return False
+
     def input_keys(self) -> Iterator[str]:
         yield from super().input_keys()
         for graph in self.graphs.values():

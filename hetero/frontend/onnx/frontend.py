@@ -53,7 +53,9 @@ class OnnxFrontEnd(FrontEnd):
             label, data, path = read_source(source, "ONNX")
             proto, tensors = _parse(label, data), TensorReader(data, path)
         try:
-            return build_model(self._transformed(proto), tensors, self.extensions, self.report_progress)
+            return build_model(
+                self._transformed(proto), tensors, self.extensions, self.report_progress, self.chosen_outputs
+            )
         except FrontendError as error:
             raise FrontendError(f"{label}: {error}") from error
 

@@ -33,12 +33,15 @@ def build_model(
     tensors: TensorReader,
     extensions: Sequence[Extension] = (),
     report_progress: Callable[[int, int], None] = lambda total_steps, completed_steps: None,
+    chosen_outputs: Sequence[str] = (),
 ) -> Model:
     """Return the model, with its metadata in rt_info. Raises FrontendError, which lists all unknown operators.
 
-    ``report_progress`` is called after each node of the main graph.
+    ``report_progress`` is called after each node of the main graph. ``chosen_outputs``: see ``choose_outputs``.
     """
-    context, scope = OnnxContext(decode_model(proto), tensors, extensions, report_progress), ModelScope()
+    decoded = decode_model(proto)
+    decoded.choose_outputs(chosen_outputs)
+    context, scope = OnnxContext(decoded, tensors, extensions, report_progress), ModelScope()
     graph = context.decoded.graph
     context.check(graph)
     builder = OnnxBuilder(context, graph, scope, Variables(scope))

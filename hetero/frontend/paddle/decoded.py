@@ -6,7 +6,7 @@ The key of a value is the name of its variable. Operators have the types, ports 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -95,3 +95,9 @@ class PaddleProgram(DecodedModel):
     feeds: list[tuple[str, str]] = field(default_factory=list)
     fetches: list[tuple[str, str]] = field(default_factory=list)
     parameters: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def keys_by_name(self) -> dict[str, str]:
+        return super().keys_by_name() | {name: variable for variable, name in self.fetches}
+
+    def set_outputs(self, outputs: Mapping[str, str]) -> None:
+        self.fetches = [(variable, name) for name, variable in outputs.items()]

@@ -48,6 +48,7 @@ class PaddleFrontEnd(FrontEnd):
             program = decode_pir(read.data) if is_pir(read.data) else decode_program_desc(read.data)
             _read_parameters(program, read, weights)
             self.transform_decoded(program)
+            program.choose_outputs(self.chosen_outputs)
             return build_model(program, self.extensions, self.report_progress)
         except HeteroError as error:
             raise FrontendError(f"{read.label}: {error}") from error

@@ -15,9 +15,9 @@ from hetero.frontend.pytorch.decoded import (
     TorchGraph,
     TorchNode,
     TorchProgram,
+    TorchTensor,
     ValueRef,
 )
-from hetero.frontend.translation.decoded import DecodedTensor
 from hetero.system.errors import FrontendError
 
 _PROGRAM = "models/model.json"
@@ -113,9 +113,11 @@ class _Decoder:
             {name: self._tensor(meta) for name, meta in graph["tensor_values"].items()},
         )
 
-    def _tensor(self, meta: _Json) -> DecodedTensor:
+    def _tensor(self, meta: _Json) -> TorchTensor:
         lengths = [self._dimension(length) for length in meta["sizes"]]
-        return DecodedTensor(scalar_type(meta["dtype"]), PartialShape(lengths))
+        strides = [stride.get("as_int") for stride in meta["strides"]]
+        offset = meta["storage_offset"].get("as_int")
+        return TorchTensor(scalar_type(meta["dtype"]), PartialShape(lengths), strides, offset)
 
     def _dimension(self, length: _Json) -> Dimension:
         if "as_int" in length:

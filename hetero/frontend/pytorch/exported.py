@@ -1,4 +1,4 @@
-"""Decoding of programs that torch has in memory. Only this module of the frontend calls torch, which made them."""
+"""Decoding of programs that torch has in memory. Only this module and ``caches`` call torch, which made them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
+from hetero.frontend.pytorch.caches import register_caches
 from hetero.frontend.pytorch.decoded import TorchProgram
 from hetero.frontend.pytorch.decoder import decode
 from hetero.system.errors import FrontendError
@@ -151,16 +152,23 @@ def export(
     if not keywords and not isinstance(example_input, (list, tuple)):
         example_input = (example_input,)
     positional = () if keywords else tuple(example_input)
-    order = list(inspect.signature(module.forward).parameters)
+    order = _argument_names(module)
     keywords = dict(sorted(keywords.items(), key=lambda item: (*order, item[0]).index(item[0])))
     names = list(keywords) or order[: len(positional)]
-    arguments, by_argument = _with_shapes(module, dict(zip(names, [*positional, *keywords.values()])), shapes)
+    register_caches()
+    arguments, axes = _with_shapes(module, dict(zip(names, [*positional, *keywords.values()])), shapes)
     if shapes:
         positional, keywords = ((), arguments) if keywords else (tuple(arguments.values()), {})
-    was_training = {part: part.training for part in module.modules()}
-    module.eval()
+    # A frozen module of TorchScript has no mode.
+    was_training = {part: part.training for part in module.modules() if hasattr(part, "training")}
+    if was_training:
+        module.eval()
     try:
-        return torch.export.export(module, positional, keywords, dynamic_shapes=by_argument if shapes else None)
+        if isinstance(module, torch.jit.ScriptModule):
+            return _of_torch_script(module, arguments, shapes)
+        return torch.export.export(module, positional, keywords, dynamic_shapes=axes if shapes else None)
+    except FrontendError:
+        raise
     except Exception as error:  # torch raises anything for a module that it cannot export
         raise FrontendError(f"torch cannot export {type(module).__name__}: {type(error).__name__}: {error}") from error
     finally:
@@ -168,8 +176,36 @@ def export(
             part.training = mode
 
 
+def _argument_names(module: Module) -> list[str]:
+    """Return the names of the arguments of ``forward``; that of a module of TorchScript has a schema."""
+    if schema := getattr(module.forward, "schema", None):
+        return [argument.name for argument in schema.arguments[1:]]
+    return list(inspect.signature(module.forward).parameters)
+
+
 def _example(shape: PartialShape, element_type: Type | None) -> Tensor:
     return to_tensor(np.zeros([length.min_length or 2 for length in shape], (element_type or Type.f32).to_dtype()))
+
+
+def _of_torch_script(
+    module: Module, arguments: Mapping[str, Any], shapes: Mapping[Any, PartialShape]
+) -> ExportedProgram:
+    """Return the program of a module of TorchScript by torch's own converter, all shapes of which are static.
+
+    Raises FrontendError if this torch has no converter, it fails, or a shape has dynamic dimensions.
+    """
+    advice = "give the torch.nn.Module that it was made from to convert_model"
+    if any(shape.is_dynamic for shape in shapes.values()):
+        raise FrontendError(f"torch converts modules of TorchScript with static shapes only: {advice}")
+    try:
+        from torch._export.converter import TS2EPConverter
+
+        names = [name for name in _argument_names(module) if name in arguments]
+        return TS2EPConverter(module, tuple(arguments[name] for name in names)).convert()
+    except Exception as error:  # torch raises anything for a module that it cannot convert
+        raise FrontendError(
+            f"torch cannot convert the module of TorchScript: {advice} ({type(error).__name__}: {error})"
+        ) from error
 
 
 def _lengthened(value: Any, name: str, shape: PartialShape) -> Tensor:
@@ -216,4 +252,15 @@ def _with_shapes(
         values.append(value if shape is None else _lengthened(value, name, shape))
         dynamic = {axis: Dim.DYNAMIC for axis, length in enumerate(shape or ()) if length.is_dynamic}
         axes.append(None if shape is None else dynamic)
-    return _pytree.tree_unflatten(values, structure), _pytree.tree_unflatten(axes, structure)
+    remaining = iter(axes)
+
+    def axes_of(value: Any) -> Any:
+        kind = _pytree.SUPPORTED_NODES.get(type(value))
+        if kind is None:
+            return next(remaining)
+        parts, context = kind.flatten_fn(value)
+        found = [axes_of(part) for part in parts]
+        # torch takes the parts of any other class as a list.
+        return kind.unflatten_fn(found, context) if type(value) in _pytree.BUILTIN_TYPES else found
+
+    return _pytree.tree_unflatten(values, structure), {name: axes_of(value) for name, value in arguments.items()}

@@ -86,4 +86,5 @@ class PytorchFrontEnd(FrontEnd):
 
         self.transform_decoded(decoded)
         decoded.graph = inline_gradient_modes(decoded.graph)
+        decoded.choose_outputs(self.chosen_outputs)
         return build_model(decoded, self.extensions, self.report_progress)

@@ -9,7 +9,7 @@ import numpy as np
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
 from hetero.frontend.extension import Extension
-from hetero.frontend.pytorch.decoded import Argument, TorchGraph, TorchNode, TorchProgram, ValueRef
+from hetero.frontend.pytorch.decoded import Argument, TorchGraph, TorchNode, TorchProgram, ValueRef, names_in
 from hetero.frontend.pytorch.node_context import TorchNodeContext, find_translator
 from hetero.frontend.pytorch.views import Tensors
 from hetero.frontend.translation.decoded import DecodedGraph, DecodedNode
@@ -80,8 +80,14 @@ class TorchContext(ModelContext):
         return list(node.graphs())
 
     def order(self, graph: DecodedGraph) -> Sequence[DecodedNode]:
-        """Return all nodes: each may change tensors in place."""
-        return graph.nodes
+        """Return the nodes that the results or any change in place need."""
+        needed = set(names_in(list(graph.outputs)))
+        nodes: list[DecodedNode] = []
+        for node in reversed(graph.nodes):
+            if node.has_effects or not needed.isdisjoint(node.output_keys()):
+                nodes.append(node)
+                needed.update(names_in(list(node.inputs.values())))
+        return nodes[::-1]
 
 
 class TorchBuilder(GraphBuilder):

@@ -9,8 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.frontend.pytorch.decoded import Argument, TorchNode
-from hetero.frontend.translation.decoded import DecodedTensor
+from hetero.frontend.pytorch.decoded import Argument, TorchNode, TorchTensor, ValueRef
 from hetero.frontend.translation.node_context import NodeContext
 from hetero.frontend.translation.translators import OperatorTable, Row, Translator
 from hetero.graph import Constant, Output
@@ -29,7 +28,7 @@ class TorchNodeContext(NodeContext):
         node: TorchNode,
         name: str,
         arguments: Mapping[str, Argument],
-        tensors: Mapping[str, DecodedTensor],
+        tensors: Mapping[str, TorchTensor],
     ) -> None:
         self._indices: dict[str, list[int]] = {}
         inputs: list[Argument] = []
@@ -59,12 +58,18 @@ class TorchNodeContext(NodeContext):
             raise FrontendError(f"argument {name} is computed at run time")
         return value
 
-    def output_tensor(self, index: int = 0) -> DecodedTensor:
+    def output_tensor(self, index: int = 0) -> TorchTensor:
         """Return what the program says of an output. Raises FrontendError if that is not a tensor."""
         name = self._node.outputs[index]
         if name is None or name not in self._tensors:
             raise FrontendError(f"output {index} is no tensor")
         return self._tensors[name]
+
+    def memory_order(self, name: str) -> list[int] | None:
+        """Return ``TorchTensor.memory_order`` of an input."""
+        argument = self._node.inputs[name]
+        tensor = self._tensors.get(argument.name) if isinstance(argument, ValueRef) else None
+        return None if tensor is None else tensor.memory_order()
 
     def output_type(self, index: int = 0) -> Type:
         return self.output_tensor(index).element_type

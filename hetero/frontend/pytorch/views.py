@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero import ops
+from hetero.frontend.numerics.elementwise import reinterpret_last_axis
 from hetero.frontend.pytorch.decoded import TorchNode, ValueRef
 from hetero.frontend.pytorch.node_context import canonical_name
 from hetero.frontend.translation.values import int64, normalize_axis, rank_of
@@ -179,6 +180,8 @@ def _changed_tensor(node: TorchNode) -> str | None:
 def _updated_base(view: _View, base: Output, value: Output) -> Output:
     """Return the base of a view after a value was written to the view. Raises FrontendError if that is not known."""
     kind = canonical_name(view.node.op_type).removeprefix("aten::")
+    if view.node.overload == "dtype":
+        return reinterpret_last_axis(value, base.element_type)
     if kind in _RESHAPES:
         return ops.Reshape(value, ops.ShapeOf(base), False).output(0)
     if kind in _PERMUTATIONS:

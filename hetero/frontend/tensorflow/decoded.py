@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,6 +107,32 @@ class TensorflowModel(DecodedModel):
     initializers: list[str] = field(default_factory=list)
     tables: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     assets: Mapping[str, Companion] = field(default_factory=dict)
+
+    def keys_by_name(self) -> dict[str, Reference]:
+        nodes = self.graph.nodes
+        read = (reference for node in nodes.values() for reference in node.inputs)
+        references = [*map(Reference, nodes), *read, *self.graph.outputs]
+        by_name = {str(reference): reference for reference in references if reference.port >= 0}
+        return by_name | {name: Reference(name) for name in nodes} | dict(zip(self.output_names, self.graph.outputs))
+
+    def set_outputs(self, outputs: Mapping[str, Reference]) -> None:
+        """Replace the outputs, and remove the nodes that they do not need.
+
+        The graph's own outputs come with its changes of variables. Others come without, as in a session of TensorFlow:
+        the changes that follow them train the model.
+        """
+        graph, references = self.graph, list(outputs.values())
+        is_own = all(reference in graph.outputs for reference in references)
+        control_outputs = graph.control_outputs if is_own else []
+        worklist = [*(reference.node for reference in references), *control_outputs, *graph.inputs, *self.initializers]
+        nodes: dict[str, TensorflowNode] = {}
+        while worklist:
+            name = worklist.pop()
+            if name in graph.nodes and name not in nodes:
+                node = nodes[name] = graph.nodes[name]
+                worklist += [*(reference.node for reference in node.inputs), *node.control_inputs]
+        self.output_names = list(outputs)
+        self.graph = replace(graph, outputs=references, nodes=nodes, control_outputs=control_outputs)
 
 
 def execution_order(

@@ -39,6 +39,7 @@ class TensorflowFrontEnd(FrontEnd):
         label, decode = read(source)
         try:
             decoded = decode()
+            decoded.choose_outputs(self.chosen_outputs)
             make_functional(decoded)
             self.transform_decoded(decoded)
             model = build_model(decoded, self.extensions, self.report_progress)

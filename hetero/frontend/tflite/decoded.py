@@ -104,3 +104,7 @@ class TfliteModel(DecodedModel):
     signatures: list[Signature] = field(default_factory=list)
     description: str = ""
     metadata: Mapping[str, memoryview] = field(default_factory=dict)
+
+    def keys_by_name(self) -> dict[str, int]:
+        signatures = (signature.outputs for signature in self.signatures if signature.graph == 0)
+        return {name: index for outputs in signatures for name, index in outputs.items()} | super().keys_by_name()

@@ -43,6 +43,7 @@ class TfliteFrontEnd(FrontEnd):
         try:
             decoded = decode(data)
             self.transform_decoded(decoded)
+            decoded.choose_outputs(self.chosen_outputs)
             model = build_model(decoded, self.extensions, self.report_progress)
             PassManager([sink_transposes]).run(model)
         except HeteroError as error:

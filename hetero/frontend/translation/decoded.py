@@ -5,8 +5,8 @@ A key identifies a value within its graph. Each format has keys of its own, whic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hetero.core.shape import PartialShape
@@ -102,6 +102,27 @@ class DecodedModel:
         if body not in self.functions:
             raise FrontendError(f"there is no function '{body}' in the model")
         return self.functions[body]
+
+    def choose_outputs(self, names: Sequence[str]) -> None:
+        """Make these the outputs, so that only what they need is translated.
+
+        ``names``: of values of the main graph, of its nodes with one output, or those that users have for its outputs.
+        If there are none, or one is not in the file, because only the translated model has it, the outputs stay.
+        """
+        by_name = self.keys_by_name()
+        if names and all(name in by_name for name in names):
+            self.set_outputs({name: by_name[name] for name in names})
+
+    def keys_by_name(self) -> dict[str, Key]:
+        """Return the keys of the main graph's values by all names that users may have for them."""
+        nodes = [(node, list(node.output_keys())) for node in self.graph.nodes]
+        by_node = {node.full_name: keys[0] for node, keys in nodes if len(keys) == 1}
+        keys: Iterable[Key] = [*self.graph.inputs, *(key for _, computed in nodes for key in computed)]
+        return by_node | {self.graph.name_of(key): key for key in keys}
+
+    def set_outputs(self, outputs: Mapping[str, Key]) -> None:
+        """Replace the outputs of the main graph by values, given by the names that users have for them."""
+        self.graph = replace(self.graph, outputs=list(dict.fromkeys(outputs.values())))
 
 
 def needed_nodes(graph: DecodedGraph) -> list[DecodedNode]:

@@ -82,12 +82,6 @@ def test_shapes_of_the_tensors_of_all_arguments():
         np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
-def test_a_shape_of_all_tensors_of_an_argument():
-    x, y = torch.rand(1, 3), torch.rand(4, 3)
-    model = hetero.convert_model(Function(lambda parts: torch.cat(parts)), example_input=([x, y],), input=[[-1, 3]])
-    np.testing.assert_array_equal(infer(model, y, y[:3])[0], torch.cat([y, y[:3]]))
-
-
 def test_lengths_of_several_element_types():
     module = Function(lambda x, rows: x.reshape(rows.item(), x.shape[1], 2))
     x, rows = torch.rand(4, 3), torch.tensor(2, dtype=torch.int32)
@@ -98,6 +92,52 @@ def test_lengths_of_several_element_types():
 def test_a_shape_of_torch():
     model = hetero.convert_model(Residual(), example_input=torch.rand(3, 4), input=torch.Size([3, 4]))
     assert model.input().shape == (3, 4)
+
+
+@pytest.mark.parametrize("make", [
+    lambda module, x: torch.jit.trace(module, x), lambda module, x: torch.jit.script(module),
+    lambda module, x: torch.jit.freeze(torch.jit.trace(module, x)),
+])  # fmt: skip
+@pytest.mark.filterwarnings("ignore")
+def test_modules_of_torch_script(make):
+    module, x = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5), nn.GELU()).eval(), torch.rand(2, 4)
+    script, file = make(module, x), io.BytesIO()
+    for example in (x, {script.forward.schema.arguments[1].name: x}):
+        found = infer(hetero.convert_model(script, example_input=example), x)[0]
+        np.testing.assert_allclose(found, module(x).detach(), atol=1e-5)
+    with pytest.raises(FrontendError, match="static shapes only: give the torch.nn.Module that it was made from"):
+        hetero.convert_model(script, example_input=x, input=[-1, 4])
+    torch.jit.save(script, file)
+    with pytest.raises(FrontendError, match="a TorchScript archive: in Python, give the module that torch.jit.load"):
+        hetero.Core().read_model(file.getvalue())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_module_of_torch_script_that_torch_cannot_convert():
+    with pytest.raises(FrontendError, match="torch cannot convert the module of TorchScript: give the torch.nn.Module"):
+        hetero.convert_model(torch.jit.script(Residual().eval()), example_input=torch.rand(2, 4))
+
+
+@pytest.mark.parametrize("new_format", [True, False])
+def test_files_of_torch_save(new_format, tmp_path):
+    torch.save(nn.Linear(2, 2).state_dict(), tmp_path / "x.pth", _use_new_zipfile_serialization=new_format)
+    with pytest.raises(FrontendError, match=r"x\.pth is a file of torch\.save, which has weights .* convert_model"):
+        hetero.Core().read_model(tmp_path / "x.pth")
+
+
+def test_shapes_of_torch():
+    module, size = Residual().eval(), torch.Size([3, 4])
+    for shapes in (size, [size], ("x", size), {"x": size}):
+        model = hetero.convert_model(module, example_input=torch.rand(3, 4), input=shapes)
+        assert model.input().shape == (3, 4)
+
+
+def test_lists_of_tensors():
+    module = Function(lambda parts: torch.cat(parts))
+    x, y = torch.rand(1, 3), torch.rand(4, 3)
+    model = hetero.convert_model(module, example_input=([x, y],), input=[[-1, 3]])
+    assert all(port.partial_shape[0].is_dynamic for port in model.inputs)
+    np.testing.assert_array_equal(infer(model, y, y[:3])[0], module([y, y[:3]]))
 
 
 def test_shapes_without_an_example():

@@ -58,6 +58,8 @@ CHANGES = [
     lambda y: y.logical_not_(),
     lambda y: torch.add(y, 1, out=y),
     _without_gradients,
+    lambda y: y.view(torch.int32).bitwise_and_(0x7F0FFFFF),
+    lambda y: y.view(torch.uint8)[..., 3].bitwise_and_(0x40),
 ]
 
 
@@ -75,6 +77,42 @@ def test_changes(change):
             continue
         for found, expected in zip(hetero.Core().compile_model(model, "TEMPLATE")(x.numpy()).to_tuple(), module(x)):
             np.testing.assert_array_equal(found, expected)
+
+
+class Function(nn.Module):
+    def __init__(self, function) -> None:
+        super().__init__()
+        self.forward = function
+
+
+def saved(function, x):
+    """Return the file of a program that torch has decomposed."""
+    program, file = torch.export.export(Function(function), (x,)).run_decompositions(), io.BytesIO()
+    torch.export.save(program, file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x.relu().as_strided((2, 4), (12, 1), 3),
+    lambda x: x.relu().permute(2, 0, 1).as_strided((2, 4), (12, 1), 3),
+    lambda x: x.relu()[:, :1].relu().as_strided((4, 2), (1, 4)),
+    lambda x: x.relu()[:1].as_strided((3, 2), (1, 4), 1),
+    lambda x: x.relu().view(torch.int32), lambda x: x.half().view(torch.int16), lambda x: x.view(torch.uint8),
+    lambda x: x.relu().view(torch.int64), lambda x: x[0, 0].double().view(torch.float32),
+])  # fmt: skip
+def test_views_by_strides_and_by_element_types(function):
+    x = torch.rand(2, 3, 4) - 0.5
+    found = hetero.compile_model(hetero.Core().read_model(saved(function, x)), "TEMPLATE")(x.numpy())[0]
+    np.testing.assert_array_equal(found, function(x))
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x.relu()[:, ::2].as_strided((2, 4), (12, 1), 3), lambda x: x.relu()[:1].as_strided((2, 4), (12, 1), 3),
+    lambda x: x.relu()[1].as_strided((2, 4), (1, 2), 0),
+])  # fmt: skip
+def test_strides_over_memory_that_a_tensor_is_a_part_of(function):
+    with pytest.raises(FrontendError, match="order in memory is unknown"):
+        hetero.Core().read_model(saved(function, torch.rand(2, 3, 4)))
 
 
 @pytest.mark.parametrize("convert", [lambda x: x, lambda x: x.to(torch.float32)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from hetero.frontend.translation.values import (
     rank_of,
     reshape,
     scalar_like,
+    transpose,
 )
 from hetero.graph import Constant, Node, Output, Parameter, as_output
 from hetero.system.errors import FrontendError
@@ -178,6 +180,18 @@ def slice_scatter(node: TorchNodeContext) -> Translation:
     return ops.SliceScatter(value, source, begin, end, step, axes)
 
 
+def _last_offset(first: int, sizes: Sequence[int | Output], strides: Sequence[int]) -> float:
+    """Return the largest offset of an element, which is infinite if a size is computed at run time."""
+    steps = (math.inf if isinstance(size, Output) else (size - 1) * stride for size, stride in zip(sizes, strides))
+    return first + sum(steps)
+
+
+def _is_stored(value: Output) -> bool:
+    while isinstance(value.node, _SAME_ORDER):
+        value = value.node.input_value(0)
+    return isinstance(value.node, (Constant, Parameter, ops.ReadValue))
+
+
 # Operations that keep the order of elements in memory.
 _SAME_ORDER = (ops.Reshape, ops.Squeeze, ops.Unsqueeze)
 
@@ -186,17 +200,18 @@ _SAME_ORDER = (ops.Reshape, ops.Squeeze, ops.Unsqueeze)
 def as_strided(node: TorchNodeContext) -> Translation:
     """Elements by their offsets in the memory of a tensor.
 
-    Raises FrontendError unless the tensor is an input or a weight, in another shape: of others the order in memory is
-    unknown.
+    Raises FrontendError unless the program says in which order the tensor fills its memory, or the tensor is an input
+    or a weight, in another shape.
     """
-    value = node.get_input("self")
-    source = value
-    while isinstance(source.node, _SAME_ORDER):
-        source = source.node.input_value(0)
-    if not isinstance(source.node, (Constant, Parameter, ops.ReadValue)):
-        raise FrontendError("the order in memory is unknown for a tensor that is neither an input nor a weight")
+    value, order = node.get_input("self"), node.memory_order("self")
     sizes, strides = node.arguments["size"], node.get_attribute("stride")
-    offsets: Node = int64(node.get_attribute("storage_offset", 0))
+    first = node.get_attribute("storage_offset", 0)
+    if order is not None and _last_offset(first, sizes, strides) < np.prod(value.partial_shape.to_shape()):
+        value = transpose(value, order)
+    elif not _is_stored(value):
+        raise FrontendError("the order in memory is unknown for a tensor that is a part of another one, or has dynamic "
+                            "dimensions, and is neither an input nor a weight")  # fmt: skip
+    offsets: Node = int64(first)
     for size, stride in zip(sizes, strides):
         steps = ops.Multiply(arange(size if isinstance(size, Output) else int64(size)), int64(stride))
         offsets = ops.Add(ops.Unsqueeze(offsets, [-1]), steps)

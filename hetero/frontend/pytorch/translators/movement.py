@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
+from hetero.frontend.numerics.elementwise import reinterpret_last_axis
 from hetero.frontend.numerics.movement import flatten_range, pad_wrap, stack
 from hetero.frontend.pytorch.node_context import TorchNodeContext, integer_vector, rows, translator, with_integers
 from hetero.frontend.translation.translators import Attr, Row, Translation, Translator
@@ -92,6 +93,11 @@ def _broadcast_together(*tensors: Output) -> list[Node]:
     for tensor in tensors[1:]:
         shape = ops.ShapeOf(ops.Broadcast(tensor, shape, broadcast_spec="BIDIRECTIONAL"))
     return [ops.Broadcast(tensor, shape) for tensor in tensors]
+
+
+@translator("aten::view.dtype", "aten::view_copy.dtype")
+def view_as_type(node: TorchNodeContext) -> Output:
+    return reinterpret_last_axis(node.get_input("self"), node.get_attribute("dtype"))
 
 
 _SWAPPED_AXES: dict[str, Any] = {"first": Attr("dim0", 0), "second": Attr("dim1", 1)}
