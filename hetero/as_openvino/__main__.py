@@ -10,8 +10,8 @@ import sys
 
 from hetero.as_openvino.settings import Settings
 
-# Commands that OpenVINO installs, and hetero's of the same names.
-TOOLS = {name: f"hetero.run.openvino_tools.{name}" for name in ("benchmark_app", "ovc")}
+# Commands that OpenVINO installs, and the modules whose function main they call.
+TOOLS = {"benchmark_app": "openvino.tools.benchmark.main", "ovc": "openvino.tools.ovc.main"}
 
 
 def main() -> int:
@@ -34,7 +34,8 @@ def main() -> int:
     command = [given.program, *given.arguments]
     executable = None if os.path.exists(given.program) else shutil.which(given.program)
     if given.program in TOOLS:
-        executable, command = sys.executable, [sys.executable, "-m", TOOLS[given.program], *given.arguments]
+        code = f"import sys; from {TOOLS[given.program]} import main; sys.exit(main())"
+        executable, command = sys.executable, [sys.executable, "-c", code, *given.arguments]
     elif not executable:
         executable, command = sys.executable, [sys.executable, *command]
     if os.name == "posix":

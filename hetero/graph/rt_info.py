@@ -20,6 +20,8 @@ AFFINITY = "affinity"
 METADATA = "framework"
 InfoPath = str | Sequence[str]
 _MISSING = object()
+# Programs look for OpenVINO's words to know that a model lacks an entry.
+_OPENVINO_MESSAGE = "Cannot get runtime attribute. Path to runtime attribute is incorrect."
 
 
 class RuntimeAttribute(dict[str, Any]):
@@ -48,7 +50,7 @@ def get_info(info: dict[str, Any], path: InfoPath) -> OVAny:
     """Return the entry at a path. Raise GraphError if there is none."""
     entry = _find(info, path)
     if entry is _MISSING:
-        raise GraphError(f"there is no rt_info at {'/'.join(_keys(path))}")
+        raise GraphError(f"there is no rt_info at {'/'.join(_keys(path))}: {_OPENVINO_MESSAGE}")
     return OVAny(entry)
 
 

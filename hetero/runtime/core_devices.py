@@ -36,7 +36,7 @@ from hetero.runtime.core_properties import (
 )
 from hetero.runtime.host import CoreHost, mapped_device
 from hetero.runtime.version import Version
-from hetero.system.errors import DeviceError, device_errors, reason_of
+from hetero.system.errors import DeviceError, PropertyError, device_errors, reason_of
 from hetero.system.fork import renew_after_fork
 from hetero.system.messages import get_logger, nearest
 
@@ -118,13 +118,21 @@ class CoreDevices(Host):
         """Return a property of a device: ``get_property("GPU", key)``; or of Core: ``get_property(key)``.
 
         ``arguments`` are properties with which the device is asked, such as DEVICE_ID; ``name`` is another name of
-        ``property``, as in OpenVINO. Core returns its own properties and those that were set for all devices.
+        ``property``, as in OpenVINO. Core returns its own properties and those that were set for all devices. If models
+        for the device run on another one, which lacks the property, the device itself answers.
         Raises PropertyError for an unknown key, DeviceError for an unknown device.
         """
         property = name if property is None else property
         if property is None or not device_name:
             return self._properties.get(device_name or property or "")
-        return self.get_device_property(mapped_device(device_name), property, arguments or {})
+        device = mapped_device(device_name)
+        try:
+            return self.get_device_property(device, property, arguments or {})
+        except PropertyError:
+            if device == device_name:
+                raise
+        # A property of one piece of hardware, such as its architecture, that several devices as one do not have.
+        return self.get_device_property(device_name, property, arguments or {})
 
     def get_device_property(self, device_name: str, property: str, arguments: Mapping[str, Any]) -> Any:
         """Return a property of a device by its own name, see ``get_property``."""

@@ -116,6 +116,28 @@ print(ov.Core().compile_model(model, "TEMPLATE").get_property("EXECUTION_DEVICES
     assert third == "['TEMPLATE']" if "=" in option else "OPENVINO.CPU" in third
 
 
+def test_device_map_of_a_command(tmp_path):
+    run(tmp_path, MODEL + f"ov.serialize(model, {str(tmp_path / 'relu.xml')!r})")
+    command = ["benchmark_app", "-m", str(tmp_path / "relu.xml"), "-d", "NOTHING", "-niter", "1", "-json_stats"]
+    command = [sys.executable, "-m", "hetero.as_openvino", "--device", "NOTHING=TEMPLATE", *command]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_properties_that_a_mapped_device_lacks(tmp_path):
+    """HETERO has no architecture: the device that the program names has one. An unknown property is still an error."""
+    code = """
+print(ov.Core().get_property("TEMPLATE", "DEVICE_ARCHITECTURE"))
+try:
+    ov.Core().get_property("TEMPLATE", "NOTHING")
+except RuntimeError as error:
+    print(error)
+"""
+    alone, _ = run(tmp_path, MODEL + code)
+    assert alone.splitlines()[0] and "TEMPLATE has no property NOTHING" in alone
+    assert run(tmp_path, MODEL + code, "--device", "TEMPLATE=HETERO:TEMPLATE")[0] == alone
+
+
 def test_missing_names(tmp_path):
     code = """
 import openvino as ov

@@ -122,6 +122,19 @@ def test_properties_and_files_of_benchmark_app(model_file, capsys):
     assert (model_file.parent / "benchmark_report.csv").exists()
 
 
+def test_benchmark_app_ends_with_statistics_as_openvino_prints_them(model_file, capsys):
+    """Scripts search for these lines."""
+    arguments = ["-m", "sum.xml", "-api", "sync", "-hint", "latency", "-niter", "4", "-shape", "[2,3]"]
+    command = ["-c", "from openvino.tools.benchmark.main import main; main()", *arguments, "-d", "CPU"]
+    theirs = subprocess.run([sys.executable, *command], capture_output=True, text=True).stdout.splitlines()
+    assert benchmark_app.main([*arguments, "-d", "TEMPLATE"]) == 0
+    ours = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[ INFO ] ")]
+    lines = ["Count:            4 iterations", "Latency:", "   Median:", "   Min:", "   Max:", "Throughput:   "]
+    for line in lines:
+        assert any(found.startswith(f"[ INFO ] {line}") for found in theirs), theirs
+    assert all(found.startswith(f"[ INFO ] {line}") for found, line in zip(ours, lines, strict=True))
+
+
 def test_errors_of_benchmark_app_are_one_line(model_file, capsys):
     assert benchmark_app.main(["-m", "sum.xml", "-shape", "1,3"]) == 2
     assert "'1,3' has no shapes: write x[1,3],y[1,4]" in capsys.readouterr().err

@@ -135,7 +135,8 @@ def export(
 ) -> ExportedProgram:
     """Return the program of a module in evaluation mode.
 
-    ``shapes``: those of the arguments of ``forward``, by name or position; dynamic dimensions are so in the program.
+    ``shapes``: those of the arguments of ``forward``, by name or position, or of all tensors in them, by position;
+    dynamic dimensions are so in the program. Keyword arguments are in the order of ``forward``, as in OpenVINO.
     Without ``example_input`` they must be given by position, and ``types`` has the element types, by default f32.
     Raises FrontendError if torch cannot export the module.
     """
@@ -151,17 +152,12 @@ def export(
     if not keywords and not isinstance(example_input, (list, tuple)):
         example_input = (example_input,)
     positional = () if keywords else tuple(example_input)
-    names = list(keywords) or _argument_names(module)[: len(positional)]
-    by_name = {names[key] if isinstance(key, int) and key < len(names) else key: shape for key, shape in shapes.items()}
-    if unknown := by_name.keys() - set(names):
-        raise FrontendError(f"{type(module).__name__} has no argument {', '.join(map(str, unknown))} in its example; "
-                            f"it has {', '.join(names)}")  # fmt: skip
+    order = _argument_names(module)
+    keywords = dict(sorted(keywords.items(), key=lambda item: (*order, item[0]).index(item[0])))
+    names = list(keywords) or order[: len(positional)]
     register_caches()
-    arguments = {
-        name: _lengthened(value, name, by_name[name]) if name in by_name else value
-        for name, value in zip(names, [*positional, *keywords.values()])
-    }
-    if by_name:
+    arguments, axes = _with_shapes(module, dict(zip(names, [*positional, *keywords.values()])), shapes)
+    if shapes:
         positional, keywords = ((), arguments) if keywords else (tuple(arguments.values()), {})
     # A frozen module of TorchScript has no mode.
     was_training = {part: part.training for part in module.modules() if hasattr(part, "training")}
@@ -169,10 +165,8 @@ def export(
         module.eval()
     try:
         if isinstance(module, torch.jit.ScriptModule):
-            return _of_torch_script(module, arguments, by_name)
-        return torch.export.export(
-            module, positional, keywords, dynamic_shapes=_dynamic_shapes(arguments, by_name) if by_name else None
-        )
+            return _of_torch_script(module, arguments, shapes)
+        return torch.export.export(module, positional, keywords, dynamic_shapes=axes if shapes else None)
     except FrontendError:
         raise
     except Exception as error:  # torch raises anything for a module that it cannot export
@@ -214,44 +208,59 @@ def _of_torch_script(
         ) from error
 
 
-def _lengthened(value: Any, name: str, shape: PartialShape) -> Any:
+def _lengthened(value: Any, name: str, shape: PartialShape) -> Tensor:
     """Return an example with at least 2 elements along dynamic axes: torch takes 0 and 1 as fixed.
 
-    Raises FrontendError if it is, or contains, what is not a tensor of as many dimensions as the shape.
+    Raises FrontendError if it is not a tensor of as many dimensions as the shape.
     """
     import torch
-    from torch.utils import _pytree
 
-    def lengthen(part: Any) -> Tensor:
-        if not isinstance(part, torch.Tensor) or part.ndim != len(shape):
-            of_shape = f"a tensor of the shape {list(part.shape)}" if isinstance(part, torch.Tensor) else ""
-            raise FrontendError(f"argument {name} of the example is {of_shape or type(part).__name__}, to which the "
-                                f"shape {shape} does not apply")  # fmt: skip
-        for axis, length in enumerate(shape):
-            if length.is_dynamic and part.shape[axis] == 1:
-                part = torch.cat([part, part], axis)
-        return part
-
-    return _pytree.tree_map(lengthen, value)
+    if not isinstance(value, torch.Tensor) or value.ndim != len(shape):
+        kind = f"a tensor of the shape {list(value.shape)}" if isinstance(value, torch.Tensor) else type(value).__name__
+        raise FrontendError(f"argument {name} of the example is {kind}, to which the shape {shape} does not apply")
+    for axis, length in enumerate(shape):
+        if length.is_dynamic and value.shape[axis] == 1:
+            value = torch.cat([value, value], axis)
+    return value
 
 
-def _dynamic_shapes(arguments: Mapping[str, Any], shapes: Mapping[Any, PartialShape]) -> dict[str, Any]:
-    """Return the dynamic axes of the tensors in arguments that have shapes, and None for each tensor of the others."""
+def _with_shapes(
+    module: Module, arguments: Mapping[str, Any], shapes: Mapping[str | int, PartialShape]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the arguments of ``forward``, lengthened, and the dynamic axes of each tensor in them.
+
+    A shape belongs to all tensors of an argument, by its name or position. If there are shapes at more positions than
+    arguments, they belong to the tensors of all arguments, some of which are in lists, in order.
+    Raises FrontendError if there is no such argument or tensor.
+    """
     from torch.export import Dim
     from torch.utils import _pytree
 
-    def axes_of(value: Any, axes: dict[int, Any] | None) -> Any:
+    paths, structure = _pytree.tree_flatten_with_path(dict(arguments))
+    of_argument = [path[0].key for path, _ in paths]
+    names = list(arguments)
+    if len(shapes) > len(names):
+        keys: list[str | int] = list(range(len(paths)))
+    else:
+        keys = [name if name in shapes else names.index(name) for name in of_argument]
+    if unknown := shapes.keys() - set(keys):
+        raise FrontendError(f"{type(module).__name__} has no argument {', '.join(map(str, unknown))} in its example; "
+                            f"it has {', '.join(names)}")  # fmt: skip
+    values, axes = [], []
+    for key, name, (_, value) in zip(keys, of_argument, paths):
+        shape = shapes.get(key)
+        values.append(value if shape is None else _lengthened(value, name, shape))
+        dynamic = {axis: Dim.DYNAMIC for axis, length in enumerate(shape or ()) if length.is_dynamic}
+        axes.append(None if shape is None else dynamic)
+    remaining = iter(axes)
+
+    def axes_of(value: Any) -> Any:
         kind = _pytree.SUPPORTED_NODES.get(type(value))
         if kind is None:
-            return axes
+            return next(remaining)
         parts, context = kind.flatten_fn(value)
-        shapes_of_parts = [axes_of(part, axes) for part in parts]
+        found = [axes_of(part) for part in parts]
         # torch takes the parts of any other class as a list.
-        is_built_in = type(value) in _pytree.BUILTIN_TYPES
-        return kind.unflatten_fn(shapes_of_parts, context) if is_built_in else shapes_of_parts
+        return kind.unflatten_fn(found, context) if type(value) in _pytree.BUILTIN_TYPES else found
 
-    dynamic = {
-        name: {axis: Dim.DYNAMIC for axis, length in enumerate(shape) if length.is_dynamic}
-        for name, shape in shapes.items()
-    }
-    return {name: axes_of(value, dynamic.get(name)) for name, value in arguments.items()}
+    return _pytree.tree_unflatten(values, structure), {name: axes_of(value) for name, value in arguments.items()}

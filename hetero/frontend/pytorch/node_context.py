@@ -96,9 +96,10 @@ def integer_vector(numbers: Sequence[int | Output]) -> Output:
     if not any(isinstance(number, Output) for number in numbers):
         return Constant(np.array(numbers, np.int64)).output(0)
     parts = [
-        ops.Reshape(number, np.array([1]), False) if isinstance(number, Output) else Constant(np.array([number]))
+        ops.Reshape(ops.Convert(number, Type.i64), np.array([1]), False) if isinstance(number, Output)
+        else Constant(np.array([number], np.int64))
         for number in numbers
-    ]
+    ]  # fmt: skip
     return ops.Concat(parts, 0).output(0)
 
 

@@ -17,6 +17,7 @@ from hetero.system.errors import ConfigError
 
 if TYPE_CHECKING:
     from hetero.graph import Model
+    from hetero.run.benchmark import Benchmark
 
 # Options whose values are properties of the device.
 _PROPERTIES = {
@@ -94,6 +95,23 @@ def _measure(given: argparse.Namespace) -> None:
         if given.report_type:
             measuring.write_csv(report, Path(given.report_folder) / "benchmark_report.csv")
         print_report(report, given.json, show_benchmark)
+        if not given.json:
+            print("\n".join(_statistics(report)))
+
+
+def _statistics(report: Benchmark) -> list[str]:
+    """Return the results of the only device in the words of OpenVINO's command, which scripts search for."""
+    (measured,) = report.measurements
+    lengths = {shape[0] for shape in report.input_shapes.values() if len(shape) > 1}
+    pictures = measured.throughput * (lengths.pop() if len(lengths) == 1 else 1)  # of a batch
+    return [
+        f"[ INFO ] Count:            {measured.inferences} iterations",
+        "[ INFO ] Latency:",
+        f"[ INFO ]    Median:        {measured.median:.2f} ms",
+        f"[ INFO ]    Min:           {measured.minimum:.2f} ms",
+        f"[ INFO ]    Max:           {measured.maximum:.2f} ms",
+        f"[ INFO ] Throughput:   {pictures:.2f} FPS",
+    ]
 
 
 def _properties(given: argparse.Namespace, api: str) -> dict[str, Any]:

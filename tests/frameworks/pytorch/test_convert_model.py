@@ -62,6 +62,38 @@ def test_dynamic_shapes(shapes):
         np.testing.assert_allclose(infer(model, x)[0], module(x).detach(), atol=1e-5)
 
 
+class Cached(nn.Module):
+    """A step of a decoder, with the order of arguments and the nested past that exporters of decoders give it."""
+
+    def forward(self, x, past, scale):
+        return [torch.cat([keys, x * scale], 1) + values.sum() for keys, values in past]
+
+
+def test_shapes_of_the_tensors_of_all_arguments():
+    """They are in the order of ``forward``, whatever that of the example is, as are the model's inputs."""
+    x, scale, module = torch.rand(1, 2, 3), torch.rand(1), Cached()
+    past = [(torch.rand(1, 4, 3), torch.rand(2)) for _ in range(2)]
+    shapes = [[1, -1, 3], *([1, -1, 3], [-1]) * 2, [1]]
+    model = hetero.convert_model(module, example_input={"scale": scale, "past": past, "x": x}, input=shapes)
+    assert [port.partial_shape for port in model.inputs] == [hetero.PartialShape(shape) for shape in shapes]
+    past = [(torch.rand(1, 5, 3), torch.rand(7)) for _ in range(2)]
+    found = infer(model, x, *(tensor for pair in past for tensor in pair), scale)
+    for ours, theirs in zip(found, module(x, past, scale), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_lengths_of_several_element_types():
+    module = Function(lambda x, rows: x.reshape(rows.item(), x.shape[1], 2))
+    x, rows = torch.rand(4, 3), torch.tensor(2, dtype=torch.int32)
+    model = hetero.convert_model(module, example_input=(x, rows), input=[[-1, -1], []])
+    np.testing.assert_array_equal(infer(model, x, rows)[0], module(x, rows))
+
+
+def test_a_shape_of_torch():
+    model = hetero.convert_model(Residual(), example_input=torch.rand(3, 4), input=torch.Size([3, 4]))
+    assert model.input().shape == (3, 4)
+
+
 @pytest.mark.parametrize("make", [
     lambda module, x: torch.jit.trace(module, x), lambda module, x: torch.jit.script(module),
     lambda module, x: torch.jit.freeze(torch.jit.trace(module, x)),
