@@ -107,6 +107,17 @@ def decide_streams(properties: PropertyTable) -> None:
     properties.set_internal({key: value for key, value in decided.items() if key in properties})
 
 
+def decide_precision(properties: PropertyTable, fastest: Type) -> None:
+    """Set INFERENCE_PRECISION_HINT to the device's fastest type if the user set EXECUTION_MODE_HINT to PERFORMANCE.
+
+    As the default, PERFORMANCE allows another rounding of f32 only. A precision that the user set takes precedence.
+    """
+    given = properties.set_by_user()
+    allowed = given.get(props.hint.execution_mode) == props.hint.ExecutionMode.PERFORMANCE
+    if allowed and fastest is not Type.dynamic and props.hint.inference_precision not in given:
+        properties.set_internal({props.hint.inference_precision: fastest})
+
+
 def set_log_level(logger: logging.Logger, level: Level) -> None:
     """Set the level of a device's logger."""
     logger.setLevel(_LOG_LEVELS[level])

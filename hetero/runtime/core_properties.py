@@ -17,6 +17,8 @@ from hetero.system.messages import get_logger
 
 log = get_logger("hetero.runtime")
 Properties = Mapping[str, Any] | tuple[str, Any]
+# Values that each new Core sets on all devices that have the property.
+initial_properties: dict[str, Any] = {}
 
 
 class CoreProperties:
@@ -24,7 +26,7 @@ class CoreProperties:
 
     def __init__(self) -> None:
         self._own = PropertyTable([props.cache_dir, *hint_properties], "Core")
-        self._for_devices: dict[str, Any] = {}
+        self._for_devices: dict[str, Any] = {str(key): value for key, value in initial_properties.items()}
 
     def get(self, key: str) -> Any:
         """Return a property of Core, or a value that was set for all devices. Raises PropertyError."""
