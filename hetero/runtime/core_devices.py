@@ -156,7 +156,7 @@ class CoreDevices(Host):
         if not isinstance(device_name, str):
             values = as_mapping(properties if device_name is None else device_name)
             with self._lock:  # a device that is created meanwhile gets the properties too
-                return self._properties.set(values, self._available_plugins)
+                return self._properties.set(values, [*self._plugins.values()], self._available_plugins)
         device_name, values = mapped_device(device_name), as_mapping(properties)
         if not means_processors(self.host, device_name):
             return self._set_device_property(device_name, values)

@@ -30,17 +30,19 @@ class CoreProperties:
 
     def get(self, key: str) -> Any:
         """Return a property of Core, or a value that was set for all devices. Raises PropertyError."""
-        return self._for_devices[str(key)] if key in self._for_devices else self._own.get(key)
+        is_own = key in self._own or key not in self._for_devices
+        return self._own.get(key) if is_own else self._for_devices[str(key)]
 
-    def set(self, values: Mapping[str, Any], devices: Callable[[], Iterable[Plugin]]) -> None:
-        """Set properties, all or none. ``devices()`` returns the available plugins; it is called only if needed.
+    def set(self, values: Mapping[str, Any], loaded: Iterable[Plugin], devices: Callable[[], Iterable[Plugin]]) -> None:
+        """Set properties, all or none. ``loaded`` are the plugins in use; ``devices()`` creates all available ones.
 
         Raises PropertyError for a key that neither Core nor any device has, and for a value that one of them rejects.
         """
         own = {key: value for key, value in values.items() if key in self._own}
-        others = {str(key): value for key, value in values.items() if key not in self._own}
-        plugins = list(devices()) if others else []
-        for key in others:
+        others = {str(key): value for key, value in values.items() if key != props.cache_dir}
+        # Hints are known without a device, so that none is created for them.
+        plugins = list(loaded if len(own) == len(values) else devices())
+        for key in others.keys() - own.keys():
             if not any(key in plugin.supported_properties for plugin in plugins):
                 raise PropertyError(f"neither Core nor any device has a property {key}; Core has {props.cache_dir}")
         for plugin in plugins:
