@@ -80,16 +80,25 @@ class CoreDevices(Host):
         names = self.devices_of_plugins()
         return names if CPU in map(kind_of, names) or not with_processors(self.host, (CPU,), most=1) else [*names, CPU]
 
-    def devices_of_plugins(self) -> list[str]:
-        """Return the usable devices of plugins: without ``CPU``, which is another name of theirs."""
+    def devices_of_plugins(self, fast: bool = False) -> list[str]:
+        """Return the usable devices of plugins: without ``CPU``, which is another name of theirs.
+
+        With ``fast``, without the kinds of devices that were registered as slow to compile: these are not created.
+        """
         names = []
         for kind in list(self._factories):
+            if fast and kind in self._registry.slow_to_compile:
+                continue
             try:
                 ids = [device.id for device in self._devices_of(self.get_plugin(kind))]
             except DeviceError:
                 continue
             names += [kind] if ids in ([""], ["0"]) else [full_name(kind, device_id) for device_id in ids]
         return names
+
+    def has_device(self, kind: str) -> bool:
+        """Return whether a package has devices of a kind, available or not."""
+        return kind in self._factories
 
     def get_available_devices(self) -> list[str]:
         return self.available_devices

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, ParseError
 
 from hetero import properties as props
 from hetero.frontend.extension_loader import load_module
-from hetero.plugin import Plugin, hint_properties
+from hetero.plugin import Plugin, common_properties, hint_properties
 from hetero.properties import PropertyTable
 from hetero.system.errors import ConfigError, DeviceError, PropertyError
 from hetero.system.messages import get_logger
@@ -26,6 +26,8 @@ class CoreProperties:
 
     def __init__(self) -> None:
         self._own = PropertyTable([props.cache_dir, *hint_properties], "Core")
+        # Checks values of properties that are known without a device, so that none is created for them.
+        self._common = PropertyTable([*common_properties, props.hint.inference_precision], "every device")
         self._for_devices: dict[str, Any] = {str(key): value for key, value in initial_properties.items()}
 
     def get(self, key: str) -> Any:
@@ -40,9 +42,11 @@ class CoreProperties:
         """
         own = {key: value for key, value in values.items() if key in self._own}
         others = {str(key): value for key, value in values.items() if key != props.cache_dir}
-        # Hints are known without a device, so that none is created for them.
-        plugins = list(loaded if len(own) == len(values) else devices())
-        for key in others.keys() - own.keys():
+        common = {key: value for key, value in others.items() if key in self._common and key not in own}
+        unknown = others.keys() - own.keys() - common.keys()
+        self._common.set(common)
+        plugins = list(devices() if unknown else loaded)
+        for key in unknown:
             if not any(key in plugin.supported_properties for plugin in plugins):
                 raise PropertyError(f"neither Core nor any device has a property {key}; Core has {props.cache_dir}")
         for plugin in plugins:
