@@ -6,7 +6,7 @@ import contextlib
 import functools
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hetero import properties as props
@@ -80,15 +80,18 @@ class CoreDevices(Host):
         names = self.devices_of_plugins()
         return names if CPU in map(kind_of, names) or not with_processors(self.host, (CPU,), most=1) else [*names, CPU]
 
-    def devices_of_plugins(self, fast: bool = False) -> list[str]:
-        """Return the usable devices of plugins: without ``CPU``, which is another name of theirs.
+    def devices_of_plugins(self) -> list[str]:
+        """Return the usable devices of plugins: without ``CPU``, which is another name of theirs."""
+        return self._devices_of_kinds(list(self._factories))
 
-        With ``fast``, without the kinds of devices that were registered as slow to compile: these are not created.
-        """
+    @property
+    def fast_devices(self) -> list[str]:
+        """Those of ``devices_of_plugins`` whose kind was not registered as slow to compile."""
+        return self._devices_of_kinds([kind for kind in self._factories if kind not in self._registry.slow_to_compile])
+
+    def _devices_of_kinds(self, kinds: Sequence[str]) -> list[str]:
         names = []
-        for kind in list(self._factories):
-            if fast and kind in self._registry.slow_to_compile:
-                continue
+        for kind in kinds:
             try:
                 ids = [device.id for device in self._devices_of(self.get_plugin(kind))]
             except DeviceError:

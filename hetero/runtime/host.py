@@ -33,7 +33,7 @@ class CoreHost:
 
     @property
     def fast_devices(self) -> list[str]:
-        return self._core.devices_of_plugins(fast=True)
+        return self._core.fast_devices
 
     def has_device(self, kind: str) -> bool:
         return self._core.has_device(kind)
