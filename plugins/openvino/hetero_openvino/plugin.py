@@ -50,7 +50,7 @@ def _core() -> openvino.Core:
 class OpenVinoPlugin(Plugin):
     """Every device that OpenVINO lists, with OpenVINO's name as its id."""
 
-    supported_properties = (
+    supported_properties: Collection[Property] = (
         *common_properties,
         openvino_version,
         Property(props.caching_properties, names, (str(openvino_version),), Mutability.RO),
