@@ -79,10 +79,14 @@ class OpenVinoFinder(MetaPathFinder, Loader):
         return OpenVinoModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        if module.__name__ == "openvino" and self.settings.devices:
+        if module.__name__ == "openvino":
+            from hetero.properties import hint
+            from hetero.runtime.core_properties import initial_properties
             from hetero.runtime.host import device_map
 
             device_map.update(self.settings.devices)
+            if self.settings.precision == "fastest":
+                initial_properties[hint.execution_mode] = hint.ExecutionMode.PERFORMANCE
 
     def find_distributions(self, context: Any = None) -> Iterable[OpenVinoDistribution]:
         if getattr(context, "name", None) in (None, "openvino"):

@@ -17,10 +17,12 @@ STARTUP = str(Path(__file__).with_name("startup"))
 class Settings:
     """``devices``: the device to use for each name of the program; the key "" is for all other names.
 
+    ``precision``: "fastest" as in OpenVINO, where devices compute f32 models in bf16 or f16 if it is faster; or "f32".
     ``lists_missing``: whether to print, at the end of each process, which names of openvino it missed.
     """
 
     devices: dict[str, str] = field(default_factory=dict)
+    precision: str = "fastest"
     lists_missing: bool = False
 
     @classmethod

@@ -99,7 +99,7 @@ class Tensor:
         self._whole: Tensor | None = None
         packed = None
         if given and shape is not None and isinstance(given[0], np.ndarray):
-            if type is not None and shares_bytes(Type(type)) and given[0].dtype in (np.uint8, np.int8):
+            if type is not None and shares_bytes(Type(type)):
                 packed, given[0] = given[0], Type(type)
             else:
                 given[0], shape = with_shape(given[0], shape, type), None

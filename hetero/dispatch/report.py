@@ -1,21 +1,17 @@
 """PlacementReport: the device of each operation and the reason, as the property PLACEMENT_REPORT.
 
-``summary()`` is the line that is logged when a model is compiled, ``str()`` the whole report. ``dataclasses.asdict``
-converts it to data that JSON can hold.
+``summary()`` is the line that is logged at level DEBUG when a model is compiled, and that commands show. ``str()`` is
+the whole report. ``dataclasses.asdict`` converts it to data that JSON can hold.
 """
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from dataclasses import dataclass
 
 from hetero.dispatch.placement.affinity import FIRST_DEVICE
 from hetero.system.messages import escaped, get_logger
 
-# Level of the summary: shown wherever warnings are shown, so also if logging is not configured.
-NOTICE = logging.WARNING + 1
-logging.addLevelName(NOTICE, "NOTICE")
 # A child of the device's logger, so that LOG_LEVEL applies to it.
 log = get_logger("hetero.HETERO.placement")
 # Maximum number of operation types that the summary names for a device.

@@ -39,7 +39,8 @@ class Recurrent(Op):
     """Base of recurrent operations.
 
     - ``hidden_size``: the length of a state.
-    - ``activations``: the names of the functions, f first; None for sigmoid, then tanh.
+    - ``activations``: the names of the functions, f first; None for sigmoid, then tanh. More of them are ignored, as
+      in OpenVINO.
     - ``activations_alpha``, ``activations_beta``: the parameters of the activations that have some, in order.
     - ``clip``: if positive, arguments of activations are clamped to -clip … clip.
     - ``X``: the data.
@@ -70,8 +71,9 @@ class Recurrent(Op):
         for name in self.activations:
             if name not in ACTIVATIONS:
                 self.fail(f"activation {name} is none of {', '.join(ACTIVATIONS)}")
-        if len(self.activations) != len(self.default_activations):
+        if len(self.activations) < len(self.default_activations):
             self.fail(f"it needs {len(self.default_activations)} activations, but has {list(self.activations)}")
+        self.activations = self.activations[: len(self.default_activations)]
         if self.clip < 0:
             self.fail(f"clip must not be negative, but is {self.clip}")
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.graph import Constant, Model
+from hetero.graph import Constant, Model, Node, is_constant
 from hetero.graph.rt_info import RuntimeAttribute
 from hetero.ops.checks import MAX_VALUE_SIZE
 from hetero.passes.specialization import shape_deciding_nodes
@@ -26,7 +26,8 @@ def compress_to_f16(model: Model) -> Model:
     """Return a copy of the model with its f32 and f64 constants stored as f16, including those in bodies.
 
     Three kinds of constants stay as they are: those with an element too large for f16, those of which three quarters
-    would become zero, and short ones that determine shapes, because rounding could change a shape.
+    would become zero, and short ones that determine shapes, because rounding could change a shape. As in OpenVINO, a
+    quantized model keeps all of them: its few floating-point constants, such as scales, decide about its integers.
     """
     compressed = model.clone()
     compress_model(compressed)
@@ -36,11 +37,12 @@ def compress_to_f16(model: Model) -> Model:
 def compress_model(model: Model) -> None:
     """Compress the constants of a model in place, see ``compress_to_f16``."""
     shape_nodes = shape_deciding_nodes(model)
+    is_quantized = any(map(_quantizes, model.get_ordered_ops()))
     for node in model.get_ordered_ops():
         for body in node.bodies:
             if body is not None:
                 compress_model(body)
-        if not isinstance(node, Constant) or node.get_element_type() not in (Type.f32, Type.f64):
+        if is_quantized or not isinstance(node, Constant) or node.get_element_type() not in (Type.f32, Type.f64):
             continue
         if (node in shape_nodes and node.data.size <= MAX_VALUE_SIZE) or not _fits(node.data):
             continue
@@ -48,6 +50,19 @@ def compress_model(model: Model) -> None:
         decompressed = ops.Convert(half, node.get_element_type(), name=node.friendly_name)
         decompressed.rt_info.update({**node.rt_info, DECOMPRESSION: RuntimeAttribute()})
         node.output(0).replace(decompressed.output(0))
+
+
+def _quantizes(node: Node) -> bool:
+    """Return whether a node is a FakeQuantize, or multiplies stored integers, less their zero points, by scales."""
+    if not isinstance(node, ops.Multiply) or not is_constant(node.input_value(1)):
+        return isinstance(node, ops.FakeQuantize)
+    converted = node.input_value(0).node
+    if isinstance(converted, ops.Subtract):
+        converted = converted.input_value(0).node
+    if not isinstance(converted, ops.Convert) or not is_constant(converted.input_value(0)):
+        return False
+    stored = converted.get_input_element_type(0)
+    return stored is not Type.boolean and stored.bitwidth <= 8
 
 
 def _fits(array: np.ndarray) -> bool:

@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
+from hetero.core.types import Type
 from hetero.system.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ class Device:
     #: Whether a model compiles much faster than on devices that generate code. AUTO runs the first inferences on such a
     #: device while another one compiles.
     compiles_fast: bool = False
+    #: The floating-point type in which the device computes f32 models fastest. It does so if the user sets
+    #: EXECUTION_MODE_HINT to PERFORMANCE, which sets INFERENCE_PRECISION_HINT; dynamic: in the model's own types.
+    fastest_type: Type = Type.dynamic
 
     def is_named(self, device_id: str) -> bool:
         """Return whether a DEVICE_ID is that of this device."""

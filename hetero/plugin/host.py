@@ -19,6 +19,13 @@ class Host(Protocol):
         """The names of the devices that can be used, such as "GPU.0"."""
 
     @property
+    def fast_devices(self) -> list[str]:
+        """Those of ``available_devices`` that may compile fast. Other kinds of devices are not created for it."""
+
+    def has_device(self, kind: str) -> bool:
+        """Return whether a package has devices of a kind, available or not. None is created for it."""
+
+    @property
     def unavailable_devices(self) -> dict[str, str]:
         """The devices and packages that cannot be used, by name, each with the reason."""
 

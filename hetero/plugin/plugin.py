@@ -17,7 +17,14 @@ from hetero.plugin.lone_operations import drop_folded
 from hetero.plugin.prepared_model import Ports, PreparedModel
 from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
 from hetero.plugin.requests.executors import Executors
-from hetero.plugin.shared_properties import decide_streams, full_name, hint_properties, own_sample, set_log_level
+from hetero.plugin.shared_properties import (
+    decide_precision,
+    decide_streams,
+    full_name,
+    hint_properties,
+    own_sample,
+    set_log_level,
+)
 from hetero.properties import Property, PropertyTable
 from hetero.system.errors import DeviceError, NotSupportedError, PropertyError
 from hetero.system.messages import get_logger
@@ -306,4 +313,5 @@ class Plugin:
         known[props.caching_properties] = {str(key): props.Mutability.RO.value for key in caching if key in table}
         table.set_internal({key: value for key, value in known.items() if key in table})
         decide_streams(table)
+        decide_precision(table, device.fastest_type)
         return table

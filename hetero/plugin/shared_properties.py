@@ -6,7 +6,7 @@ import logging
 
 from hetero import properties as props
 from hetero.core.types import Type
-from hetero.properties import Property, PropertyTable
+from hetero.properties import EVERY_VALUE, Property, PropertyTable
 from hetero.properties.log import Level
 from hetero.properties.values import element_type
 
@@ -21,6 +21,11 @@ def inference_precision(*reduced: Type) -> Property:
     accepted = element_type(Type.f32, *_REDUCED, Type.dynamic)
     ignored = tuple(reduced_type for reduced_type in _REDUCED if reduced_type not in reduced)
     return Property(props.hint.inference_precision, accepted, Type.dynamic, ignored=ignored)
+
+
+def as_hint(property: Property) -> Property:
+    """Return a property for devices without a use for it, which accept all of its values as a hint."""
+    return Property(str(property), property.convert, property.default, accepts=property.accepts, ignored=EVERY_VALUE)
 
 
 #: Properties of every device, with values from ``Plugin.property_table``. CACHING_PROPERTIES may be declared with more.
@@ -38,7 +43,8 @@ scheduling_properties = (
     props.enable_profiling,
     props.log.level,
 )
-#: Properties of a device that computes in the model's types. Other devices replace INFERENCE_PRECISION_HINT.
+#: Properties of a device that computes in the model's types. Other devices replace INFERENCE_PRECISION_HINT, and
+#: INFERENCE_NUM_THREADS if they have a use for it.
 common_properties = (
     props.available_devices,
     props.device.full_name,
@@ -49,6 +55,7 @@ common_properties = (
     *scheduling_properties,
     inference_precision(),
     props.hint.execution_mode,
+    as_hint(props.inference_num_threads),
     props.disabled_passes,
     props.disable_transformations,
 )
@@ -61,6 +68,8 @@ hint_properties = (
     props.hint.kv_cache_precision,
     props.hint.dynamic_quantization_group_size,
     props.hint.activations_scale_factor,
+    as_hint(props.hint.allow_auto_batching),
+    as_hint(props.auto_batch_timeout),
     props.cache_mode,
     props.compilation_num_threads,
     props.enable_mmap,
@@ -70,6 +79,7 @@ hint_properties = (
     props.key_cache_group_size,
     props.value_cache_precision,
     props.value_cache_group_size,
+    props.weights_path,
     props.workload_type,
     props.intel_cpu.denormals_optimization,
     props.intel_cpu.sparse_weights_decompression_rate,
@@ -105,6 +115,17 @@ def decide_streams(properties: PropertyTable) -> None:
         props.range_for_async_infer_requests: (1, max(streams, most), 1),
     }
     properties.set_internal({key: value for key, value in decided.items() if key in properties})
+
+
+def decide_precision(properties: PropertyTable, fastest: Type) -> None:
+    """Set INFERENCE_PRECISION_HINT to the device's fastest type if the user set EXECUTION_MODE_HINT to PERFORMANCE.
+
+    As the default, PERFORMANCE allows another rounding of f32 only. A precision that the user set takes precedence.
+    """
+    given = properties.set_by_user()
+    allowed = given.get(props.hint.execution_mode) == props.hint.ExecutionMode.PERFORMANCE
+    if allowed and fastest is not Type.dynamic and props.hint.inference_precision not in given:
+        properties.set_internal({props.hint.inference_precision: fastest})
 
 
 def set_log_level(logger: logging.Logger, level: Level) -> None:

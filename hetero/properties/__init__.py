@@ -113,7 +113,7 @@ key_cache_precision = Property("KEY_CACHE_PRECISION", element_type(*Type), Type.
 key_cache_group_size = Property("KEY_CACHE_GROUP_SIZE", count, 0, ignored=EVERY_VALUE)
 value_cache_precision = Property("VALUE_CACHE_PRECISION", element_type(*Type), Type.dynamic, ignored=EVERY_VALUE)
 value_cache_group_size = Property("VALUE_CACHE_GROUP_SIZE", count, 0, ignored=EVERY_VALUE)
-weights_path = Property("WEIGHTS_PATH", str, "", ignored=EVERY_VALUE)
+weights_path = Property("WEIGHTS_PATH", str, "", Mutability.WO, ignored=EVERY_VALUE)
 workload_type = Property("WORKLOAD_TYPE", member_of(WorkloadType), WorkloadType.DEFAULT, ignored=EVERY_VALUE)
 
 # Read-only descriptions for devices that know them.

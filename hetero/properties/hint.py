@@ -18,7 +18,10 @@ class PerformanceMode(PropertyEnum):
 
 
 class ExecutionMode(PropertyEnum):
-    """PERFORMANCE: the device may change the rounding of results. ACCURACY: it may not."""
+    """PERFORMANCE: the device may compute in its fastest type, such as bf16. ACCURACY: it may not change rounding.
+
+    By default devices may change the rounding, but compute models in their own types.
+    """
 
     PERFORMANCE = "PERFORMANCE", 1
     ACCURACY = "ACCURACY", 2

@@ -11,10 +11,11 @@ from hetero.system.errors import PropertyError
 
 
 class Mutability(enum.StrEnum):
-    """RO: the property can only be read. RW: it can be read and set."""
+    """RO: the property can only be read. RW: it can be read and set. WO: only compilations read it."""
 
     RO = "RO"
     RW = "RW"
+    WO = "WO"
 
 
 class PropertyEnum(str, enum.Enum):  # noqa: UP042  # str() of a StrEnum is its text
@@ -96,7 +97,7 @@ class Property(str):
         return Property(str(self), self.convert, value, self.mutability, self.accepts, self.ignored)
 
     def is_mutable(self) -> bool:
-        return self.mutability is Mutability.RW
+        return self.mutability is not Mutability.RO
 
     def checked(self, value: Any, owner: str = "") -> Any:
         """Convert a value to the property's type. Raises PropertyError, naming the owner, if it cannot be converted."""

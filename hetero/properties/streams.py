@@ -9,10 +9,13 @@ from hetero.properties.values import count
 
 
 class Num(int):
-    """A number of streams. AUTO: the device chooses the number. NUMA: the same, as hetero knows no NUMA nodes."""
+    """A number of streams. AUTO, the default: the device chooses. NUMA: the same, as hetero knows no NUMA nodes."""
 
     AUTO: ClassVar[Num]
     NUMA: ClassVar[Num]
+
+    def __new__(cls, value: int = -1) -> Num:
+        return super().__new__(cls, value)
 
     def to_integer(self) -> int:
         return int(self)
@@ -22,11 +25,9 @@ Num.AUTO, Num.NUMA = Num(-1), Num(-2)
 
 
 def _number(value: Any) -> Num:
-    if value in (Num.AUTO, Num.NUMA) or str(value).upper() in ("AUTO", "NUMA"):
+    if str(value).upper() in ("AUTO", "NUMA", "-1", "-2"):
         return Num.AUTO
-    if count(value) == 0:
-        raise ValueError
-    return Num(count(value))
+    return Num(max(count(value), 1))  # 0 is OpenVINO's way to ask for no threads besides the caller's
 
 
-num = Property("NUM_STREAMS", _number, Num(1), accepts="an integer of at least 1, or AUTO")
+num = Property("NUM_STREAMS", _number, Num(1), accepts="an integer of at least 0, or AUTO")

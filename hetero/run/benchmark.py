@@ -22,6 +22,7 @@ import numpy as np
 from hetero import properties as props
 from hetero.graph import Model, port_name
 from hetero.plugin import ProfilingInfo
+from hetero.run.devices import faster_type
 from hetero.run.media.samples import Sample
 from hetero.run.model_files import Progress, compile_model
 from hetero.run.yaml_runs.runner import OperationTime, PlacementInfo, placement_of, slowest_operations
@@ -41,6 +42,8 @@ class Measurement:
     """The results of one device. Latencies are in milliseconds, throughput in inferences a second.
 
     ``ratio``: how many times as fast as the first device, by median latency (api sync) or throughput (api async).
+    ``faster_type``: the floating-point type that EXECUTION_MODE_HINT=PERFORMANCE would make the device compute in, and
+    how many times as fast it is then. It is empty if nothing would change.
     """
 
     device: str
@@ -57,6 +60,8 @@ class Measurement:
     ratio: float
     placement: PlacementInfo | None
     slowest: list[OperationTime]
+    faster_type: str
+    faster_ratio: float
 
 
 @dataclass(frozen=True)
@@ -167,12 +172,34 @@ def benchmark(
     ports = candidates[0].compiled.inputs
     shapes = {port_name(port): list(array.shape) for port, array in zip(ports, samples[0].arrays)}
     api = "sync" if requests is None else "async"
-    return Benchmark(name, api, shapes, [_measurement(candidate, candidates[0], api) for candidate in candidates])
+    measurements = []
+    for candidate, (device, properties) in zip(candidates, devices):
+        precision, ratio = _faster_type(core, candidate, properties) if isinstance(model, Model) else "", 1.0
+        if precision:
+            progress(f"Measuring {device} in {precision}", 0, 1)
+            allowed = {**properties, props.hint.execution_mode: props.hint.ExecutionMode.PERFORMANCE}
+            faster = _MeasuredModel(core, model, device, allowed, requests)
+            faster.run_first(samples[0].arrays)
+            faster.run_turn(endless, True, duration.inferences or UNLIMITED)
+            ratio = _speed(faster, api) / _speed(candidate, api)
+        measurements.append(_measurement(candidate, candidates[0], api, precision, ratio))
+    return Benchmark(name, api, shapes, measurements)
 
 
-def _measurement(candidate: _MeasuredModel, first: _MeasuredModel, api: str) -> Measurement:
+def _faster_type(core: Core, candidate: _MeasuredModel, properties: Mapping[str, Any]) -> str:
+    """Return the type that EXECUTION_MODE_HINT=PERFORMANCE would make one of the model's devices compute in.
+
+    Empty if the user chose, or if none of the devices has such a type.
+    """
+    chosen = {props.hint.execution_mode, props.hint.inference_precision, props.device.properties} & properties.keys()
+    names = () if chosen else candidate.compiled.get_property(props.execution_devices)
+    return next(filter(None, (faster_type(core, name.strip("()")) for name in names)), "")
+
+
+def _measurement(
+    candidate: _MeasuredModel, first: _MeasuredModel, api: str, faster_type: str, faster_ratio: float
+) -> Measurement:
     latencies = candidate.latencies
-    speeds = [1 / median(model.latencies) if api == "sync" else _throughput(model) for model in (candidate, first)]
     return Measurement(
         candidate.device,
         candidate.requests,
@@ -185,10 +212,17 @@ def _measurement(candidate: _MeasuredModel, first: _MeasuredModel, api: str) -> 
         min(latencies),
         max(latencies),
         _throughput(candidate),
-        speeds[0] / speeds[1],
+        _speed(candidate, api) / _speed(first, api),
         placement_of(candidate.compiled, [*candidate.profiles]),
         slowest_operations(candidate.profiles[-1]) if candidate.profiles else [],
+        faster_type,
+        faster_ratio,
     )
+
+
+def _speed(candidate: _MeasuredModel, api: str) -> float:
+    """Return inferences per second: by the median latency, or with api async by the throughput."""
+    return 1 / median(candidate.latencies) if api == "sync" else _throughput(candidate)
 
 
 def _throughput(candidate: _MeasuredModel) -> float:

@@ -17,7 +17,7 @@ from hetero.frontend.extension import Extension, add_extensions
 from hetero.frontend.extension_loader import as_extensions
 from hetero.frontend.frontend import ModelSource
 from hetero.graph import Model, Op
-from hetero.plugin import Plugin, QueryResult, RemoteContext, installed_plugins
+from hetero.plugin import Plugin, QueryResult, RemoteContext, hint_properties, installed_plugins
 from hetero.plugin.blobs.blob import BlobSource, read_blob
 from hetero.plugin.blobs.blob_import import device_table, exports_models, import_blob
 from hetero.plugin.compiled_model import checked
@@ -78,10 +78,10 @@ class Core(CoreDevices):
         """Read a model from a path, bytes, a binary file, an onnx.ModelProto or a torch.export.ExportedProgram.
 
         ``weights``: for OpenVINO IR, the path, the bytes or a tensor of the weights if they are not next to the XML
-        file; the model may then be the XML text. The format is detected from the content. ``config``: ENABLE_MMAP, a
-        hint: weights are always mapped. Raises FrontendError if no frontend can read the model.
+        file; the model may then be the XML text. The format is detected from the content. ``config``: hints
+        such as ENABLE_MMAP: weights are always mapped. Raises FrontendError if no frontend can read the model.
         """
-        PropertyTable([props.cache_dir, props.enable_mmap], "read_model").set(config or {})
+        PropertyTable([props.cache_dir, *hint_properties], "read_model").set(config or {})
         if isinstance(model, str) and model.lstrip().startswith("<"):
             model = model.encode()
         if isinstance(weights, Tensor):

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hetero import properties as props
@@ -82,14 +82,26 @@ class CoreDevices(Host):
 
     def devices_of_plugins(self) -> list[str]:
         """Return the usable devices of plugins: without ``CPU``, which is another name of theirs."""
+        return self._devices_of_kinds(list(self._factories))
+
+    @property
+    def fast_devices(self) -> list[str]:
+        """Those of ``devices_of_plugins`` whose kind was not registered as slow to compile."""
+        return self._devices_of_kinds([kind for kind in self._factories if kind not in self._registry.slow_to_compile])
+
+    def _devices_of_kinds(self, kinds: Sequence[str]) -> list[str]:
         names = []
-        for kind in list(self._factories):
+        for kind in kinds:
             try:
                 ids = [device.id for device in self._devices_of(self.get_plugin(kind))]
             except DeviceError:
                 continue
             names += [kind] if ids in ([""], ["0"]) else [full_name(kind, device_id) for device_id in ids]
         return names
+
+    def has_device(self, kind: str) -> bool:
+        """Return whether a package has devices of a kind, available or not."""
+        return kind in self._factories
 
     def get_available_devices(self) -> list[str]:
         return self.available_devices
@@ -164,7 +176,7 @@ class CoreDevices(Host):
         if not isinstance(device_name, str):
             values = as_mapping(properties if device_name is None else device_name)
             with self._lock:  # a device that is created meanwhile gets the properties too
-                return self._properties.set(values, self._available_plugins)
+                return self._properties.set(values, [*self._plugins.values()], self._available_plugins)
         device_name, values = mapped_device(device_name), as_mapping(properties)
         if not means_processors(self.host, device_name):
             return self._set_device_property(device_name, values)

@@ -10,13 +10,15 @@ from xml.etree.ElementTree import Element, ParseError
 
 from hetero import properties as props
 from hetero.frontend.extension_loader import load_module
-from hetero.plugin import Plugin, hint_properties
+from hetero.plugin import Plugin, common_properties, hint_properties
 from hetero.properties import PropertyTable
 from hetero.system.errors import ConfigError, DeviceError, PropertyError
 from hetero.system.messages import get_logger
 
 log = get_logger("hetero.runtime")
 Properties = Mapping[str, Any] | tuple[str, Any]
+# Values that each new Core sets on all devices that have the property.
+initial_properties: dict[str, Any] = {}
 
 
 class CoreProperties:
@@ -24,21 +26,27 @@ class CoreProperties:
 
     def __init__(self) -> None:
         self._own = PropertyTable([props.cache_dir, *hint_properties], "Core")
-        self._for_devices: dict[str, Any] = {}
+        # Checks values of properties that are known without a device, so that none is created for them.
+        self._common = PropertyTable([*common_properties, props.hint.inference_precision], "every device")
+        self._for_devices: dict[str, Any] = {str(key): value for key, value in initial_properties.items()}
 
     def get(self, key: str) -> Any:
         """Return a property of Core, or a value that was set for all devices. Raises PropertyError."""
-        return self._for_devices[str(key)] if key in self._for_devices else self._own.get(key)
+        is_own = key in self._own or key not in self._for_devices
+        return self._own.get(key) if is_own else self._for_devices[str(key)]
 
-    def set(self, values: Mapping[str, Any], devices: Callable[[], Iterable[Plugin]]) -> None:
-        """Set properties, all or none. ``devices()`` returns the available plugins; it is called only if needed.
+    def set(self, values: Mapping[str, Any], loaded: Iterable[Plugin], devices: Callable[[], Iterable[Plugin]]) -> None:
+        """Set properties, all or none. ``loaded`` are the plugins in use; ``devices()`` creates all available ones.
 
         Raises PropertyError for a key that neither Core nor any device has, and for a value that one of them rejects.
         """
         own = {key: value for key, value in values.items() if key in self._own}
-        others = {str(key): value for key, value in values.items() if key not in self._own}
-        plugins = list(devices()) if others else []
-        for key in others:
+        others = {str(key): value for key, value in values.items() if key != props.cache_dir}
+        common = {key: value for key, value in others.items() if key in self._common and key not in own}
+        unknown = others.keys() - own.keys() - common.keys()
+        self._common.set(common)
+        plugins = list(devices() if unknown else loaded)
+        for key in unknown:
             if not any(key in plugin.supported_properties for plugin in plugins):
                 raise PropertyError(f"neither Core nor any device has a property {key}; Core has {props.cache_dir}")
         for plugin in plugins:

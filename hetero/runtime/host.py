@@ -32,6 +32,13 @@ class CoreHost:
         return self._core.devices_of_plugins()
 
     @property
+    def fast_devices(self) -> list[str]:
+        return self._core.fast_devices
+
+    def has_device(self, kind: str) -> bool:
+        return self._core.has_device(kind)
+
+    @property
     def unavailable_devices(self) -> dict[str, str]:
         return self._core.unavailable_devices
 

@@ -138,6 +138,29 @@ except RuntimeError as error:
     assert run(tmp_path, MODEL + code, "--device", "TEMPLATE=HETERO:TEMPLATE")[0] == alone
 
 
+def test_precision(tmp_path):
+    """The sums show the precision: they need 13 bits. OpenVINO itself says what is expected without an option."""
+    code = """
+import numpy as np
+import openvino as ov
+from openvino import opset13 as ops
+weights = np.full((64, 4), 1 + 2**-12, np.float32)
+x = ops.parameter([1, 64], np.float32)
+model = ov.Model([ops.matmul(x, ops.constant(weights), False, False)], [x], "product")
+for options in ({}, {"EXECUTION_MODE_HINT": "ACCURACY"}, {"EXECUTION_MODE_HINT": "PERFORMANCE"},
+                {"INFERENCE_PRECISION_HINT": "f32"}):
+    for device in DEVICES:
+        print(ov.Core().compile_model(model, device, options)(np.ones((1, 64), np.float32))[0][0, 0], end=" ")
+"""
+    expected = run_python(code.replace("DEVICES", "('CPU', 'AUTO:CPU')"))[0].split()
+    code = code.replace("DEVICES", "('CPU', 'OPENVINO.CPU')")
+    assert run(tmp_path, code)[0].split() == expected
+    exact = str(64 * (1 + 2**-12))
+    printed, _ = run(tmp_path, code, "--precision", "f32")
+    assert printed.split() == [exact] * 4 + expected[4:6] + [exact] * 2
+    assert expected[2:4] + expected[6:] == [exact] * 4
+
+
 def test_missing_names(tmp_path):
     code = """
 import openvino as ov

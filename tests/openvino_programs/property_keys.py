@@ -87,7 +87,36 @@ def program_core_properties(ov):
 
 def program_streams(ov):
     number = ov.properties.streams.Num
-    return number(3).to_integer(), number.AUTO.to_integer(), number.NUMA.to_integer()
+    return number(3).to_integer(), number().to_integer(), number.AUTO.to_integer(), number.NUMA.to_integer()
+
+
+def program_numbers_of_streams(ov):
+    core, x = ov.Core(), ov.opset8.parameter([2], np.float32, name="x")
+    model, number = ov.Model([ov.opset8.relu(x)], [x], "m"), ov.properties.streams.Num
+    for value in ("AUTO", -1, "-1", number.AUTO, number.NUMA):
+        assert core.compile_model(model, "CPU", {"NUM_STREAMS": value}).get_property("NUM_STREAMS") > 0
+    return [
+        core.compile_model(model, "CPU", {"NUM_STREAMS": value}).get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
+        for value in (0, "0", number(0), 1, "1", number(1))
+    ]
+
+
+def program_properties_for_any_device(ov):
+    config = {
+        "ALLOW_AUTO_BATCHING": "NO", "AUTO_BATCH_TIMEOUT": "5", "WEIGHTS_PATH": "no_such.bin", "ENABLE_MMAP": False,
+        "INFERENCE_NUM_THREADS": "1", "ENABLE_CPU_PINNING": "0", "ENABLE_CPU_RESERVATION": "NO",
+        "ENABLE_HYPER_THREADING": "1", "CACHE_MODE": "OPTIMIZE_SIZE", "EXCLUSIVE_ASYNC_REQUESTS": "NO",
+        "ENABLE_WEIGHTLESS": False, "FORCE_TBB_TERMINATE": "NO",
+    }  # fmt: skip
+    core, x = ov.Core(), ov.opset8.parameter([2], np.float32, name="x")
+    model = ov.Model([ov.opset8.relu(x)], [x], "m")
+    core.set_property("CPU", {"ENABLE_CPU_PINNING": "0", "ENABLE_HYPER_THREADING": "1"})
+    results = [core.compile_model(model, "CPU", {key: value})(DATA)[0] for key, value in config.items()]
+    flags = core.get_property("CPU", "SUPPORTED_PROPERTIES")
+    return [
+        *results, core.get_property("CPU", "ENABLE_CPU_PINNING"),
+        *(str(flags[key]) for key in ("WEIGHTS_PATH", "FULL_DEVICE_NAME", "INFERENCE_NUM_THREADS")),
+    ]  # fmt: skip
 
 
 def program_cache_folder_of_a_device(ov):

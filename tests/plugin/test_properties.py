@@ -1,5 +1,6 @@
 """The properties that all devices share: their meaning, and bad values."""
 
+import dataclasses
 import functools
 import gc
 import logging
@@ -176,6 +177,34 @@ def test_supported_precisions(core, device, value):
     core.set_property(device, {"INFERENCE_PRECISION_HINT": value})
     expected = Type.dynamic if value in (Type.dynamic, "dynamic", "undefined") else Type.f32
     assert core.get_property(device, "INFERENCE_PRECISION_HINT") is expected
+
+
+class _Bf16Plugin(TemplatePlugin):
+    """TEMPLATE with a device that says that it is fastest in bf16."""
+
+    def devices(self):
+        return [dataclasses.replace(device, fastest_type=Type.bf16) for device in super().devices()]
+
+
+@pytest.mark.parametrize(
+    ("options", "precision"),
+    [
+        ({}, Type.dynamic),
+        ({"EXECUTION_MODE_HINT": "PERFORMANCE"}, Type.bf16),
+        ({"EXECUTION_MODE_HINT": "ACCURACY"}, Type.dynamic),
+        ({"EXECUTION_MODE_HINT": "PERFORMANCE", "INFERENCE_PRECISION_HINT": "f32"}, Type.f32),
+        ({"EXECUTION_MODE_HINT": "PERFORMANCE", "INFERENCE_PRECISION_HINT": "dynamic"}, Type.dynamic),
+        ({"EXECUTION_MODE_HINT": "ACCURACY", "INFERENCE_PRECISION_HINT": "bf16"}, Type.bf16),
+    ],
+)
+def test_the_fastest_type_is_for_users_who_ask_for_performance(core, options, precision):
+    core.register_plugin(_Bf16Plugin, "NPU")
+    compiled = core.compile_model(relu_model(), "HETERO:NPU,TEMPLATE", options)
+    assert compiled.get_property("INFERENCE_PRECISION_HINT") is precision
+    assert core.compile_model(relu_model(), "NPU", options).get_property("INFERENCE_PRECISION_HINT") is precision
+    core.set_property(options)
+    assert core.get_property("NPU", "INFERENCE_PRECISION_HINT") is precision
+    assert core.get_property("TEMPLATE", "INFERENCE_PRECISION_HINT") in (precision, Type.dynamic)
 
 
 def normalized() -> tuple[Model, np.ndarray, np.ndarray]:

@@ -120,7 +120,7 @@ def test_names_of_devices():
     ("property", "value", "message"),
     [
         (ours.enable_profiling, "MAYBE", "PERF_COUNT cannot be 'MAYBE': it takes YES or NO"),
-        (ours.streams.num, 0, "NUM_STREAMS cannot be 0: it takes an integer of at least 1, or AUTO"),
+        (ours.streams.num, -3, "NUM_STREAMS cannot be -3: it takes an integer of at least 0, or AUTO"),
         (ours.streams.num, 1.5, "NUM_STREAMS cannot be 1.5: it takes an integer"),
         (ours.streams.num, float("inf"), "NUM_STREAMS cannot be inf: it takes an integer"),
         (ours.streams.num, None, "NUM_STREAMS cannot be None: it takes an integer"),

@@ -1,6 +1,7 @@
 """hetero benchmark. Times are compared with those of a device that sleeps, never with those of a machine."""
 
 import csv
+import dataclasses
 import json
 import time
 from pathlib import Path
@@ -18,20 +19,25 @@ PAUSE = 0.03
 
 
 class SleepingPlugin(PickyPlugin):
-    """TEMPLATE, but each inference takes at least PAUSE seconds."""
+    """TEMPLATE, but each inference takes at least PAUSE seconds, and a sixteenth of it in bf16."""
 
     def __init__(self):
         super().__init__()
         self.inputs = []
+        self.fastest_type = Type.dynamic
+
+    def devices(self):
+        return [dataclasses.replace(device, fastest_type=self.fastest_type) for device in super().devices()]
 
     def compile(self, prepared):
         compiled = super().compile(prepared)
         run = compiled.run
+        is_fast = compiled.get_property("INFERENCE_PRECISION_HINT") is Type.bf16
 
         def sleep_and_run(inputs, *arguments):
             arrays = list(inputs)
             self.inputs.append(arrays[0].copy())
-            time.sleep(PAUSE)
+            time.sleep(PAUSE / 16 if is_fast else PAUSE)
             return run(arrays, *arguments)
 
         compiled.run = sleep_and_run
@@ -120,6 +126,19 @@ def test_table_and_csv(slow):
     assert [row["device"] for row in rows] == ["TEMPLATE", "SLOW"]
     assert [row["inferences"] for row in rows] == ["2", "2"]
     assert float(rows[1]["median"]) >= 1000 * PAUSE > 0 < float(rows[1]["ratio"]) < 1
+
+
+def test_gain_of_a_faster_type(slow):
+    """SLOW sleeps for a sixteenth of the time in bf16."""
+    slow.fastest_type = Type.bf16
+    devices = ("-d", "SLOW", "-d", "HETERO:SLOW,TEMPLATE", "-d", "TEMPLATE", "-niter", "2")
+    one, cut, other = measure(*devices)["measurements"]
+    assert (one["faster_type"], cut["faster_type"], other["faster_type"]) == ("bf16", "bf16", "")
+    assert one["faster_ratio"] > 4 and cut["faster_ratio"] > 4 and other["faster_ratio"] == 1
+    printed = " ".join(hetero(*devices).stdout.split())
+    assert "SLOW: --property EXECUTION_MODE_HINT=PERFORMANCE is " in printed and "times as fast in bf16" in printed
+    for chosen in ("EXECUTION_MODE_HINT=ACCURACY", "INFERENCE_PRECISION_HINT=f32"):
+        assert measure("-d", "SLOW", "-niter", "2", "--property", chosen)["measurements"][0]["faster_type"] == ""
 
 
 @pytest.mark.parametrize(

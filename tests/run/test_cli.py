@@ -165,6 +165,15 @@ def test_devices(folder, monkeypatch):
     assert "PICKY" in [device["name"] for device in report["devices"]]
 
 
+def test_devices_with_a_faster_type(folder):
+    devices = json.loads(hetero("devices", "--json").stdout)["devices"]
+    faster = {device["name"]: device["faster_type"] for device in devices}
+    assert faster["TEMPLATE"] == faster["PICKY"] == ""
+    expected = "bf16" if "BF16" in devices[list(faster).index("ONEDNN")]["capabilities"] else ""
+    assert faster["ONEDNN"] == expected
+    assert ("EXECUTION_MODE_HINT=PERFORMANCE computes f32 models in bf16" in hetero("devices").stdout) == bool(expected)
+
+
 def test_devices_with_details(folder):
     report = json.loads(hetero("devices", "--json").stdout)
     details = {device["name"]: device["details"] for device in report["devices"]}

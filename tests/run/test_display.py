@@ -24,7 +24,7 @@ def test_devices_fit_a_terminal():
         "driver": "3.0 of a vendor whose name is long enough for two lines, " * 2,
         "processor": "CPU, 2 compute units",
     }
-    device = DeviceInfo("GPU.0", "a processor (" + 9 * "long name " + ")", "integrated", ("FP32", "FP16"), details)
+    device = DeviceInfo("GPU.0", "a processor (" + 9 * "long name " + ")", "integrated", ("FP32", "FP16"), details, "")
     console = Console(file=io.StringIO(), width=100, markup=False)
     show_device_list(console, DeviceList([device], {}))
     lines = console.file.getvalue().splitlines()

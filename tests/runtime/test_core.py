@@ -146,7 +146,7 @@ def test_available_devices_omits_the_dispatcher():
     [
         ("PERF_COUNTS", "YES", "A has no property PERF_COUNTS; did you mean PERF_COUNT"),
         ("PERF_COUNT", "MAYBE", "property PERF_COUNT of A cannot be 'MAYBE': it takes YES or NO"),
-        ("NUM_STREAMS", 0, "property NUM_STREAMS of A cannot be 0: it takes an integer of at least 1"),
+        ("NUM_STREAMS", -3, "property NUM_STREAMS of A cannot be -3: it takes an integer of at least 0"),
         ("FULL_DEVICE_NAME", "x", "property FULL_DEVICE_NAME of A is read-only"),
     ],
 )

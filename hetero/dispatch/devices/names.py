@@ -71,8 +71,12 @@ def preferred_devices(host: Host, excluded: Collection[str] = ()) -> list[str]:
 
     To exclude a kind excludes all its devices.
     """
-    names = [name for name in host.available_devices if not {name, kind_of(name)} & set(excluded)]
-    return sorted(names, key=lambda name: _device(host, name).rank, reverse=True)
+    return _by_rank(host, host.available_devices, excluded)
+
+
+def _by_rank(host: Host, names: Sequence[str], excluded: Collection[str]) -> list[str]:
+    used = [name for name in names if not {name, kind_of(name)} & set(excluded)]
+    return sorted(used, key=lambda name: _device(host, name).rank, reverse=True)
 
 
 def with_processors(host: Host, names: Sequence[str], most: int | None = None) -> tuple[str, ...]:
@@ -81,10 +85,11 @@ def with_processors(host: Host, names: Sequence[str], most: int | None = None) -
     They are preferred by rank, come without those that generate code, which takes long, and without those that the list
     has besides. If a package has a device CPU, the name means that device.
     """
-    if CPU not in map(kind_of, names) or _has_cpu_device(host):
+    if CPU not in map(kind_of, names) or host.has_device(CPU):
         return tuple(names)
     others = {kind_of(name) for name in names}
-    processors = [name for name in preferred_devices(host, others) if _uses_processor(_device(host, name))][:most]
+    fast = _by_rank(host, host.fast_devices, others)
+    processors = [name for name in fast if _uses_processor(_device(host, name))][:most]
     expanded: list[str] = []
     for name in names:
         device, bracket, number = name.partition("(")
@@ -95,7 +100,7 @@ def with_processors(host: Host, names: Sequence[str], most: int | None = None) -
 def means_processors(host: Host, device_name: str) -> bool:
     """Return whether a name means the devices that use the processor, as no package has a device CPU."""
     kind, options = parse_device_name(device_name)
-    return kind == CPU and options.get(props.device.id, "0") == "0" and not _has_cpu_device(host)
+    return kind == CPU and options.get(props.device.id, "0") == "0" and not host.has_device(CPU)
 
 
 def processor_with(host: Host, key: str) -> str:
@@ -115,11 +120,6 @@ def processor_keys(host: Host, keys: Iterable[str]) -> dict[str, set[str]]:
         if key not in known:
             raise PropertyError(f"{CPU} has no property {key}; {suggest(key, sorted(known))}")
     return {name: keys_of[name].intersection(keys) for name in names}
-
-
-def _has_cpu_device(host: Host) -> bool:
-    """Return whether a package has a device CPU, available or not."""
-    return CPU in map(kind_of, (*host.available_devices, *host.unavailable_devices))
 
 
 def _uses_processor(device: Device) -> bool:

@@ -24,7 +24,7 @@ from hetero.dispatch.cutting.failover import (
 from hetero.dispatch.cutting.plan import Plan, StepError
 from hetero.dispatch.execution.bound_plan import BoundPlan
 from hetero.dispatch.execution.scheduler import Inference, OnEnd, Scheduler
-from hetero.dispatch.report import NOTICE, PlacementReport, log
+from hetero.dispatch.report import PlacementReport, log
 from hetero.graph import Model, Output
 from hetero.plugin import (
     AsyncInferRequest,
@@ -71,7 +71,7 @@ class DeployedModel(CompiledModel):
             and (self._has_snapshots or not any(use.setters for use in plan.variables))
         )
         self.fallback = Fallback((lambda: deployer) if deployer and self._may_fail_over else None)
-        log.log(NOTICE, "%s: %s", self.name, report.summary())
+        log.debug("%s: %s", self.name, report.summary())
 
     @property
     def keeps_snapshots(self) -> bool:

@@ -45,7 +45,8 @@ class DetectionOutput(Op, opset=8):
 
     - ``background_label_id``: the class that is never output; -1 for none.
     - ``top_k``: the number of best boxes of a class that are considered; -1 for all.
-    - ``keep_top_k``: the number of boxes of an image that are output, one number; -1 for all.
+    - ``keep_top_k``: the number of boxes of an image that are output, -1 for all. It is a list, of which the first
+      number counts, as in OpenVINO.
     - ``code_type``: whether offsets move the corners of a prior or its center and size.
     - ``share_location``: whether all classes have the same boxes.
     - ``nms_threshold``: the IoU with a better box above which a box is dropped.
@@ -82,8 +83,8 @@ class DetectionOutput(Op, opset=8):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, range(self.get_input_size()), Type.is_real, "a floating-point type")
-        if len(self.keep_top_k) != 1:
-            self.fail(f"keep_top_k must be one number, but has {len(self.keep_top_k)}")
+        if not self.keep_top_k:
+            self.fail("keep_top_k must be a number, but is empty")
         if self.get_input_size() == 4:
             self.fail("aux_class_preds must come with aux_box_preds")
         images, priors, classes = self.counts()

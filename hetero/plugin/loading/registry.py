@@ -47,6 +47,8 @@ class Registry:
 
     def __init__(self) -> None:
         self.devices: dict[str, Callable[[], Plugin]] = {}
+        # The devices that were registered with compiles_fast=False.
+        self.slow_to_compile: set[str] = set()
         self.frontends: list[Callable[[], FrontEnd]] = []
         self.extensions: list[Callable[[], Any]] = []
         self.failures: dict[str, str] = {}
@@ -56,8 +58,11 @@ class Registry:
         self.package = ""
         self._offered: dict[str, dict[str, Callable[[], Plugin]]] = {}
 
-    def register_device(self, name: str, factory: Callable[[], Plugin]) -> None:
+    def register_device(self, name: str, factory: Callable[[], Plugin], *, compiles_fast: bool = True) -> None:
         """Register a device. The factory is called when a Core first uses it; if it raises, the device is unavailable.
+
+        ``compiles_fast``: False if no ``Device`` of the kind compiles fast. It is not created then to find the devices
+        that ``CPU`` means.
 
         A device that several packages register is unavailable, unless HETERO_DEVICE_PACKAGES names one of them.
         Raises DeviceError for an invalid name, and for one that the package has registered before.
@@ -71,6 +76,8 @@ class Registry:
         used = self.package if len(offered) == 1 else _chosen_package(name, offered)
         self.devices[name] = offered[used] if used else functools.partial(_refuse, name, list(offered))
         self.packages[name] = used or self.package
+        if not compiles_fast:
+            self.slow_to_compile.add(name)
 
     def register_frontend(self, factory: Callable[[], FrontEnd]) -> None:
         """Register a frontend. The factory is called when the first model is read."""

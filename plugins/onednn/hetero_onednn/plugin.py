@@ -67,14 +67,15 @@ class OneDnnPlugin(Plugin):
     def __init__(self) -> None:
         super().__init__()
         library = load_library()
-        capabilities = ("FP32", "BF16") if _has_bf16() else ("FP32",)
+        has_bf16 = _has_bf16()
         self._device = Device(
             full_name=f"oneDNN {library.version} of the package {library.package}",
             architecture=f"onednn-{library.version}-{effective_isa():x}",
-            capabilities=(*capabilities, "EXPORT_IMPORT"),
+            capabilities=("FP32", *(["BF16"] if has_bf16 else []), "EXPORT_IMPORT"),
             max_streams=os.cpu_count() or 1,
             rank=Rank.PROCESSOR,
             compiles_fast=True,
+            fastest_type=Type.bf16 if has_bf16 else Type.dynamic,
         )
 
     def devices(self) -> Sequence[Device]:

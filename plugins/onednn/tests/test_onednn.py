@@ -154,6 +154,9 @@ def test_bf16_is_chosen_by_its_property():
     assert difference < 0.02 * np.abs(results["f32"]).max()
     # A processor without bf16 computes in f32.
     assert (difference > 0) == computes_in_bf16()
+    allowed = compiled(product, x, options={"EXECUTION_MODE_HINT": "PERFORMANCE"})(array)[0]
+    is_fast_in_bf16 = "BF16" in CORE.get_property("ONEDNN", "OPTIMIZATION_CAPABILITIES")
+    np.testing.assert_array_equal(allowed, results["bf16" if is_fast_in_bf16 else "f32"])
 
 
 def test_profile_names_implementations():

@@ -7,7 +7,8 @@ from hetero.plugin import Plugin, Registry, hookimpl
 
 @hookimpl
 def hetero_register_devices(registry: Registry) -> None:
-    registry.register_device("GPU", _make_plugin)
+    # So that programs for device CPU do not wait for the trial of OpenCL's drivers.
+    registry.register_device("GPU", _make_plugin, compiles_fast=False)
 
 
 def _make_plugin() -> Plugin:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +46,7 @@ class OpenVinoDevice(Device):
     engine_properties: tuple[Property, ...] = ()
 
 
+@functools.cache
 def describe(core: openvino.Core, name: str) -> OpenVinoDevice:
     """Return the device that OpenVINO lists under a name such as ``CPU`` or ``GPU.1``.
 
@@ -52,6 +54,9 @@ def describe(core: openvino.Core, name: str) -> OpenVinoDevice:
     bf16 or f16, so that results would depend on the device that an operation is placed on.
     """
     supported = core.get_property(name, props.supported_properties)
+    fastest = Type.dynamic
+    if props.hint.inference_precision in supported:
+        fastest = from_openvino(core.get_property(name, props.hint.inference_precision))
     if supported.get(props.hint.execution_mode) == Mutability.RW:
         core.set_property(name, {props.hint.execution_mode: props.hint.ExecutionMode.ACCURACY.text})
     properties = {key: made for key, kind in supported.items() if (made := _property(core, name, key, kind))}
@@ -68,6 +73,7 @@ def describe(core: openvino.Core, name: str) -> OpenVinoDevice:
         max_streams=default(props.range_for_streams)[1],
         rank=Rank.PROCESSOR if name.startswith("CPU") else Rank.ACCELERATOR,
         compiles_fast=name.startswith("CPU"),
+        fastest_type=fastest,
         engine_properties=tuple(properties.values()),
     )
 

@@ -20,6 +20,7 @@ from hetero.plugin import (
     RemoteContext,
     common_properties,
     full_name,
+    hint_properties,
     ports_in,
     section_of,
     unsupported,
@@ -49,7 +50,7 @@ def _core() -> openvino.Core:
 class OpenVinoPlugin(Plugin):
     """Every device that OpenVINO lists, with OpenVINO's name as its id."""
 
-    supported_properties = (
+    supported_properties: Collection[Property] = (
         *common_properties,
         openvino_version,
         Property(props.caching_properties, names, (str(openvino_version),), Mutability.RO),
@@ -59,13 +60,18 @@ class OpenVinoPlugin(Plugin):
         super().__init__()
         self.core = _core()
         self._devices = [describe(self.core, name) for name in self.core.available_devices]
+        # Keys that every device accepts, and that OpenVINO has a use for, such as INFERENCE_NUM_THREADS: Core passes
+        # values for all devices to plugins that list the key.
+        known = {*common_properties, *hint_properties}
+        used = {key: key for device in self._devices for key in device.engine_properties if key in known}
+        self.supported_properties = (*type(self).supported_properties, *used.values())
 
     def devices(self) -> Sequence[OpenVinoDevice]:
         fork_guard.check()
         return self._devices
 
     def properties_of(self, device: Device, values: Mapping[str, Any]) -> Sequence[Property]:
-        return (*self.supported_properties, *cast(OpenVinoDevice, device).engine_properties)
+        return (*type(self).supported_properties, *cast(OpenVinoDevice, device).engine_properties)
 
     def unsupported_nodes(self, model: Model, properties: PropertyTable, device: Device) -> dict[Node, str]:
         query = partial(self.core.query_model, device_name=device.id, config=to_openvino(properties.explicit()))

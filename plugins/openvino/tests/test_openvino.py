@@ -86,6 +86,17 @@ def test_properties_are_openvinos(core):
         core.set_property(CPU, {"KV_CACHE_PRECISIONS": "f32"})
 
 
+def test_values_for_all_devices():
+    """Core passes them to the devices that it has already, and to those that are created later."""
+    core = Core()
+    values = {"INFERENCE_NUM_THREADS": 1, "ENABLE_HYPER_THREADING": False}
+    core.set_property({"INFERENCE_NUM_THREADS": 2, "ENABLE_HYPER_THREADING": True})
+    core.get_plugin("OPENVINO")
+    core.set_property(values)
+    assert {key: core.get_property(CPU, key) for key in values} == values
+    assert core.compile_model(product(), CPU).get_property("INFERENCE_NUM_THREADS") == 1
+
+
 def test_computes_in_f32_unless_a_hint_allows_less(core):
     x = np.ones((2, 64), np.float32)
     exact = 64 * (1 + 2**-12)

@@ -18,7 +18,7 @@ from hetero.plugin import Plugin, Registry, hookimpl
 
 @hookimpl
 def hetero_register_devices(registry: Registry) -> None:
-    registry.register_device("RAY", _make_plugin)
+    registry.register_device("RAY", _make_plugin, compiles_fast=False)
 
 
 def _make_plugin() -> Plugin:

@@ -17,6 +17,7 @@ import numpy as np
 import pyopencl as cl
 
 from hetero import properties as props
+from hetero.core.types import Type
 from hetero.plugin import Device, Rank, check_allocation, get_logger
 from hetero.properties import Property
 from hetero.system.errors import DeviceError
@@ -56,6 +57,7 @@ class OpenCLDevice(Device):
         context: cl.Context | None = None,
         queue: cl.CommandQueue | None = None,
     ) -> None:
+        is_processor = bool(handle.type & cl.device_type.CPU)
         super().__init__(
             full_name=name_of(handle),
             architecture=f"{handle.vendor.strip()} {handle.name.strip()}, {handle.version.strip()}",
@@ -63,7 +65,9 @@ class OpenCLDevice(Device):
             capabilities=("FP32", "FP16", "EXPORT_IMPORT"),
             memory_size=handle.global_mem_size,
             max_streams=MAX_STREAMS,
-            rank=Rank.PROCESSOR if handle.type & cl.device_type.CPU else Rank.ACCELERATOR,
+            rank=Rank.PROCESSOR if is_processor else Rank.ACCELERATOR,
+            # Processors compute f16 as f32, and convert it.
+            fastest_type=Type.dynamic if is_processor else Type.f16,
         )
         self.handle, self.profile = handle, profile
         self._compiler = Compiler(handle) if profile.builds_in_child else None

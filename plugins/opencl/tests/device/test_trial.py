@@ -178,3 +178,28 @@ print(json.dumps([trial_process.try_device(platforms.identity(device)), pocl.bui
     assert verdict["reason"] == ""
     if "avx512vl" in pocl.processor_flags():
         assert processor == "skylake-avx512"
+
+
+def test_drivers_are_tried_only_for_devices_of_theirs():
+    """Device CPU, the reading of a model and properties for all devices need no driver."""
+    code = """
+import numpy as np
+from hetero import Core, Model, Parameter, Type, ops
+from hetero_opencl.device import trial
+
+tried, verdict_on = [], trial.verdict_on
+trial.verdict_on = lambda device: tried.append(device.name) or verdict_on(device)
+core, x = Core(), Parameter(Type.f32, [2])
+model = Model(ops.Relu(x), [x])
+for name in ("CPU", "HETERO:CPU", "AUTO:CPU", "MULTI:CPU", "HETERO:TEMPLATE,CPU", "TEMPLATE"):
+    assert core.compile_model(model, name)(np.float32([-1, 2]))[0].tolist() == [0, 2]
+    core.query_model(model, name)
+core.get_property("CPU", "FULL_DEVICE_NAME"), core.get_versions("CPU")
+core.set_property("CPU", {"PERF_COUNT": True})
+core.set_property({"PERF_COUNT": False, "ENABLE_MMAP": True, "CACHE_DIR": ""})
+print(len(tried), end=" ")
+core.compile_model(model, "GPU")
+print(len(tried))
+"""
+    before, after = run_python(code)[0].split()
+    assert int(before) == 0 < int(after)
