@@ -32,9 +32,15 @@ def dynamic_quantize_lstm(node: OnnxNodeContext) -> Translation:
     The data are quantized by their range, all steps and sequences together, and the hidden state by its range in each
     step, all sequences together: as in ONNX Runtime, which on several threads divides a batch into parts.
     """
+    x = node.get_input(0)
+    if node.has_input(4):
+        # Steps that no sequence has do not count.
+        longest = ops.ReduceMax(convert_to(node.get_input(4), Type.i64), int64(0), False)
+        runs = reshape(ops.Less(arange(axis_length(x, 0)), longest).output(0), (-1, 1, 1))
+        x = ops.Select(runs, x, scalar_like(x, 0)).output(0)
     weights = [_weights(node, index, first) for index, first in ((1, 8), (2, 10))]
     others = [node.get_optional_input(index) for index in range(3, 8)]
-    network = node.with_inputs([_requantized(node.get_input(0)), *weights, *others])
+    network = node.with_inputs([_requantized(x), *weights, *others])
     return translate_lstm(network, lambda part, attributes: _steps(network, part, attributes), splits_directions=True)
 
 
