@@ -35,9 +35,10 @@ def _split(node: ops.FakeQuantize) -> bool:
     limits = [constant_array(value) for value in node.input_values()[1:]]
     if node.get_element_type() is not Type.f32 or any(array is None for array in limits):
         return False
-    data, is_scalar = node.input_value(0), all(array is not None and array.size == 1 for array in limits)
-    if is_scalar := is_scalar and node.get_output_partial_shape(0) == data.partial_shape:
-        limits = [np.reshape(array, ()) for array in limits]
+    data = node.input_value(0)
+    is_scalar = all(np.size(array) == 1 for array in limits) and node.output(0).partial_shape == data.partial_shape
+    if is_scalar:
+        limits = [np.reshape(array, ()) for array in limits if array is not None]
     low, high, output_low, output_high = (np.asarray(array, np.float64) for array in limits)
     steps, spread = node.levels - 1, high - low
     if not np.isfinite(spread).all() or not (spread > 0).all():
