@@ -168,7 +168,10 @@ def _prepared(network: str, target: Path) -> Path:
     model = onnx.load(zoo.path(network))
     if next(item.version for item in model.opset_import if item.domain in ("", "ai.onnx")) < _OPSET:
         model = version_converter.convert_version(model, _OPSET)
-    quant_pre_process(model, target, skip_symbolic_shape=True)
+    # Of a model in memory it would write large weights to a file of their own, and not find it.
+    recent = target.with_stem("recent")
+    onnx.save(model, recent)
+    quant_pre_process(recent, target, skip_symbolic_shape=True)
     return target
 
 
