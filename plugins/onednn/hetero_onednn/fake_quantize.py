@@ -32,13 +32,13 @@ def split_fake_quantize(model: Model) -> bool:
 
 
 def _split(node: ops.FakeQuantize) -> bool:
-    limits = [constant_array(value) for value in node.input_values()[1:]]
-    if node.get_element_type() is not Type.f32 or any(array is None for array in limits):
+    limits = [array for value in node.input_values()[1:] if (array := constant_array(value)) is not None]
+    if node.get_element_type() is not Type.f32 or len(limits) < 4:
         return False
     data = node.input_value(0)
-    is_scalar = all(np.size(array) == 1 for array in limits) and node.output(0).partial_shape == data.partial_shape
+    is_scalar = all(array.size == 1 for array in limits) and node.output(0).partial_shape == data.partial_shape
     if is_scalar:
-        limits = [np.reshape(array, ()) for array in limits if array is not None]
+        limits = [array.reshape(()) for array in limits]
     low, high, output_low, output_high = (np.asarray(array, np.float64) for array in limits)
     steps, spread = node.levels - 1, high - low
     if not np.isfinite(spread).all() or not (spread > 0).all():

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Model, Node, Parameter, constant_array, copy_rt_info
+from hetero.graph import Constant, Model, Node, Parameter, copy_rt_info
 from hetero.passes.matching.rewriting import only_reader, replace
 from hetero.reference import evaluate
 from hetero_onednn.primitives.post_ops import ELEMENTWISE
@@ -61,7 +61,8 @@ def _skip_conversions(convert: Node) -> bool:
     numbers = np.arange(np.iinfo(kind).min, np.iinfo(kind).max + 1).astype(kind)
     result = numbers
     for node in chain:
-        (result,) = evaluate(node, [result, *map(constant_array, node.input_values()[1:])])
+        operands = [value.node.data for value in node.input_values()[1:] if isinstance(value.node, Constant)]
+        (result,) = evaluate(node, [result, *operands])
     if not np.array_equal(result, numbers):
         return False
     source = chain[0].input_value(0)
