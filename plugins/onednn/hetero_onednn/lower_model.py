@@ -76,7 +76,8 @@ def _takes_epilogue(anchor: Node, group: Sequence[Node]) -> bool:
     return _joins(anchor, group)
 
 
-FUSION_RULES = FusionRules(_is_elementwise, _takes_epilogue, joins=_joins)
+# A primitive takes 32 post-ops, and a node becomes up to two.
+FUSION_RULES = FusionRules(_is_elementwise, _takes_epilogue, joins=_joins, max_nodes=16)
 
 
 def lower_model(

@@ -28,6 +28,8 @@ from hetero.passes import (
 from hetero.plugin import Device, Plugin, PreparedModel, Rank, common_properties, inference_precision
 from hetero_onednn.compiled_model import OneDnnCompiledModel
 from hetero_onednn.error_function import compute_erf_by_polynomials
+from hetero_onednn.fake_quantize import split_fake_quantize
+from hetero_onednn.integer_moves import move_integers
 from hetero_onednn.library.api import effective_isa
 from hetero_onednn.library.library import fork_guard, load_library
 from hetero_onednn.primitives import implementation_of
@@ -49,7 +51,9 @@ class OneDnnPlugin(Plugin):
         upgrade_opset,
         align_prelu_slopes,
         fold_constants,
+        split_fake_quantize,
         compute_products_in_floats,
+        move_integers,
         eliminate_dead_code,
         eliminate_common_subexpressions,
         remove_identities,

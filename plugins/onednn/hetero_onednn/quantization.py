@@ -54,6 +54,14 @@ def quantized(value: Output) -> Quantized | None:
     return Quantized(integers, int(zero_point), scale) if integers.partial_shape == value.partial_shape else None
 
 
+def dequantize(integers: Output, zero_point: int, scale: float) -> Node:
+    """Return the real numbers that ``quantized`` describes."""
+    real: Node = ops.Convert(integers, Type.f32)
+    if zero_point:
+        real = ops.Subtract(real, np.float32(zero_point))
+    return ops.Multiply(real, np.float32(scale))
+
+
 def feeds_product(node: Node) -> bool:
     """Return whether a node computes quantized real numbers that a product reads, which can read the integers."""
     if type(node) not in (ops.Convert, ops.Subtract, ops.Multiply) or quantized(node.output(0)) is None:

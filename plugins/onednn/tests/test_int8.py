@@ -94,6 +94,32 @@ def test_sums_of_integers():
     assert len(implementations(compiled)) == 1 or not multiplies_int8_exactly()
 
 
+def test_concat_of_several_scales():
+    """The parts are quantized before Concat, which copies integers; the part of the same scale is not converted."""
+    x = Parameter(Type.u8, [1, 8, 6, 6])
+    joined = ops.Concat([dequantized(x, 3, 0.05), dequantized(x, 0, 0.02)], 1)
+    compiled = check(quantized(joined, 0.05, 3, Type.u8), x, integers(Type.u8, 1, 8, 6, 6))
+    assert len(implementations(compiled)) == 2 or not multiplies_int8_exactly()
+
+
+def test_shuffle_of_integers():
+    x, array = Parameter(Type.u8, [1, 12, 5, 5]), integers(Type.u8, 1, 12, 5, 5)
+    order = np.arange(12).reshape(3, 4).T.reshape(-1)
+    compiled = CORE.compile_model(Model(ops.Gather(x, order, np.int64(1)), [x]), "ONEDNN")
+    np.testing.assert_array_equal(compiled(array)[0], array[:, order])
+
+
+def test_long_chain():
+    """Primitives take 32 operations after their own."""
+    x, array = Parameter(Type.f32, [1, 4, 5, 5]), rng.standard_normal((1, 4, 5, 5)).astype(np.float32)
+    value, expected = x, array.astype(np.float64)
+    for _ in range(25):
+        value = ops.Subtract(ops.Abs(value), np.float32(0.25))
+        expected = np.abs(expected) - 0.25
+    found = CORE.compile_model(Model(value, [x]), "ONEDNN")(array)[0]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+
+
 @pytest.mark.parametrize("change", ["weights", "zero point per channel", "fractions"])
 def test_what_is_not_quantized(change):
     """Weights that are no multiples of a scale, and the like, are computed in f32."""

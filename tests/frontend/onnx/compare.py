@@ -79,9 +79,12 @@ def run_reference(model: Model, inputs: dict[str, np.ndarray]) -> dict[str, np.n
     return outputs
 
 
-def run_onnxruntime(model: onnx.ModelProto | str, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return ONNX Runtime's outputs of a model, or of the file at a path, by name."""
+def run_onnxruntime(
+    model: onnx.ModelProto | str, inputs: dict[str, np.ndarray], threads: int = 0
+) -> dict[str, np.ndarray]:
+    """Return ONNX Runtime's outputs of a model, or of the file at a path, by name; on all cores by default."""
     options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
     options.log_severity_level = 3
     source = model if isinstance(model, str) else model.SerializeToString()
     session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])

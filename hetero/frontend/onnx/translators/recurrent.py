@@ -25,7 +25,7 @@ _BETAS = {"affine": 0.0, "hardsigmoid": 0.5, "scaledtanh": 1.0}
 
 
 @dataclass
-class _Recurrence:
+class Recurrence:
     """The inputs and attributes of a recurrent node, in the batch-first layout of OpenVINO's operation sets.
 
     ``x``, ``w``, ``r``: the data, the input weights and the recurrent weights. ``bias``: the input biases and the
@@ -43,12 +43,16 @@ class _Recurrence:
     attributes: list[dict[str, Any]]
 
 
+# Returns the outputs of the operation for a network, with these attributes.
+Make = Callable[[Recurrence, dict[str, Any]], list[Output]]
+
+
 @translator("RNN")
 def rnn(node: OnnxNodeContext) -> Translation:
-    def make(network: _Recurrence, attributes: dict[str, Any]) -> ops.RNNSequence:
+    def make(network: Recurrence, attributes: dict[str, Any]) -> list[Output]:
         return ops.RNNSequence(
             network.x, *network.states, network.lengths, network.w, network.r, ops.Add(*network.bias), **attributes
-        )
+        ).outputs()
 
     return _translate(node, make, gates=1, states=(5,), functions=("Tanh",))
 
@@ -57,7 +61,7 @@ def rnn(node: OnnxNodeContext) -> Translation:
 def gru(node: OnnxNodeContext) -> Translation:
     linear = bool(node.get_attribute("linear_before_reset", 0))
 
-    def make(network: _Recurrence, attributes: dict[str, Any]) -> ops.GRUSequence:
+    def make(network: Recurrence, attributes: dict[str, Any]) -> list[Output]:
         bias: Op = ops.Add(*network.bias)
         if linear:
             # GRUSequence then needs the input and the recurrent bias of the hidden gate separately.
@@ -67,27 +71,37 @@ def gru(node: OnnxNodeContext) -> Translation:
         return ops.GRUSequence(
             network.x, *network.states, network.lengths, network.w, network.r, bias, **attributes,
             linear_before_reset=linear,
-        )  # fmt: skip
+        ).outputs()  # fmt: skip
 
     return _translate(node, make, gates=3, states=(5,), functions=("Sigmoid", "Tanh"))
 
 
 @translator("LSTM")
 def lstm(node: OnnxNodeContext) -> Translation:
-    forget = bool(node.get_attribute("input_forget", 0))
+    return translate_lstm(node, lambda network, attributes: lstm_sequence(node, network, attributes))
 
-    def make(network: _Recurrence, attributes: dict[str, Any]) -> ops.LSTMSequence | ops.PeepholeLSTMSequence:
-        size = attributes["hidden_size"]
-        w, r, bias = (_reorder_gates(part, size) for part in (network.w, network.r, ops.Add(*network.bias).output(0)))
-        inputs = (network.x, *network.states, network.lengths, w, r, bias)
-        if network.peepholes is None and not forget:
-            return ops.LSTMSequence(*inputs, **attributes)
-        peepholes = network.peepholes
-        if peepholes is None:
-            peepholes = _zeros_like(network.x, int64([len(network.attributes) or 1, 3 * size]).output(0))
-        return ops.PeepholeLSTMSequence(*inputs, peepholes, **attributes, input_forget=forget)
 
-    return _translate(node, make, gates=4, states=(5, 6), functions=("Sigmoid", "Tanh", "Tanh"))
+def translate_lstm(node: OnnxNodeContext, make: Make, splits_directions: bool = False) -> Translation:
+    """Translate a node with the inputs of LSTM.
+
+    ``make`` returns the outputs of LSTMSequence for a network; with ``splits_directions`` it is called for each
+    direction of a bidirectional one.
+    """
+    functions = ("Sigmoid", "Tanh", "Tanh")
+    return _translate(node, make, gates=4, states=(5, 6), functions=functions, splits_directions=splits_directions)
+
+
+def lstm_sequence(node: OnnxNodeContext, network: Recurrence, attributes: dict[str, Any]) -> list[Output]:
+    """Return the outputs of the operation for an LSTM with the attribute input_forget of a node."""
+    forget, size = bool(node.get_attribute("input_forget", 0)), attributes["hidden_size"]
+    w, r, bias = (_reorder_gates(part, size) for part in (network.w, network.r, ops.Add(*network.bias).output(0)))
+    inputs = (network.x, *network.states, network.lengths, w, r, bias)
+    if network.peepholes is None and not forget:
+        return ops.LSTMSequence(*inputs, **attributes).outputs()
+    peepholes = network.peepholes
+    if peepholes is None:
+        peepholes = _zeros_like(network.x, int64([len(network.attributes) or 1, 3 * size]).output(0))
+    return ops.PeepholeLSTMSequence(*inputs, peepholes, **attributes, input_forget=forget).outputs()
 
 
 def _reorder_gates(weights: Output, size: int) -> Output:
@@ -98,30 +112,32 @@ def _reorder_gates(weights: Output, size: int) -> Output:
 
 def _translate(
     node: OnnxNodeContext,
-    make: Callable[[_Recurrence, dict[str, Any]], Op],
+    make: Make,
     gates: int,
     states: Sequence[int],
     functions: Sequence[str],
+    splits_directions: bool = False,
 ) -> Translation:
     """Translate a recurrent node.
 
-    ``make(network, attributes)`` creates the operation. ``gates``: the number of gates. ``states``: the indices of the
+    ``make`` returns the outputs of the operation. ``gates``: the number of gates. ``states``: the indices of the
     initial-state inputs. ``functions``: the default activations.
     """
     network = _read(node, gates, states, functions)
-    if len(network.attributes) == 1 or network.attributes[0] == network.attributes[1]:
-        outputs = make(network, network.attributes[0] | {"direction": network.direction}).outputs()
+    is_one = not splits_directions and network.attributes[0] == network.attributes[-1]
+    if len(network.attributes) == 1 or is_one:
+        outputs = make(network, network.attributes[0] | {"direction": network.direction})
     else:
         # A bidirectional operation has the same activations in both directions, so two operations are needed.
         halves = zip(_split_directions(network), network.attributes, ("forward", "reverse"))
-        parts = [make(half, attributes | {"direction": name}).outputs() for half, attributes, name in halves]
+        parts = [make(half, attributes | {"direction": name}) for half, attributes, name in halves]
         outputs = [ops.Concat(list(pair), 1).output(0) for pair in zip(*parts)]
     batch_first = node.get_attribute("layout", 0)
     hidden = ops.Transpose(outputs[0], int64([0, 2, 1, 3] if batch_first else [2, 1, 0, 3])).output(0)
     return [hidden, *(state if batch_first else with_swapped_axes(state) for state in outputs[1:])]
 
 
-def _read(node: OnnxNodeContext, gates: int, states: Sequence[int], functions: Sequence[str]) -> _Recurrence:
+def _read(node: OnnxNodeContext, gates: int, states: Sequence[int], functions: Sequence[str]) -> Recurrence:
     x, w, r = (node.get_input(index) for index in range(3))
     batch_first, direction = node.get_attribute("layout", 0), node.get_attribute("direction", "forward")
     directions = 2 if direction == "bidirectional" else 1
@@ -145,7 +161,7 @@ def _read(node: OnnxNodeContext, gates: int, states: Sequence[int], functions: S
         {"hidden_size": size, "clip": node.get_attribute("clip", 0.0), **activations}
         for activations in _activations(node, functions, directions)
     ]
-    return _Recurrence(x, initial, lengths, w, r, (input_bias, recurrent_bias), peepholes, direction, attributes)
+    return Recurrence(x, initial, lengths, w, r, (input_bias, recurrent_bias), peepholes, direction, attributes)
 
 
 def _activations(node: OnnxNodeContext, functions: Sequence[str], directions: int) -> list[dict[str, Any]]:
@@ -162,7 +178,7 @@ def _activations(node: OnnxNodeContext, functions: Sequence[str], directions: in
     return [{"activations": names[s], "activations_alpha": alpha[s], "activations_beta": beta[s]} for s in slices]
 
 
-def _split_directions(network: _Recurrence) -> list[_Recurrence]:
+def _split_directions(network: Recurrence) -> list[Recurrence]:
     """Split a bidirectional network into two networks of one direction."""
 
     def halves(value: Output, axis: int) -> list[Output]:
@@ -173,7 +189,7 @@ def _split_directions(network: _Recurrence) -> list[_Recurrence]:
     peepholes = [None, None] if network.peepholes is None else halves(network.peepholes, 0)
     weights = zip(halves(network.w, 0), halves(network.r, 0))
     return [
-        _Recurrence(network.x, states[k], network.lengths, w, r, bias[k], peepholes[k], "", [])
+        Recurrence(network.x, states[k], network.lengths, w, r, bias[k], peepholes[k], "", [])
         for k, (w, r) in enumerate(weights)
     ]
 

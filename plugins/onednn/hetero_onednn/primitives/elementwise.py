@@ -104,6 +104,10 @@ def _run_chain(
 ) -> Value:
     """Append one primitive that applies post-ops to a value, and return its result, in another type."""
     own = running.descriptor
+    if own.data_type in _BYTES and kind not in _BYTES:
+        # Fast implementations write real numbers only if they read them.
+        own = own.resized(own.dims, DataType.f32)
+        running = lowering.reordered(running, own, operation.node)
     # Reference implementations take all layouts, but are some hundred times as slow.
     for layout in (own, channels_last(own.dims, own.data_type), plain(own.dims, own.data_type)):
         chain = _Chain(lowering, operation, layout, post_ops, kind)
@@ -264,6 +268,7 @@ def broadcast_to(lowering: Lowering, operation: PrimitiveOperation) -> None:
     lowering.define(result, broadcast(lowering, data, tuple(result.shape), operation.node))
 
 
+_BYTES = (DataType.s8, DataType.u8)
 # The number of elements of a row that `binary` computes fast.
 _LONG_ROW = 128
 _ONE = np.ones(1, np.float32)

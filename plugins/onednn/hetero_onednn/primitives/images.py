@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.graph import constant_array
 from hetero.reference.images.interpolation import Taps, resampled_axes, taps_along
 from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, dims
 from hetero_onednn.library.primitive import Attributes, describe, plain
 from hetero_onednn.lowering import Lowering, PrimitiveOperation, unsupported
-from hetero_onednn.primitives.registry import lowers, rank_reason, type_reason
+from hetero_onednn.primitives.registry import REALS, lowers, rank_reason, type_reason
 from hetero_onednn.program import Value
 
 #: Differences between weights that are due to rounding.
@@ -112,15 +114,15 @@ def _product(lowering: Lowering, operation: PrimitiveOperation, weights: dict[in
 def _unsupported_max(node: ops.MaxPool) -> str | None:
     if node.get_output_size() > 1 and node.output(1).get_target_inputs():
         return "oneDNN does not return the indices of maxima"
-    return _unsupported_pooling(node)
+    return _unsupported_pooling(node, (*REALS, Type.i8, Type.u8))
 
 
-def _unsupported_pooling(node: ops.MaxPool | ops.AvgPool) -> str | None:
+def _unsupported_pooling(node: ops.MaxPool | ops.AvgPool, types: Collection[object] = REALS) -> str | None:
     if any(pad >= size for pad, size in zip((*node.pads_begin, *node.pads_end), node.kernel_shape * 2)):
         return "a window could lie in the padding"
     if isinstance(node, ops.AvgPoolV1) and not node.exclude_pad and node.rounding_type != "floor":
         return "oneDNN counts padding that only the rounding adds"
-    return type_reason(node, inputs=1) or rank_reason(node, 3, 5)
+    return type_reason(node, types, inputs=1) or rank_reason(node, 3, 5)
 
 
 @lowers(ops.MaxPool, ops.MaxPoolV8, ops.MaxPoolV1, unless=_unsupported_max)

@@ -295,7 +295,7 @@ def _unsupported_gather(node: ops.Gather) -> str | None:
     if indices is None or axis is None or node.batch_dims:
         return "its indices are not constants, or have batches"
     if _shuffled_groups(indices):
-        return type_reason(node, inputs=1) or rank_reason(node, 2)
+        return type_reason(node, (Type.f32, Type.i8, Type.u8), inputs=1) or rank_reason(node, 2)
     if indices.ndim > 1 or not 0 < len(_runs(indices)) <= MAX_RUNS:
         return f"its indices are not at most {MAX_RUNS} runs of neighbors"
     return type_reason(node, DATA_TYPES, inputs=1) or rank_reason(node, 1)
@@ -341,10 +341,18 @@ def _shuffled_groups(indices: np.ndarray) -> int | None:
 
 
 def _shuffle(lowering: Lowering, operation: PrimitiveOperation, axis: int, groups: int) -> None:
-    node = operation.main
-    source = lowering.dense(operation.inputs[0], node)
+    node, data = operation.main, operation.inputs[0]
+    source = lowering.dense(data, node)
     layout = source.descriptor
     size = layout.dims[axis] // groups
+    if data.element_type in _INTEGERS and (order := layout.axes_in_memory) is not None:
+        # `shuffle` has only a slow implementation for integers: they are copied with the axis as two.
+        split = [*layout.dims[:axis], groups, size, *layout.dims[axis + 1 :]]
+        moved = view(lowering, data, lambda array: array.reshape(split).swapaxes(axis, axis + 1), node)
+        assert moved is not None
+        places = [place for own in order for place in ((axis, axis + 1) if own == axis else (own + (own > axis),))]
+        copy = lowering.reordered(moved, ordered(moved.descriptor.dims, layout.data_type, places), node)
+        return lowering.define(operation.result, Value(copy.buffer, layout))
     descriptor = describe("shuffle_forward", FORWARD_INFERENCE, layout, layout, axis, size, Attributes())
     lowering.define(operation.result, lowering.execute(node, descriptor, {Argument.src: source}))
 

@@ -25,9 +25,8 @@ from hetero.frontend.onnx.translators.quantization import (
     quantize_linear,
     quantized_convolution,
 )
-from hetero.frontend.onnx.translators.recurrent import lstm
 from hetero.frontend.translation.translators import Translation
-from hetero.frontend.translation.values import channels_last, channels_second, int64, multiply_by, rank_of, reshape
+from hetero.frontend.translation.values import channels_last, channels_second, int64, multiply_by, rank_of
 from hetero.graph import Op, Output, as_output
 
 translator("QuantizeLinear", domain=DOMAIN)(quantize_linear)
@@ -154,23 +153,3 @@ def _rescale(node: OnnxNodeContext, total: Output, a_scale: Output, b_scale: int
     columns = broadcast_along_axis(node.get_input(b_scale), node.get_input(1), -1)
     result = ops.Multiply(ops.Convert(total, Type.f32), ops.Multiply(a_scale, columns))
     return add_optional(result, node.get_optional_input(bias))
-
-
-@translator("DynamicQuantizeLSTM", domain=DOMAIN)
-def dynamic_quantize_lstm(node: OnnxNodeContext) -> Translation:
-    """LSTM with quantized weights ``[directions, inputs, 4 · hidden_size]``.
-
-    The data is quantized as in ONNX Runtime, but not the hidden state in each step. The result is therefore closer to
-    that of the model before quantization, and differs from ONNX Runtime's by up to one quantization step, 1/255.
-    """
-    value, scale, zero_point = quantize_dynamically(node.get_input(0))
-    weights = [_lstm_weights(node, index, first) for index, first in ((1, 8), (2, 10))]
-    others = [node.get_optional_input(index) for index in range(3, 8)]
-    return lstm(node.with_inputs([dequantize(value, scale, zero_point, Type.f32), *weights, *others]))
-
-
-def _lstm_weights(node: OnnxNodeContext, index: int, scale_index: int) -> Output:
-    """Dequantize weights to ``[directions, 4 · hidden_size, inputs]``; the zero point follows the scale input."""
-    weights = node.get_input(index)
-    scale, zero_point = (reshape(node.get_input(scale_index + i), (weights.shape[0], 1, -1)) for i in (0, 1))
-    return ops.Transpose(dequantize(weights, scale, zero_point, Type.f32), int64([0, 2, 1])).output(0)
