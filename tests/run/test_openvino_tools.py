@@ -124,7 +124,7 @@ def test_properties_and_files_of_benchmark_app(model_file, capsys):
 
 def test_errors_of_benchmark_app_are_one_line(model_file, capsys):
     assert benchmark_app.main(["-m", "sum.xml", "-shape", "1,3"]) == 2
-    assert "'1,3' has no shapes: write x[1,3],y[1,4]" in capsys.readouterr().err
+    assert "1,3 is no shape of an input: write NAME=1,3,224,224" in capsys.readouterr().err
 
 
 @pytest.mark.slow
