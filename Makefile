@@ -70,7 +70,7 @@ bench: models .venv/bench
 	$(BIN)/python -m tests.benchmarks.inference --batch 1 --bf16
 
 # The report page in a headless browser, which needs Node.js 20 or newer and npm: a model cut in two and one cut in five,
-# whose pictures go to docs/, and one with 5,000 operations.
+# whose pictures go to docs/, and one with 5,000 operations. build/ gets pictures of screens: desktop and phone, 1x and 2x.
 browser: models tests/browser/node_modules
 	mkdir -p build
 	$(BIN)/hetero report .zoo/inception_v1.onnx -d HETERO:ONEDNN,GPU --property PLACEMENT=PIPELINE -o build/report.html

@@ -1,7 +1,11 @@
 """The programs and files that README.md and docs/ show: they run, and they exist."""
 
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +13,12 @@ import onnx.parser
 import pytest
 from typer.main import get_command
 
-import hetero
 from hetero import Core, Model, Parameter, Type, ops
 from hetero.run.cli import app
 from hetero.run.yaml_runs.config import load_config
 from hetero.run.yaml_runs.runner import run
 from tests import zoo
+from tests.tiers import IS_FULL
 
 ROOT = Path(__file__).parents[1]
 # Without the pages of operations, which docs/operation_pages.py writes.
@@ -29,20 +33,73 @@ def blocks(language: str, page: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_first_program(capsys):
-    (program,) = blocks("python", "README.md")
-    program = program.replace(".zoo/resnet50.onnx", str(zoo.path("resnet50")))
-    exec(compile(program, "README.md", "exec"), {})
-    devices, summary, best = capsys.readouterr().out.splitlines()
-    assert "TEMPLATE" in devices and "GPU" in summary and 0 <= int(best) < 1000
+def commands(program: str) -> list[tuple[str, str]]:
+    """Return the page and the arguments of each use of a program in the code blocks of the pages."""
+    found = []
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8").replace("\\\n", "")
+        found += [(page, line) for line in re.findall(rf"^    (?:\$ |\.venv/bin/)?{program} (.*)", text, re.MULTILINE)]
+    return found
 
 
-def test_exported_program(monkeypatch):
-    """The programs with torch are run by tests/frameworks/pytorch/test_convert_model.py."""
-    monkeypatch.chdir(ROOT / "tests" / "frontend" / "pytorch" / "cases")
-    names = {"core": Core()}
-    exec(blocks("python", "docs/models.md")[0].replace("resnet.pt2", "convolutions.pt2", 1), names)
-    assert names["model"].input().shape == (2, 3, 16, 16)
+# Pages whose programs each run by themselves. Those of docs/plugins.md run in order, each in the names of those before.
+ALONE = ["README.md", *(f"docs/{page}.md" for page in (
+    "inference", "models", "placement", "performance", "custom_operations", "operations"
+))]  # fmt: skip
+
+
+def programs() -> list[tuple[str, int]]:
+    """Return the page and the number of each Python program that runs alone, without those that need torch."""
+    return [
+        (page, number)
+        for page in ALONE
+        for number, program in enumerate(blocks("python", page))
+        if "import torch" not in program
+    ]
+
+
+@pytest.fixture
+def user_folder(tmp_path):
+    """A folder with the files that programs name: models of the zoo, runs, and a program of torch.export."""
+    for name in re.findall(r"\.zoo/(\w+)\.", "".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)):
+        if name in zoo.MODELS:
+            zoo.path(name)
+    (tmp_path / ".zoo").symlink_to(zoo.folder(), target_is_directory=True)
+    shutil.copytree(ROOT / "configs", tmp_path / "configs")
+    for name in ("README.md", "Makefile"):
+        shutil.copy(ROOT / name, tmp_path)
+    shutil.copy(ROOT / "tests" / "frontend" / "pytorch" / "cases" / "convolutions.pt2", tmp_path / "resnet.pt2")
+    return tmp_path
+
+
+def run_as_user(folder, *command) -> str:
+    """Run a command in a folder with the packages of this checkout. Return what it prints."""
+    paths = os.pathsep.join(map(str, (ROOT, *(ROOT / "plugins").iterdir(), *sys.path)))
+    environment = os.environ | {"PYTHONPATH": paths}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "number"), programs())
+def test_programs_run_as_pasted(page, number, user_folder):
+    printed = run_as_user(user_folder, sys.executable, "-c", blocks("python", page)[number])
+    assert "Traceback" not in printed
+    if page == "README.md":  # the first example is divided
+        devices, summary, best = printed.splitlines()
+        assert "TEMPLATE" in devices and re.match(r"ONEDNN \d+/201 .*; GPU \d+ ", summary) and 0 <= int(best) < 1000
+
+
+@pytest.mark.skipif(not IS_FULL, reason="each takes up to a minute")
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("page", "line"),
+    [pair for pair in commands("hetero") if pair[0] in (*ALONE, "docs/yaml.md") and "NPU" not in pair[1]],
+)
+def test_commands_run_as_pasted(page, line, user_folder):
+    command = shlex.split(line, comments=True)
+    run_as_user(user_folder, sys.executable, "-m", "hetero", *command)
 
 
 def test_extension_file(tmp_path):
@@ -74,39 +131,33 @@ def test_custom_operation(tmp_path):
         np.testing.assert_allclose(core.compile_model(model, device)(x)[0], -x / (1 + np.abs(x) / 2), rtol=1e-6)
 
 
-def test_pass():
+def test_pass(capsys):
     program = next(block for block in blocks("python", "docs/models.md") if "MatcherPass" in block)
-    x = Parameter(Type.f32, [3])
-    model = Model(ops.Relu(ops.Relu(x)), [x])
-    exec(program, {"ov": hetero, "model": model})
-    assert [node.type_info.name for node in model.get_ordered_ops()] == ["Parameter", "Relu", "Result"]
+    exec(program, {})
+    assert capsys.readouterr().out == "['Parameter', 'Relu', 'Result']\n"
 
 
-def test_placement_programs():
+def test_placement_programs(user_folder, monkeypatch):
     """Both ways to pin an operation give the same placement."""
-    by_node, by_property = blocks("python", "docs/placement.md")
-    core = Core()
-    names = {"core": core, "model": core.read_model(zoo.path("squeezenet"))}
-    node = next(n for n in names["model"].get_ordered_ops() if n.type_info.name == "Softmax")
-    by_property = "compiled = " + by_property.replace("Softmax.*", node.friendly_name)
-    reports = []
-    for program in (by_property, by_node + 'compiled = core.compile_model(model, "HETERO:GPU,TEMPLATE")'):
-        exec(compile(program, "docs/placement.md", "exec"), names | {"node": node}, names)
-        reports.append(names["compiled"].get_property("PLACEMENT_REPORT").counts)
-    assert reports[0] == reports[1] and reports[0]["TEMPLATE"] == 1
+    monkeypatch.chdir(user_folder)
+    counts = []
+    for program in blocks("python", "docs/placement.md"):
+        names = {}
+        exec(compile(program, "docs/placement.md", "exec"), names)
+        counts.append(names["compiled"].get_property("PLACEMENT_REPORT").counts)
+    assert counts[0] == counts[1] and counts[0]["TEMPLATE"] == 1
 
 
-def test_inference_programs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    core = Core()
-    model = core.read_model(zoo.path("squeezenet"))
-    compiled = core.compile_model(model, "TEMPLATE")
-    names = {"ov": hetero, "core": core, "model": model, "compiled": compiled, "inputs": zoo.inputs("squeezenet")}
+def test_inference_programs(user_folder, monkeypatch):
+    monkeypatch.chdir(user_folder)
+    names = {}
     for program in blocks("python", "docs/inference.md") + blocks("python", "docs/performance.md"):
         exec(compile(program, "docs", "exec"), names)
-    assert names["request"].results[0].shape == compiled(names["inputs"])[0].shape
-    assert names["best"] == 3 * 16 * [compiled(names["inputs"])[0].argmax()]
-    assert (tmp_path / "trace.json").stat().st_size > 0
+    assert names["request"].results[0].shape == (1, 1000, 1, 1)
+    inputs = [np.zeros([1, 3, 224, 224], np.float32)]
+    squeezenet = Core().compile_model(user_folder / ".zoo" / "squeezenet.onnx", "TEMPLATE")
+    assert names["best"] == 3 * 16 * [squeezenet(inputs)[0].argmax()]
+    assert (user_folder / "trace.json").stat().st_size > 0
     assert names["model"].input().element_type is Type.u8
 
 
@@ -181,15 +232,6 @@ def test_every_page_is_linked_and_in_the_index():
     assert set(re.findall(r"\((docs/[\w/]+\.md)\)", (ROOT / "README.md").read_text(encoding="utf-8"))) == pages
     (index,) = blocks("{toctree}", INDEX)
     assert {f"docs/{name}.md" for name in index.splitlines() if name and name[0] != ":"} == pages
-
-
-def commands(program: str) -> list[tuple[str, str]]:
-    """Return the page and the arguments of each use of a program in the code blocks of the pages."""
-    found = []
-    for page in PAGES:
-        text = (ROOT / page).read_text(encoding="utf-8").replace("\\\n", "")
-        found += [(page, line) for line in re.findall(rf"^    (?:\$ |\.venv/bin/)?{program} (.*)", text, re.MULTILINE)]
-    return found
 
 
 @pytest.mark.parametrize(("page", "line"), commands("hetero"))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from hetero.dispatch.placement.affinity import FIRST_DEVICE
 from hetero.system.messages import escaped, get_logger
+from hetero.system.notebook import paragraph, table
 
 # A child of the device's logger, so that LOG_LEVEL applies to it.
 log = get_logger("hetero.HETERO.placement")
@@ -134,6 +135,20 @@ class PlacementReport:
             lines += [f"on no device: {counted(len(folded), 'operation')}", *(f"  {reasons[name]}" for name in folded)]
         return "\n".join(map(escaped, [*lines, *(f"boundary {boundary}" for boundary in self.boundaries)]))
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the summary, the subgraphs, and why operations are not on the first device."""
+        types = {o.name: o.type_name for o in self.operations}
+        parts = [
+            (s.index, s.device, len(s.operations), _names(Counter(types[name] for name in s.operations)))
+            for s in self.subgraphs
+        ]
+        reasons = Counter((o.device, o.reason) for o in self.elsewhere)
+        shown = paragraph(self.summary()) + table(("subgraph", "device", "operations", "types"), parts)
+        if reasons:
+            rows = [(device, reason, count) for (device, reason), count in reasons.most_common()]
+            shown += table(("device", "reason", "operations"), rows)
+        return shown
+
     def _shares(self) -> dict[str, str]:
         """Return the part of the work on each device as a percentage, if several devices have work."""
         work: dict[str, float] = dict.fromkeys(self.counts, 0.0)
@@ -143,8 +158,7 @@ class PlacementReport:
         return {device: _percent(part / total) for device, part in work.items()} if total and len(work) > 1 else {}
 
     def _types_on(self, device: str) -> str:
-        types = [name for name, _ in Counter(o.type_name for o in self.operations if o.device == device).most_common()]
-        return ", ".join(types[:MAX_NAMED]) + (", …" if len(types) > MAX_NAMED else "")
+        return _names(Counter(o.type_name for o in self.operations if o.device == device))
 
     def _traffic(self) -> str:
         sizes = [b.byte_size for b in self.boundaries]
@@ -155,6 +169,12 @@ class PlacementReport:
         if unknown == len(sizes):
             return "of sizes that depend on the data,"
         return f"{known} and {unknown} of unknown size"
+
+
+def _names(types: Counter[str]) -> str:
+    """Return the most frequent types."""
+    names = [name for name, _ in types.most_common()]
+    return ", ".join(names[:MAX_NAMED]) + (", …" if len(names) > MAX_NAMED else "")
 
 
 def _percent(part: float) -> str:

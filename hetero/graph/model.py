@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
@@ -12,13 +13,14 @@ from hetero.core.types import Type
 from hetero.graph.layouts import reshape
 from hetero.graph.node import Named, Node, as_output
 from hetero.graph.order import topological_order, walk_nested
-from hetero.graph.port import Output, PortKey, describe_ports, find_port
+from hetero.graph.port import Output, PortKey, describe_ports, find_port, ports_table
 from hetero.graph.rt_info import InfoPath, get_info, has_info, set_info
-from hetero.graph.terminals import Parameter, Result
+from hetero.graph.terminals import Parameter, Result, is_terminal
 from hetero.graph.upper_layers import need
 from hetero.graph.variable import Variable, VariableInfo
 from hetero.system.errors import ArgumentTypeError, GraphError, PortIndexError
 from hetero.system.messages import escaped
+from hetero.system.notebook import paragraph, table
 
 if TYPE_CHECKING:
     import networkx
@@ -405,6 +407,12 @@ class Model(Named):
 
     def __repr__(self) -> str:
         return describe_ports(escaped(f"Model: '{self.friendly_name}'"), self.inputs, self.outputs)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: inputs, outputs, and the number of operations of each type."""
+        types = Counter(node.type_info.name for node in self.get_ordered_ops() if not is_terminal(node))
+        title = paragraph(f"Model '{self.friendly_name}', {types.total()} operations")
+        return title + ports_table(self.inputs, self.outputs) + table(("type", "operations"), types.most_common())
 
 
 class ReleasedModel:

@@ -18,6 +18,7 @@ from hetero.core.static_shape import Shape
 from hetero.core.types import Type
 from hetero.system.errors import ArgumentTypeError, GraphError
 from hetero.system.messages import escaped
+from hetero.system.notebook import table
 
 if TYPE_CHECKING:
     from hetero.graph.node import Node
@@ -289,3 +290,13 @@ def find_port(
 def port_name(port: Output) -> str:
     """Return the name of a port in messages: a tensor name, or the node's name if it has none."""
     return port.any_name if port.names else port.node.friendly_name
+
+
+def ports_table(inputs: Sequence[Output], outputs: Sequence[Output]) -> str:
+    """Return the names, element types and shapes of inputs and outputs as HTML."""
+    rows = [
+        (kind, port_name(port), port.element_type.to_string(), port.partial_shape.described())
+        for kind, ports in (("input", inputs), ("output", outputs))
+        for port in ports
+    ]
+    return table(("", "name", "type", "shape"), rows)

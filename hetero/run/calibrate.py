@@ -61,20 +61,6 @@ class Calibration:
     input_shapes: dict[str, list[int]]
 
 
-def parse_shapes(texts: Sequence[str]) -> dict[str, Shape]:
-    """Parse shapes of inputs, each ``NAME=1,3,224,224``. Raises ConfigError for another form."""
-    shapes = {}
-    for text in texts:
-        name, _, lengths = text.rpartition("=")
-        try:
-            shapes[name] = tuple(int(length) for length in lengths.strip("[] ").split(",") if length.strip())
-        except ValueError:
-            name = ""
-        if not name:
-            raise ConfigError(f"--shape {text} is not of the form NAME=1,3,224,224")
-    return shapes
-
-
 def example_inputs(model: Model | CompiledModel, shapes: Mapping[str, Shape], seed: int = 0) -> list[np.ndarray]:
     """Return an array for each input: normally distributed for real types, zeros (always valid indices) for others.
 

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -41,11 +42,28 @@ class _OneLineErrors(TyperGroup):
 # The commands import the modules for YAML, tables and devices themselves, so that --help is fast.
 app = typer.Typer(
     cls=_OneLineErrors,
-    help="Run one neural network on several devices at once.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        from hetero import __version__
+
+        print(f"hetero {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog="Begin with: hetero devices")
+def hetero(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Run one neural network on several devices at once."""
 
 
 def _print_schema(value: bool) -> None:
@@ -76,7 +94,10 @@ def run(
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """Run one or several models as a YAML file describes, and report placement, outputs and times."""
+    """Run models as a YAML file describes.
+
+    Prints the outputs, the placement and the times.
+    """
     with one_line_errors(debug):
         from hetero.run.display import progress_bar, show_run
         from hetero.run.settings import strict_properties
@@ -118,7 +139,10 @@ def new(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Write a pip package for a new device, with one working operation, a test and a README."""
+    """Write a pip package for a new device.
+
+    It has one working operation, a test and a README.
+    """
     with one_line_errors(debug):
         from hetero.run.display import show_new_plugin
         from hetero.run.new_plugin import new_plugin
@@ -126,19 +150,24 @@ def new(
         print_report(new_plugin(name, folder), as_json, show_new_plugin)
 
 
-app.command()(run)
-app.command()(devices)
-app.command()(model_commands.query)
-app.command("compile")(model_commands.compile_)
-app.command()(model_commands.convert)
-app.command()(measuring_commands.compare)
-app.command()(measuring_commands.benchmark)
-app.command()(measuring_commands.calibrate)
-app.command()(measuring_commands.tune)
-app.command()(measuring_commands.report)
+# Each command, with an example for its help.
+_COMMANDS: dict[Callable[..., None], str] = {
+    run: "hetero run configs/ocr.yaml --set device=CPU",
+    devices: "hetero devices",
+    model_commands.query: "hetero query model.onnx -d HETERO:GPU,TEMPLATE",
+    model_commands.compile_: "hetero compile model.onnx -d GPU -o model.blob",
+    model_commands.convert: "hetero convert model.tflite -o model.xml",
+    measuring_commands.compare: "hetero compare model.onnx -d GPU --to TEMPLATE",
+    measuring_commands.benchmark: "hetero benchmark model.onnx -d GPU -d CPU -t 5",
+    measuring_commands.calibrate: "hetero calibrate model.onnx -d HETERO:GPU,TEMPLATE",
+    measuring_commands.tune: "hetero tune model.onnx -d GPU",
+    measuring_commands.report: "hetero report model.onnx -d HETERO:GPU,TEMPLATE -o page.html",
+}
+for _command, _example in _COMMANDS.items():
+    app.command(_command.__name__.rstrip("_"), epilog=f"Example: {_example}")(_command)
 
 plugin = typer.Typer(help="Create device packages.", no_args_is_help=True, rich_markup_mode=None)
-plugin.command("new")(new)
+plugin.command("new", epilog="Example: hetero plugin new NPU --folder hetero-npu")(new)
 app.add_typer(plugin, name="plugin")
 
 

@@ -71,7 +71,8 @@ def find_devices(core: Core) -> list[DeviceInfo]:
         DeviceInfo(
             name,
             str(read(name, props.device.full_name)),
-            str(read(name, props.device.type)),
+            # A word, such as "integrated"; str() of the enum is OpenVINO's "Type.INTEGRATED".
+            str(read(name, props.device.type)).removeprefix("Type.").lower(),
             tuple(read(name, props.device.capabilities)),
             {str(key): str(value) for key, value in read(name, props.device.details, {}).items()},
             faster_type(core, name),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from hetero.dispatch.devices import parse_device_name
 from hetero.run.benchmark import Benchmark
 from hetero.run.calibrate import Calibration
 from hetero.run.comparison.differences import Difference
@@ -85,6 +87,10 @@ def show_devices(console: Console, devices: Sequence[DeviceInfo], unavailable: M
     """Print a table of the devices, and the unavailable ones with the reasons."""
     rows = [(d.name, d.full_name, d.type, ", ".join(d.capabilities)) for d in devices]
     _print_table(console, ("device", "name", "type", "capabilities"), rows)
+    _show_unavailable(console, unavailable)
+
+
+def _show_unavailable(console: Console, unavailable: Mapping[str, str]) -> None:
     for name, reason in unavailable.items():
         _line(console, f"not available: {name} ({reason})")
 
@@ -136,13 +142,15 @@ def show_report(console: Console, page: WrittenPage) -> None:
 
 
 def show_run(console: Console, report: RunReport) -> None:
-    """Print the report of a run. The outputs come last."""
-    show_devices(console, report.devices, report.unavailable)
-    for model in report.models:
-        _show_model(console, model)
+    """Print the report of a run: first the outputs, then how each model ran, and which devices it could not use."""
     for model in report.models:
         for output in model.outputs:
             _SHOW_OUTPUT[output["kind"]](console, output)
+    for model in report.models:
+        console.print()
+        _show_model(console, model)
+    wanted = {parse_device_name(name).kind for model in report.models for name in re.split("[:,]", model.device)}
+    _show_unavailable(console, {name: why for name, why in report.unavailable.items() if name in wanted})
 
 
 def _show_model(console: Console, report: ModelReport) -> None:
@@ -175,8 +183,14 @@ def show_tuning(console: Console, report: Tuning) -> None:
     """Print what tuning gained, and where the results are."""
     ratio = report.milliseconds_before / report.milliseconds
     before, after = _ms(report.milliseconds_before), _ms(report.milliseconds)
-    _line(console, f"{report.operations} operations measured, in {report.file}")
-    _line(console, f"an inference takes {after} ms; it took {before} ms before ({ratio:.2f} times as fast)")
+    speed = f"{ratio:.2f} times as fast" if abs(ratio - 1) > report.noise else "no difference beyond the noise"
+    times = f"an inference takes {after} ms; it took {before} ms before"
+    _line(console, f"{times}: {speed} (times vary by {report.noise:.0%})")
+    _line(console, f"{report.operations or 'no more'} operations measured, in {report.file}")
+    if report.is_default:
+        _line(console, f"later compilations for {report.device} use it; delete the file to undo that")
+    else:
+        _line(console, f"compilations use it with --property TUNING_FILE={report.file}")
 
 
 def show_benchmark(console: Console, report: Benchmark) -> None:
@@ -263,17 +277,20 @@ def _show_slowest(console: Console, operations: Sequence[OperationTime]) -> None
 
 
 def _show_times(console: Console, report: ModelReport) -> None:
-    count = len(report.milliseconds)
-    line = f"read {report.read_seconds:.2f} s, compiled {report.compile_seconds:.2f} s, "
-    if count == 1:
-        line += f"ran {_ms(report.milliseconds[0])} ms"
-        line += f" in {report.inferences} inferences" if report.inferences != 1 else ""
-    else:
-        line += f"first run {_ms(report.first_milliseconds)} ms, then a median of {_ms(median(report.milliseconds))} ms"
-        line += f" in {count} runs (min {_ms(min(report.milliseconds))}, max {_ms(max(report.milliseconds))})"
+    what = "first run" if report.inferences == 1 else f"first run, of {report.inferences} inferences"
+    rows = [
+        ("read", f"{report.read_seconds:.2f} s"),
+        ("compile", f"{report.compile_seconds:.2f} s"),
+        (what, f"{_ms(report.first_milliseconds)} ms"),
+    ]
+    if (count := len(report.milliseconds)) > 1:
+        low, high = min(report.milliseconds), max(report.milliseconds)
+        steady = f"{_ms(median(report.milliseconds))} ms, the median of {count}, from {_ms(low)} to {_ms(high)}"
+        rows.append(("each later run", steady))
     if report.transfer_milliseconds is not None:
-        line += f", including {_ms(report.transfer_milliseconds)} ms of transfers"
-    _line(console, line)
+        rows.append(("of a run, transfers", f"{_ms(report.transfer_milliseconds)} ms"))
+    for name, text in rows:
+        _line(console, f"{name + ':':<{max(len(name) for name, _ in rows) + 2}}{text}")
 
 
 def _show_summary(console: Console, output: Mapping[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +22,7 @@ from hetero.run.command import (
     print_report,
     read_model,
 )
+from hetero.system.errors import ConfigError
 
 
 class Api(enum.Enum):
@@ -43,14 +44,18 @@ def calibrate(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Measure a model's operations on each device, for PLACEMENT=MIN_CUT and PLACEMENT=PIPELINE."""
+    """Measure a model's operations on each device, for placement.
+
+    PLACEMENT=MIN_CUT and PLACEMENT=PIPELINE use the times.
+    """
     with one_line_errors(debug):
         from hetero.run import calibrate as calibration
         from hetero.run.display import progress_bar, show_calibration
+        from hetero.run.input_shapes import parse_shapes
 
         with progress_bar() as progress:
             core, network = read_model(model, extensions, progress)
-            inputs = calibration.example_inputs(network, calibration.parse_shapes(shapes))
+            inputs = calibration.example_inputs(network, parse_shapes(shapes, network))
             config = {"COSTS_DIR": folder}
             report = calibration.calibrate(core, network, device, inputs, config, seconds, progress)
         print_report(report, as_json, show_calibration)
@@ -67,15 +72,20 @@ def tune(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Measure how a device runs a model's operations fastest, for later compilations."""
+    """Find the fastest kernels of a device for a model.
+
+    Later compilations use them.
+    """
     with one_line_errors(debug):
         from hetero.run import tune as tuning
-        from hetero.run.calibrate import example_inputs, parse_shapes
+        from hetero.run.calibrate import example_inputs
         from hetero.run.display import progress_bar, show_tuning
+        from hetero.run.input_shapes import parse_shapes
 
         with progress_bar() as progress:
             core, network = read_model(model, extensions, progress)
-            report = tuning.tune(core, network, device, example_inputs(network, parse_shapes(shapes)), file, progress)
+            arrays = example_inputs(network, parse_shapes(shapes, network))
+            report = tuning.tune(core, network, device, arrays, file, progress)
         print_report(report, as_json, show_tuning)
 
 
@@ -103,7 +113,10 @@ def compare(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Compare a device with another one on a model, and find the operation that differs. Exit code 1 if one does."""
+    """Find the operation at which two devices differ.
+
+    The exit code is 1 if one does.
+    """
     with one_line_errors(debug):
         from hetero.run.comparison.command import Request, run_comparison
         from hetero.run.display import progress_bar, show_comparison
@@ -120,7 +133,6 @@ def compare(
 
 
 def benchmark(
-    model: Annotated[str, typer.Argument(help="A model file, or a file of hetero compile.", show_default=False)],
     devices: Annotated[
         list[str],
         typer.Option(
@@ -131,6 +143,11 @@ def benchmark(
             autocompletion=complete_device,
         ),
     ],
+    model: Annotated[str, typer.Argument(help="A model file, or a file of hetero compile.", show_default=False)] = "",
+    option: Annotated[
+        str, typer.Option("-m", metavar="MODEL", help="The model, as benchmark_app has it.", show_default=False)
+    ] = "",
+    batch: Annotated[int, typer.Option("--batch", "-b", help="The batch size; 0: that of the model.", min=0)] = 0,
     api: Annotated[Api, typer.Option("--api", "-api", help="One request, or several at once.")] = Api.SYNC,
     requests: Annotated[
         int, typer.Option("--nireq", "-nireq", help="Requests with api async; 0: the device decides.", min=0)
@@ -149,19 +166,27 @@ def benchmark(
     inferences: Annotated[
         int, typer.Option("--niter", "-niter", help="Inferences of each device, instead of --time.", min=0)
     ] = 0,
-    inputs: InputSource = "",
-    shapes: Shapes = [],  # noqa: B006
+    inputs: Annotated[
+        str,
+        typer.Option(
+            "--inputs", "-i", metavar="FILE|FOLDER", help="An .npz, .npy or YAML file, or a folder. Random by default."
+        ),
+    ] = "",
+    shapes: Annotated[
+        list[str],
+        typer.Option("--shape", "-shape", metavar="INPUT=1,3,224,224", help="The shape of an input. May be repeated."),
+    ] = [],  # noqa: B006
     counts: Annotated[bool, typer.Option("--pc", "-pc", help="Show the times of subgraphs and operations.")] = False,
     table: Annotated[str, typer.Option("--csv", metavar="FILE", help="Also write the results as CSV.")] = "",
     extensions: Extensions = [],  # noqa: B006
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Measure latency and throughput of a model on one or several devices."""
+    """Measure latency and throughput of a model on devices."""
     with one_line_errors(debug):
         from hetero.run import benchmark as measuring
-        from hetero.run.calibrate import parse_shapes
         from hetero.run.display import progress_bar, show_benchmark
+        from hetero.run.input_shapes import parse_shapes, reshape, shapes_that_do_not_fit
         from hetero.run.media.samples import load_samples
         from hetero.run.model_files import compile_model
         from hetero.run.settings import parse_properties, strict_properties
@@ -171,6 +196,9 @@ def benchmark(
             "NUM_STREAMS": streams, "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": hint.upper(),
             "INFERENCE_PRECISION_HINT": precision, "PERF_COUNT": "YES" if counts else "",
         }  # fmt: skip
+        if bool(model) == bool(option):
+            raise ConfigError("hetero benchmark takes one model: hetero benchmark MODEL -d DEVICE")
+        model = model or option
         properties = {key: value for key, value in options.items() if value} | parse_properties(settings)
         candidates = [(name, properties | (strict_properties(name) if strict else {})) for name in devices]
         files = [writable_file(table, Path())] if table else []
@@ -178,8 +206,14 @@ def benchmark(
         duration = measuring.Duration(seconds, inferences)
         with progress_bar() as progress:
             core, network = read_model(model, extensions, progress, files, blobs=True)
-            example = compile_model(core, network, *candidates[0]) if isinstance(network, Path) else network
-            samples = load_samples(example, inputs, parse_shapes(shapes), None)
+            if isinstance(network, Path):
+                if batch:
+                    raise ConfigError(f"{network} is compiled already, for one batch size: leave out -b")
+                example: Any = compile_model(core, network, *candidates[0])
+            else:
+                reshape(network, shapes_that_do_not_fit(network, parse_shapes(shapes, network)), batch)
+                example = network
+            samples = load_samples(example, inputs, parse_shapes(shapes, example), None)
             report = measuring.benchmark(
                 core, network, Path(model).name, candidates, samples,
                 requests if api is Api.ASYNC else None, duration, progress,
@@ -201,10 +235,10 @@ def report(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Measure a model and write a page with its graph, placement, times and memory, for a browser."""
+    """Write a page that shows what runs where, why, and how fast."""
     with one_line_errors(debug):
-        from hetero.run.calibrate import parse_shapes
         from hetero.run.display import progress_bar, show_report
+        from hetero.run.input_shapes import parse_shapes
         from hetero.run.media.samples import load_samples
         from hetero.run.report.data import report_data
         from hetero.run.report.page import write_page
@@ -216,6 +250,6 @@ def report(
         refuse_overwriting([file], [Path(inputs)] if inputs else [])
         with progress_bar() as progress:
             core, network = read_model(model, extensions, progress, [file])
-            arrays = load_samples(network, inputs, parse_shapes(shapes), None)[0].arrays
+            arrays = load_samples(network, inputs, parse_shapes(shapes, network), None)[0].arrays
             data = report_data(core, network, Path(model).name, device, arrays, properties, progress)
         print_report(write_page(data, file), as_json, show_report)

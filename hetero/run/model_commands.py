@@ -33,7 +33,7 @@ def query(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """List the operations of a model that a device supports, and why it rejects the others."""
+    """List the operations that a device supports, and why not others."""
     with one_line_errors(debug):
         from hetero.run.devices import Query, draw_operations, drawing_file, query_operations
         from hetero.run.display import progress_bar, show_query
@@ -61,7 +61,10 @@ def compile_(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Compile a model for a device to a file, which run and benchmark take in place of a model."""
+    """Compile a model for a device to a file.
+
+    hetero run and hetero benchmark take the file in place of a model.
+    """
     with one_line_errors(debug):
         from hetero.run.display import progress_bar, show_compilation
         from hetero.run.model_writing import compile_to_blob

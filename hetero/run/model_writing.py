@@ -11,7 +11,7 @@ from typing import Any
 from hetero.frontend.ir.writer import save_model
 from hetero.frontend.onnx.package_import import importing_onnx
 from hetero.graph import Model, is_terminal
-from hetero.run.calibrate import parse_shapes
+from hetero.run.input_shapes import parse_shapes, reshape
 from hetero.run.model_files import Progress, compile_model
 from hetero.run.yaml_runs.runner import PlacementInfo, placement_of
 from hetero.run.yaml_runs.sources import writable_file
@@ -38,8 +38,7 @@ def converted_files(text: str) -> list[Path]:
 
 def convert_model(model: Model, files: Sequence[Path], shapes: Sequence[str], compress_to_fp16: bool) -> Conversion:
     """Reshape the model to shapes such as ``x=1,3``, and write it. Raises HeteroError."""
-    if lengths := parse_shapes(shapes):
-        model.reshape({name: list(shape) for name, shape in lengths.items()})
+    reshape(model, parse_shapes(shapes, model))
     write_model(model, files, compress_to_fp16)
     return Conversion([str(file) for file in files], sum(not is_terminal(node) for node in model.get_ordered_ops()))
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 
@@ -20,12 +19,19 @@ ROUNDS, SECONDS = 50, 5.0
 
 @dataclass(frozen=True)
 class Tuning:
-    """The result: the file, the number of operations that were measured, and the median times of an inference."""
+    """The result: the file, the number of operations that were measured, and the median times of an inference.
 
+    ``is_default``: later compilations for the device use the file without being told. ``noise``: how much times vary,
+    as half the range between their quartiles, relative to the median.
+    """
+
+    device: str
     file: str
+    is_default: bool
     operations: int
     milliseconds_before: float
     milliseconds: float
+    noise: float
 
 
 def tune(core: Core, model: Model, device: str, inputs: Sequence[np.ndarray], file: str, progress: Progress) -> Tuning:
@@ -48,12 +54,14 @@ def tune(core: Core, model: Model, device: str, inputs: Sequence[np.ndarray], fi
     progress("Measuring inferences", 0, 1)
     after = core.compile_model(model, device, {"TUNING_FILE": str(written)})
     requests.append(after.create_infer_request())
-    seconds_before, seconds = _median_seconds(requests, inputs)
-    return Tuning(str(written), measured, seconds_before * 1e3, seconds * 1e3)
+    times = [np.array(own) * 1e3 for own in _seconds(requests, inputs)]
+    (low_before, before_ms, high_before), (low, after_ms, high) = (np.percentile(own, [25, 50, 75]) for own in times)
+    noise = max((high_before - low_before) / before_ms, (high - low) / after_ms) / 2
+    return Tuning(device, str(written), not file, measured, float(before_ms), float(after_ms), float(noise))
 
 
-def _median_seconds(requests: Sequence[InferRequest], inputs: Sequence[np.ndarray]) -> list[float]:
-    """Return the median time of an inference of each request. They run in turn, so that other work slows all."""
+def _seconds(requests: Sequence[InferRequest], inputs: Sequence[np.ndarray]) -> list[list[float]]:
+    """Return the times of inferences of each request. They run in turn, so that other work slows all."""
     for request in requests:
         request.infer(list(inputs))
     times: list[list[float]] = [[] for _ in requests]
@@ -63,4 +71,4 @@ def _median_seconds(requests: Sequence[InferRequest], inputs: Sequence[np.ndarra
             before = time.perf_counter()
             request.infer(share_outputs=True)
             own.append(time.perf_counter() - before)
-    return [median(own) for own in times]
+    return times

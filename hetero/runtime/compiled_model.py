@@ -10,10 +10,11 @@ from typing import Any, BinaryIO, overload
 
 from hetero import plugin
 from hetero.graph import Model, Output, find_port
-from hetero.graph.port import PortKey, describe_ports
+from hetero.graph.port import PortKey, describe_ports, ports_table
 from hetero.runtime.core_properties import Properties, as_mapping, with_lists
 from hetero.runtime.infer_request import InferRequest, Inputs, Results
 from hetero.system.errors import ArgumentTypeError, device_errors
+from hetero.system.notebook import paragraph
 from hetero.system.tracing import traced
 
 
@@ -158,3 +159,11 @@ class CompiledModel:
 
     def __repr__(self) -> str:
         return describe_ports("CompiledModel:", self.inputs, self.outputs)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: inputs, outputs, and the placement on several devices."""
+        devices = ", ".join(self.get_property("EXECUTION_DEVICES"))
+        shown = paragraph(f"'{self._compiled.name}' compiled for {devices}") + ports_table(self.inputs, self.outputs)
+        if "PLACEMENT_REPORT" in self.get_property("SUPPORTED_PROPERTIES"):
+            shown += self.get_property("PLACEMENT_REPORT")._repr_html_()
+        return shown

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import logging
 import os
 import platform
@@ -58,7 +59,12 @@ BENCHMARKS: dict[str, Callable[[], Iterable[list[str]]]] = {
 }
 
 
-def main(names: Sequence[str]) -> None:
+def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__.partition(": ")[2])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all by default")
+    names = parser.parse_args(arguments).names
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        parser.error(f"no benchmark named {', '.join(unknown)}: there are {', '.join(BENCHMARKS)}")
     logging.getLogger("hetero.HETERO.placement").setLevel(logging.ERROR)  # hides the placement of tiny models
     print(f"{platform.machine()}, {os.cpu_count()} cores; medians of interleaved runs, ratio to the first of each task")
     for name in names or BENCHMARKS:

@@ -33,6 +33,12 @@ try {
   assert.ok(await countPixels() > 100, "nothing is drawn");
   assert.ok(load < MAX_LOAD, `the page took ${load} ms`);
 
+  // The page opens with text that can be read: Cytoscape draws none below its minimum, which counts pixels of the screen.
+  const text = await page.evaluate(() => cy.zoom() * cy.nodes()[0].numericStyle("font-size"));
+  assert.ok(text >= 9.5, `the text of a box is ${text.toFixed(1)} pixels high`);
+  assert.match(await page.$eval("#seen", one => one.textContent), /^Each box is an operation/);
+  await showOnScreens();
+
   // Boxes do not overlap.
   const overlaps = await page.evaluate(() => {
     const rows = new Map();
@@ -86,6 +92,22 @@ try {
     }, view);
     await new Promise(done => setTimeout(done, 500));  // Cytoscape redraws texts at a new scale a little later
     await page.screenshot({path: picture});
+  }
+
+  // Desktop and phone at pixel ratios 1 and 2, with pictures beside the page: nothing is wider than the screen.
+  async function showOnScreens() {
+    for (const [name, width, height] of [["desktop", 1400, 900], ["phone", 390, 844]])
+      for (const scale of [1, 2]) {
+        const screen = await browser.newPage();
+        await screen.setViewport({width, height, deviceScaleFactor: scale, isMobile: name === "phone"});
+        await screen.goto(pathToFileURL(file).href, {waitUntil: "load"});
+        await new Promise(done => setTimeout(done, 500));
+        assert.ok(await screen.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name}: too wide`);
+        assert.ok(await screen.evaluate(() => cy.width() > 200 && cy.height() > 200), `${name}: the graph is too small`);
+        if (picture) await screen.screenshot({path: file.replace(/\.html$/, `-${name}-${scale}x.png`)});
+        await screen.close();
+      }
+    await page.bringToFront();
   }
 
   // Return how many pixels of the canvas are not transparent.

@@ -95,6 +95,15 @@ def test_time(slow):
     assert m["inferences"] >= 1
 
 
+def test_options_of_benchmark_app(slow):
+    np.save("x.npy", np.full((1, 4), 7, np.float32))
+    options = ["benchmark", "-m", "chain.xml", "-d", "SLOW", "-niter", "1"]
+    for more, shape in ((["-i", "x.npy"], (1, 4)), (["-b", "3"], (3, 4)), (["-shape", "[2,5]"], (2, 5))):
+        result = CliRunner().invoke(app, [*options, *more])
+        assert result.exit_code == 0, result.output
+        assert slow.inputs[-1].shape == shape and (slow.inputs[-1] == 7).all() == ("-i" in more)
+
+
 def test_all_samples_of_a_folder(slow):
     Path("samples").mkdir()
     for index in range(3):
@@ -150,6 +159,8 @@ def test_gain_of_a_faster_type(slow):
         (["-d", "SLOW", "--csv", "no/x.csv"], ["there is no folder no"]),
         (["-d", "SLOW", "--csv", "chain.xml"], ["chain.xml cannot be written"]),
         (["-d", "SLOW", "--inputs", "x.npz"], ["there is no file x.npz"]),
+        (["-d", "SLOW", "--shape", "x=-1,4"], ["input x takes the shape [?,4], not [-1, 4]: give its lengths"]),
+        (["-d", "SLOW", "-m", "chain.xml"], ["hetero benchmark takes one model"]),
     ],
 )
 def test_errors_are_one_line(slow, arguments, parts):

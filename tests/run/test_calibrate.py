@@ -18,7 +18,7 @@ from hetero import Model, Parameter, Type, ops
 from hetero.dispatch.cost.benchmark import DeviceBenchmark
 from hetero.dispatch.cost.database import CostDatabase
 from hetero.dispatch.devices import ListedDevice
-from hetero.run.calibrate import calibrate, example_inputs, parse_shapes
+from hetero.run.calibrate import calibrate, example_inputs
 from hetero.run.cli import app
 from hetero.system.errors import ConfigError
 from tests.devices import PickyPlugin, core_with
@@ -153,13 +153,6 @@ def test_example_inputs():
         example_inputs(model, {"y": (1,)})
     with pytest.raises(ConfigError, match=r"input x takes the shape \[\?,3,\?\], not \[2, 4, 5\]"):
         example_inputs(model, {"x": (2, 4, 5)})
-
-
-def test_parse_shapes():
-    assert parse_shapes(["x=1,3", "a=b=[4]", "s="]) == {"x": (1, 3), "a=b": (4,), "s": ()}
-    for wrong in ("x", "=1", "x=a", "x=1,b"):
-        with pytest.raises(ConfigError, match="is not of the form NAME=1,3,224,224"):
-            parse_shapes([wrong])
 
 
 def test_devices_must_be_named(folder):

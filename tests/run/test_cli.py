@@ -2,13 +2,16 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
+from importlib.metadata import version
 
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from hetero.plugin import installed_plugins
@@ -67,6 +70,14 @@ def test_run_reports_placement_and_reasons(folder):
     ):
         assert part in result.stdout
     np.testing.assert_allclose(np.load("y.npy"), 1 / (1 + np.exp(-np.tanh(np.maximum(X, 0)))), rtol=1e-5)
+
+
+def test_a_run_prints_the_answer_first(folder):
+    lines = hetero("run", "run.yaml", "--set", "iterations=4").stdout.splitlines()
+    assert lines[0].startswith("y: float32 [1, 3], from 0.5 to 0.7239") and lines[1] == "written: y.npy"
+    beginnings = [line.split(":")[0] for line in lines[-4:]]
+    assert beginnings == ["read", "compile", "first run", "each later run"]
+    assert "the median of 4" in lines[-1]
 
 
 def test_run_as_json(folder):
@@ -277,6 +288,42 @@ def test_errors_are_one_line(folder, arguments, parts):
     assert not (folder / "y.npy").exists()
     with_traceback = hetero(*arguments, "--debug")
     assert with_traceback.exit_code == 1 and isinstance(with_traceback.exception, (RuntimeError, OSError))
+
+
+def test_version():
+    assert hetero("--version").stdout == f"hetero {version('hetero')}\n"
+    assert (
+        subprocess.check_output([sys.executable, "-m", "hetero", "--version"], text=True) == hetero("--version").stdout
+    )
+
+
+def commands(group, path=()):
+    """Return the path of each command."""
+    if not hasattr(group, "commands"):
+        return [path]
+    return [found for name, command in group.commands.items() for found in commands(command, (*path, name))]
+
+
+@pytest.mark.parametrize("path", commands(get_command(app)), ids=" ".join)
+def test_help_has_an_example(path):
+    """The arguments of the example are valid."""
+    text = hetero(*path, "-h").stdout
+    assert text == hetero(*path, "--help").stdout
+    begin, name, *arguments = shlex.split(text.strip().splitlines()[-1].removeprefix("  Example: "))
+    command = get_command(app).commands[name]
+    if path[:-1]:
+        command = command.commands[arguments.pop(0)]
+    assert (begin, command.name) == ("hetero", path[-1])
+    command.make_context(command.name, arguments)
+
+
+def test_no_description_is_cut():
+    assert "..." not in hetero("-h").stdout.partition("Commands:")[2]
+
+
+def test_a_device_is_described_in_words(folder):
+    (picky,) = [d for d in json.loads(hetero("devices", "--json").stdout)["devices"] if d["name"] == "PICKY"]
+    assert picky["type"] == "integrated"
 
 
 @pytest.mark.parametrize("arguments", [["run"], ["run", "a.yaml", "--jso"], ["walk"], ["query", "model.onnx"]])

@@ -94,6 +94,40 @@ def test_values_of_unknown_size_are_counted():
     assert [step.live_bytes for step in steps] == [0] and unknown_sizes == 2
 
 
+def test_a_fused_step_is_named_by_its_operations():
+    """GPU runs a chain of element-wise operations as one kernel."""
+    x = Parameter(Type.f32, [1, 3], name="x")
+    model = Model([ops.Exp(ops.Relu(ops.Sigmoid(x)))], [x])
+    data = report_data(Core(), model, "model.xml", "GPU", [X], {}, lambda *_: None)
+    assert [step.type_name for step in data.steps] == ["Sigmoid + Relu + Exp"]
+
+
+class Cells(HTMLParser):
+    """The texts of paragraphs and cells."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.texts = []
+        self.feed(html)
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_a_notebook_shows_models_and_their_placement():
+    model = diamond("<b>relu</b>")
+    model.friendly_name = "<i>diamond"
+    core = core_with(A=PickyPlugin(lambda node: node.type_info.name != "Exp"), B=PickyPlugin())
+    assert Cells(model._repr_html_()).texts[0] == "Model '<i>diamond', 3 operations"
+    compiled = core.compile_model(model, "HETERO:A,B")
+    report = compiled.get_property("PLACEMENT_REPORT")
+    texts = Cells(compiled._repr_html_()).texts
+    assert report.summary() in texts and "A: A is picky" in texts and "f32" in texts and "[1,3]" in texts
+    assert "<i>diamond" not in compiled._repr_html_()
+    # Without a placement: the devices alone.
+    assert "'<i>diamond' compiled for TEMPLATE" in Cells(Core().compile_model(model, "TEMPLATE")._repr_html_()).texts
+
+
 def test_names_with_any_characters():
     html = to_html(data_of(diamond(STRANGE)))
     data, scripts = embedded(html)

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from hetero.graph import Model, port_name
-from hetero.run.calibrate import parse_shapes
 from hetero.run.comparison.recorded import compare_with_file
 from hetero.run.comparison.search import Comparer, DeviceComparison, Found
+from hetero.run.input_shapes import parse_shapes
 from hetero.run.media.samples import load_samples
 from hetero.run.model_files import Progress
 from hetero.run.model_writing import converted_files, write_model
@@ -69,7 +69,7 @@ class Request:
 def run_comparison(core: Core, model: Model, request: Request, progress: Progress) -> DeviceComparison:
     """Compare as the command line says, and write a reproducer of what differs. Raises HeteroError and OSError."""
     properties = parse_properties(request.settings)
-    samples = load_samples(model, request.inputs, parse_shapes(request.shapes), request.seed)
+    samples = load_samples(model, request.inputs, parse_shapes(request.shapes, model), request.seed)
     if request.reference.endswith(".npz"):
         file = existing_file(request.reference, Path())
         if model.inputs and (not request.inputs or len(samples) != 1):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from hetero.run.command import one_line_errors
-from hetero.system.errors import ConfigError
 
 if TYPE_CHECKING:
-    from hetero.graph import Model
     from hetero.run.benchmark import Benchmark
 
 # Options whose values are properties of the device.
@@ -73,6 +70,7 @@ def _measure(given: argparse.Namespace) -> None:
         from hetero.run import benchmark as measuring
         from hetero.run.command import print_report, read_model
         from hetero.run.display import progress_bar, show_benchmark
+        from hetero.run.input_shapes import parse_shapes, reshape
         from hetero.run.media.samples import load_samples
         from hetero.run.model_files import compile_model
 
@@ -84,9 +82,9 @@ def _measure(given: argparse.Namespace) -> None:
                 given.model, list(filter(None, given.extensions.split(","))), progress, blobs=True
             )
             if not isinstance(network, Path):
-                _reshape(network, given.shape, given.batch)
+                reshape(network, parse_shapes(list(filter(None, [given.shape])), network), given.batch)
             example = compile_model(core, network, given.device, properties) if isinstance(network, Path) else network
-            shapes = _shapes(given.data_shape, _input_names(example))
+            shapes = parse_shapes(list(filter(None, [given.data_shape])), example)
             samples = load_samples(example, given.inputs, shapes, None)
             report = measuring.benchmark(
                 core, network, Path(given.model).name, [(given.device, properties)], samples,
@@ -123,36 +121,6 @@ def _properties(given: argparse.Namespace, api: str) -> dict[str, Any]:
     values = vars(given) | {"hint": _HINTS[given.hint or ("latency" if api == "sync" else "throughput")]}
     properties |= {key: values[option] for option, key in _PROPERTIES.items() if values[option]}
     return properties | ({"PERF_COUNT": "YES"} if given.counts else {})
-
-
-def _reshape(model: Model, text: str, batch: int) -> None:
-    """Set the shapes of inputs, and then their batch size: the first dimension, unless layouts name another."""
-    from hetero.core.layout import has_batch
-    from hetero.graph import get_layout, set_batch
-
-    if shapes := _shapes(text, _input_names(model)):
-        model.reshape({name: list(shape) for name, shape in shapes.items()})
-    if batch and any(has_batch(get_layout(port)) for port in model.inputs):
-        set_batch(model, batch)
-    elif batch:
-        model.reshape({port: [batch, *port.partial_shape[1:]] for port in model.inputs if len(port.partial_shape)})
-
-
-def _input_names(model: Any) -> list[str]:
-    from hetero.graph import port_name
-
-    return [port_name(port) for port in model.inputs]
-
-
-def _shapes(text: str, names: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes in ``x[1,3],y[1,4]``, or in ``[1,3]`` for all inputs. Raises ConfigError."""
-    if not re.fullmatch(r"(?:[^\[\],]*\[[-?\d., ]*\],?)*", text):
-        raise ConfigError(f"'{text}' has no shapes: write x[1,3],y[1,4], or [1,3] for all inputs")
-    shapes: dict[str, tuple[int, ...]] = {}
-    for name, lengths in re.findall(r"([^\[\],]*)\[([^\]]*)\]", text):
-        shape = tuple(-1 if length.strip() == "?" else int(length) for length in lengths.split(",") if length.strip())
-        shapes |= dict.fromkeys([name] if name else names, shape)
-    return shapes
 
 
 if __name__ == "__main__":

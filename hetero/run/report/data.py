@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ from hetero.system.tracing import Recorder, Span
 
 # Inferences of one request, of which the page has mean times, and of each overlapped request in the timeline.
 INFERENCES, ROUNDS = 10, 3
+# Operations that the type of a fused step names.
+MAX_TYPES = 4
 # Spans of a request that its row of the timeline shows; a step contains all others.
 SHOWN_SPANS = ("subgraph ", "copy of ")
 
@@ -134,6 +136,8 @@ def report_data(
     placement = placement_of(compiled, profiles)
     assert placement is not None  # the device is HETERO
     steps, unknown_sizes = executed_steps(compiled.get_runtime_model())
+    types = {operation.name: operation.type_name for operation in report.operations}
+    steps = [replace(step, type_name=_fused_type(step, types)) for step in steps]
     return ReportData(
         name, device, placement.summary,
         [DeviceData(name, *COLORS[index % len(COLORS)]) for index, name in enumerate(report.devices)],
@@ -241,6 +245,13 @@ def _step_data(node: Node, live_bytes: int) -> StepData:
         None if microseconds == execution.NOT_EXECUTED else int(microseconds) / 1e3,
         live_bytes,
     )
+
+
+def _fused_type(step: StepData, types: Mapping[str, str]) -> str:
+    """Return "Convolution + Add + Relu" for a step that runs several operations, for which devices have other names."""
+    known = [types[name] for name in step.operations if name in types]
+    more = f" + {len(known) - MAX_TYPES} more" if len(known) > MAX_TYPES else ""
+    return " + ".join(known[:MAX_TYPES]) + more if len(known) > 1 else step.type_name
 
 
 def _is_end(node: Node) -> bool:

@@ -3,6 +3,7 @@
 
 const MAX_SPAN = 16;  // layers that a line may cross and still take part in the layout
 const MANY = 1500;    // boxes above which lines are straight and hidden while the graph moves
+const READABLE = 0.9;  // the scale at which the text of a box is 10 pixels high
 const WIDTH = 170, HEIGHT = 40;
 const byId = id => document.getElementById(id);
 const colorOf = new Map(report.devices.map(device => [device.name, device]));
@@ -145,7 +146,8 @@ function draw(view) {
       {selector: "node:selected", style: {"border-width": 5, "border-color": "#c0f"}},
     ],
   });
-  fit(0.4);
+  fit(READABLE);
+  byId("seen").textContent = whatIsSeen(view);
   cy.on("tap", "node", event => showDetails(event.target.data("details")()));
   search(byId("search").value);
 }
@@ -226,6 +228,16 @@ function showDetails(details) {
     list.append(Object.assign(document.createElement("dd"), {textContent: text}));
   }
   byId("details").replaceChildren(list);
+}
+
+// One sentence about the graph for who sees it first.
+function whatIsSeen(view) {
+  const what = view === "subgraphs" ? "a subgraph, a part of the model that is compiled as one" : "an operation of the model";
+  const boxes = `Each box is ${what}, in the color of the device that runs it`;
+  const parts = report.subgraphs.length, values = report.boundaries.length;
+  if (parts < 2) return `${boxes}; one device runs the whole model.`;
+  return `${boxes}: ${parts} subgraphs, and ${values} ${values === 1 ? "value" : "values"} ` +
+    "passed between them.";
 }
 
 document.title = `${report.model} on ${report.device}`;

@@ -36,11 +36,11 @@ def test_example_input():
 
 
 def test_documentation():
-    module, x = nn.Conv2d(3, 2, 3, 8).eval(), torch.rand(1, 3, 224, 224)
-    names = {"ov": hetero, "torch": torch, "module": module, "x": x}
+    names = {}
     with torch.no_grad():
         exec(blocks("python", "docs/models.md")[1].replace("HETERO:GPU,TEMPLATE", "TEMPLATE"), names)
-        expected = module(x)
+        x = names["x"]
+        expected = names["module"](x)
         np.testing.assert_allclose(names["fast"](x), expected, atol=1e-5)
     np.testing.assert_allclose(infer(names["model"], x)[0], expected, atol=1e-5)
 

@@ -170,7 +170,8 @@ def _buffer_names(program: KernelProgram) -> dict[Buffer, str]:
 def _drawing(plan: MemoryPlan[Any], arena: int, program: KernelProgram) -> str:
     """Draw an arena: a line per launch, or per few launches, and in it a letter per live buffer."""
     scale = plan.arenas[arena] / WIDTH
-    here = [buffer for buffer, slot in plan.slots.items() if slot.arena == arena]
+    # A part of a buffer has a slot, but lives as long as the whole.
+    here = [buffer for buffer in plan.lifetimes if plan.slots[buffer].arena == arena]
     here.sort(key=lambda buffer: plan.lifetimes[buffer].first)
     step = max(1, -(-len(program.launches) // HEIGHT))
     lines = []

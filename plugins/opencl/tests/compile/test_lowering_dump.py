@@ -1,6 +1,7 @@
 """The stages of lowering as they are printed."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from typer.testing import CliRunner
 
 import hetero
 from hetero import Constant, Model, Parameter, Type, ops
+from tests import zoo
+from tests.tiers import in_sample
 
 
 @pytest.fixture
@@ -84,6 +87,32 @@ def test_several_programs(tmp_path):
     hetero.save_model(Model(ops.Softmax(places, 1), [x]), tmp_path / "model.xml")
     lines = printed(tmp_path / "model.xml", "--stage", "transform")
     assert len([line for line in lines if line.startswith("== transform of program")]) == 2
+
+
+def test_parts_of_a_buffer(tmp_path):
+    """Two convolutions write to one buffer, which the third reads: the drawing shows it once."""
+    x = Parameter(Type.f32, [1, 8, 16, 16], name="x")
+    weights = Constant(np.ones([8, 8, 1, 1], np.float32))
+    first = [ops.Convolution(x, weights, [1, 1], [0, 0], [0, 0], [1, 1], name=name) for name in ("one", "two")]
+    last = Constant(np.ones([8, 16, 1, 1], np.float32))
+    joined = ops.Convolution(ops.Concat([ops.Relu(v) for v in first], 1), last, [1, 1], [0, 0], [0, 0], [1, 1])
+    hetero.save_model(Model(joined, [x]), tmp_path / "model.xml")
+    lines = printed(tmp_path / "model.xml", "--stage", "memory")
+    assert "arena 0" in lines
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in zoo.MODELS if in_sample(name, 4)])
+def test_models(name):
+    port = zoo.MODELS[name]
+    shape = f"{port.input}={','.join(map(str, port.shapes[0]))}"
+    extensions = ["--extension", zoo_extensions()] if name.startswith("selfie") else []
+    lines = printed(zoo.path(name), "--shape", shape, *extensions)
+    assert {line.split()[1].rstrip(":") for line in lines if line.startswith("== ")} == set(STAGES)
+
+
+def zoo_extensions() -> Path:
+    return Path(__file__).parents[4] / "configs" / "mediapipe_operators.py"
 
 
 @pytest.mark.parametrize(
