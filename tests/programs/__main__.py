@@ -55,7 +55,7 @@ def run(program: Program) -> Row:
         results = []
         for device in DEVICES:
             try:
-                command = ["-m", "hetero.as_openvino", "--device", device]
+                command = ["-m", "hetero.as_openvino", "--precision", "f32", "--device", device]
                 results.append(difference(expected, _results(program, command, folder)) or "equal")
             except ProgramError as error:
                 results.append(f"error: {error}")
