@@ -178,6 +178,12 @@ ELEMENTWISE = (
             lambda x: 2 * np.where(x > 0, x, 1.5 * np.expm1(x)),
         ),
     }, 0),
+    *_of_one((Type.f32,), {
+        "FakeQuantize": (
+            lambda x: ops.FakeQuantize(x, *(_number(x, limit) for limit in (-1.28, 1.27) * 2), 256),
+            lambda x: np.clip(np.rint(x * 100), -128, 127) / 100,
+        ),
+    }, 0),
     *_of_one(FLOATS, {
         "Round to even": (lambda x: ops.Round(x, "half_to_even"), np.rint),
         "Round away from zero": (lambda x: ops.Round(x, "half_away_from_zero"), _round_away),

@@ -14,10 +14,12 @@ import numpy as np
 from hetero import properties as props
 from hetero.compiler import ProgramCache
 from hetero.core.types import Type
-from hetero.graph import Constant, Model, is_terminal
+from hetero.graph import Constant, Model, is_terminal, port_name
 from hetero.passes import fold_weights
 from hetero.passes.value_bounds import is_ordinary
 from hetero.plugin import CompiledModel, ExecutedStep, PreparedModel, Section, make_runtime_model, model_sections
+from hetero.system.errors import UnsupportedValueError
+from hetero_onednn.fake_quantize import QUANTIZES
 from hetero_onednn.infer_request import OneDnnInferRequest
 from hetero_onednn.keep_nan import loses_nan
 from hetero_onednn.library.api import DataType, computes_in_bf16
@@ -60,11 +62,25 @@ class OneDnnCompiledModel(CompiledModel):
         self.programs.make_if_static()
 
     def program_for(self, inputs: Sequence[np.ndarray], keeps_nan: bool = False) -> PrimitiveProgram:
-        """Return the program for these inputs, made on a cache miss; with ``keeps_nan`` the one that checks nothing."""
+        """Return the program for these inputs, made on a cache miss; with ``keeps_nan`` the one that checks nothing.
+
+        Raises UnsupportedValueError for NaN and infinities if the program computes FakeQuantize in integers.
+        """
+        if self._model.has_rt_info(QUANTIZES):
+            self._refuse_nan(inputs)
         is_fast = self._keeping_programs is self.programs or all(is_ordinary(array, LARGEST_INPUT) for array in inputs)
         programs = self.programs if is_fast and not keeps_nan else self._keeping_programs
         contents = {index: inputs[index] for index in programs.deciding}
         return programs.program_for([array.shape for array in inputs], contents)
+
+    def _refuse_nan(self, inputs: Sequence[np.ndarray]) -> None:
+        """Raise UnsupportedValueError for NaN and infinities, which may become NaN."""
+        for port, array in zip(self.inputs, inputs):
+            if not is_ordinary(array, LARGEST_INPUT) and not np.isfinite(array).all():
+                raise UnsupportedValueError(
+                    f"{self.device_name} computes FakeQuantize in integers, which have no NaN, but input "
+                    f"'{port_name(port)}' has NaN or infinity"
+                )
 
     def create_sync_infer_request(self) -> OneDnnInferRequest:
         return OneDnnInferRequest(self)

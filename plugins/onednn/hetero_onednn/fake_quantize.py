@@ -9,12 +9,14 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.graph import Model, Node, constant_array
+from hetero.graph import Model, Node, constant_array, is_constant
 from hetero.passes import changes_numerics
 from hetero.passes.matching.rewriting import replace, rewrite_each
 from hetero_onednn.library.api import multiplies_int8_exactly
 from hetero_onednn.quantization import dequantize
 
+#: Entry of a model's rt_info: FakeQuantize became integers, which have no NaN.
+QUANTIZES = "onednn_quantizes"
 # How far the level of 0, which follows from limits in f32, may be from an integer.
 _TOLERANCE = 1e-3
 
@@ -24,14 +26,14 @@ def split_fake_quantize(model: Model) -> bool:
     """Replace each FakeQuantize of f32 with constant limits.
 
     It becomes 8-bit integers and their conversion to ``(integers - zero_point) · scale`` if it has up to 256 levels,
-    limits of one element each, and 0 is a level of its output. NaN then becomes a level. Any other becomes operations
-    on real numbers. Halves are rounded to even, as by FakeQuantize; a number that is within an error of rounding of a
-    half may get the other level.
+    limits of one element each, and 0 is a level of its output. The model then gets the entry QUANTIZES, as NaN becomes
+    a level. Any other becomes operations on real numbers. Halves are rounded to even, as by FakeQuantize; a number that
+    is within an error of rounding of a half may get the other level.
     """
-    return rewrite_each(model, (ops.FakeQuantize,), _split)
+    return rewrite_each(model, (ops.FakeQuantize,), lambda node: _split(node, model))
 
 
-def _split(node: ops.FakeQuantize) -> bool:
+def _split(node: ops.FakeQuantize, model: Model) -> bool:
     limits = [array for value in node.input_values()[1:] if (array := constant_array(value)) is not None]
     if node.get_element_type() is not Type.f32 or len(limits) < 4:
         return False
@@ -48,6 +50,8 @@ def _split(node: ops.FakeQuantize) -> bool:
         levels = ops.Add(levels, np.float32(-low * steps / spread))
     levels, scale = ops.Round(levels, "half_to_even"), (output_high - output_low) / steps
     result = _from_integers(levels, steps, float(scale), float(output_low)) if is_scalar else None
+    if result is not None and not is_constant(data):
+        model.set_rt_info(True, QUANTIZES)
     if result is None:
         levels = ops.Multiply(ops.Clamp(levels, 0, steps), np.float32(scale))
         result = ops.Add(levels, np.float32(output_low)) if output_low.any() else levels

@@ -8,6 +8,7 @@ from openvino import opset13
 
 import hetero
 from hetero import Core, Model, Parameter, Type, ops
+from hetero.system.errors import UnsupportedValueError
 
 CORE = Core()
 DATA = np.random.default_rng(7).standard_normal((1, 8, 12, 12)).astype(np.float32)
@@ -105,3 +106,23 @@ def test_network(tmp_path):
         nodes = compiled.get_runtime_model().get_ordered_ops()
         kinds = {node.rt_info["layerType"]: node.rt_info["runtimePrecision"] for node in nodes}
         assert (kinds["MaxPool"], kinds["Concat"]) == ("u8", "u8")
+
+
+def test_nan_is_left_to_other_devices():
+    """Integers have no NaN: ONEDNN refuses inputs that have some, or infinities, and HETERO goes on with TEMPLATE."""
+    x = Parameter(Type.f32, [1, 8, 12, 12], name="x")
+    weights = np.random.default_rng(1).standard_normal((8, 8, 3, 3)).astype(np.float32)
+    product = ops.Convolution(fake(x, 0, 2.55), weights, [1, 1], [1, 1], [1, 1], [1, 1])
+    model = Model([fake(product, -12.8, 12.7)], [x])
+    array = DATA.copy()
+    array[0, 2, 4, 4] = np.nan
+    reference = CORE.compile_model(model, "TEMPLATE")
+    alone = CORE.compile_model(model, "ONEDNN")
+    if multiplies_int8_exactly():
+        with pytest.raises(UnsupportedValueError, match="input 'x' has NaN or infinity"):
+            alone(array)
+    assert np.isfinite(alone(DATA)[0]).all()
+    request = CORE.compile_model(model, "HETERO:ONEDNN,TEMPLATE").create_infer_request()
+    found = request.infer([array])[0]
+    assert np.isnan(found).sum() == 8 * 9
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(reference(array)[0]))

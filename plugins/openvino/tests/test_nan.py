@@ -33,6 +33,10 @@ FUNCTIONS = {
     ),
     "Gelu": (lambda x: ops.Gelu(x, "tanh"), gelu),
     "Maximum": (lambda x: ops.Maximum(x, np.float32(0.25)), lambda x: np.maximum(x, 0.25)),
+    "FakeQuantize": (
+        lambda x: ops.FakeQuantize(x, *(np.float32(limit) for limit in (-1.28, 1.27) * 2), 256),
+        lambda x: np.clip(np.rint(x * 100), -128, 127) / 100,
+    ),
     "Exp": (ops.Exp, np.exp),
     "MaxPool": (lambda x: ops.MaxPool(x, [2, 2], [1, 1], [0, 0], [0, 0], [2, 2]), largest_of_pairs),
     "ReduceMax": (lambda x: ops.ReduceMax(x, np.int64([1]), True), lambda x: x.max(1, keepdims=True)),

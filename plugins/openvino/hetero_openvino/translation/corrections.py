@@ -283,6 +283,7 @@ _OF_TWO = ("Maximum", "Minimum")
 _OF_NAN: Mapping[str, Correction] = {
     "Clamp": _clamped,
     "Exp": _with_nan_kept,
+    "FakeQuantize": _with_nan_kept,
     "Gelu": _with_infinity_kept,
     "HSigmoid": _with_nan_kept,
     "HardSigmoid": _with_nan_kept,
