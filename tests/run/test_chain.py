@@ -100,7 +100,7 @@ def test_output_by_name_and_own_entries(folder):
 def test_printed_report(folder):
     (folder / "run.yaml").write_text(CHAIN.replace("[npy: out.npy]", "[summary]"))
     printed = CliRunner().invoke(app, ["run", str(folder / "run.yaml")]).stdout
-    order = ["twice.onnx: 1 operations on TEMPLATE", "sum.onnx: 2 operations on TEMPLATE", "z: float32 [2, 2], from 12"]
+    order = ["z: float32 [2, 2], from 12", "twice.onnx: 1 operations on TEMPLATE", "sum.onnx: 2 operations on TEMPLATE"]
     assert sorted(order, key=printed.index) == order
 
 

@@ -32,7 +32,7 @@ def test_only_listed_ids_are_devices(core: Core, device: str, sample: SampleMode
 
 def test_every_supported_property_can_be_read(core: Core, device: str) -> None:
     supported = core.get_property(device, props.supported_properties)
-    assert set(supported.values()) <= {"RO", "RW"}
+    assert set(supported.values()) <= {"RO", "RW", "WO"}
     for key in supported:
         core.get_property(device, key)
 
