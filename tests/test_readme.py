@@ -18,7 +18,7 @@ from hetero.run.cli import app
 from hetero.run.yaml_runs.config import load_config
 from hetero.run.yaml_runs.runner import run
 from tests import zoo
-from tests.tiers import IS_FULL
+from tests.tiers import in_sample
 
 ROOT = Path(__file__).parents[1]
 # Without the pages of operations, which docs/operation_pages.py writes.
@@ -91,11 +91,15 @@ def test_programs_run_as_pasted(page, number, user_folder):
         assert "TEMPLATE" in devices and re.match(r"ONEDNN \d+/201 .*; GPU \d+ ", summary) and 0 <= int(best) < 1000
 
 
-@pytest.mark.skipif(not IS_FULL, reason="each takes up to a minute")
 @pytest.mark.slow
+@pytest.mark.own_sample
 @pytest.mark.parametrize(
     ("page", "line"),
-    [pair for pair in commands("hetero") if pair[0] in (*ALONE, "docs/yaml.md") and "NPU" not in pair[1]],
+    [
+        (page, line)
+        for page, line in commands("hetero")
+        if page in (*ALONE, "docs/yaml.md") and "NPU" not in line and in_sample(line, 8)
+    ],
 )
 def test_commands_run_as_pasted(page, line, user_folder):
     command = shlex.split(line, comments=True)
