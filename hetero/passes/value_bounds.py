@@ -77,14 +77,14 @@ def value_bounds(
     return bounds.largest
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def is_ordinary(array: np.ndarray, largest_norm: float) -> bool:
     """Return whether all numbers are finite and their norm is at most ``largest_norm``; integers always are."""
     if array.dtype.kind in "iub":
         return True
-    with np.errstate(over="ignore", invalid="ignore"):
-        flat = array.astype(np.float32, copy=False).reshape(-1)
-        # Fast, and not so for NaN.
-        return bool(np.dot(flat, flat) <= largest_norm * largest_norm)
+    flat = array.astype(np.float32, copy=False).reshape(-1)
+    # Fast, and not so for NaN.
+    return bool(flat.dot(flat) <= largest_norm * largest_norm)
 
 
 class ValueBounds:

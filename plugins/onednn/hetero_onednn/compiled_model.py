@@ -42,6 +42,7 @@ class OneDnnCompiledModel(CompiledModel):
     def __init__(self, prepared: PreparedModel) -> None:
         super().__init__(prepared)
         self._model = prepared.model
+        self._quantizes = prepared.model.has_rt_info(QUANTIZES)
         # Only the copy gets decompressed weights, so the exported model stays small.
         decompressed = prepared.model.clone()
         fold_weights(decompressed)
@@ -66,7 +67,7 @@ class OneDnnCompiledModel(CompiledModel):
 
         Raises UnsupportedValueError for NaN and infinities if the program computes FakeQuantize in integers.
         """
-        if self._model.has_rt_info(QUANTIZES):
+        if self._quantizes:
             self._refuse_nan(inputs)
         is_fast = self._keeping_programs is self.programs or all(is_ordinary(array, LARGEST_INPUT) for array in inputs)
         programs = self.programs if is_fast and not keeps_nan else self._keeping_programs
