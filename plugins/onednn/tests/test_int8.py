@@ -203,8 +203,9 @@ def dynamically_quantized_model(path):
         ]
 
     nodes = [
-        *product("ConvInteger", "x", 0), helper.make_node("Relu", ["p0"], ["a"]), helper.make_node("Reshape", ["a", "rows"], ["flat"]),
-        *product("MatMulInteger", "flat", 1, "w1_zero"), helper.make_node("Identity", ["p1"], ["y"]),
+        *product("ConvInteger", "x", 0), helper.make_node("Relu", ["p0"], ["a"]),
+        helper.make_node("Reshape", ["a", "rows"], ["flat"]), *product("MatMulInteger", "flat", 1, "w1_zero"),
+        helper.make_node("Identity", ["p1"], ["y"]),
     ]  # fmt: skip
     ports = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 7, 12])]
     ports.append(helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 6]))
