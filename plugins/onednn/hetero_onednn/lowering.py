@@ -180,6 +180,12 @@ class Lowering:
         value = Value(source.buffer, descriptor, source.offset)
         return value if descriptor == layout else self.reordered(value, layout, reader)
 
+    def as_single(self, output: Output, layout: Descriptor, reader: Node) -> Value:
+        """Return the only element of a value of any rank as a layout, of a vector of one, has it."""
+        value = self.value(output, reader=reader)
+        single = Value(value.buffer, plain(layout.dims, value.descriptor.data_type), value.offset)
+        return self.reordered(single, layout, reader)
+
     def reordered(self, value: Value, layout: Descriptor, reader: Node) -> Value:
         """Return a copy of a value in another layout, for a node that reads it."""
         descriptor = describe_reorder(value.descriptor, layout)

@@ -35,6 +35,7 @@ from hetero_onednn.library.library import fork_guard, load_library
 from hetero_onednn.primitives import implementation_of
 from hetero_onednn.quantization import compute_products_in_floats
 from hetero_onednn.shape_arithmetic import follows_from_shapes
+from hetero_onednn.zero_replacement import replace_zeros_by_arithmetic
 
 #: Bits of dnnl_cpu_isa_t that a processor has which computes in bf16: those of avx512_core_bf16.
 _BF16_ISA = 0xE7
@@ -51,12 +52,13 @@ class OneDnnPlugin(Plugin):
         upgrade_opset,
         align_prelu_slopes,
         fold_constants,
+        remove_identities,
+        replace_zeros_by_arithmetic,
         split_fake_quantize,
         compute_products_in_floats,
         move_integers,
         eliminate_dead_code,
         eliminate_common_subexpressions,
-        remove_identities,
         fuse_pad_into_convolution,
         split_batch_norm,
         fold_batch_norm,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero.graph import Constant, Model, Node, Output, constant_array, copy_rt_info
+from hetero.graph import Constant, Model, Node, Output, constant_array, copy_rt_info, is_constant
 from hetero.passes import changes_numerics
 from hetero.passes.matching.rewriting import only_reader
 from hetero_onednn.library.api import multiplies_int8_exactly
@@ -23,10 +24,10 @@ _SAMPLES = 64
 
 
 class Quantized(NamedTuple):
-    """Real numbers (integers - zero_point) · scale."""
+    """Real numbers (integers - zero_point) · scale, where the zero point may be a value of one 8-bit integer."""
 
     integers: Output
-    zero_point: int
+    zero_point: int | Output
     scale: float
 
 
@@ -37,27 +38,35 @@ def quantized(value: Output) -> Quantized | None:
     """
     if not multiplies_int8_exactly():
         return None
-    zero_point, scale, node = 0.0, 1.0, value.node
+    zero_point: int | Output | None = 0
+    scale, node = 1.0, value.node
     if type(node) is ops.Multiply:
         number = single_number(node.input_value(1))
         if number is None:
             return None
         scale, node = number, node.input_value(0).node
     if type(node) is ops.Subtract:
-        number = single_number(node.input_value(1))
-        if number is None or not number.is_integer():
-            return None
-        zero_point, node = number, node.input_value(0).node
-    if not is_dequantizing(node) or not abs(zero_point) <= 255 or not 0 < scale < np.inf:
+        zero_point, node = _zero_point(node.input_value(1)), node.input_value(0).node
+    if zero_point is None or not is_dequantizing(node) or not 0 < scale < np.inf:
         return None
     integers = node.input_value(0)
-    return Quantized(integers, int(zero_point), scale) if integers.partial_shape == value.partial_shape else None
+    return Quantized(integers, zero_point, scale) if integers.partial_shape == value.partial_shape else None
 
 
-def dequantize(integers: Output, zero_point: int, scale: float) -> Node:
+def _zero_point(value: Output) -> int | Output | None:
+    """Return the one integer that a value of f32 is: a number, or the 8-bit integer that it is converted from."""
+    number = single_number(value)
+    if number is not None:
+        return int(number) if number.is_integer() and abs(number) <= 255 else None
+    return value.node.input_value(0) if is_dequantizing(value.node) and is_single(value) else None
+
+
+def dequantize(integers: Output, zero_point: int | Output, scale: float) -> Node:
     """Return the real numbers that ``quantized`` describes."""
     real: Node = ops.Convert(integers, Type.f32)
-    if zero_point:
+    if isinstance(zero_point, Output):
+        real = ops.Subtract(real, ops.Convert(zero_point, Type.f32))
+    elif zero_point:
         real = ops.Subtract(real, np.float32(zero_point))
     return ops.Multiply(real, np.float32(scale))
 
@@ -124,8 +133,7 @@ def is_quantizing(node: Node) -> bool:
         return False
     source = clamp.input_value(0).node
     while type(source) in (ops.Add, ops.Subtract):
-        number = single_number(source.input_value(1))
-        if number is None or not number.is_integer():
+        if _zero_point(source.input_value(1)) is None:
             return False
         source = source.input_value(0).node
     return type(source) is ops.Round
@@ -172,15 +180,15 @@ def _sum_in_floats(value: Output) -> Output | None:
 
 
 def _operand_in_floats(value: Output) -> Output | None:
-    """Return 8-bit integers, or constants, minus a constant zero point as f32 instead of i32."""
+    """Return 8-bit integers, or constants, minus a zero point as f32 instead of i32."""
     node, array = value.node, constant_array(value)
     if array is not None:
         return Constant(array.astype(np.float32)).output(0) if np.abs(array).max(initial=0) <= 255 else None
     if type(node) is ops.Subtract:
-        zero_point, number = constant_array(node.input_value(1)), _operand_in_floats(node.input_value(0))
-        if zero_point is None or number is None:
+        number, zero_point = map(_operand_in_floats, node.input_values())
+        if zero_point is None or number is None or not (is_constant(zero_point) or is_single(zero_point)):
             return None
-        return _like(ops.Subtract(number, zero_point.astype(np.float32)), node)
+        return _like(ops.Subtract(number, zero_point), node)
     if type(node) is not ops.Convert or node.get_input_element_type(0) not in _RANGES:
         return None
     return _like(ops.Convert(node.input_value(0), Type.f32), node)
@@ -189,6 +197,11 @@ def _operand_in_floats(value: Output) -> Output | None:
 def _like(made: Node, origin: Node) -> Output:
     copy_rt_info([origin], made)
     return made.output(0)
+
+
+def is_single(value: Output) -> bool:
+    """Return whether a value is known to have one element."""
+    return value.partial_shape.is_static and math.prod(value.shape) == 1
 
 
 def single_number(value: Output) -> float | None:

@@ -182,3 +182,60 @@ def test_model_in_qdq_format(tmp_path):
     found = CORE.compile_model(CORE.read_model(path), "ONEDNN")(array)[0]
     assert np.abs(found - expected).max() <= 0.05
     assert np.abs(found - expected).mean() <= 0.002
+
+
+def dynamically_quantized_model(path):
+    """Write a convolution, a product and what each needs, as ONNX Runtime's ``quantize_dynamic`` does."""
+    constants = {
+        "w0": rng.integers(-63, 64, (8, 4, 3, 3)).astype(np.int8),
+        "w1": rng.integers(64, 192, (200, 6)).astype(np.uint8),
+        "w1_zero": np.uint8(128), "w0_scale": np.float32(0.01), "w1_scale": np.float32(0.02),
+        "rows": np.array([2, 200], np.int64),
+    }  # fmt: skip
+
+    def product(kind, name, index, *zeros):
+        return [
+            helper.make_node("DynamicQuantizeLinear", [name], [f"{name}_q", f"{name}_s", f"{name}_z"]),
+            helper.make_node(kind, [f"{name}_q", f"w{index}", f"{name}_z", *zeros], [f"i{index}"]),
+            helper.make_node("Cast", [f"i{index}"], [f"c{index}"], to=TensorProto.FLOAT),
+            helper.make_node("Mul", [f"{name}_s", f"w{index}_scale"], [f"s{index}"]),
+            helper.make_node("Mul", [f"c{index}", f"s{index}"], [f"p{index}"]),
+        ]
+
+    nodes = [
+        *product("ConvInteger", "x", 0), helper.make_node("Relu", ["p0"], ["a"]),
+        helper.make_node("Reshape", ["a", "rows"], ["flat"]), *product("MatMulInteger", "flat", 1, "w1_zero"),
+        helper.make_node("Identity", ["p1"], ["y"]),
+    ]  # fmt: skip
+    ports = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 7, 12])]
+    ports.append(helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 6]))
+    tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()]
+    graph = helper.make_graph(nodes, "dynamic", ports[:1], ports[1:], tensors)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+
+
+def test_dynamic_quantization(tmp_path):
+    """The scale and the zero point depend on the data; all of it runs on ONEDNN, also for data that are all 0."""
+    path = tmp_path / "dynamic.onnx"
+    dynamically_quantized_model(path)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    compiled = CORE.compile_model(CORE.read_model(path), "ONEDNN")
+    if multiplies_int8_exactly():
+        names = [str(name.value) for name in implementations(compiled)]
+        assert sum("vnni" in name or "int8" in name or "amx" in name for name in names) == 2, names
+    normal = rng.standard_normal((1, 4, 7, 12)).astype(np.float32)
+    for array in (normal, normal + 3, -np.abs(normal), normal * 0, normal * 1e-3):
+        (expected,) = session.run(None, {"x": array})
+        np.testing.assert_allclose(compiled(array)[0], expected, rtol=1e-5, atol=1e-6)
+    assert np.isnan(compiled(np.where(normal > 2, np.nan, normal))[0]).all()
+
+
+def test_replacement_of_zeros():
+    """A Select by Equal to 0 is arithmetic."""
+    x = Parameter(Type.f32, [10])
+    model = Model(ops.Select(ops.Equal(x, np.float32(0)), np.float32(1), x), [x])
+    assert set(CORE.query_model(model, "ONEDNN").values()) == {"ONEDNN"}
+    least = np.finfo(np.float32).smallest_subnormal
+    array = np.array([0, -0.0, 1, -2, least, -least, 3e38, np.inf, -np.inf, np.nan], np.float32)
+    expected = np.where(array == 0, np.float32(1), array)
+    np.testing.assert_array_equal(CORE.compile_model(model, "ONEDNN")(array)[0], expected)

@@ -16,7 +16,7 @@ from hetero.frontend.numerics.quantization import (
 from hetero.frontend.onnx.node_context import OnnxNodeContext, rows, translator
 from hetero.frontend.onnx.translators.convolution import convolve
 from hetero.frontend.translation.translators import OptionalInput, Row, Translation
-from hetero.frontend.translation.values import convert_to, int64, per_channel, rank_of, scalar_like
+from hetero.frontend.translation.values import convert_to, int64, per_channel, rank_of, reshape, scalar_like
 from hetero.graph import Output
 from hetero.system.errors import FrontendError
 
@@ -135,9 +135,10 @@ def quantize_dynamically(value: Output) -> tuple[Output, Output, Output]:
 
     If all elements are 0, the scale is 1, as in ONNX Runtime.
     """
-    flat, zero = ops.Reshape(value, int64([-1]), False), scalar_like(value, 0)
-    high = ops.Maximum(ops.ReduceMax(flat, int64([0]), False), zero)
-    low = ops.Minimum(ops.ReduceMin(flat, int64([0]), False), zero)
+    elements = value if value.partial_shape.has_rank else reshape(value, [-1])
+    zero, axes = scalar_like(value, 0), int64([*range(rank_of(elements))])
+    high = ops.Maximum(ops.ReduceMax(elements, axes, False), zero)
+    low = ops.Minimum(ops.ReduceMin(elements, axes, False), zero)
     step = ops.Divide(ops.Subtract(high, low), scalar_like(value, 255))
     scale = ops.Select(ops.Equal(step, zero), scalar_like(value, 1), step).output(0)
     zero_point = quantize(ops.Negative(low).output(0), scale, None, Type.u8)

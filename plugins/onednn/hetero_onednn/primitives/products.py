@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Output, constant_array, is_constant
+from hetero.graph import Node, Output, constant_array, is_constant
 from hetero_onednn.library.api import FORWARD_INFERENCE, Algorithm, Argument, DataType, OneDnnError, dims
 from hetero_onednn.library.primitive import (
     ELEMENT_SIZES,
@@ -40,17 +40,20 @@ class Int8Operands:
 
     def describe(self, attributes: Attributes, weights_mask: int) -> None:
         """Set the attributes; ``weights_mask`` has the axes of the weights along which their scales are."""
-        attributes.set_quantization(weights_mask, bool(self.data.zero_point))
+        attributes.set_quantization(weights_mask, self.data.zero_point != 0)
 
-    def arguments(self, lowering: Lowering) -> Mapping[int, Value]:
-        """Return the arguments with scales and zero points."""
+    def arguments(self, lowering: Lowering, reader: Node) -> Mapping[int, Value]:
+        """Return the arguments with scales and zero points, for a node that reads them."""
         values: dict[int, Value] = {
             Argument.scales | Argument.src: lowering.constant(np.array([self.data.scale], np.float32)),
             Argument.scales | Argument.weights: lowering.constant(self.scales),
         }
-        if self.data.zero_point:
-            number = np.array([self.data.zero_point], np.int32)
-            values[Argument.zero_points | Argument.src] = lowering.constant(number, plain([1], DataType.s32))
+        argument, zero_point = Argument.zero_points | Argument.src, self.data.zero_point
+        number = plain([1], DataType.s32)
+        if isinstance(zero_point, Output):
+            values[argument] = lowering.as_single(zero_point, number, reader)
+        elif zero_point:
+            values[argument] = lowering.constant(np.array([zero_point], np.int32), number)
         return values
 
 
@@ -179,7 +182,7 @@ def _lower(
             values[Argument.weights] = lowering.as_seen(filters, seen, descriptor.weights, node)
         else:
             values[Argument.weights] = lowering.constant(int8.weights, seen, descriptor.weights)
-            values.update(int8.arguments(lowering))
+            values.update(int8.arguments(lowering, node))
         return values if bias is None else values | {Argument.bias: lowering.constant(bias)}
 
     value = lowering.emit(operation, post_ops, describe_it, arguments)
@@ -250,7 +253,7 @@ def matmul(lowering: Lowering, operation: PrimitiveOperation) -> None:
             else lowering.constant(int8.weights, second, descriptor.weights),
         }
         if int8 is not None:
-            values.update(int8.arguments(lowering))
+            values.update(int8.arguments(lowering, operation.node))
         return values if bias is None else values | {Argument.bias: lowering.constant(bias)}
 
     value = lowering.emit(operation, post_ops, describe_it, arguments)
