@@ -38,6 +38,8 @@ _INTEGERS: Mapping[str, Values] = {
     "beyond i32": lambda limits: [2**31, 2**33 + 1, -(2**40) - 3],
     "beyond f64": lambda limits: [2**53 + 1, 2**62 + 1, -(2**60) - 1],
 }
+# Elements that all elements of the first input are.
+_ALL_EQUAL: Mapping[str, float] = {"only NaN": np.nan, "only infinity": np.inf, "only negative infinity": -np.inf}
 _SHAPES = ("scalar", "rank 1", "rank 6", "axes of length 1", "empty", "large")
 # Shapes of the inputs of element-wise operations.
 _ANY_SHAPE = {
@@ -96,6 +98,13 @@ def _elements_of(operation: OperationCase, kind: Type) -> Iterator[Cell]:
         else:
             arrays = [_sprinkled(a, numbers, seed) for seed, a in enumerate(operation.arrays(kind))]
             yield Cell(operation, kind, name, tuple(arrays))
+    if kind in FLOATS and not operation.is_elementwise:
+        for name, number in _ALL_EQUAL.items():
+            if reason := _why_not(operation, kind, name, [number]):
+                yield Cell(operation, kind, name, reason=reason)
+            else:
+                first, *others = operation.arrays(kind)
+                yield Cell(operation, kind, name, (np.full_like(first, number), *others))
 
 
 def _why_not(operation: OperationCase, kind: Type, name: str, numbers: Sequence[float]) -> str:
@@ -107,8 +116,10 @@ def _why_not(operation: OperationCase, kind: Type, name: str, numbers: Sequence[
     is_sum = operation.name.partition(" of ")[0] in _SUMS
     if name == "largest" and is_sum:
         return "sums of the largest values overflow, in an order that is not defined"
-    if name in ("NaN", "infinities") and operation.name == "Interpolate":
+    if operation.name == "Interpolate" and not np.isfinite(numbers).all():
         return "whether a neighbor with a weight of 0 counts is not defined"
+    if operation.name == "MaxPool" and name == "only negative infinity":
+        return "the maximum begins with the lowest finite number, as in OpenVINO"
     if name in ("beyond f64", "extremes") and operation.name.startswith(("ReduceL2", "ReduceMean")):
         return "the formula is not exact there"
     return ""

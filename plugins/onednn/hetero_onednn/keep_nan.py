@@ -27,6 +27,10 @@ class NanFlag(ops.Unary):
     """1 for NaN, else 0."""
 
 
+class InfinityFlag(ops.Unary):
+    """1 for infinity, else 0."""
+
+
 class Finite(ops.Unary):
     """A value that each inference checks: if it is not finite, the program that keeps NaN runs instead."""
 
@@ -114,6 +118,7 @@ def _with_nan(node: Any, sources: Sequence[Output]) -> Node:
             flag = node.clone_with_new_inputs([flag]).output(0)
         elif type(node) in _REDUCTIONS:
             flag = ops.ReduceMax(flag, node.input_value(1), node.keep_dims).output(0)
+            result = _with_infinity(node, source, result)
         elif type(node) in _SOFTMAX:
             flag = ops.ReduceMax(flag, np.array([node.axis], np.int64), True).output(0)
             largest = ops.ReduceMax(source, np.array([node.axis], np.int64), True)
@@ -122,6 +127,18 @@ def _with_nan(node: Any, sources: Sequence[Output]) -> Node:
         # The square root of -1 is NaN.
         result = ops.Add(result, ops.Sqrt(ops.Negative(flag))).output(0)
     return result.node
+
+
+def _with_infinity(node: Any, data: Output, result: Output) -> Output:
+    """Return an extremum that is infinite if all elements are; oneDNN begins with the largest finite number."""
+    is_max = type(node) is ops.ReduceMax
+    flags = InfinityFlag(ops.Negative(data) if is_max else data)
+    are_all = ops.ReduceMin(flags, node.input_value(1), node.keep_dims)
+    # -Inf if all are, else -0, which keeps the sign of zeros.
+    added = ops.Divide(ops.Negative(are_all), ops.Subtract(np.float32(1), are_all))
+    largest = result if is_max else ops.Negative(result)
+    infinite = ops.Add(largest, added)
+    return (infinite if is_max else ops.Negative(infinite)).output(0)
 
 
 def _replace(node: Node, made: Node) -> None:

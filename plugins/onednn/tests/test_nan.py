@@ -108,6 +108,19 @@ def test_reductions(name, special, axes):
 
 
 @quiet
+@pytest.mark.parametrize("axes", [(1,), (0, 2), (2,), (0, 1, 2)], ids=str)
+@pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf, 0.0, -0.0])
+@pytest.mark.parametrize("name", ["ReduceMax", "ReduceMin"])
+def test_extrema_of_equal_elements(name, special, axes):
+    """Of an attention mask that excludes a whole row, the maximum is -Inf."""
+    array = numbers(4, 6, 5)
+    array[1:3, :, 2:4] = special
+    array[:, 2] = special
+    found = run(lambda x: getattr(ops, name)(x, np.array(axes, np.int64), True), array)
+    expected = getattr(array, name[-3:].lower())(axes, keepdims=True)
+    np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("kind", [ops.Softmax, ops.LogSoftmax])

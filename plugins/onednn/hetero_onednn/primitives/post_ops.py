@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, constant_array
-from hetero_onednn.keep_nan import KeepingRelu, NanFlag
+from hetero.graph import Constant, Node, constant_array
+from hetero_onednn.keep_nan import InfinityFlag, KeepingRelu, NanFlag
 from hetero_onednn.library.api import Binary, Eltwise
 from hetero_onednn.library.primitive import BinaryOp, EltwiseOp, PostOp, PReluOp
 from hetero_onednn.lowering import PrimitiveOperation
@@ -91,6 +91,7 @@ def _keeping_relu(node: KeepingRelu) -> list[PostOp]:
 
 
 _LARGEST = float(np.finfo(np.float32).max)
+_INFINITY = Constant(np.array(np.inf, np.float32)).output(0)
 
 
 def _selu(node: ops.Selu) -> list[PostOp] | None:
@@ -108,6 +109,7 @@ _WITH_PARAMETERS: dict[type[Node], Callable[[Any], list[PostOp] | None]] = {
     ops.Elu: lambda node: [EltwiseOp(Eltwise.elu, node.alpha)],
     ops.Gelu: lambda node: [EltwiseOp(Eltwise.gelu_tanh if node.approximation_mode == "tanh" else Eltwise.gelu_erf)],
     ops.HardSigmoid: _hard_sigmoid,
+    InfinityFlag: lambda node: [BinaryOp(Binary.eq, _INFINITY)],
     KeepingRelu: _keeping_relu,
     NanFlag: lambda node: [BinaryOp(Binary.ne, node.input_value(0))],
     ops.Power: _power,

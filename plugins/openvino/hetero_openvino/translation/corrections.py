@@ -160,18 +160,13 @@ def _finite(node: Node, made: openvino.Node) -> Values:
 
 
 def _reduced_extremum(node: Node, made: openvino.Node) -> Values:
-    """Return the extremum, NaN if there is a NaN.
-
-    OpenVINO's extremum of infinities is finite; masked attention compares it with infinity.
-    """
+    """Return the extremum, NaN if there is a NaN, and infinite if all elements are: OpenVINO's is finite then."""
     assert isinstance(node, (ops.ReduceMax, ops.ReduceMin))
     data, axes = made.input_values()
     keep = node.keep_dims
-    result = made.output(0)
-    if any(isinstance(reader.node, ops.Equal) for reader in node.output(0).get_target_inputs()):
-        infinity = scalar(-np.inf if isinstance(node, ops.ReduceMax) else np.inf, data)
-        all_infinite = make("ReduceMin", _flags(make("Equal", data, infinity)), axes, keep_dims=keep)
-        result = make("Select", _is_set(all_infinite), infinity, result)
+    infinity = scalar(-np.inf if isinstance(node, ops.ReduceMax) else np.inf, data)
+    all_infinite = make("ReduceMin", _flags(make("Equal", data, infinity)), axes, keep_dims=keep)
+    result = make("Select", _is_set(all_infinite), infinity, made.output(0))
     any_nan = make("ReduceMax", _flags(make("NotEqual", data, data)), axes, keep_dims=keep)
     return [make("Select", _is_set(any_nan), scalar(np.nan, data), result)]
 
