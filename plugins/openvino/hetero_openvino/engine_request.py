@@ -58,12 +58,16 @@ class EngineRequest:
         """Run OpenVINO, and return all its outputs. Raises RuntimeError."""
         return list(self._infer({}, share_outputs=True, decode_strings=False).values())
 
+    def is_within_bounds(self, results: Sequence[np.ndarray]) -> bool:
+        """Return whether the numbers that the model checks were as small as it needs."""
+        return self._bounds is None or bool(results[self._bounds].all())
+
     def write_outputs(self, results: Sequence[np.ndarray], inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Copy the outputs that OpenVINO computed in other memory to their tensors.
 
         Raises UnsupportedValueError if integers had more bits than OpenVINO computes with.
         """
-        if self._bounds is not None and not results[self._bounds].all():
+        if not self.is_within_bounds(results):
             raise UnsupportedValueError(
                 "integers in the model are out of the range in which OpenVINO is right; "
                 "HETERO with a further device, such as HETERO:OPENVINO.CPU,TEMPLATE, computes them there"
