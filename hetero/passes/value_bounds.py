@@ -58,10 +58,15 @@ _LEAST_DIVISOR = 1e-36
 Derive = Callable[[np.ndarray, Callable[[np.ndarray], Any]], Any]
 
 
+def _apply(array: np.ndarray, function: Callable[[np.ndarray], Any]) -> Any:
+    """Return what a function computes from a constant's array, without keeping it."""
+    return function(array)
+
+
 def value_bounds(
     model: Model,
     largest_input: float,
-    derive: Derive = lambda array, function: function(array),
+    derive: Derive = _apply,
     *,
     limit: float = math.inf,
     is_trained: bool = False,
@@ -91,7 +96,7 @@ class ValueBounds:
     """The bounds of values so far, as ``value_bounds`` returns them."""
 
     def __init__(
-        self, largest_input: float, derive: Derive, *, limit: float = math.inf, is_trained: bool = False
+        self, largest_input: float, derive: Derive = _apply, *, limit: float = math.inf, is_trained: bool = False
     ) -> None:
         self._largest_input, self.derive, self._limit, self._is_trained = largest_input, derive, limit, is_trained
         self.largest: dict[Output, float] = {}

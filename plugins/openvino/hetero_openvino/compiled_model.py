@@ -40,7 +40,7 @@ class OpenVinoCompiledModel(CompiledModel):
         compile_exact: Compile | None = None,
         exposed: Sequence[VariablePorts] = (),
     ) -> None:
-        """``compile_exact``: for inputs that are not ordinary; None if ``engine`` keeps NaN.
+        """``compile_exact``: for numbers that are not ordinary; None if ``engine`` keeps NaN.
 
         ``exposed``: the variables that are ports of OpenVINO's model, which the sections of an imported one have.
         """
@@ -54,6 +54,8 @@ class OpenVinoCompiledModel(CompiledModel):
         super().__init__(prepared)
         self.engine = engine
         self._compile_exact, self._exact = compile_exact, engine if compile_exact is None else None
+        #: Whether another engine than ``engine`` keeps NaN.
+        self.has_exact_engine = compile_exact is not None
         self._lock = threading.Lock()
         #: The inputs that decide which engine runs.
         self.deciding_inputs = [

@@ -58,12 +58,16 @@ class EngineRequest:
         """Run OpenVINO, and return all its outputs. Raises RuntimeError."""
         return list(self._infer({}, share_outputs=True, decode_strings=False).values())
 
+    def is_within_bounds(self, results: Sequence[np.ndarray]) -> bool:
+        """Return whether the numbers that the model checks were as small as it needs."""
+        return self._bounds is None or bool(results[self._bounds].all())
+
     def write_outputs(self, results: Sequence[np.ndarray], inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Copy the outputs that OpenVINO computed in other memory to their tensors.
 
         Raises UnsupportedValueError if integers had more bits than OpenVINO computes with.
         """
-        if self._bounds is not None and not results[self._bounds].all():
+        if not self.is_within_bounds(results):
             raise UnsupportedValueError(
                 "integers in the model are out of the range in which OpenVINO is right; "
                 "HETERO with a further device, such as HETERO:OPENVINO.CPU,TEMPLATE, computes them there"
@@ -96,19 +100,22 @@ class _BoundPort:
 
     def read_from(self, tensor: Tensor) -> None:
         array = tensor.array
-        if not array.flags.c_contiguous:
-            array = np.ascontiguousarray(array)
-        self._set(array, tensor)
+        if not self._is_bound(array):
+            self._set(array if array.flags.c_contiguous else np.ascontiguousarray(array), tensor)
 
     def write_to(self, tensor: Tensor) -> None:
-        tensor.set_shape(self._shape)
         array = tensor.array
-        self.copy = None
-        if not array.flags.c_contiguous:
-            array = self.copy = np.empty(array.shape, array.dtype)
-        self._set(array, tensor)
+        if array.shape != self._shape:
+            tensor.set_shape(self._shape)
+            array = tensor.array
+        if not self._is_bound(array):
+            self.copy = None if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
+            self._set(array if self.copy is None else self.copy, tensor)
+
+    def _is_bound(self, array: np.ndarray) -> bool:
+        """Return whether the memory of an array is bound, and contiguous therefore."""
+        return array is self._bound and array.shape == self._bound_shape
 
     def _set(self, array: np.ndarray, tensor: Tensor) -> None:
-        if array is not self._bound or array.shape != self._bound_shape:
-            self._bind(bound_tensor(array, cast(Type, tensor.element_type)))
-            self._bound, self._bound_shape = array, array.shape
+        self._bind(bound_tensor(array, cast(Type, tensor.element_type)))
+        self._bound, self._bound_shape = array, array.shape

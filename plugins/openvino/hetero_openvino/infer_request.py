@@ -1,9 +1,11 @@
-"""The infer request: OpenVINO's of the fast model, or of the exact one for inputs that need it."""
+"""The infer request: OpenVINO's of the fast model, or of the exact one for inputs and other values that need it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import openvino
 
 from hetero.core.tensor import Tensor
@@ -41,20 +43,32 @@ class OpenVinoInferRequest(SyncInferRequest):
         compiled, inputs, outputs = self.compiled_model, self.input_tensors(), self.output_tensors()
         for index in compiled.wide_inputs:
             _check_integers(inputs[index], index)
-        are_ordinary = (is_ordinary(inputs[index].array, LARGEST_INPUT) for index in compiled.deciding_inputs)
-        self._running = running = self._fast if all(are_ordinary) else self._exact_request()
-        variables = (tensor for state in self._exposed for tensor in (state.contents, state.is_set))
+        running = self._fast
+        for index in compiled.deciding_inputs:
+            if not is_ordinary(inputs[index].array, LARGEST_INPUT):
+                running = self._exact_request()
+                break
+        results = self._run(running, inputs, outputs)
+        if running is self._fast and compiled.has_exact_engine and not running.is_within_bounds(results):
+            self.check_cancelled()
+            running = self._exact_request()
+            results = self._run(running, inputs, outputs)
+        running.write_outputs(results, inputs, outputs)
+        if self._exposed:
+            assigned = iter(results[len(compiled.outputs) :])
+            for state in self._exposed:
+                if state.may_be_assigned:
+                    state.assign(next(assigned), next(assigned))
+
+    def _run(self, running: EngineRequest, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> list[np.ndarray]:
+        self._running = running
+        variables = [tensor for state in self._exposed for tensor in (state.contents, state.is_set)]
         running.bind((*inputs, *variables), outputs)
         try:
-            results = running.infer()
+            return running.infer()
         except RuntimeError as error:
             self.check_cancelled()
             raise RuntimeError(message_of(error)) from error
-        running.write_outputs(results, inputs, outputs)
-        assigned = iter(results[len(compiled.outputs) :])
-        for state in self._exposed:
-            if state.may_be_assigned:
-                state.assign(next(assigned), next(assigned))
 
     def _exact_request(self) -> EngineRequest:
         if self._exact is None:

@@ -123,18 +123,19 @@ class OpenVinoPlugin(Plugin):
         options = to_openvino(prepared.properties.explicit())
         where = f"{full_name(self.name, prepared.device.id)} cannot compile '{prepared.friendly_name}'"
 
-        def make(finite: Collection[Output] = ()) -> openvino.CompiledModel:
+        def make(*finite: Collection[Output]) -> openvino.CompiledModel:
             try:
-                return self.core.compile_model(translate(model, finite), prepared.device.id, options)
+                return self.core.compile_model(translate(model, *finite), prepared.device.id, options)
             except (Untranslatable, RuntimeError) as error:
                 raise DeviceError(f"{where}: {message_of(error)}") from error
 
         model, ports = expose_variables(keep_initial_values(prepared.model))
         finite = finite_values(model)
-        engine = make(finite)
-        if finite and engine.get_property(props.hint.inference_precision) == openvino.Type.f16:
-            engine, finite = make(), frozenset()  # sums of ordinary numbers may be infinite
-        return OpenVinoCompiledModel(prepared, engine, make if finite else None, ports)
+        engine = make(*finite)
+        is_exact = not finite.values
+        if not is_exact and engine.get_property(props.hint.inference_precision) == openvino.Type.f16:
+            engine, is_exact = make(), True  # sums of ordinary numbers may be infinite
+        return OpenVinoCompiledModel(prepared, engine, None if is_exact else make, ports)
 
     def import_model(
         self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None

@@ -200,6 +200,20 @@ def test_an_imported_model_checks_too():
         request.infer([np.float32([7, 2**31])])
 
 
+def test_beside_real_numbers_that_are_checked():
+    """A model that keeps NaN runs instead of one that found either out of bounds, and refuses such integers."""
+    x = Parameter(Type.f32, [2])
+    quotient = ops.Relu(ops.MatMul(ops.Divide(x, x), np.ones((2, 2), np.float32), False, False))
+    compiled = CORE.compile_model(Model([quotient, ops.Convert(ops.Multiply(x, np.float32(1e6)), Type.i64)], [x]), CPU)
+    for array, expected in (([2, 3], [2, 2]), ([0, 3], [np.nan, np.nan]), ([2, 3], [2, 2])):
+        real, integer = compiled(np.float32(array)).values()
+        np.testing.assert_array_equal(real, expected)
+        np.testing.assert_array_equal(integer, np.int64(array) * 10**6)
+    for array in ([2, 3000], [0, 3000]):
+        with pytest.raises(UnsupportedValueError, match=REFUSED):
+            compiled(np.float32(array))
+
+
 CONDITIONS = {
     "of the numbers": lambda a, b, real: ops.Less(a, b),
     "of reals": lambda a, b, real: ops.Less(real, np.float32(0)),

@@ -144,7 +144,9 @@ def test_large_weights_behind_each_other(last):
 def compilations(monkeypatch):
     made = []
     original = plugin.translate
-    monkeypatch.setattr(plugin, "translate", lambda model, finite: made.append(bool(finite)) or original(model, finite))
+    monkeypatch.setattr(
+        plugin, "translate", lambda model, *finite: made.append(any(finite)) or original(model, *finite)
+    )
     return made
 
 
@@ -168,6 +170,98 @@ def test_one_model_is_enough_if_the_other_one_is_the_same(compilations, build):
     x = Parameter(Type.f32, [4])
     compiled = Core().compile_model(Model([build(x)], [x]), CPU)
     assert np.isnan(compiled(np.float32([1, 2, 3, np.nan]))[0][3])
+    assert compilations == [False]
+
+
+def guarded_quotient(x: Parameter) -> ops.Select:
+    """Return 1 / x, and 0 for 1 / 0, as TensorFlow's DivNoNan."""
+    return ops.Select(ops.Equal(x, np.float32(0)), np.float32(0), ops.Divide(np.float32(1), x))
+
+
+# Operations that may give NaN or infinity, their formulas, a divisor or data with only usual results, and others.
+PARTIAL = {
+    "Divide": (lambda x: ops.Divide(x, x), lambda x: x / x, 1, (0,)),
+    "large quotient": (lambda x: ops.Divide(np.float32(1), x), lambda x: 1 / x, 1, (0, 1e-35)),
+    "Log": (ops.Log, np.log, 1, (0, -1)),
+    "Sqrt": (ops.Sqrt, np.sqrt, 1, (-1,)),
+    "Select": (guarded_quotient, lambda x: np.where(x == 0, 0, 1 / x), 0, (1e-35,)),
+}
+
+
+def relu_of_partial(name: str, shape: list[int]) -> Model:
+    x = Parameter(Type.f32, shape)
+    node = ops.MatMul(PARTIAL[name][0](x), WEIGHTS, False, False, name="product")
+    return Model([ops.Relu(node, name="relu")], [x])
+
+
+@quiet
+@pytest.mark.parametrize("shape", [[2, 4], [-1, -1]], ids=["static", "dynamic"])
+@pytest.mark.parametrize("name", PARTIAL)
+def test_values_that_each_inference_checks(compilations, name, shape):
+    _, formula, usual, unusual = PARTIAL[name]
+    compiled = Core().compile_model(relu_of_partial(name, shape), CPU)
+    for index, number in enumerate((usual, *unusual, usual)):
+        array = np.float32([[2, 3, 4, 5], [6, 7, 8, number]])
+        expected = np.maximum(formula(array) @ WEIGHTS, 0)
+        np.testing.assert_allclose(compiled(array)[0], expected, 1e-4, 1e-5, err_msg=f"{number}")
+        assert compilations == [True, False][: index + 1]
+
+
+@quiet
+@pytest.mark.parametrize("name", PARTIAL)
+def test_imported_models_check_values(name):
+    _, formula, usual, unusual = PARTIAL[name]
+    imported = CORE.import_model(exported(CORE.compile_model(relu_of_partial(name, [2, 4]), CPU)), CPU)
+    for number in (usual, *unusual, usual):
+        array = np.float32([[2, 3, 4, 5], [6, 7, 8, number]])
+        expected = np.maximum(formula(array) @ WEIGHTS, 0)
+        np.testing.assert_allclose(imported(array)[0], expected, 1e-4, 1e-5, err_msg=f"{number}")
+
+
+@pytest.mark.parametrize("name", PARTIAL)
+def test_relu_is_fused_behind_a_value_that_is_checked(name):
+    compiled = CORE.compile_model(relu_of_partial(name, [2, 4]), CPU)
+    layers = [str(node.rt_info.get("originalLayersNames")) for node in compiled.get_runtime_model().get_ordered_ops()]
+    assert any("product" in names and "relu" in names for names in layers)
+
+
+@quiet
+def test_values_of_integer_inputs_are_checked():
+    x = Parameter(Type.i32, [1, 4])
+    real = ops.Convert(x, "f32")
+    compiled = CORE.compile_model(
+        Model([ops.Relu(ops.MatMul(ops.Divide(real, real), WEIGHTS, False, False))], [x]), CPU
+    )
+    for number in (1, 0, 1):
+        array = np.int32([[2, 3, number, 4]])
+        np.testing.assert_allclose(compiled(array)[0], np.maximum((array / array) @ WEIGHTS, 0), 1e-5)
+
+
+@quiet
+@pytest.mark.parametrize("shape", [[], [1], [-1]], ids=["scalar", "vector", "dynamic"])
+def test_scalars_and_vectors_are_checked(compilations, shape):
+    x, scale = Parameter(Type.f32, [1, 4]), Parameter(Type.f32, shape)
+    scaled = ops.Multiply(x, ops.Divide(np.float32(1), scale))
+    compiled = Core().compile_model(Model([ops.Relu(ops.MatMul(scaled, WEIGHTS, False, False))], [x, scale]), CPU)
+    array = np.float32([[1, 2, 3, 4]])
+    for index, number in enumerate((2, 0, -1e-20, 2)):
+        divisor = np.full([] if shape == [] else [1], number, np.float32)
+        expected = np.maximum(array / divisor @ WEIGHTS, 0)
+        np.testing.assert_allclose(compiled([array, divisor])[0], expected, 1e-4)
+        assert compilations == [True, False][: index + 1]
+
+
+@quiet
+def test_many_values_are_corrected_instead_of_checked(compilations):
+    x = Parameter(Type.f32, [1, 4])
+    parts = [ops.Divide(ops.Add(x, np.float32(i)), ops.Subtract(x, np.float32(i))) for i in range(5)]
+    compiled = Core().compile_model(
+        Model([ops.Relu(ops.MatMul(part, WEIGHTS, False, False)) for part in parts], [x]), CPU
+    )
+    array = np.float32([[7, 3, 8, 9]])
+    results = list(compiled(array).values())
+    for i in range(5):
+        np.testing.assert_allclose(results[i], np.maximum(((array + i) / (array - i)) @ WEIGHTS, 0), 1e-5)
     assert compilations == [False]
 
 

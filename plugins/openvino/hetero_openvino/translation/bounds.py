@@ -1,7 +1,8 @@
-"""Checks in each inference that integers are small enough for OpenVINO, where their intervals do not prove it.
+"""Checks in each inference that numbers are small enough for OpenVINO's model, where that is not proven before.
 
-OpenVINO's model computes in f32, beside an operation, how large its results and what it adds up may be. Bodies have the
-checks as a further result. All of them together are one hidden output of the model.
+OpenVINO's model computes in f32, beside an operation, how large its results and what it adds up may be: integers, and
+the real values that a model without corrections takes for finite. Bodies have the checks as a further result. All of
+them together are one hidden output of the model.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from hetero.core.types import Type
 from hetero.graph import Node
 from hetero.passes.intervals import Interval
 from hetero_openvino.memory import constant
-from hetero_openvino.translation.corrections import make, scalar
+from hetero_openvino.translation.corrections import factory, make, scalar
 from hetero_openvino.translation.scanned_outputs import carry
 
 # The name of the hidden output.
-WITHIN_BOUNDS = "integers are within bounds"
+WITHIN_BOUNDS = "values are within bounds"
+#: The largest norm of a real value that is checked. Its square, which networks compute, is far from the end of f32.
+LARGEST_CHECKED = 1e10
 # The longest sum of numbers of 8 bits that is exact in f32. That of other numbers has an error of less than 1 %.
 LONGEST_SUM = 2**24 // 255
 _MARGIN = 0.99
@@ -43,6 +46,16 @@ def bounds_of(node: Node, made: openvino.Node, interval: Interval) -> list[openv
         return [make("Less", magnitude(node, made), scalar(interval.high, Type.f32))]
     limit = scalar(interval.high * _MARGIN, Type.f32)
     return [make("Less", magnitude(node, made), limit), _is_short(made.input_value(0))]
+
+
+def is_finite(value: openvino.Output) -> openvino.Output:
+    """Return whether the norm of a value is small, which it is not if an element is NaN or infinite."""
+    real, rank = make("Convert", value, destination_type="f32"), value.get_partial_shape().rank
+    if rank.is_dynamic or rank.get_length() == 0:
+        real = make("Reshape", real, _vector(-1), special_zero=False)
+    axes = constant(np.arange(real.get_partial_shape().rank.get_length()), Type.i64).output(0)
+    norm = factory("opset4").create("ReduceL2", [real, axes], {"keep_dims": False}).output(0)
+    return make("Less", norm, scalar(LARGEST_CHECKED, norm))
 
 
 def combined(bounds: Sequence[openvino.Output]) -> openvino.Output:

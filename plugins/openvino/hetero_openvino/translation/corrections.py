@@ -24,7 +24,7 @@ from hetero.ops.reduction import Reduction, TopKV1
 from hetero.passes.intervals import is_integral
 from hetero_openvino.memory import constant
 
-_CONVOLUTIONS = (
+CONVOLUTIONS = (
     ops.Convolution, ops.GroupConvolution, ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData,
 )  # fmt: skip
 Values = list[openvino.Output]
@@ -79,7 +79,7 @@ def corrected_data(node: Node) -> list[Output]:
 
 def is_bf16_convolution(node: Node) -> bool:
     """Return whether OpenVINO may multiply infinities by zeros that it pads filters with, which gives NaN."""
-    return isinstance(node, _CONVOLUTIONS) and node.get_element_type() is Type.bf16
+    return isinstance(node, CONVOLUTIONS) and node.get_element_type() is Type.bf16
 
 
 def _ranged(node: Node, made: openvino.Node) -> Values:

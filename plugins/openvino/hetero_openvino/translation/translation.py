@@ -31,7 +31,14 @@ from hetero.passes.intervals import I32, ITERATIONS, Interval, Intervals, hull, 
 from hetero_openvino.errors import message_of
 from hetero_openvino.memory import constant, hetero_type, openvino_type
 from hetero_openvino.translation import integers
-from hetero_openvino.translation.bounds import WITHIN_BOUNDS, add_to_branch, add_to_loop, bounds_of, combined
+from hetero_openvino.translation.bounds import (
+    WITHIN_BOUNDS,
+    add_to_branch,
+    add_to_loop,
+    bounds_of,
+    combined,
+    is_finite,
+)
 from hetero_openvino.translation.corrections import corrected, factory, is_bf16_convolution, make
 from hetero_openvino.translation.indices import checked, unchecked_reason
 from hetero_openvino.translation.limitations import limitation
@@ -63,12 +70,13 @@ class Translation(NamedTuple):
     refused: dict[Node, str]
 
 
-def translate(model: Model, finite: Collection[Output] = ()) -> openvino.Model:
+def translate(model: Model, finite: Collection[Output] = (), checked: Collection[Output] = ()) -> openvino.Model:
     """Return OpenVINO's model, with parameters and results in the same order, and possibly further results.
 
-    ``finite``: the values that are neither NaN nor infinite in any inference. Raises Untranslatable.
+    ``finite``: the values that are neither NaN nor infinite in any inference, if those in ``checked`` are not, which
+    the model checks. Raises Untranslatable.
     """
-    graph = _Graph(_variables(model), Intervals(), finite=finite)
+    graph = _Graph(_variables(model), Intervals(), finite=finite, checked=checked)
     for node in model.get_ordered_ops():
         graph.add(node)
     return graph.build(model)
@@ -107,11 +115,12 @@ class _Graph:
         same: Mapping[Output, Output] | None = None,
         *,
         finite: Collection[Output] = (),
+        checked: Collection[Output] = (),
         is_body: bool = False,
     ) -> None:
-        """``same``: values that are others too, which stand for them. ``finite``: as in ``translate``."""
+        """``same``: values that are others too, which stand for them. The others: as in ``translate``."""
         self._variables, self._same = variables, same or {}
-        self._finite, self._is_body = finite, is_body
+        self._finite, self._checked, self._is_body = finite, checked, is_body
         self._intervals = intervals
         self._values: dict[Output, openvino.Output] = {}
         self._nodes: list[openvino.Node] = []
@@ -143,6 +152,7 @@ class _Graph:
         # OpenVINO refuses an Assign that others read.
         outputs = [self._values[node.input_value(0)]] if isinstance(node, AssignV3) else made
         self._values.update(zip(node.outputs(), outputs))
+        self.bounds += [is_finite(theirs) for mine, theirs in zip(node.outputs(), outputs) if mine in self._checked]
         self._nodes += {each.friendly_name: each for each in computing}.values()
 
     def build(self, model: Model, *, is_repeated: bool = False) -> openvino.Model:
