@@ -13,6 +13,7 @@ _DECODED = reals(6, 2, 4)
 
 _SPACED = np.array(["abcab hello\n", "  x$y \t", "", "wörld o"])
 
+_KEYS = np.array(["a" * length for length in range(140)] + ["wörld"])
 CASES = [
     Case("GRUBlockCell", [reals(2, 3), reals(2, 4), reals(7, 8), reals(7, 4), reals(8), reals(4)]),
     Case(
@@ -121,10 +122,12 @@ CASES = [
     Case("RegexReplace", [_SPACED, fixed(r"\s+", np.str_), fixed(" ", np.str_)]),
     Case("StringStrip", [_SPACED]),
     *(
-        Case(
-            "StringToHashBucketFast",
-            [np.array(["a" * length for length in range(140)] + ["wörld"])],
-            {"num_buckets": count},
+        Case(name, [_KEYS], {"num_buckets": count, **attributes})
+        for name, attributes in (
+            ("StringToHashBucket", {}),
+            ("StringToHashBucketFast", {}),
+            ("StringToHashBucketStrong", {"key": [0, 0]}),
+            ("StringToHashBucketStrong", {"key": [-123, 2**62 + 5]}),
         )
         for count in (1, 100, 2**40)
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -73,11 +74,14 @@ def _join_segments(strings: Output, segments: Output, count: Output, separator: 
     return ops.StringTensorPack(first, end, symbols)
 
 
+_BUCKETS: dict[str, Any] = {"num_buckets": Attr("num_buckets", dtype=int)}
 rows(
     {
         "StringJoin": Row(_join, separator=Attr("separator", "", str)),
         "StringStrip": Row(ops.RegexReplace, pattern=r"\A\s+|\s+\Z", rewrite=""),
-        "StringToHashBucketFast": Row(ops.StringHashBucket, num_buckets=Attr("num_buckets", dtype=int)),
+        "StringToHashBucket": Row(ops.StringHashBucket, algorithm="murmurhash", **_BUCKETS),
+        "StringToHashBucketFast": Row(ops.StringHashBucket, **_BUCKETS),
+        "StringToHashBucketStrong": Row(ops.StringHashBucket, algorithm="siphash", key=Attr("key"), **_BUCKETS),
         "StringToNumber": Row(ops.Cast, destination_type=Attr("out_type", Type.f32)),
         "UnsortedSegmentJoin": Row(_join_segments, separator=Attr("separator", "", str)),
     }
