@@ -30,6 +30,7 @@ from hetero.ops.random import *
 from hetero.ops.recurrent import *
 from hetero.ops.reduction import *
 from hetero.ops.sequence.ctc import *
+from hetero.ops.sequence.formatting import *
 from hetero.ops.sequence.machine_learning import *
 from hetero.ops.sequence.sequences import *
 from hetero.ops.sequence.strings import *

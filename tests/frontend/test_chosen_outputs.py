@@ -11,8 +11,8 @@ from hetero.system.errors import FrontendError
 from tests.frontend.paddle import test_extensions as paddle
 from tests.frontend.pytorch.test_extensions import with_operator
 from tests.frontend.stored_calls import read_calls
+from tests.frontend.tensorflow.test_damaged_files import CALLING, RECURSIVE, node
 from tests.frontend.tensorflow.test_damaged_files import X as TENSORFLOW_X
-from tests.frontend.tensorflow.test_damaged_files import node
 from tests.frontend.tflite.models import Graph, Op, build, feed, out
 from tests.runtime.test_convert import CASES as TORCH_CASES
 
@@ -41,6 +41,19 @@ def tensorflow_model():
     return (text + node("after", "MyUpdate", "z", "^y")).encode()
 
 
+def tensorflow_function():
+    """The chosen output is in a function, which also trains a variable."""
+    inner = node("y", "Relu", "a") + node("z", "MyGrad", "y:y:0") + node("after", "MyUpdate", "z:z:0", "^y")
+    text = (
+        'library { function { signature { name: "train" input_arg { name: "a" type: DT_FLOAT }'
+        ' output_arg { name: "r" type: DT_FLOAT } control_output: "after" }'
+        f' {inner.replace("node {", "node_def {")} ret {{ key: "r" value: "z:z:0" }}'
+        ' control_ret { key: "after" value: "after" } } }'
+    )
+    step = node("step", "StatefulPartitionedCall", "x", f='func { name: "train" }', Tout="list { type: DT_FLOAT }")
+    return (TENSORFLOW_X + step + node("z", "Relu", "step") + text).encode()
+
+
 def tflite_model():
     data = feed(X)
     relu = Op("RELU", [data], [out(np.float32, (2,), name="y")])
@@ -59,6 +72,7 @@ def torch_call():
 MODELS = {
     "onnx": (onnx_model, "y", X, RELU), "onnx, by node": (onnx_model, "relu", X, RELU),
     "tensorflow": (tensorflow_model, "y:0", X, RELU), "tensorflow, by node": (tensorflow_model, "y", X, RELU),
+    "tensorflow, in a function": (tensorflow_function, "step/y:0", X, RELU),
     "tflite": (tflite_model, "y", X, RELU),
     "pytorch": (torch_model, "sum_1", torch_call(), [torch_call().sum()]),
 }  # fmt: skip
@@ -103,6 +117,13 @@ def test_outputs_of_an_input_model(name):
     assert model.get_outputs()[0].is_equal_data(place) and place.tensor.element_type is hetero.Type.f32
     results = hetero.compile_model(frontend.convert(model), "TEMPLATE")([data]).to_tuple()
     np.testing.assert_allclose(results, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("output", ["call", "call/call:0", "call/call/call"])
+def test_functions_that_call_themselves(output):
+    content = (TENSORFLOW_X + node("call", "PartitionedCall", "x", f=CALLING) + RECURSIVE).encode()
+    with pytest.raises(FrontendError, match="the function 'f' calls itself"):
+        hetero.convert_model(content, output=output)
 
 
 def test_a_name_that_is_not_in_the_file():

@@ -88,6 +88,26 @@ class TensorflowGraph(DecodedGraph):
     def name_of(self, key: Reference | str) -> str:
         return key if isinstance(key, str) else str(key)
 
+    def values_by_name(self) -> dict[str, Reference]:
+        """Return all values by the names of their tensors, and the first ones of nodes by the names of these."""
+        read = (reference for node in self.nodes.values() for reference in node.inputs)
+        references = [*map(Reference, self.nodes), *read, *self.outputs]
+        by_name = {str(reference): reference for reference in references if reference.port >= 0}
+        return by_name | {name: Reference(name) for name in self.nodes}
+
+    def part(
+        self, outputs: Sequence[Reference], control_outputs: Sequence[str], others: Iterable[str]
+    ) -> TensorflowGraph:
+        """Return the graph with these outputs and only the nodes that they, or the ``others``, need."""
+        worklist = [*(reference.node for reference in outputs), *control_outputs, *others]
+        nodes: dict[str, TensorflowNode] = {}
+        while worklist:
+            name = worklist.pop()
+            if name in self.nodes and name not in nodes:
+                node = nodes[name] = self.nodes[name]
+                worklist += [*(reference.node for reference in node.inputs), *node.control_inputs]
+        return replace(self, outputs=list(outputs), nodes=nodes, control_outputs=list(control_outputs))
+
 
 @dataclass
 class TensorflowModel(DecodedModel):
@@ -109,11 +129,7 @@ class TensorflowModel(DecodedModel):
     assets: Mapping[str, Companion] = field(default_factory=dict)
 
     def keys_by_name(self) -> dict[str, Reference]:
-        nodes = self.graph.nodes
-        read = (reference for node in nodes.values() for reference in node.inputs)
-        references = [*map(Reference, nodes), *read, *self.graph.outputs]
-        by_name = {str(reference): reference for reference in references if reference.port >= 0}
-        return by_name | {name: Reference(name) for name in nodes} | dict(zip(self.output_names, self.graph.outputs))
+        return self.graph.values_by_name() | dict(zip(self.output_names, self.graph.outputs))
 
     def set_outputs(self, outputs: Mapping[str, Reference]) -> None:
         """Replace the outputs, and remove the nodes that they do not need.
@@ -124,15 +140,8 @@ class TensorflowModel(DecodedModel):
         graph, references = self.graph, list(outputs.values())
         is_own = all(reference in graph.outputs for reference in references)
         control_outputs = graph.control_outputs if is_own else []
-        worklist = [*(reference.node for reference in references), *control_outputs, *graph.inputs, *self.initializers]
-        nodes: dict[str, TensorflowNode] = {}
-        while worklist:
-            name = worklist.pop()
-            if name in graph.nodes and name not in nodes:
-                node = nodes[name] = graph.nodes[name]
-                worklist += [*(reference.node for reference in node.inputs), *node.control_inputs]
         self.output_names = list(outputs)
-        self.graph = replace(graph, outputs=references, nodes=nodes, control_outputs=control_outputs)
+        self.graph = graph.part(references, control_outputs, [*graph.inputs, *self.initializers])
 
 
 def execution_order(

@@ -29,6 +29,7 @@ class TensorflowFrontEnd(FrontEnd):
         between convolutions the layout is NCHW. Variables that the graph changes keep their contents between
         inferences. Raises FrontendError if the file is damaged or has an unsupported operator.
         """
+        from hetero.frontend.tensorflow.chosen_outputs import choose_outputs
         from hetero.frontend.tensorflow.control_flow.functional import make_functional
         from hetero.frontend.tensorflow.decoding.reader import read
         from hetero.frontend.tensorflow.graph import build_model
@@ -39,7 +40,7 @@ class TensorflowFrontEnd(FrontEnd):
         label, decode = read(source)
         try:
             decoded = decode()
-            decoded.choose_outputs(self.chosen_outputs)
+            choose_outputs(decoded, self.chosen_outputs)
             make_functional(decoded)
             self.transform_decoded(decoded)
             model = build_model(decoded, self.extensions, self.report_progress)

@@ -5,7 +5,7 @@ A Handle is a value that is not a tensor: a resource, which operators pass on an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -155,6 +155,11 @@ class TensorflowNodeContext(NodeContext):
     def graph(self) -> TensorflowGraph:
         """The graph that the operator is in, where its own name is ``node_name``."""
         return self._builder.graph
+
+    @property
+    def functions(self) -> Mapping[str, TensorflowGraph]:
+        """The graphs of the model's functions by name."""
+        return self._builder.context.decoded.functions
 
     @property
     def node_name(self) -> str:

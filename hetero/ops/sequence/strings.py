@@ -138,15 +138,23 @@ class RegexReplace(Op):
 
 
 class StringHashBucket(Op):
-    """FarmHash's Fingerprint64 of the UTF-8 bytes of each string, modulo ``num_buckets``, i64."""
+    """A 64-bit hash of the UTF-8 bytes of each string, modulo ``num_buckets``, i64.
+
+    - ``algorithm``: FarmHash's Fingerprint64, MurmurHash64A with TensorFlow's seed, or SipHash-2-4.
+    - ``key``: two 64-bit words, the key of SipHash.
+    """
 
     input_names = ("data",)
     num_buckets = Attribute(int)
+    algorithm = Attribute(choice("farmhash", "murmurhash", "siphash"), "farmhash")
+    key = Attribute(integers, ())
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), _is_string, "a string")
         if self.num_buckets < 1:
             self.fail(f"num_buckets must be positive, but is {self.num_buckets}")
+        if len(self.key) != (2 if self.algorithm == "siphash" else 0):
+            self.fail(f"key must have two numbers for siphash, none otherwise, but is {list(self.key)}")
         self.set_output_type(0, Type.i64, self.get_input_partial_shape(0))
 
 

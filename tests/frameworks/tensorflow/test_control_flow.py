@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Core
-from hetero.system.errors import FrontendError
+from hetero.system.errors import FrontendError, HeteroError
 from tests.frameworks.tensorflow.agreement import assert_agrees, frozen
 
 tf = pytest.importorskip("tensorflow")
@@ -124,8 +124,57 @@ def pushed_elements(x):
     ]
 
 
+def read_one_by_one(x):
+    """Elements of known and of unknown length, read after each other has been set."""
+    items = tf.TensorArray(tf.float32, 3, element_shape=[None], infer_shape=False, clear_after_read=False)
+    items = items.write(0, x[0, :1]).write(1, x[0, :3]).write(2, x[:, 0])
+    return [items.read(index) for index in range(3)]
+
+
+def read_one_by_one_of_unknown_rank(x):
+    items = tf.TensorArray(tf.float32, 2, infer_shape=False, clear_after_read=False)
+    items = items.write(0, x[:1]).write(1, x[:3])
+    return [items.read(0), items.read(1), items.size()]
+
+
+def read_in_loops(x):
+    """One loop writes i + 1 rows to element i, another one reads the elements."""
+    items = tf.TensorArray(tf.float32, 3, infer_shape=False, clear_after_read=False)
+    items = tf.while_loop(lambda i, _: i < 3, lambda i, items: (i + 1, items.write(i, x[: i + 1])), (0, items))[1]
+    step = lambda i, items, total: (i + 1, items, total * 2 + tf.reduce_sum(items.read(i)))  # noqa: E731
+    total = tf.while_loop(lambda i, *_: i < 3, step, (0, items, 0.0))[2]
+    return [total, items.read(1)]
+
+
+def popped_elements(x):
+    items = tf.raw_ops.EmptyTensorList(element_shape=-1, max_num_elements=-1, element_dtype=tf.float32)
+    found = []
+    for part in (x[:1], x, x[:0], x[:2]):
+        items = tf.raw_ops.TensorListPushBack(input_handle=items, tensor=part)
+    for _ in range(4):
+        items, item = tf.raw_ops.TensorListPopBack(input_handle=items, element_shape=-1, element_dtype=tf.float32)
+        found.append(item)
+    return found
+
+
+def split_into_unequal(x):
+    items = tf.TensorArray(tf.float32, 3, infer_shape=False, clear_after_read=False).split(x, [1, 0, 2])
+    return [items.read(2), items.read(0), items.concat()]
+
+
+def strings_that_are_not_set(x):
+    items = tf.TensorArray(tf.string, 0, dynamic_size=True, element_shape=[None])
+    return items.write(2, tf.strings.as_string(tf.cast(x[0], tf.int32))).stack()
+
+
 @pytest.mark.parametrize("specs", [None, [tf.TensorSpec([None, 4])]], ids=["static", "dynamic"])
-@pytest.mark.parametrize("function", [unequal_array, unequal_array_of_unknown_rank, pushed_elements])
+@pytest.mark.parametrize(
+    "function",
+    [
+        unequal_array, unequal_array_of_unknown_rank, pushed_elements, read_one_by_one, read_one_by_one_of_unknown_rank,
+        read_in_loops, popped_elements, split_into_unequal,
+    ],
+)  # fmt: skip
 def test_lists_of_unequal_elements(function, specs):
     assert_agrees(function, DATA, specs=specs)
 
@@ -135,9 +184,40 @@ def stacked_and_concatenated(x):
     return [items.concat(), items.stack()]
 
 
-def test_lists_that_are_refused():
-    with pytest.raises(FrontendError, match="a list whose elements may have different lengths"):
-        Core().read_model(frozen(stacked_and_concatenated, DATA))
+def stacked_and_unequal(x):
+    return tf.TensorArray(tf.float32, 2, infer_shape=False).write(0, x[:1]).write(1, x[:3]).stack()
+
+
+def pushed_and_unequal(x):
+    items = tf.raw_ops.EmptyTensorList(element_shape=-1, max_num_elements=-1, element_dtype=tf.float32)
+    for part in (x[:1], x[:3]):
+        items = tf.raw_ops.TensorListPushBack(input_handle=items, tensor=part)
+    return tf.raw_ops.TensorListStack(input_handle=items, element_shape=-1, element_dtype=tf.float32)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (stacked_and_concatenated, "a list whose elements may have different lengths"),
+        (stacked_and_unequal, "an item has the shape .3,4., but the elements of the list have .1,4."),
+        (pushed_and_unequal, "an item has the shape .3,4., but the elements of the list have .1,4."),
+    ],
+)
+def test_lists_that_are_refused(function, message):
+    with pytest.raises(FrontendError, match=message):
+        Core().read_model(frozen(function, DATA))
+
+
+@pytest.mark.parametrize("function", [stacked_and_unequal, pushed_and_unequal])
+@pytest.mark.parametrize("spec", [[None, 4], [None, None]])
+def test_unequal_elements_that_are_stacked_fail_when_the_model_runs(function, spec):
+    """As in TensorFlow. Elements that are equal by chance are stacked."""
+    compiled = Core().compile_model(frozen(function, tf.TensorSpec(spec)), "TEMPLATE")
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        function(tf.constant(DATA))
+    with pytest.raises(HeteroError, match="Concat"):
+        compiled([DATA])
+    np.testing.assert_array_equal(compiled([DATA[:1]])[0], function(tf.constant(DATA[:1])))
 
 
 @pytest.mark.parametrize(("start", "limit", "delta"), [(0, 4, 1), (5, -2, -3), (2, 2, 1)])
@@ -156,6 +236,8 @@ def test_for(start, limit, delta):
 
 
 @pytest.mark.parametrize("specs", [None, [tf.TensorSpec([None, None])]], ids=["static", "dynamic"])
-@pytest.mark.parametrize("function", [growing_array, scattered_array, split_array, concatenated_array])
+@pytest.mark.parametrize(
+    "function", [growing_array, scattered_array, split_array, concatenated_array, strings_that_are_not_set]
+)
 def test_lists(function, specs):
     assert_agrees(function, DATA, specs=specs)

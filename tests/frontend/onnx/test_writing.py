@@ -35,7 +35,8 @@ CORE.add_extension(MEDIAPIPE_OPERATORS)
 NOT_WRITTEN = {
     "ONNX has no state": ["Assign", "AssignV3", "ReadValue", "ReadValueV3"],
     "ONNX has no operation on such strings": [
-        "LshProjection", "RegexReplace", "SkipGram", "StringHashBucket", "StringTensorPack", "StringTensorUnpack",
+        "FormatNumber", "LshProjection", "RegexReplace", "SkipGram", "StringFormat", "StringHashBucket",
+        "StringTensorPack", "StringTensorUnpack",
     ],
     "ONNX does not define the numbers": ["Multinomial", "RandomUniform"],
     "the sizes of the results depend on data": [

@@ -21,7 +21,7 @@ def make_functional(model: TensorflowModel) -> None:
     # Bodies of loops have conditionals too; the branches of conditionals have none, as the inner ones come first.
     for graph in [model.graph, *added.values()]:
         replace_switches(graph, added)
-    model.functions = _Joined(added, model.functions)
+    model.functions = JoinedFunctions(added, model.functions)
 
 
 def _remove_remains(graph: TensorflowGraph) -> None:
@@ -40,7 +40,7 @@ def _remove_remains(graph: TensorflowGraph) -> None:
         node.control_inputs = [name for name in node.control_inputs if name in graph.nodes]
 
 
-class _Joined(Mapping[str, TensorflowGraph]):
+class JoinedFunctions(Mapping[str, TensorflowGraph]):
     """The functions of a file, and others."""
 
     def __init__(self, added: Mapping[str, TensorflowGraph], others: Mapping[str, TensorflowGraph]) -> None:

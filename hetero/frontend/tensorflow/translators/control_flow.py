@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -176,6 +177,8 @@ def _with_element_shapes(step: Subgraph, inputs: list[Value], variables: Variabl
     for value in inputs:
         if isinstance(value, Output):
             value = Parameter(value.element_type, value.partial_shape).output(0)
+        elif isinstance(value, PendingList):
+            value = replace(value, may_differ=False)
         entered.append(value)
     results = step.translate_into(scope, own, entered)
     return [

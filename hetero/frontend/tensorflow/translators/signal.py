@@ -20,8 +20,8 @@ from hetero.graph import Node, Op, Output
 
 # The operators that translators translate for complex numbers too.
 _NAMES = """
-AccumulateNV2 Add AddN AddV2 Angle BatchMatMul BatchMatMulV2 BatchMatMulV3 BatchToSpaceND BiasAdd BroadcastTo Cast
-Complex ComplexAbs Concat ConcatV2 Conj ConjugateTranspose Const Div DynamicPartition DynamicStitch EnsureShape Exp
+AccumulateNV2 Add AddN AddV2 Angle AsString BatchMatMul BatchMatMulV2 BatchMatMulV3 BatchToSpaceND BiasAdd BroadcastTo
+Cast Complex ComplexAbs Concat ConcatV2 Conj ConjugateTranspose Const Div DynamicPartition DynamicStitch EnsureShape Exp
 ExpandDims Fill Gather GatherNd GatherV2 Identity Imag MatMul Mean MirrorPad Mul Neg OnesLike Pack Pad PadV2
 ParallelDynamicStitch PlaceholderWithDefault PreventGradient Rank Real RealDiv Reshape ReverseSequence ReverseV2 Roll
 SegmentSum Select SelectV2 Shape ShapeN Size Slice Snapshot SpaceToBatchND Split SplitV Square Squeeze StopGradient

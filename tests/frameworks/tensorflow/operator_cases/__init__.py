@@ -13,13 +13,14 @@ from tests.frameworks.tensorflow.operator_cases import (
     scattering,
     sequences,
     signal,
+    stateless_random,
 )
 
 CASES = [
     case
     for module in (
         elementwise, reduction, movement, scattering, linear_algebra, images, quantization, signal, sequences,
-        complex_numbers, element_types, basics,
+        complex_numbers, element_types, basics, stateless_random,
     )
     for case in module.CASES
 ]  # fmt: skip

@@ -6,7 +6,6 @@ from tests.frameworks.tensorflow.raw_case import Case, Quantized, fixed, integer
 
 _VALUES = reals(3, 4, low=-3, high=3)
 _BYTES = integers(3, 4, low=0, high=256, dtype=np.uint8)
-_STATELESS = [fixed([3, 4]), fixed([1, 2])]
 
 CASES = [
     *(
@@ -81,28 +80,7 @@ CASES = [
     ),
     Case("Multinomial", [reals(2, 4), fixed(5)], is_random=True),
     Case("Multinomial", [reals(2, 4), fixed(5)], {"output_dtype": "tf.int32"}, is_random=True),
-    *(
-        Case(name, _STATELESS, {"dtype": "tf.float32"}, is_random=True)
-        for name in ("StatelessRandomUniform", "StatelessRandomNormal", "StatelessTruncatedNormal")
-    ),
-    Case("StatelessRandomUniformInt", [*_STATELESS, fixed(0), fixed(9)], is_random=True),
     Case("RandomShuffle", [reals(4, 2)], is_random=True),
-    Case("StatelessRandomGetKeyCounter", [fixed([1, 2])], is_random=True),
-    Case("StatelessRandomGetAlg", [], is_random=True),
-    *(
-        Case(
-            name,
-            [fixed([3, 4]), fixed([1], np.uint64), fixed([0, 0], np.uint64), fixed(1)],
-            {"dtype": "tf.float32"},
-            is_random=True,
-        )
-        for name in ("StatelessRandomUniformV2", "StatelessRandomNormalV2", "StatelessTruncatedNormalV2")
-    ),
-    Case(
-        "StatelessRandomUniformIntV2",
-        [fixed([3, 4]), fixed([1], np.uint64), fixed([0, 0], np.uint64), fixed(1), fixed(0), fixed(9)],
-        is_random=True,
-    ),
     *(
         Case(
             "QuantizeAndDequantizeV2",

@@ -1,8 +1,9 @@
 """Recurrent cells, CTC and strings."""
 
+import ml_dtypes
 import numpy as np
 
-from tests.frameworks.tensorflow.raw_case import Case, fixed, integers, reals
+from tests.frameworks.tensorflow.raw_case import Case, booleans, complexes, fixed, integers, reals
 
 _LSTM_WEIGHTS = [reals(5, 8), reals(2), reals(2), reals(2), reals(8)]
 _LETTERS = np.array(["ÉA", "éaß", "ÀB c", ""])
@@ -13,6 +14,12 @@ _DECODED = reals(6, 2, 4)
 
 _SPACED = np.array(["abcab hello\n", "  x$y \t", "", "wörld o"])
 
+_REALS = np.array(
+    [0, -0.0, 1.5, -2.25, 1e10, 1e-7, 123456.789, np.nan, np.inf, -np.inf, 1 / 3, 16777216, 1e30], np.float32
+)
+with np.errstate(over="ignore"):  # 1e10 is infinite
+    _HALVES = _REALS.astype(np.float16)
+_KEYS = np.array(["a" * length for length in range(140)] + ["wörld"])
 CASES = [
     Case("GRUBlockCell", [reals(2, 3), reals(2, 4), reals(7, 8), reals(7, 4), reals(8), reals(4)]),
     Case(
@@ -106,7 +113,35 @@ CASES = [
     ),
     Case("StringToNumber", [np.array(["1.5", "-2", "3e2"])]),
     Case("StringToNumber", [np.array(["15", "-2"])], {"out_type": "tf.int64"}),
-    Case("AsString", [integers(4)]),
+    *(Case("AsString", [numbers]) for numbers in (integers(4), booleans(2, 3), _TEXTS, _REALS.astype(np.float64))),
+    *(
+        Case("AsString", [numbers], {**attributes, **form})
+        for numbers in (_REALS, _HALVES, _REALS.astype(ml_dtypes.bfloat16))
+        for attributes in ({}, {"precision": 0}, {"precision": 3})
+        for form in ({}, {"scientific": True}, {"shortest": True})
+    ),
+    *(
+        Case("AsString", [numbers], {"width": width, "fill": fill})
+        for numbers in (_REALS, integers(4), np.array([0, 200], np.uint8), np.array([2**64 - 1], np.uint64))
+        for width in (-1, 0, 12)
+        for fill in ("", "0", "-", "+", " ")
+    ),
+    Case("AsString", [_REALS], {"width": 9, "fill": "0", "precision": 2, "shortest": True}),
+    *(Case("AsString", [complexes(2, 3)], attributes) for attributes in ({}, {"precision": 1, "width": 8})),
+    *(
+        Case("StringFormat", [inputs], {"template": template, "placeholder": "{}", "summarize": count})
+        for inputs, template in (
+            ([integers(10), np.float32(1 / 3), booleans(2)], "a {} % b {}: {}"),
+            ([integers(8, 8, dtype=np.int8), integers(2, 3, 4, dtype=np.int64)], "{}{}"),
+            ([_REALS, _REALS.astype(np.float64) / 3, _HALVES], "{}, {}, {} wörld"),
+            (
+                [np.array(['a"b\\', "wörld\n\t\x01'", ""]), np.array("x y"), np.array([2**64 - 1], np.uint64)],
+                "{} {} {}",
+            ),
+            ([np.zeros([0], np.int32), np.zeros([2, 0], np.float32), np.zeros([0, 2], np.float32)], "{} {} {}"),
+        )
+        for count in (-1, 0, 1, 3, 9)
+    ),
     *(
         Case("StaticRegexReplace", [_SPACED], {"pattern": pattern, "rewrite": rewrite, "replace_global": is_global})
         for pattern, rewrite in (
@@ -121,10 +156,12 @@ CASES = [
     Case("RegexReplace", [_SPACED, fixed(r"\s+", np.str_), fixed(" ", np.str_)]),
     Case("StringStrip", [_SPACED]),
     *(
-        Case(
-            "StringToHashBucketFast",
-            [np.array(["a" * length for length in range(140)] + ["wörld"])],
-            {"num_buckets": count},
+        Case(name, [_KEYS], {"num_buckets": count, **attributes})
+        for name, attributes in (
+            ("StringToHashBucket", {}),
+            ("StringToHashBucketFast", {}),
+            ("StringToHashBucketStrong", {"key": [0, 0]}),
+            ("StringToHashBucketStrong", {"key": [-123, 2**62 + 5]}),
         )
         for count in (1, 100, 2**40)
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -73,11 +74,14 @@ def _join_segments(strings: Output, segments: Output, count: Output, separator: 
     return ops.StringTensorPack(first, end, symbols)
 
 
+_BUCKETS: dict[str, Any] = {"num_buckets": Attr("num_buckets", dtype=int)}
 rows(
     {
         "StringJoin": Row(_join, separator=Attr("separator", "", str)),
         "StringStrip": Row(ops.RegexReplace, pattern=r"\A\s+|\s+\Z", rewrite=""),
-        "StringToHashBucketFast": Row(ops.StringHashBucket, num_buckets=Attr("num_buckets", dtype=int)),
+        "StringToHashBucket": Row(ops.StringHashBucket, algorithm="murmurhash", **_BUCKETS),
+        "StringToHashBucketFast": Row(ops.StringHashBucket, **_BUCKETS),
+        "StringToHashBucketStrong": Row(ops.StringHashBucket, algorithm="siphash", key=Attr("key"), **_BUCKETS),
         "StringToNumber": Row(ops.Cast, destination_type=Attr("out_type", Type.f32)),
         "UnsortedSegmentJoin": Row(_join_segments, separator=Attr("separator", "", str)),
     }
@@ -233,12 +237,41 @@ def reduce_join(node: TensorflowNodeContext) -> Translation:
 
 @translator("AsString")
 def as_string(node: TensorflowNodeContext) -> Translation:
-    """Format integers and booleans; other formats than the default are not supported."""
+    """Format numbers as printf does. Booleans and strings have no format."""
     value = node.get_input(0)
-    is_default = node.get_attribute("width", -1) == -1 and not node.get_attribute("fill", "")
-    if not value.element_type.is_integer() or not is_default:
-        raise FrontendError("only integers without width and fill can be formatted")
-    return ops.Cast(convert_to(value, Type.i64), Type.string)
+    if value.element_type is Type.boolean:
+        return ops.Select(value, np.array("true"), np.array("false"))
+    if value.element_type is Type.string:
+        return value
+    texts = ops.FormatNumber(value, _number_format(node, value.element_type))
+    if not node.is_complex():
+        return texts
+    real, imaginary = (ops.Gather(texts, int64(index), int64(-1)).output(0) for index in range(2))
+    inner = _join(real, imaginary, separator=",")
+    return ops.StringConcat(ops.StringConcat(np.array("("), inner), np.array(")"))
+
+
+def _number_format(node: TensorflowNodeContext, kind: Type) -> str:
+    """Return the format of printf that the attributes of AsString are."""
+    width, precision = (node.get_attribute(name, -1, int) for name in ("width", "precision"))
+    fill, is_scientific = str(node.get_attribute("fill", "")), node.get_attribute("scientific", False, bool)
+    is_shortest = node.get_attribute("shortest", False, bool)
+    if kind.is_integer():
+        if precision > -1 or is_scientific or is_shortest:
+            raise FrontendError("precision, scientific and shortest are of floating-point numbers only")
+        # In C, a sign is no flag for unsigned numbers.
+        fill = fill if kind.is_signed() or fill in ("-", "0") else ""
+    length = "" if width < 0 else str(width)
+    digits = "" if precision < 0 else f".{precision}"
+    conversion = "d" if kind.is_integer() else "e" if is_scientific else "g" if is_shortest else "f"
+    return f"%{fill}{length}{digits}{conversion}"
+
+
+@translator("StringFormat")
+def string_format(node: TensorflowNodeContext) -> Translation:
+    """Insert the texts of tensors into a template."""
+    placeholder, count = str(node.get_attribute("placeholder", "%s")), node.get_attribute("summarize", 3, int)
+    return ops.StringFormat(node.get_inputs(), str(node.get_attribute("template", "%s")), placeholder, count)
 
 
 @translator("DecodeRaw")

@@ -1,7 +1,9 @@
 """Lists of tensors: TensorList operators, and the TensorArrays of TensorFlow 1, which are the same with two values.
 
 A list is a tensor with an additional first axis. One whose elements are not set yet may not know all of their
-dimensions: these are 1, and the first element that is set broadcasts the others to its shape.
+dimensions: these are 0, and the first element that is set gives the others its shape, as zeros. Any further element
+must have this shape too: otherwise the model is refused if the shapes are known, and fails when it runs if not.
+Elements that are set but have no numbers count as not set.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from hetero.frontend.tensorflow.decoded import Reference
 from hetero.frontend.tensorflow.node_context import Handle, TensorflowNodeContext, Value, Values, rows, translator
 from hetero.frontend.tensorflow.translators.containers.unequal_lists import (
     UnequalList,
-    is_concatenated,
+    may_differ,
     translate_unequal,
 )
 from hetero.frontend.translation.subgraph import ModelScope
@@ -30,36 +32,40 @@ from hetero.system.errors import FrontendError
 
 @dataclass(frozen=True)
 class PendingList(Handle):
-    """A list without any element yet, of elements of unknown rank. ``length``: the number of elements, i64."""
+    """A list without any element yet, of elements of unknown rank. ``length``: the number of elements, i64.
+
+    ``may_differ``: it becomes an UnequalList if possible, because the elements may have different lengths.
+    """
 
     length: Output
     element_type: Type
-    is_concatenated: bool = False
+    may_differ: bool = False
 
     def captured(self, scope: ModelScope) -> PendingList:
-        return PendingList(scope.capture(self.length, "length"), self.element_type, self.is_concatenated)
+        return replace(self, length=scope.capture(self.length, "length"))
 
 
-def new_list(length: Output, element_type: Type, element_shape: PartialShape, is_concatenated: bool = False) -> Value:
-    """Return a list of zeros; a PendingList if the rank of the elements is unknown.
-
-    ``is_concatenated``: an UnequalList if possible, because the elements may have different lengths.
-    """
+def new_list(length: Output, element_type: Type, element_shape: PartialShape, may_differ: bool = False) -> Value:
+    """Return a list of zeros; a PendingList if the rank of the elements is unknown."""
     if element_type.is_dynamic():
         raise FrontendError("lists of lists, resources or complex numbers are not supported")
     count = ops.Reshape(ops.Convert(length, Type.i64), int64([1]), False).output(0)
-    pending = PendingList(count, element_type, is_concatenated)
+    pending = PendingList(count, element_type, may_differ)
     return with_element_shape(pending, element_shape) if element_shape.has_rank else pending
 
 
 def with_element_shape(pending: PendingList, element_shape: PartialShape) -> Output | UnequalList:
-    """Return the list as a tensor, or an UnequalList if it is concatenated and only the lengths are unknown."""
-    if pending.is_concatenated and UnequalList.fits(element_shape):
+    """Return the list as a tensor, or an UnequalList if the elements may differ and only the lengths are unknown."""
+    if pending.may_differ and UnequalList.fits(element_shape):
         return UnequalList.empty(pending.length, pending.element_type, element_shape)
-    lengths = [length.get_length() if length.is_static else 1 for length in element_shape]
+    lengths = [length.get_length() if length.is_static else 0 for length in element_shape]
     # Zeros that are broadcast from one: they take no memory before the model runs.
-    zero = Constant(np.zeros((), pending.element_type.to_dtype()))
-    return ops.Broadcast(zero, ops.Concat([pending.length, int64(lengths)], 0)).output(0)
+    return ops.Broadcast(_zero(pending.element_type), ops.Concat([pending.length, int64(lengths)], 0)).output(0)
+
+
+def _zero(element_type: Type) -> Constant:
+    """Return what an element has that is not set: 0, or an empty string."""
+    return Constant(np.zeros((), element_type.to_dtype()))
 
 
 def set_item(values: Value, index: Output, item: Output, grows: bool = False) -> Output:
@@ -77,7 +83,7 @@ def grown(tensor: Output, count: Output) -> Output:
     length = ops.Gather(shape, int64([0]), int64(0))
     missing = ops.Relu(ops.Subtract(count, length))
     rest = ops.Slice(shape, int64([1]), int64([np.iinfo(np.int64).max]), int64([1]))
-    zeros = ops.Broadcast(scalar_like(tensor, 0), ops.Concat([missing, rest], 0))
+    zeros = ops.Broadcast(_zero(tensor.element_type), ops.Concat([missing, rest], 0))
     return ops.Concat([tensor, zeros], 0).output(0)
 
 
@@ -98,19 +104,43 @@ def _row(item: Output) -> Output:
 
 
 def with_item_shape(values: Value, item: Output) -> Output:
-    """Return the list with the shape of an item."""
+    """Return the list with elements of the shape of an item. Raises FrontendError if it has elements of another."""
     if isinstance(values, PendingList):
-        if not item.partial_shape.has_rank:
-            raise FrontendError("the items of a list must have a known rank")
-        values = with_element_shape(replace(values, is_concatenated=False), item.partial_shape)
+        _check_rank(item)
+        values = with_element_shape(replace(values, may_differ=False), item.partial_shape)
     tensor = as_tensor(values)
-    shape = tensor.partial_shape
-    if shape.has_rank and item.partial_shape.is_static and list(shape)[1:] == list(item.partial_shape):
-        return tensor
-    if shape.has_rank and all(length.is_static and length != 1 for length in list(shape)[1:]):
-        return tensor
-    length = ops.Gather(ops.ShapeOf(tensor), int64([0]), int64(0))
-    return ops.Broadcast(tensor, ops.Concat([length, ops.ShapeOf(item)], 0)).output(0)
+    lengths = list(tensor.partial_shape)[1:] if tensor.partial_shape.has_rank else None
+    if lengths is not None and item.partial_shape.has_rank:
+        if not _may_take(lengths, item.partial_shape):
+            raise FrontendError(
+                f"an item has the shape {item.partial_shape}, but the elements of the list have "
+                f"{PartialShape(lengths)}; they may differ only in the first dimension, and only if they are read one "
+                "by one or concatenated"
+            )
+        if item.partial_shape.is_static and lengths == list(item.partial_shape):
+            return tensor
+    count, shape = axis_length(tensor, [0]), ops.ShapeOf(item)
+    zero = _zero(tensor.element_type)
+    if lengths is not None and 0 in lengths:
+        return ops.Broadcast(zero, ops.Concat([count, shape], 0)).output(0)
+    # The list itself, or zeros instead of one without elements: to concatenate both checks the shapes.
+    own_shape = ops.Slice(ops.ShapeOf(tensor), int64([1]), int64([np.iinfo(np.int64).max]), int64([1]))
+    is_unset = ops.Equal(ops.ReduceProd(own_shape, int64([0]), True), int64([0]))
+    kept = ops.Select(is_unset, int64([0]), count)
+    own = ops.Reshape(tensor, ops.Concat([kept, ops.Select(is_unset, shape, own_shape)], 0), False)
+    zeros = ops.Broadcast(zero, ops.Concat([ops.Subtract(count, kept), shape], 0))
+    return ops.Concat([own, zeros], 0).output(0)
+
+
+def _check_rank(item: Output) -> None:
+    if not item.partial_shape.has_rank:
+        raise FrontendError("the items of a list must have a known rank")
+
+
+def _may_take(lengths: list[Dimension], item: PartialShape) -> bool:
+    """Return whether elements may have the shape of an item. Length 0: not set yet."""
+    same_rank = len(lengths) == len(item)
+    return same_rank and all(own.min_length == 0 or own.compatible(other) for own, other in zip(lengths, item))
 
 
 def _element_shape(node: TensorflowNodeContext, index: int) -> PartialShape:
@@ -130,14 +160,15 @@ def _element_shape(node: TensorflowNodeContext, index: int) -> PartialShape:
 def _new(node: TensorflowNodeContext, output: int, length: Output, element_shape: PartialShape) -> Value:
     """Return the list that an output of a node is."""
     element_type = node.get_attribute("element_dtype" if node.has_attribute("element_dtype") else "dtype")
-    return new_list(length, element_type, element_shape, is_concatenated(node.graph, Reference(node.node_name, output)))
+    created = Reference(node.node_name, output)
+    return new_list(length, element_type, element_shape, may_differ(node.graph, node.functions, created))
 
 
 rows(
     {
         "TensorListReserve": lambda node: _new(node, 0, node.get_input(1), _element_shape(node, 0)),
         "EmptyTensorList": lambda node: _new(node, 0, int64(0).output(0), _element_shape(node, 0)),
-        # Elements from rows of a tensor; all have the same number of rows, that of input 2.
+        # Elements from rows of a tensor; input 2: the number of rows of each.
         "TensorListSplit": lambda node: _split(node.get_input(0), constant_input(node, 2, "lengths")),
         "TensorArraySplitV3": lambda node: _split(node.get_input(1), constant_input(node, 2, "lengths")),
         "TensorArrayV3": lambda node: [
@@ -161,12 +192,12 @@ def scatter(node: TensorflowNodeContext) -> Translation:
 def _scattered(tensor: Output, indices: Output, count: Output) -> Output:
     lengths = ops.Slice(ops.ShapeOf(tensor), int64([1]), int64([np.iinfo(np.int64).max]), int64([1]))
     shape = ops.Concat([ops.Reshape(count, int64([1]), False), lengths], 0)
-    return ops.ScatterUpdate(ops.Broadcast(scalar_like(tensor, 0), shape), indices, tensor, int64(0)).output(0)
+    return ops.ScatterUpdate(ops.Broadcast(_zero(tensor.element_type), shape), indices, tensor, int64(0)).output(0)
 
 
-def _split(tensor: Output, lengths: np.ndarray) -> Output:
+def _split(tensor: Output, lengths: np.ndarray) -> Value:
     if not lengths.size or (lengths != lengths[0]).any():
-        raise FrontendError(f"the elements have the lengths {lengths.tolist()}; only equal ones are supported")
+        return UnequalList(tensor, int64(lengths).output(0))
     rest = ops.Slice(ops.ShapeOf(tensor), int64([1]), int64([np.iinfo(np.int64).max]), int64([1]))
     return ops.Reshape(tensor, ops.Concat([int64([lengths.size, lengths[0]]), rest], 0), False).output(0)
 
@@ -190,7 +221,7 @@ def _resize(values: Value, count: Output) -> Values:
     """New elements are zeros."""
     count = convert_to(count, Type.i64)
     if isinstance(values, PendingList):
-        return new_list(count, values.element_type, PartialShape.dynamic())
+        return new_list(count, values.element_type, PartialShape.dynamic(), values.may_differ)
     kept = ops.Slice(as_tensor(values), int64([0]), ops.Reshape(count, int64([1]), False), int64([1]), int64([0]))
     return grown(kept.output(0), count)
 
@@ -228,11 +259,24 @@ def _concatenated(value: Value) -> list[Op]:
     return [ops.Reshape(values, ops.Concat([int64([-1]), rest], 0), False), lengths]
 
 
+# Operators that set an element: their last input is the item.
+_SETTING = ("TensorArrayWriteV3", "TensorListPushBack", "TensorListSetItem")
+
+
+def _before_item(pending: PendingList, item: Output) -> Value:
+    """Return a list that may take items of another length later."""
+    _check_rank(item)
+    lengths = list(item.partial_shape)
+    return with_element_shape(pending, PartialShape([Dimension(), *lengths[1:]][: len(lengths)]))
+
+
 def _of_lists(row: Row) -> Translator:
     """Return the translator of a function whose inputs may be lists without elements, which are no Outputs."""
 
     def translate(node: TensorflowNodeContext) -> Values:
         values: list[Any] = [node.get_values()[int(index)] for index in row.inputs]  # type: ignore[arg-type]
+        if isinstance(values[0], PendingList) and values[0].may_differ and node.get_op_type() in _SETTING:
+            values[0] = _before_item(values[0], values[-1])
         if isinstance(values[0], UnequalList):
             grows = node.get_attribute("resize_if_index_out_of_bounds", False, bool)
             return translate_unequal(node.get_op_type(), values, grows)

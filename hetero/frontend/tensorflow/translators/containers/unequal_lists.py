@@ -1,17 +1,18 @@
-"""Lists of tensors that differ in their first dimension, which operators concatenate."""
+"""Lists of tensors that may differ in their first dimension, which are concatenated or read one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero import ops
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
-from hetero.frontend.tensorflow.decoded import Reference, TensorflowGraph
+from hetero.frontend.tensorflow.decoded import Reference, TensorflowGraph, TensorflowNode
 from hetero.frontend.tensorflow.node_context import Handle, Value, Values
 from hetero.frontend.translation.subgraph import ModelScope, Subgraph
 from hetero.frontend.translation.values import axis_length, convert_to, int64, reshape
@@ -79,6 +80,12 @@ def _resized(items: UnequalList, count: Output) -> UnequalList:
     return UnequalList(_rows(items.values, int64([0]), ops.ReduceSum(kept, int64([0]), True)), lengths)
 
 
+def _pop(items: UnequalList) -> Values:
+    begin, end = items.limits(ops.Subtract(axis_length(items.lengths, 0), int64(1)).output(0))
+    others = UnequalList(_rows(items.values, int64([0]), begin), _rows(items.lengths, int64([0]), int64([-1])))
+    return [others, _rows(items.values, begin, end)]
+
+
 _Translate = Callable[..., Values]
 # By operator. The arguments are the list, then the others of the operator, as for lists of equal elements.
 _TRANSLATORS: dict[str, _Translate] = {
@@ -92,6 +99,7 @@ _TRANSLATORS: dict[str, _Translate] = {
         ("TensorListLength", "TensorArraySizeV3"), lambda items: convert_to(axis_length(items.lengths, 0), Type.i32)
     ),
     "TensorArrayWriteV3": lambda items, index, item: _set(items, index, item, False),
+    "TensorListPopBack": _pop,
     "TensorListPushBack": _push,
     "TensorListResize": lambda items, count: _resized(items, reshape(convert_to(count, Type.i64), [1])),
     "TensorListSetItem": lambda items, index, item, grows=False: _set(items, index, item, grows),
@@ -101,31 +109,74 @@ _TRANSLATORS: dict[str, _Translate] = {
 def translate_unequal(op_type: str, arguments: Sequence[Value], grows: bool) -> Values:
     """Return the result of an operator whose first argument is an UnequalList. Raises FrontendError."""
     if op_type not in _TRANSLATORS:
-        raise FrontendError("it is not supported for a list whose elements may have different lengths, "
-                            "because they are concatenated")  # fmt: skip
+        raise FrontendError(
+            "it is not supported for a list whose elements may have different lengths, because they are concatenated"
+        )
     options = {"grows": grows} if op_type == "TensorListSetItem" else {}
     return _TRANSLATORS[op_type](*arguments, **options)
 
 
-# Operators through which a list passes, with the index of their output; a loop returns it at the index of its input.
-_PASSING = ("Identity", "TensorArrayWriteV3", "TensorListPushBack", "TensorListResize", "TensorListSetItem")
+# Operators that read one element of a list, that read all one after the other, and that change the list, their output
+# 0. A loop returns it at the index of its input.
+_READING = ("TensorArrayReadV3", "TensorListGetItem", "TensorListPopBack")
+_CONCATENATING = ("TensorArrayConcatV3", "TensorListConcat", "TensorListConcatV2")
+_CHANGING = ("TensorArrayWriteV3", "TensorListPopBack", "TensorListPushBack", "TensorListResize", "TensorListSetItem")
+_PASSING = ("Identity", *_CHANGING)
 _LOOPS = ("While", "StatelessWhile")
 
 
-def is_concatenated(graph: TensorflowGraph, list_: Reference) -> bool:
-    """Return whether an operator of the graph concatenates the elements of a list, so that they need not be equal."""
-    reached = [list_]
-    for reference in reached:
-        for node in graph.nodes.values():
-            for index, read in enumerate(node.inputs):
-                if read != reference:
-                    continue
-                if "Concat" in node.op_type and node.op_type in _TRANSLATORS:
-                    return True
-                result = Reference(node.name, index if node.op_type in _LOOPS else 0)
-                if node.op_type in (*_PASSING, *_LOOPS) and result not in reached:
-                    reached.append(result)
-    return False
+def may_differ(graph: TensorflowGraph, functions: Mapping[str, TensorflowGraph], created: Reference) -> bool:
+    """Return whether the elements of a list that is created in a graph may differ in their first dimension.
+
+    They may if an operator of the graph concatenates them, or if all that read the list read one element at a time.
+    """
+    reached = [_Place(graph, created)]
+    readers, seen = {id(graph): _readers(graph)}, {(id(graph), created)}
+    operators: set[str] = set()
+    for place in reached:
+        if place.graph is graph and place.list_ in graph.outputs:
+            operators.add("")  # It is unknown what the caller does.
+        if id(place.graph) not in readers:
+            readers[id(place.graph)] = _readers(place.graph)
+        for node, index in readers[id(place.graph)].get(place.list_, ()):
+            if node.op_type in _CONCATENATING and place.graph is graph:
+                return True
+            operators.add(node.op_type)
+            for follower in _followers(place.graph, node, index, functions):
+                key = id(follower.graph), follower.list_
+                if key not in seen:
+                    seen.add(key)
+                    reached.append(follower)
+    return not operators.isdisjoint(_READING) and operators <= {*_PASSING, *_LOOPS, *_TRANSLATORS}
+
+
+class _Place(NamedTuple):
+    """A value that is a list, in the graph that it belongs to."""
+
+    graph: TensorflowGraph
+    list_: Reference
+
+
+def _readers(graph: TensorflowGraph) -> dict[Reference, list[tuple[TensorflowNode, int]]]:
+    """Return the nodes that read each value, with the index of their input."""
+    readers: dict[Reference, list[tuple[TensorflowNode, int]]] = defaultdict(list)
+    for node in graph.nodes.values():
+        for index, value in enumerate(node.inputs):
+            readers[value].append((node, index))
+    return readers
+
+
+def _followers(
+    graph: TensorflowGraph, node: TensorflowNode, index: int, functions: Mapping[str, TensorflowGraph]
+) -> Iterator[_Place]:
+    """Yield the lists that a list becomes by a node of which it is an input."""
+    if node.op_type in _PASSING:
+        yield _Place(graph, Reference(node.name))
+    elif node.op_type in _LOOPS:
+        yield _Place(graph, Reference(node.name, index))
+        for inner in (functions[name] for name in node.functions() if name in functions):
+            if index < len(inner.inputs):
+                yield _Place(inner, Reference(inner.inputs[index]))
 
 
 class WithLengths(Subgraph):
@@ -164,7 +215,7 @@ class WithLengths(Subgraph):
         for index in self._lists:
             items = values[index]
             if not isinstance(items, UnequalList):
-                raise FrontendError("its body returns another value for a list whose elements are concatenated")
+                raise FrontendError("its body returns another value for a list of elements of different lengths")
             separated[index] = items.values
             separated.append(items.lengths)
         return separated
