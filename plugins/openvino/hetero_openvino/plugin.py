@@ -32,7 +32,8 @@ from hetero_openvino.compiled_model import BLOB, EXACT_BLOB, VERSION, OpenVinoCo
 from hetero_openvino.device import OpenVinoDevice, describe, openvino_version, to_openvino
 from hetero_openvino.errors import fork_guard, message_of
 from hetero_openvino.translation.finite_values import finite_values
-from hetero_openvino.translation.translation import Untranslatable, translate, translate_alone, translate_supported
+from hetero_openvino.translation.ports import Untranslatable
+from hetero_openvino.translation.translation import translate, translate_alone, translate_supported
 from hetero_openvino.translation.unread_values import keep_initial_values
 from hetero_openvino.translation.variable_ports import expose_variables
 

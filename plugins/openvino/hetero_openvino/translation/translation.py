@@ -7,17 +7,14 @@ share. Constants share their memory.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
 import openvino
 from openvino import op
 
 from hetero import ops
-from hetero.core.shape import PartialShape
-from hetero.core.types import Type
-from hetero.graph import Attribute, AttributeVisitor, Constant, Model, Node, Op, Output, Parameter, Result
-from hetero.ops import Divide, PRelu, Range, RangeV1
+from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result
+from hetero.ops import Range, RangeV1
 from hetero.ops.control_flow.bodies import (
     InputDescription,
     InvariantInputDescription,
@@ -26,10 +23,9 @@ from hetero.ops.control_flow.bodies import (
 )
 from hetero.ops.control_flow.control_flow import If, Loop, TensorIterator
 from hetero.ops.control_flow.variables import AssignV3, ReadValue, ReadValueV3
-from hetero.ops.reduction import TopKV1
 from hetero.passes.intervals import I32, ITERATIONS, Interval, Intervals, hull, is_integral
 from hetero_openvino.errors import message_of
-from hetero_openvino.memory import constant, hetero_type, openvino_type
+from hetero_openvino.memory import constant
 from hetero_openvino.translation import integers
 from hetero_openvino.translation.bounds import (
     WITHIN_BOUNDS,
@@ -39,14 +35,21 @@ from hetero_openvino.translation.bounds import (
     combined,
     is_finite,
 )
-from hetero_openvino.translation.corrections import corrected, factory, is_bf16_convolution, make
+from hetero_openvino.translation.corrections import corrected, factory
 from hetero_openvino.translation.indices import checked, unchecked_reason
 from hetero_openvino.translation.limitations import limitation
+from hetero_openvino.translation.ports import (
+    Untranslatable,
+    check_output,
+    description_of,
+    shape_of,
+    type_of,
+    variables_of,
+)
 from hetero_openvino.translation.scanned_outputs import add_counter, counts_iterations, cut_to_iterations
+from hetero_openvino.translation.single_operation import make_operation
 from hetero_openvino.translation.weights import decompressed
 
-# OpenVINO's key for a division that stays one.
-_EXACT_DIVISION = "nonconvertable_divide_0"
 # Operations that OpenVINO removes if they change nothing.
 _MAY_BE_LEFT_OUT = {
     "Broadcast", "Concat", "Convert", "Identity", "Pad", "Reshape", "Slice", "Split", "Squeeze", "StridedSlice", "Tile",
@@ -54,10 +57,6 @@ _MAY_BE_LEFT_OUT = {
 }  # fmt: skip
 _COSTLY = (ops.MatMul, ops.Convolution, ops.GroupConvolution, ops.ScaledDotProductAttention, MultiSubGraphOp)
 _WITH_BODIES = {If: op.if_op, Loop: op.loop, TensorIterator: op.tensor_iterator}
-
-
-class Untranslatable(Exception):
-    """OpenVINO has no equivalent of an operation. The text is the reason."""
 
 
 class Translation(NamedTuple):
@@ -76,7 +75,7 @@ def translate(model: Model, finite: Collection[Output] = (), checked: Collection
     ``finite``: the values that are neither NaN nor infinite in any inference, if those in ``checked`` are not, which
     the model checks. Raises Untranslatable.
     """
-    graph = _Graph(_variables(model), Intervals(), finite=finite, checked=checked)
+    graph = _Graph(variables_of(model), Intervals(), finite=finite, checked=checked)
     for node in model.get_ordered_ops():
         graph.add(node)
     return graph.build(model)
@@ -84,7 +83,7 @@ def translate(model: Model, finite: Collection[Output] = (), checked: Collection
 
 def translate_supported(model: Model, known: Mapping[Node, str] | None = None) -> Translation:
     """Translate the operations that OpenVINO has, without those in ``known``, which are refused for these reasons."""
-    graph, refused = _Graph(_variables(model), Intervals()), dict(known or {})
+    graph, refused = _Graph(variables_of(model), Intervals()), dict(known or {})
     for node in model.get_ordered_ops():
         if node in refused:
             continue
@@ -97,7 +96,7 @@ def translate_supported(model: Model, known: Mapping[Node, str] | None = None) -
 
 def translate_alone(node: Node, variables: Model) -> openvino.Model:
     """Return OpenVINO's model of one operation and its constants. ``variables`` is the model with its variables."""
-    graph = _Graph(_variables(variables), Intervals())
+    graph = _Graph(variables_of(variables), Intervals())
     for source in dict.fromkeys(value.node for value in node.input_values()):
         if isinstance(source, Constant):
             graph.add(source)
@@ -138,7 +137,7 @@ class _Graph:
         for value in node.input_values():
             self._source_of(value)
         for value in node.outputs():
-            _type_of(value)
+            type_of(value)
         try:
             made = self._translated(node)
         except (RuntimeError, TypeError, ValueError) as error:
@@ -146,7 +145,7 @@ class _Graph:
         if len(made) != node.get_output_size():
             raise Untranslatable(f"OpenVINO's has {len(made)} outputs, not {node.get_output_size()}")
         for mine, theirs in zip(node.outputs(), made):
-            _check_output(mine, theirs)
+            check_output(mine, theirs)
         computing = [value.get_node() for value in made]
         computing[0].friendly_name = node.friendly_name
         # OpenVINO refuses an Assign that others read.
@@ -196,7 +195,7 @@ class _Graph:
     def _source_of(self, value: Output) -> openvino.Output:
         """Return the translation of a value; a new parameter if its node was refused."""
         if value not in self._values:
-            parameter = op.Parameter(_type_of(value), _shape(value.partial_shape))
+            parameter = op.Parameter(type_of(value), shape_of(value.partial_shape))
             self._nodes.append(parameter)
             self._values[value] = parameter.output(0)
             self._enter(value)
@@ -216,7 +215,7 @@ class _Graph:
         if isinstance(node, Parameter):
             if not self._is_body:
                 self._enter(node.output(0))
-            return op.Parameter(_type_of(node.output(0)), _shape(node.partial_shape)).outputs()
+            return op.Parameter(type_of(node.output(0)), shape_of(node.partial_shape)).outputs()
         if isinstance(node, Constant):
             return constant(node.data, node.get_element_type()).outputs()
         if (reason := limitation(node) or unchecked_reason(node)) is not None:
@@ -256,40 +255,13 @@ class _Graph:
         if isinstance(node, AssignV3):
             # Its constructor takes a node, but not one of several outputs.
             value = node.output(0)
-            placeholder = op.Parameter(_type_of(value), _shape(value.partial_shape))
+            placeholder = op.Parameter(type_of(value), shape_of(value.partial_shape))
             made = op.assign(placeholder, self._variables[node.variable_id])
             made.set_argument(0, _separate(inputs[0]))
             return made
         if isinstance(node, MultiSubGraphOp):
             return self._with_bodies(node, inputs)
-        if not isinstance(node, Op) or node.type_info.version_id == "extension":
-            raise Untranslatable(f"OpenVINO has no operation {node.type_info.name}")
-        if isinstance(node, PRelu):
-            inputs[1] = _slope_of(node, inputs[1])
-        # OpenVINO would round each sum to bf16.
-        is_summed_in_f32 = isinstance(node, ops.CumSum) and node.get_element_type() is Type.bf16
-        is_summed_in_f32 |= is_bf16_convolution(node) and node.input_value(0) not in self._finite
-        if is_summed_in_f32:
-            bf16 = openvino.Type.bf16
-            inputs = [
-                make("Convert", value, destination_type="f32") if value.get_element_type() == bf16 else value
-                for value in inputs
-            ]
-        attributes = _AttributeCollector()
-        node.visit_attributes(attributes)
-        version = node.type_info.version_id
-        if isinstance(node, TopKV1):
-            # Or else the first of equal elements is not always selected; then "none" is no order for OpenVINO.
-            sort = "value" if node.sort == "none" else node.sort
-            version, attributes.values = "opset11", {**attributes.values, "sort": sort, "stable": True}
-        made = factory(version).create(node.type_info.name, inputs, attributes.values)
-        if is_summed_in_f32:
-            made = make("Convert", made.output(0), destination_type="bf16").get_node()
-        if isinstance(node, Divide) and not any(isinstance(value.node, Constant) for value in node.input_values()):
-            # Or else OpenVINO multiplies by the reciprocal, whose rounding moves quantized values by a step. With this
-            # key it divides constants the wrong way round.
-            made.get_rt_info()[_EXACT_DIVISION] = True
-        return checked(node, made, self.bounds)
+        return checked(node, make_operation(node, inputs, self._finite), self.bounds)
 
     def _with_bodies(self, node: MultiSubGraphOp, inputs: list[openvino.Output]) -> openvino.Node:
         made = _WITH_BODIES[type(node)]()
@@ -302,8 +274,8 @@ class _Graph:
         shapes = [value.partial_shape for value in (*node.input_values(), *node.outputs())]
         ports = [
             (
-                [_description(entry, shapes[entry.input_index]) for entry in read],
-                [_description(entry, shapes[len(inputs) + entry.output_index]) for entry in written],
+                [description_of(entry, shapes[entry.input_index]) for entry in read],
+                [description_of(entry, shapes[len(inputs) + entry.output_index]) for entry in written],
             )
             for read, written in zip(node.input_descriptions, node.output_descriptions)
         ]
@@ -400,38 +372,6 @@ def _same_inputs(body: Model, read: Sequence[InputDescription]) -> dict[Output, 
     return same
 
 
-class _AttributeCollector(AttributeVisitor):
-    """Collects the attributes by their names in IR files, as values that OpenVINO's node factory takes."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
-
-    def visit(self, attribute: Attribute, value: Any) -> Any:
-        if value is not None:
-            self.values[attribute.ir_name] = _attribute_value(value)
-        return value
-
-
-def _attribute_value(value: Any) -> Any:
-    if isinstance(value, Type):
-        return value.to_string()
-    if isinstance(value, PartialShape):
-        return _shape(value)
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _slope_of(node: PRelu, slope: openvino.Output) -> openvino.Output:
-    """Return the slope with the dimensions of the data: with fewer, OpenVINO converts layouts before and after it."""
-    shapes = [value.partial_shape for value in node.input_values()]
-    if not all(shape.has_rank for shape in shapes):
-        return slope
-    data_rank, rank = map(len, shapes)
-    if rank < 2 or rank >= data_rank:  # OpenVINO aligns one dimension with the channels
-        return slope
-    axes = constant(np.arange(data_rank - rank), Type.i64).output(0)
-    return factory("opset1").create("Unsqueeze", [slope, axes], {}).output(0)
-
-
 def _is_cheap(initial: Output) -> bool:
     """Return whether an initial value may be computed in each inference: no product or body is needed for it."""
     seen, waiting = {initial.node}, [initial.node]
@@ -464,46 +404,3 @@ def _separate(value: openvino.Output) -> openvino.Output:
         return value
     is_boolean = value.get_element_type() == openvino.Type.boolean
     return factory("opset1").create("LogicalOr" if is_boolean else "Maximum", [value, value], {}).output(0)
-
-
-def _type_of(value: Output) -> openvino.Type:
-    kind = openvino_type(value.element_type)
-    if kind is None:
-        raise Untranslatable(f"the plugin does not pass {value.element_type} values to OpenVINO")
-    return kind
-
-
-def _shape(shape: PartialShape) -> openvino.PartialShape:
-    return openvino.PartialShape(str(shape))
-
-
-def _check_output(mine: Output, theirs: openvino.Output) -> None:
-    """Raise Untranslatable if OpenVINO infers another type or shape."""
-    kind, shape = hetero_type(theirs.get_element_type()), theirs.get_partial_shape()
-    if kind is not mine.element_type or not shape.compatible(_shape(mine.partial_shape)):
-        expected = f"{mine.element_type}{mine.partial_shape}"
-        raise Untranslatable(f"OpenVINO's output {mine.index} is {kind}{shape}, not {expected}")
-
-
-def _description(description: Any, shape: PartialShape) -> Any:
-    """Return OpenVINO's object for an entry of a port map; its fields have the same names.
-
-    ``shape``: that of the operation's input or output. OpenVINO takes a negative axis for another one.
-    """
-    fields = dict(vars(description))
-    if fields.get("axis", 0) < 0:
-        if not shape.has_rank:
-            raise Untranslatable(f"its axis {fields['axis']} is one of an unknown number of dimensions")
-        fields["axis"] += len(shape)
-    return getattr(op.util, type(description).__name__)(**fields)
-
-
-def _variables(model: Model) -> dict[str, op.util.Variable]:
-    made = {}
-    for variable in model.variables:
-        info = op.util.VariableInfo()
-        info.variable_id = variable.info.variable_id
-        info.data_type = openvino_type(variable.info.data_type) or openvino.Type.dynamic
-        info.data_shape = _shape(variable.info.data_shape)
-        made[info.variable_id] = op.util.Variable(info)
-    return made
