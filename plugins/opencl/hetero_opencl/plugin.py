@@ -14,6 +14,7 @@ from hetero.graph import Model, Node, is_terminal
 from hetero.ops.control_flow.variables import VariableOp
 from hetero.passes import (
     align_prelu_slopes,
+    compute_integers_in_f32,
     eliminate_common_subexpressions,
     eliminate_dead_code,
     flush_denormal_weights,
@@ -126,6 +127,8 @@ class OpenCLPlugin(Plugin):
         model = super().transform_model(model, properties)
         if properties.get(props.hint.inference_precision) is Type.f16:
             convert_to_fp16(model, partial(self.unsupported_reason, device=self.device(properties.explicit())))
+        if not properties.value_of(props.disable_transformations):
+            compute_integers_in_f32(model)  # last: fusions and f16 would round what it computes
         return model
 
     def create_context(self, params: Mapping[str, Any]) -> OpenCLContext:

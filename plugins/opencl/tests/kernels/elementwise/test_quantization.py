@@ -1,7 +1,9 @@
-"""Quantized networks run in the kernels of f32, with rounding and clamping in their epilogues."""
+"""Quantized networks run in the kernels of f32, with rounding and clamping in their epilogues; against ONNX Runtime."""
 
 import numpy as np
+import onnxruntime
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 import hetero
 from hetero import Parameter, Type, ops
@@ -49,3 +51,77 @@ def test_fake_quantize_in_vectors(template_agrees, shape):
     data = GENERATOR.uniform(-3, 4, shape).astype(np.float32)
     data.flat[:6] = [-1.5, 2.25, np.nan, np.inf, -np.inf, 0]
     template_agrees(ops.FakeQuantize(x, *limits, 256), [x], [data])
+
+
+def tensor(name: str, array: np.ndarray) -> TensorProto:
+    return numpy_helper.from_array(np.asarray(array), name)
+
+
+def weights_of(*shape: int) -> np.ndarray:
+    return GENERATOR.integers(-128, 128, shape).astype(np.int8)
+
+
+def agree(device: str, nodes: list, constants: dict[str, np.ndarray], shape: tuple) -> list[str]:
+    """Compare a model of an input ``x`` of f32 with ONNX Runtime, and return the kernels that run."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph(nodes, "quantized", [x], [y], [tensor(*item) for item in constants.items()])
+    file = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8).SerializeToString()
+    data = GENERATOR.integers(-700, 700, shape).astype(np.float32) * STEP
+    expected = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"]).run(None, {"x": data})[0]
+    core = hetero.Core()
+    compiled = core.compile_model(core.read_model(file), device)
+    found = compiled([data])[0]
+    np.testing.assert_allclose(found, expected, rtol=2e-6, atol=0)
+    return kernels_of(compiled)
+
+
+def test_integer_convolutions(device, request):
+    """QLinearConv, MaxPool of its integers, and QLinearConv: both convolutions run in f32, and equal its integers."""
+    node = helper.make_node
+    nodes = [
+        node("QuantizeLinear", ["x", "step", "zero"], ["q"]),
+        node("QLinearConv", ["q", "step", "zero", "w", "scale", "none", "wide", "zero", "b"], ["c"], pads=[1] * 4),
+        node("MaxPool", ["c"], ["m"], kernel_shape=[2, 2]),
+        node("QLinearConv", ["m", "wide", "zero", "v", "scale", "none", "wider", "zero"], ["d"]),
+        node("DequantizeLinear", ["d", "wider", "zero"], ["y"]),
+    ]
+    constants = {
+        "step": STEP, "zero": np.uint8(3), "scale": np.float32(1 / 64), "none": np.int8(0), "wide": np.float32(16),
+        "wider": np.float32(256), "w": weights_of(32, 16, 3, 3), "v": weights_of(16, 32, 1, 1),
+        "b": GENERATOR.integers(-9999, 9999, 32).astype(np.int32),
+    }  # fmt: skip
+    kernels = agree(device, nodes, constants, (1, 16, 8, 8))
+    if request.node.callspec.params["processor"] is None:
+        assert kernels.count("blocked_convolution") == 2
+        assert len(kernels) <= 5
+
+
+def test_dynamically_quantized_convolution(device):
+    """The scale and the zero point of the image are known only when it runs."""
+    node = helper.make_node
+    nodes = [
+        node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+        node("ConvInteger", ["q", "w", "z"], ["c"], pads=[1] * 4),
+        node("Cast", ["c"], ["f"], to=TensorProto.FLOAT),
+        node("Mul", ["s", "scale"], ["t"]),
+        node("Mul", ["f", "t"], ["p"]),
+        node("Add", ["p", "b"], ["a"]),
+        node("Relu", ["a"], ["y"]),
+    ]
+    constants = {
+        "scale": np.float32(1 / 64), "w": weights_of(32, 16, 3, 3), "b": np.float32(range(32)).reshape(1, 32, 1, 1),
+    }  # fmt: skip
+    agree(device, nodes, constants, (1, 16, 8, 8))
+
+
+def test_dynamically_quantized_product(device):
+    node = helper.make_node
+    nodes = [
+        node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+        node("MatMulInteger", ["q", "w", "z"], ["c"]),
+        node("Cast", ["c"], ["f"], to=TensorProto.FLOAT),
+        node("Mul", ["f", "s"], ["y"]),
+    ]
+    agree(device, nodes, {"w": weights_of(1024, 24)}, (5, 1024))
+    agree(device, nodes, {"w": weights_of(64, 24)}, (5, 64))
