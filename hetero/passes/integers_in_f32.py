@@ -16,7 +16,8 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Output, Result, constant_array, copy_rt_info
 from hetero.passes.cleanup import eliminate_dead_code
-from hetero.passes.intervals import I32, Interval, interval_of_type
+from hetero.passes.intervals import I32, Interval, hull, interval_of_type
+from hetero.reference import evaluate
 
 #: f32 holds the integers from -LARGEST to LARGEST.
 LARGEST = 2**24
@@ -32,10 +33,15 @@ _FOLLOWED = (ops.Convert, *_PRODUCTS, *_SUMS, *_MOVEMENTS)
 
 
 class _Floats(NamedTuple):
-    """A value of f32 with the same numbers as one of integers, and bounds of these."""
+    """A value of f32 with the same numbers as one of integers, and bounds of these.
+
+    ``shifted``: the two intervals between which that of the numbers lies if one number, which is not constant, was
+    subtracted from all. Bounds of sums of products are linear in that number, so those of the two hold.
+    """
 
     value: Output
     interval: Interval
+    shifted: tuple[Interval, ...] = ()
 
 
 def compute_integers_in_f32(model: Model) -> bool:
@@ -101,7 +107,10 @@ def _followed(node: Node, found: dict[Output, _Floats]) -> list[tuple[Output, _F
     if interval.magnitude() > LARGEST or not interval_of_type(kind).contains(interval):
         return []
     made = node.clone_with_new_inputs([operand.value for operand in operands])
-    return [(node.output(0), _Floats(_like(made, node), interval))]
+    arrays = [array for operand in operands if (array := constant_array(operand.value)) is not None]
+    if type(node) in _SUMS and len(arrays) == 2 and arrays[0].shape == tuple(made.output(0).shape):
+        made = Constant(evaluate(made, arrays)[0])
+    return [(node.output(0), _Floats(_like(made, node), interval, _shifted(node, operands)))]
 
 
 def _converted(convert: Node, found: dict[Output, _Floats]) -> list[tuple[Output, _Floats]]:
@@ -174,18 +183,32 @@ def _sum_interval(node: Node, operands: Sequence[_Floats]) -> Interval:
     return Interval(low + other_low, high + other_high)
 
 
+def _shifted(node: Node, operands: Sequence[_Floats]) -> tuple[Interval, ...]:
+    """Return the intervals of a difference for the least and the largest number that is subtracted from all."""
+    shape = node.get_input_partial_shape(1)
+    if type(node) is not ops.Subtract or not shape.is_static or math.prod(node.get_input_shape(1)) != 1:
+        return ()
+    low, high = operands[0].interval
+    return tuple(Interval(low - number, high - number) for number in operands[1].interval)
+
+
 def _product_interval(node: Node, operands: Sequence[_Floats]) -> Interval:
     """Return bounds of all partial sums of a product, with padding."""
-    low, high = operands[0].interval.union(Interval(0, 0))
-    weights = constant_array(node.input_value(1))
+    intervals = operands[0].shifted or (operands[0].interval,)
+    return hull(_bounds(node, operands, interval.union(Interval(0, 0))) for interval in intervals)
+
+
+def _bounds(node: Node, operands: Sequence[_Floats], data: Interval) -> Interval:
+    low, high = data
+    weights = constant_array(operands[1].value)
     if weights is None:
         depth = _depth(node)
-        largest = operands[0].interval.magnitude() * operands[1].interval.magnitude() * depth
+        largest = data.magnitude() * operands[1].interval.magnitude() * depth
         return Interval(-largest, largest)
     axes: tuple[int, ...] | int = tuple(range(getattr(node, "filter_axes", 0) - 1, weights.ndim))
     if isinstance(node, ops.MatMul):
         axes = -1 if weights.ndim == 1 or node.transpose_b else -2
-    positive, negative = (np.clip(weights, *limits).sum(axes, np.int64) for limits in ((0, None), (None, 0)))
+    positive, negative = (np.clip(weights, *limits).sum(axes, np.float64) for limits in ((0, None), (None, 0)))
     return Interval((positive * low + negative * high).min(), (positive * high + negative * low).max())
 
 
@@ -199,5 +222,7 @@ def _depth(node: Node) -> float:
 
 
 def _like(made: Node, origin: Node) -> Output:
+    """Return the output of a node that takes the place of another one, or of its conversion to f32."""
     copy_rt_info([origin], made)
+    made.friendly_name = f"{origin.friendly_name}/f32"
     return made.output(0)

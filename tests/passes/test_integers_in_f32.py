@@ -80,6 +80,24 @@ def test_convolutions_with_padding_and_movements_between():
     np.testing.assert_array_equal(Core().compile_model(model, "TEMPLATE")([array])[0], expected, strict=True)
 
 
+@pytest.mark.parametrize(("length", "is_exact"), [(LONGEST, True), (LONGEST + 1, False)])
+def test_one_zero_point_of_all_that_is_not_constant(length, is_exact):
+    """All numbers are from -z to 255 - z for one z. Weights are bytes with a zero point per column."""
+    x, zero_point = Parameter(Type.u8, [2, length]), Parameter(Type.u8, [1])
+    weights = np.zeros((length, 2), np.uint8)
+    weights[:, 1] = np.where(np.arange(length) % 3 == 0, 255, 0)
+    numbers = ops.Subtract(ops.Convert(ops.Constant(weights), "i32"), np.int32([[128, 127]]))
+    data = ops.Subtract(ops.Convert(x, "i32"), ops.Convert(zero_point, "i32"))
+    model = Model([ops.Convert(ops.MatMul(data, numbers, False, False), "f32")], [x, zero_point])
+    assert compute_integers_in_f32(model) is is_exact
+    array = np.full((2, length), 255, np.uint8)
+    array[1] = np.arange(length) % 256
+    for point in (0, 7, 255):
+        found = Core().compile_model(model, "TEMPLATE")([array, np.uint8([point])])[0]
+        expected = (array.astype(np.int64) - point) @ (weights.astype(np.int64) - [128, 127])
+        np.testing.assert_array_equal(found, expected.astype(np.float32), strict=True)
+
+
 def test_what_something_else_reads_stays():
     x = Parameter(Type.u8, [2, 8])
     product = ops.MatMul(ops.Convert(x, "i32"), np.ones((8, 3), np.int32), False, False)

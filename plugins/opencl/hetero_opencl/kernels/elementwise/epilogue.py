@@ -8,6 +8,7 @@ vector holds neighboring channels. ``CHANNEL(row, column)`` selects the channel 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -92,11 +93,16 @@ def channel_axis(anchor: Node) -> int:
 
 
 def _place(value: Output, shape: tuple[int, ...], axis: int) -> str | None:
-    """Return where an operand's elements are: ``number``, ``same`` as the output, ``channel``; None: elsewhere."""
+    """Return where an operand's elements are: ``same`` as the output, ``channel``, in a ``number`` or a ``single`` one.
+
+    A number is an argument of the kernel, a single element is in memory. Returns None if they are elsewhere.
+    """
     if (array := constant_array(value)) is not None and array.size == 1:
         return "number"
     if value.shape == shape:
         return "same"
+    if math.prod(value.shape) == 1:
+        return "single"
     if axis >= len(shape):
         return None
     padded = (1,) * (len(shape) - len(value.shape)) + tuple(value.shape)
@@ -180,6 +186,8 @@ def make_epilogue(
             text = load(lowering.buffer(value), index.text, index.is_vector)
             parameters += [f"const int {name}" for name in index.numbers]
             arguments += index.numbers.values()
+        elif place == "single":
+            text = load(lowering.buffer(value), "0", False)
         else:
             is_same = place == "same"
             buffer = lowering.buffer(value, layout if is_same else ROWS)

@@ -3,6 +3,8 @@
 import numpy as np
 import onnxruntime
 import pytest
+from hetero_opencl.kernels.convolution.blocked_convolution import BlockedConvolution
+from hetero_opencl.kernels.reduction.reduction import ReduceAllBlocks
 from onnx import TensorProto, helper, numpy_helper
 
 import hetero
@@ -15,10 +17,10 @@ SCALE, STEP = np.float32(0.5), np.float32(0.25)
 
 
 def kernels_of(compiled: hetero.CompiledModel) -> list[str]:
-    """Return the kernels that run, after an inference."""
+    """Return the kernels that run, after an inference; those of merged launches one by one."""
     nodes = [node for node in compiled.get_runtime_model().get_ordered_ops() if type(node) is execution.ExecutionNode]
     found = [str(node.rt_info.get(execution.IMPLEMENTATION)) for node in nodes]
-    return [name for name in found if name not in ("unknown", "none")]
+    return [kernel for name in found if name not in ("unknown", "none") for kernel in name.split("+")]
 
 
 @pytest.mark.parametrize("kind", [Type.u8, Type.i8, Type.u16, Type.i16])
@@ -51,6 +53,29 @@ def test_fake_quantize_in_vectors(template_agrees, shape):
     data = GENERATOR.uniform(-3, 4, shape).astype(np.float32)
     data.flat[:6] = [-1.5, 2.25, np.nan, np.inf, -np.inf, 0]
     template_agrees(ops.FakeQuantize(x, *limits, 256), [x], [data])
+
+
+@pytest.mark.parametrize("channels", [32, 20])
+def test_an_epilogue_reads_a_single_element(device, request, force, channels):
+    """A scale that is computed from all elements of an image: they are reduced in the layout that they have."""
+    force(BlockedConvolution, ReduceAllBlocks)
+    x = Parameter(Type.f32, [1, 16, 5, 7])
+    one, two = (GENERATOR.integers(-3, 4, shape).astype(np.float32) for shape in ((channels, 16), (16, channels)))
+    image = ops.Convolution(x, one[..., None, None], [1, 1], [0, 0], [0, 0], [1, 1])
+    extremes = [
+        reduce(ops.Reshape(image, np.int64([-1]), False), np.int64([0]), keep_dims=False)
+        for reduce in (ops.ReduceMax, ops.ReduceMin)
+    ]
+    sums = ops.Convolution(image, two[..., None, None], [1, 1], [0, 0], [0, 0], [1, 1])
+    result = ops.Relu(ops.Add(ops.Multiply(sums, extremes[0]), extremes[1]))
+    compiled = hetero.Core().compile_model(hetero.Model([result], [x]), device)
+    data = GENERATOR.integers(-9, 10, (1, 16, 5, 7)).astype(np.float32)
+    found = compiled([data])[0]
+    numbers = np.einsum("oc,nchw->nohw", one, data)
+    expected = np.einsum("oc,nchw->nohw", two, numbers) * numbers.max() + numbers.min()
+    np.testing.assert_array_equal(found, np.maximum(expected, 0), strict=True)
+    if request.node.callspec.params["processor"] is None and channels == 32:
+        assert sorted(kernels_of(compiled)) == ["blocked_convolution"] * 2 + ["reduce"] * 2 + ["rows_to_blocks"]
 
 
 def tensor(name: str, array: np.ndarray) -> TensorProto:
@@ -94,7 +119,7 @@ def test_integer_convolutions(device, request):
     kernels = agree(device, nodes, constants, (1, 16, 8, 8))
     if request.node.callspec.params["processor"] is None:
         assert kernels.count("blocked_convolution") == 2
-        assert len(kernels) <= 5
+        assert len(kernels) <= 6
 
 
 def test_dynamically_quantized_convolution(device):
