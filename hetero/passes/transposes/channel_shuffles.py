@@ -19,10 +19,10 @@ from hetero.passes.matching.rewriting import only_reader, per_channel, replace
 def sink_channel_shuffles(model: Model) -> bool:
     """Replace channel shuffles by Gathers, and move these as far as possible towards the outputs.
 
-    A Gather of constant indices that permutes the channels moves through element-wise operations and depthwise
-    convolutions, whose constants are permuted, and disappears in the filters of a dense convolution. A Split of the
-    channels becomes Gathers too. Requires: constants and batch normalizations are folded. Applies to values of static
-    shape ``[N, C, ...]`` with one reader.
+    A Gather of constant indices that permutes the channels moves through element-wise operations, Converts and
+    depthwise convolutions, whose constants are permuted, and disappears in the filters of a dense convolution. A Split
+    of the channels becomes Gathers too. Requires: constants and batch normalizations are folded. Applies to values of
+    static shape ``[N, C, ...]`` with one reader.
     """
     # The last ones first, so that no Gather stops at the next shuffle.
     return any([_sink(node) for node in reversed(model.get_ordered_ops())])
@@ -140,7 +140,7 @@ def _permuted_inputs(reader: Input, order: np.ndarray) -> list[Output] | None:
     """Return the inputs with which a node computes from unpermuted data; None if it mixes channels."""
     node = reader.node
     inputs = node.input_values()
-    if isinstance(node, Unary):
+    if isinstance(node, Unary | ops.Convert):
         return inputs if all(value.partial_shape.element_count() == 1 for value in inputs[1:]) else None
     if isinstance(node, Broadcasting) and len(inputs) == 2:
         numbers = per_channel(reader)

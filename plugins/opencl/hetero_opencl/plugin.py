@@ -14,6 +14,7 @@ from hetero.graph import Model, Node, is_terminal
 from hetero.ops.control_flow.variables import VariableOp
 from hetero.passes import (
     align_prelu_slopes,
+    compute_integers_in_f32,
     eliminate_common_subexpressions,
     eliminate_dead_code,
     flush_denormal_weights,
@@ -25,6 +26,7 @@ from hetero.passes import (
     fuse_layer_norm,
     fuse_pad_into_convolution,
     join_products,
+    reduce_before_reshape,
     remove_identities,
     sink_channel_shuffles,
     split_batch_norm,
@@ -67,6 +69,7 @@ class OpenCLPlugin(Plugin):
         upgrade_opset,
         align_prelu_slopes,
         fold_constants,
+        reduce_before_reshape,
         eliminate_dead_code,
         eliminate_common_subexpressions,
         remove_identities,
@@ -126,6 +129,8 @@ class OpenCLPlugin(Plugin):
         model = super().transform_model(model, properties)
         if properties.get(props.hint.inference_precision) is Type.f16:
             convert_to_fp16(model, partial(self.unsupported_reason, device=self.device(properties.explicit())))
+        if not properties.value_of(props.disable_transformations):
+            compute_integers_in_f32(model)  # last: fusions and f16 would round what it computes
         return model
 
     def create_context(self, params: Mapping[str, Any]) -> OpenCLContext:

@@ -46,6 +46,9 @@ FOLDED = {
     "depthwise, then dense": lambda x: convolution(elementwise(convolution(shuffle(x), DEPTHWISE)), DENSE[..., :2, :2]),
     "three factors": lambda x: convolution(shuffle(x, (2, 3, 2), (2, 0, 1)), DENSE),
     "ShuffleChannels": lambda x: convolution(ops.ShuffleChannels(x, 1, 3), DENSE),
+    "Convert": lambda x: convolution(
+        ops.Convert(convolution(ops.Convert(shuffle(x), "i32"), np.int32(9 * DEPTHWISE)), "f32"), DENSE
+    ),
     "twice": lambda x: convolution(shuffle(ops.Relu(shuffle(x))), DENSE),
 }
 # What is left: the operations before the Gather, and those behind it.

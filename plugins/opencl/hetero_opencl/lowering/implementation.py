@@ -242,8 +242,13 @@ class Choice:
 
 
 def uniform(operation: KernelOperation, layout: Layout) -> Signature:
-    """Return the signature with one layout for everything."""
-    return Signature((layout,) * operation.node.get_input_size(), layout)
+    """Return the signature with one layout for everything but single elements."""
+    return Signature(tuple(operand_layout(value, layout) for value in operation.node.input_values()), layout)
+
+
+def operand_layout(value: Output, layout: Layout) -> Layout:
+    """Return the layout in which kernels for a layout read an operand: single elements are in rows."""
+    return ROWS if value.partial_shape.is_static and math.prod(value.shape) == 1 else layout
 
 
 def traffic(operation: KernelOperation) -> int:

@@ -31,6 +31,7 @@ from hetero_opencl.lowering.implementation import (
     KernelOperation,
     Layout,
     Signature,
+    operand_layout,
     traffic,
 )
 from hetero_opencl.lowering.lowering import Argument, Lowering
@@ -69,7 +70,8 @@ class BlockedConvolution(_ConvolutionOnBlocks):
         if channels <= _FEW_CHANNELS:
             layouts.append(ROWS)
         for layout in layouts:
-            inputs = (layout if value is image else blocks for value in operation.node.input_values())
+            values = operation.node.input_values()
+            inputs = (layout if value is image else operand_layout(value, blocks) for value in values)
             yield Signature(tuple(inputs), blocks)
 
     def configurations(

@@ -37,7 +37,9 @@ from hetero_opencl.lowering.implementation import (
     KernelOperation,
     Layout,
     Signature,
+    operand_layout,
     traffic,
+    uniform,
 )
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
@@ -70,14 +72,14 @@ class BlockedElementwise(Implementation):
         shape = operation.result.shape
         if not profile.is_cpu_like or len(shape) < 3 or shape[1] == 1 or not math.prod(shape):
             return "it has several channels"
-        inputs = [value for value in _group_inputs(operation) if _number(value) is None]
+        inputs = [value for value in _group_inputs(operation) if math.prod(value.shape) > 1]
         if any(len(value.shape) != len(shape) and not is_constant(value) for value in inputs):
             return "its inputs have channels too"
         return None
 
     def signatures(self, operation: KernelOperation, profile: DeviceProfile) -> Iterable[Signature]:
         blocks = Blocks(profile.vector_width)
-        yield Signature(tuple(blocks if value.shape != () else ROWS for value in operation.node.input_values()), blocks)
+        yield uniform(operation, blocks)
 
     def estimate(
         self, operation: KernelOperation, signature: Signature, configuration: Configuration, profile: DeviceProfile
@@ -252,7 +254,7 @@ def _padded(shape: Sequence[int], rank: int) -> tuple[int, ...]:
 
 
 def _buffer(lowering: Lowering, value: Output, layout: Layout, rank: int) -> Buffer:
-    array = constant_array(value)
+    array, layout = constant_array(value), operand_layout(value, layout)
     if array is None or layout == ROWS:
         return lowering.buffer(value, layout)
     return lowering.constant(array.reshape(_padded(array.shape, rank)), (layout,), layout.arrange)

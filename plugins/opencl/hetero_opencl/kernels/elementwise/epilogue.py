@@ -8,7 +8,8 @@ vector holds neighboring channels. ``CHANNEL(row, column)`` selects the channel 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,13 +28,36 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering.implementation import KernelOperation
     from hetero_opencl.lowering.lowering import Argument, Lowering
 
+# Types of integers that f32 holds, with the text that wraps an i32 around to their range.
+_SMALL_INTEGERS = {Type.u8: "& 0xff", Type.i8: "<< 24 >> 24", Type.u16: "& 0xffff", Type.i16: "<< 16 >> 16"}
 _ANCHORS = (ops.Convolution, ops.GroupConvolution, ops.MatMul)
 
 
-def is_f32(nodes: Iterable[Node]) -> bool:
-    """Return whether nodes compute in f32 only. Others round each result to its type, which vectors do not."""
-    kinds = {value.element_type for node in nodes for value in (*node.input_values(), *node.outputs())}
-    return kinds == {Type.f32} and not any(isinstance(node, ops.FakeConvert) for node in nodes)
+def is_f32(nodes: Sequence[Node]) -> bool:
+    """Return whether vectors of f32 hold all values of nodes: numbers of f32, and small integers between two Converts.
+
+    Other values are rounded to their type, which vectors do not.
+    """
+    return _computes_in(Type.f32, nodes)
+
+
+def _computes_in(kind: Type, nodes: Sequence[Node]) -> bool:
+    inside = set(nodes)
+    values = [value for node in nodes for value in (*node.input_values(), *node.outputs())]
+    return not any(isinstance(node, ops.FakeConvert) for node in nodes) and all(
+        value.element_type is kind or (kind is Type.f32 and _is_round_trip(value, inside)) for value in values
+    )
+
+
+def _is_round_trip(value: Output, inside: Collection[Node]) -> bool:
+    """Return whether a value is small integers, converted from f32 and only read, inside, by Converts back to it."""
+    converts = [value.node, *(target.node for target in value.get_target_inputs())]
+    return (
+        value.element_type in _SMALL_INTEGERS
+        and all(type(node) is ops.Convert and node in inside for node in converts)
+        and value.node.get_input_element_type(0) is Type.f32
+        and all(node.get_element_type() is Type.f32 for node in converts[1:])
+    )
 
 
 def has_vector_form(operation: KernelOperation) -> bool:
@@ -54,7 +78,7 @@ def takes_epilogue(anchor: Node, group: Sequence[Node]) -> bool:
     if type(anchor) not in _ANCHORS or not is_elementwise(group[0]):
         return False
     values = [value for node in group for value in (*node.input_values(), *node.outputs())]
-    if any(value.element_type is not kind for value in values) or any(type(node) is ops.FakeConvert for node in group):
+    if not _computes_in(kind, group):
         return False
     if kind not in FLOATS and (len(group) > 1 or type(group[0]) is not ops.Add):
         return False
@@ -69,11 +93,16 @@ def channel_axis(anchor: Node) -> int:
 
 
 def _place(value: Output, shape: tuple[int, ...], axis: int) -> str | None:
-    """Return where an operand's elements are: ``number``, ``same`` as the output, ``channel``; None: elsewhere."""
+    """Return where an operand's elements are: ``same`` as the output, ``channel``, in a ``number`` or a ``single`` one.
+
+    A number is an argument of the kernel, a single element is in memory. Returns None if they are elsewhere.
+    """
     if (array := constant_array(value)) is not None and array.size == 1:
         return "number"
     if value.shape == shape:
         return "same"
+    if math.prod(value.shape) == 1:
+        return "single"
     if axis >= len(shape):
         return None
     padded = (1,) * (len(shape) - len(value.shape)) + tuple(value.shape)
@@ -157,6 +186,8 @@ def make_epilogue(
             text = load(lowering.buffer(value), index.text, index.is_vector)
             parameters += [f"const int {name}" for name in index.numbers]
             arguments += index.numbers.values()
+        elif place == "single":
+            text = load(lowering.buffer(value), "0", False)
         else:
             is_same = place == "same"
             buffer = lowering.buffer(value, layout if is_same else ROWS)
@@ -169,7 +200,7 @@ def make_epilogue(
             lines.append(f"const {vector} {name} = {inputs[0]} + {inputs[1]};")
         elif width == 1:
             lines.append(f"const {vector} {name} = {expression(node, inputs)};")
-        elif not has_custom_expression(node) and (form := vector_form(expression(node, inputs))):
+        elif form := _vector_form(node, inputs, width):
             lines.append(f"const {vector} {name} = {form};")
         else:
             lines += _by_element(node, name, inputs, element, width)
@@ -191,6 +222,14 @@ def make_epilogue(
     defined = "".join(f"#define {key} {value}\n" for key, value in macros.items())
     functions = functions_called(text) + vector_functions_called(text, width)
     return Epilogue(functions + text + defined, arguments)
+
+
+def _vector_form(node: Node, inputs: Sequence[str], width: int) -> str | None:
+    """Return the expression of a node for vectors, or None if there is none."""
+    if type(node) is ops.Convert and node.get_element_type() is not node.get_input_element_type(0):
+        wrap = _SMALL_INTEGERS.get(node.get_element_type())
+        return f"convert_float{width}(convert_int{width}({inputs[0]}) {wrap})" if wrap else inputs[0]
+    return None if has_custom_expression(node) else vector_form(expression(node, inputs))
 
 
 def _by_element(node: Node, name: str, inputs: Sequence[str], element: str, width: int) -> list[str]:

@@ -235,16 +235,24 @@ def functions_called(text: str) -> str:
     return definitions
 
 
+#: Functions without branches, which vectors can be passed to as well.
+_VECTOR_FUNCTIONS = ("smooth_erf(", "fake_quantize_float(")
+
+
 def vector_form(text: str) -> str | None:
     """Return an expression of float variables for vectors, or None if it calls a function without a vector form."""
-    called = functions_called(text)
-    if called and called != _FLOAT_FUNCTIONS["smooth_erf"]:
-        return None
-    return text.replace("smooth_erf(", "smooth_erf_vector(")
+    scalar = functions_called(text)
+    for call in _VECTOR_FUNCTIONS:
+        text, scalar = text.replace(call, _of_vectors(call)), scalar.replace(_FUNCTIONS[call], "")
+    return None if scalar else text
 
 
 def vector_functions_called(text: str, width: int) -> str:
     """Return the definitions of the functions that expressions of ``vector_form`` call."""
-    if "smooth_erf_vector(" not in text:
-        return ""
-    return re.sub(r"\bfloat\b", f"float{width}", _FLOAT_FUNCTIONS["smooth_erf"]).replace("erf(", "erf_vector(")
+    called = [call for call in _VECTOR_FUNCTIONS if _of_vectors(call) in text]
+    texts = (_FUNCTIONS[call].replace(call, _of_vectors(call)) for call in called)
+    return "".join(re.sub(r"\bfloat\b", f"float{width}", text) for text in texts)
+
+
+def _of_vectors(call: str) -> str:
+    return call.replace("(", "_vector(")

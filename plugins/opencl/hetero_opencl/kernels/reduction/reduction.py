@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,24 @@ from hetero.graph import Node
 from hetero.ops.reduction import Reduction
 from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.device.device import OpenCLDevice
-from hetero_opencl.kernels.common.definition import ELEMENTS, first_reason, lowers, source, unsupported_inputs
+from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.kernels.common.definition import (
+    ELEMENTS,
+    first_reason,
+    implements,
+    lowers,
+    source,
+    unsupported_inputs,
+)
+from hetero_opencl.lowering.implementation import (
+    ROWS,
+    Blocks,
+    Configuration,
+    Implementation,
+    KernelOperation,
+    Signature,
+    traffic,
+)
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 # The kernel loops over this many kept and this many reduced axes, enough for tensors of twice the rank.
@@ -105,6 +123,7 @@ def unsupported_rank(node: Node) -> str | None:
 @lowers(
     ops.ReduceMean, ops.ReduceSum, ops.ReduceProd, ops.ReduceMax, ops.ReduceMin, ops.ReduceL1, ops.ReduceL2,
     ops.ReduceLogicalAnd, ops.ReduceLogicalOr, unsupported=first_reason(unsupported_inputs(0), unsupported_rank),
+    estimate=lambda operation, profile: traffic(operation) / profile.bytes_per_second + profile.launch_seconds,
 )  # fmt: skip
 def reduce(lowering: Lowering, node: Reduction) -> None:
     data, output = node.input_value(0), node.output(0)
@@ -126,6 +145,33 @@ def reduce(lowering: Lowering, node: Reduction) -> None:
     width = _WIDTH if columns else 1
     items = count // kept[0][0] * -(-kept[0][0] // width)
     lowering.launch_rows(_text(node, width, run, 1), "reduce", arguments, items)
+
+
+@implements(ops.ReduceMax, ops.ReduceMin)
+class ReduceAllBlocks(Implementation):
+    """The extreme of all elements in blocks of channels, whose order in memory does not matter."""
+
+    def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
+        shape, axes = operation.source(0).shape, operation.main.axes(len(operation.source(0).shape))
+        if not profile.is_cpu_like or operation.source(0).element_type not in (Type.f32, Type.f16, Type.bf16):
+            return "it reduces floats on a processor"
+        if len(shape) < 3 or axes is None or len(set(axes)) != len(shape):
+            return "it reduces all axes"
+        is_whole = shape[1] % profile.vector_width == 0
+        return None if is_whole and math.prod(shape) >= _LONG_RUN else "there are only whole blocks of channels"
+
+    def signatures(self, operation: KernelOperation, profile: DeviceProfile) -> Iterable[Signature]:
+        yield Signature((Blocks(profile.vector_width), ROWS), ROWS)
+
+    def emit(
+        self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
+    ) -> None:
+        data, blocks = operation.source(0), Blocks(lowering.device.profile.vector_width)
+        count = math.prod(data.shape)
+        axes = [(1, 0)] * MAX_AXES + [(count, 1)] + [(1, 0)] * (MAX_AXES - 1)
+        arguments: list[Argument] = [lowering.buffer(data, blocks), operation.result]
+        arguments += [*(number for axis in axes for number in axis), count]
+        lowering.launch_rows(_text(operation.main, 1, True, 1), "reduce", arguments, 1)
 
 
 def group_size(device: OpenCLDevice, results: int, elements: int, in_rows: bool) -> int:
