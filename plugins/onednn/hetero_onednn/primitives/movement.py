@@ -132,12 +132,10 @@ def convert(lowering: Lowering, operation: PrimitiveOperation) -> None:
     if operation.epilogue:
         return elementwise(lowering, operation)
     value, target = lowering.value(operation.inputs[0], reader=operation.node), lowering.data_type(operation.result)
-    # There is no reorder from i32 to 16 bits.
-    is_narrowed = value.descriptor.data_type is DataType.s32 and target is not DataType.f32
-    for kind in (DataType.f32, target) if is_narrowed else (target,):
-        layout = value.descriptor.resized(value.descriptor.dims, kind)
-        if value.descriptor != layout:
-            value = lowering.reordered(value, layout, operation.node)
+    # From which other types there are reorders depends on the processor.
+    for kind in (DataType.f32, target):
+        if value.descriptor.data_type not in (kind, target):
+            value = lowering.reordered(value, value.descriptor.resized(value.descriptor.dims, kind), operation.node)
     lowering.define(operation.result, value)
 
 
