@@ -12,7 +12,6 @@ from hetero.passes.cleanup import (
 )
 from hetero.passes.constant_folding import fold_constants, fold_weights
 from hetero.passes.denormal_weights import flush_denormal_weights
-from hetero.passes.full_reductions import reduce_before_reshape
 from hetero.passes.fusion.activations import align_prelu_slopes, fuse_gelu, fuse_swish
 from hetero.passes.fusion.attention import fuse_attention
 from hetero.passes.fusion.convolution import (
@@ -77,7 +76,7 @@ __all__ = [
     "fold_constant_if", "fold_constants", "fold_weights", "fuse_attention", "fuse_convolution", "fuse_elementwise",
     "fuse_gelu", "fuse_layer_norm", "fuse_pad_into_convolution", "fuse_swish", "has_static_dim", "has_static_dims",
     "has_static_rank", "has_static_shape", "is_identity", "join_products", "make_names_unique", "may_change_numerics",
-    "rank_equals", "reduce_before_reshape", "remove_identities", "shape_deciding_parameters", "shape_matches",
+    "rank_equals", "remove_identities", "shape_deciding_parameters", "shape_matches",
     "sink_channel_shuffles", "sink_transposes", "specialize", "split_batch_norm", "type_matches", "type_matches_any",
     "upgrade_opset",
 ]  # fmt: skip
