@@ -332,3 +332,33 @@ def test_the_first_of_equal_elements_is_selected(core, version, kind, mode, sort
     keys = data if mode == "min" else -data
     expected = np.sort(np.argsort(keys, axis=1, kind="stable")[:, :7], axis=1)
     np.testing.assert_array_equal(np.sort(compiled([data])[1], axis=1), expected)
+
+
+@pytest.mark.parametrize("kind", [ops.LSTMSequence, ops.GRUSequence, ops.RNNSequence])
+@pytest.mark.parametrize("shape", [[3, 5, 4], [-1, 5, 4], [3, -1, 4], [-1, -1, 4]], ids=str)
+def test_sequences_that_end_early(core, kind, shape):
+    """OpenVINO computes all steps if the shape of the data is dynamic."""
+    generator = np.random.default_rng(0)
+    gates = {ops.LSTMSequence: 4, ops.GRUSequence: 3, ops.RNNSequence: 1}[kind]
+    weights = [
+        generator.normal(size=size).astype(np.float32)
+        for size in ((1, gates * 2, 4), (1, gates * 2, 2), (1, gates * 2))
+    ]
+    x, given = Parameter(Type.f32, shape, name="x"), Parameter(Type.i32, [shape[0]], name="lengths")
+    batch, time = (ops.Gather(ops.ShapeOf(x), [axis], np.int64(0)) for axis in (0, 1))
+    state = ops.Broadcast(np.float32(0), ops.Concat([batch, np.int64([1, 2])], 0))
+    states = [state] * (2 if kind is ops.LSTMSequence else 1)
+
+    def compiled(lengths, device):
+        sequence = kind(x, *states, lengths, *weights, 2, "forward")
+        inputs = [x, given] if lengths is given else [x]
+        return core.compile_model(Model(sequence.outputs(), inputs, "m"), device)
+
+    data = generator.normal(size=(3, 5, 4)).astype(np.float32)
+    whole, *_ = compiled(ops.Broadcast(time, batch), CPU)([data]).to_tuple()
+    lengths = np.int32([1, 5, 0])
+    steps, last, *_ = compiled(given, f"HETERO:{CPU},TEMPLATE")([data, lengths]).to_tuple()
+    for row, length in enumerate(lengths):
+        np.testing.assert_allclose(steps[row, :, :length], whole[row, :, :length], rtol=1e-5, atol=1e-6)
+        assert not steps[row, :, length:].any()
+        np.testing.assert_array_equal(last[row], steps[row, :, length - 1] if length else 0)
