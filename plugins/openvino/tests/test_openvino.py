@@ -362,3 +362,17 @@ def test_sequences_that_end_early(core, kind, shape):
         np.testing.assert_allclose(steps[row, :, :length], whole[row, :, :length], rtol=1e-5, atol=1e-6)
         assert not steps[row, :, length:].any()
         np.testing.assert_array_equal(last[row], steps[row, :, length - 1] if length else 0)
+
+
+@pytest.mark.parametrize("kind", [Type.f32, Type.f16], ids=str)
+def test_regions_without_area(core, kind):
+    """Detectors pad their lists of boxes with such regions. ONNX Runtime and torchvision return 0 for them."""
+    dtype = kind.to_dtype()
+    boxes = np.array([[1, 1, 3, 4], [2, 2, 2, 2], [2, 1, 2, 4], [4, 1, 2, 3], [3, 3, 1, 1]], dtype)
+    regions = Parameter(kind, boxes.shape, name="regions")
+    image, indices = np.ones((1, 2, 6, 7), dtype), np.zeros(5, np.int32)
+    pooled = ops.ROIAlign(image, regions, indices, 3, 2, 0, 0.7, "avg", "half_pixel")
+    found = core.compile_model(Model([pooled], [regions], "m"), CPU)([boxes])[0]
+    np.testing.assert_array_equal(
+        found, np.broadcast_to(np.array([1, 0, 0, 0, 0], dtype)[:, None, None, None], (5, 2, 3, 2))
+    )
