@@ -159,6 +159,8 @@ def scatter_nd_update(
     depth = indices.shape[-1]
     rows, width = flat_row_indices(data.shape[:depth], indices).reshape(-1), math.prod(data.shape[depth:])
     result = _copy(data, updates)
+    if not updates.size:
+        return result
     if node.reduction == "none":
         result.reshape(-1, width)[rows] = updates.reshape(-1, width)
         return result

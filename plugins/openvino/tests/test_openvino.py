@@ -332,3 +332,47 @@ def test_the_first_of_equal_elements_is_selected(core, version, kind, mode, sort
     keys = data if mode == "min" else -data
     expected = np.sort(np.argsort(keys, axis=1, kind="stable")[:, :7], axis=1)
     np.testing.assert_array_equal(np.sort(compiled([data])[1], axis=1), expected)
+
+
+@pytest.mark.parametrize("kind", [ops.LSTMSequence, ops.GRUSequence, ops.RNNSequence])
+@pytest.mark.parametrize("shape", [[3, 5, 4], [-1, 5, 4], [3, -1, 4], [-1, -1, 4]], ids=str)
+def test_sequences_that_end_early(core, kind, shape):
+    """OpenVINO computes all steps if the shape of the data is dynamic."""
+    generator = np.random.default_rng(0)
+    gates = {ops.LSTMSequence: 4, ops.GRUSequence: 3, ops.RNNSequence: 1}[kind]
+    weights = [
+        generator.normal(size=size).astype(np.float32)
+        for size in ((1, gates * 2, 4), (1, gates * 2, 2), (1, gates * 2))
+    ]
+    x, given = Parameter(Type.f32, shape, name="x"), Parameter(Type.i32, [shape[0]], name="lengths")
+    batch, time = (ops.Gather(ops.ShapeOf(x), [axis], np.int64(0)) for axis in (0, 1))
+    state = ops.Broadcast(np.float32(0), ops.Concat([batch, np.int64([1, 2])], 0))
+    states = [state] * (2 if kind is ops.LSTMSequence else 1)
+
+    def compiled(lengths, device):
+        sequence = kind(x, *states, lengths, *weights, 2, "forward")
+        inputs = [x, given] if lengths is given else [x]
+        return core.compile_model(Model(sequence.outputs(), inputs, "m"), device)
+
+    data = generator.normal(size=(3, 5, 4)).astype(np.float32)
+    whole, *_ = compiled(ops.Broadcast(time, batch), CPU)([data]).to_tuple()
+    lengths = np.int32([1, 5, 0])
+    steps, last, *_ = compiled(given, f"HETERO:{CPU},TEMPLATE")([data, lengths]).to_tuple()
+    for row, length in enumerate(lengths):
+        np.testing.assert_allclose(steps[row, :, :length], whole[row, :, :length], rtol=1e-5, atol=1e-6)
+        assert not steps[row, :, length:].any()
+        np.testing.assert_array_equal(last[row], steps[row, :, length - 1] if length else 0)
+
+
+@pytest.mark.parametrize("kind", [Type.f32, Type.f16], ids=str)
+def test_regions_without_area(core, kind):
+    """Detectors pad their lists of boxes with such regions. ONNX Runtime and torchvision return 0 for them."""
+    dtype = kind.to_dtype()
+    boxes = np.array([[1, 1, 3, 4], [2, 2, 2, 2], [2, 1, 2, 4], [4, 1, 2, 3], [3, 3, 1, 1]], dtype)
+    regions = Parameter(kind, boxes.shape, name="regions")
+    image, indices = np.ones((1, 2, 6, 7), dtype), np.zeros(5, np.int32)
+    pooled = ops.ROIAlign(image, regions, indices, 3, 2, 0, 0.7, "avg", "half_pixel")
+    found = core.compile_model(Model([pooled], [regions], "m"), CPU)([boxes])[0]
+    np.testing.assert_array_equal(
+        found, np.broadcast_to(np.array([1, 0, 0, 0, 0], dtype)[:, None, None, None], (5, 2, 3, 2))
+    )

@@ -148,6 +148,8 @@ REDUCTION = [
     case("ReduceLogSum", positive(2, 3), opset=11, axes=[1]),
     case("ReduceLogSum", positive(2, 3), ints(1), opset=18),
     case("ReduceSum", X, ints(1)),
+    *[case(op, X, ints(), opset=18, noop_with_empty_axes=1) for op in REDUCTIONS],
+    case("ReduceLogSum", positive(2, 3), ints(), opset=18, noop_with_empty_axes=1),
     case("ReduceSum", X, ints(), noop_with_empty_axes=1),
     case("ReduceSum", X, ints(), noop_with_empty_axes=0),
     case("ReduceSum", X, noop_with_empty_axes=1, opset=18),

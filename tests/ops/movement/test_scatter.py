@@ -46,6 +46,7 @@ RESULTS = [
       for where, shape in (([[1], [0]], (2, 4, 5)), ([[1, 2]], (1, 5)), ([[1, 2, 3], [0, 0, 4]], (2,)))],
     *[("scatter_nd_update", 15, random(3, 4, dtype=dtype), picks(3, 5, 1), random(5, 4, dtype=dtype), reduction)
       for dtype in (np.float32, np.int32) for reduction in ("sum", "sub", "prod", "min", "max")],
+    ("scatter_nd_update", 15, random(3, 0), Data(np.array([[0], [0]])), random(2, 0)),
     ("scatter_nd_update", 15, random(3, 4), Data(np.array([[-1, 1], [-3, -4]])), random(2)),
     *[("one_hot", 1, Data(np.array([[0, 3], [-1, 4]], np.int64)), np.array(4), np.float32(2), np.float32(-1), axis)
       for axis in (0, 1, -1)],

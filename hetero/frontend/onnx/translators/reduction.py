@@ -55,9 +55,8 @@ _REDUCTIONS: dict[str, Reduction] = {
 def reduce_axes(node: OnnxNodeContext) -> Translation:
     value, axes = node.get_input(0), node.get_optional_input_or_attribute(1, "axes")
     if axes is None or axes.partial_shape == [0]:
-        if node.get_attribute("noop_with_empty_axes", 0):
-            return value
-        axes = int64(range(rank_of(value))).output(0)
+        none = bool(node.get_attribute("noop_with_empty_axes", 0))
+        axes = int64([] if none else range(rank_of(value))).output(0)
     return _REDUCTIONS[node.get_op_type()](value, axes, bool(node.get_attribute("keepdims", 1)))
 
 

@@ -256,6 +256,19 @@ def _pooled(node: Node, made: openvino.Node) -> Values:
     return [make("Select", is_nan, scalar(np.nan, data), made.output(0)), *made.outputs()[1:]]
 
 
+def _aligned(node: Node, made: openvino.Node) -> Values:
+    """Return 0 for regions without area, whose bins have no samples: OpenVINO's mean of none may be NaN."""
+    assert isinstance(node, ops.ROIAlignV3)
+    if node.mode != "avg" or node.sampling_ratio or node.aligned_mode == "asymmetric":
+        return made.outputs()
+    corners = make("Multiply", made.input_value(1), scalar(node.spatial_scale, made.input_value(1)))
+    pairs = make("Reshape", corners, constant(np.array([-1, 2, 2, 1]), Type.i64).output(0), special_zero=False)
+    first, last = make("Split", pairs, constant(np.array(1), Type.i64).output(0), num_splits=2).get_node().outputs()
+    axis = constant(np.array([2]), Type.i64).output(0)
+    is_empty = _is_set(make("ReduceMax", _flags(make("LessEqual", last, first)), axis, keep_dims=True))
+    return [make("Select", is_empty, scalar(0, made.output(0)), made.output(0))]
+
+
 def _lowest(node: Node) -> float:
     return float(ml_dtypes.finfo(node.get_input_element_type(0).to_dtype()).min)
 
@@ -299,6 +312,7 @@ _CORRECTIONS: Mapping[str, Correction] = {
     "Greater": _swapped,
     "GreaterEqual": _swapped,
     "IsFinite": _finite,
+    "ROIAlign": _aligned,
     "ScaledDotProductAttention": _attention,
     "SoftPlus": _soft_plus,
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.core.packing import is_packed
-from hetero.core.shape import PartialShape
+from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
 from hetero.graph import Constant, Node, is_terminal
 from hetero.ops.control_flow.variables import VariableOp
@@ -66,6 +66,8 @@ def limitation(node: Node) -> str | None:
             return "OpenVINO's attention returns NaN for rows that a mask without dimensions excludes"
     if isinstance(node, ops.PRelu) and _may_lack_channels(*(value.partial_shape for value in inputs)):
         return "OpenVINO takes slopes for those of channels also if the data has one channel"
+    if isinstance(node, (ops.LSTMSequence, ops.GRUSequence, ops.RNNSequence)) and _may_end_early(node):
+        return "OpenVINO ignores the lengths of sequences if a dimension of the data is dynamic"
     if isinstance(node, (ops.Mod, ops.FloorMod)) and kind.is_real():
         return "OpenVINO's remainder of infinity and by zero is not NaN"
     return _REASONS.get(name)
@@ -75,6 +77,25 @@ def _may_lack_channels(data: PartialShape, slope: PartialShape) -> bool:
     """Return whether a vector of slopes may belong to the last axis of the data, as the length of axis 1 is unknown."""
     is_vector = slope.has_rank and len(slope) == 1 and slope != [1]
     return is_vector and data.has_rank and len(data) > 2 and data[1].is_dynamic
+
+
+def _may_end_early(node: Node) -> bool:
+    """Return whether the shape of the data is dynamic, and a sequence may be shorter than axis 1 of the data."""
+    data, lengths = node.input_value(0).partial_shape, node.input_value(node.input_index("sequence_lengths"))
+    if data.is_static:
+        return False
+    while isinstance(lengths.node, (ops.Broadcast, ops.Convert)):
+        lengths = lengths.node.input_value(0)
+    if lengths.value is None or not data.has_rank:
+        return True
+    return not all(_are_equal(data[1], length) for length in lengths.value.reshape(-1))
+
+
+def _are_equal(dimension: Dimension, length: int | Dimension) -> bool:
+    """Return whether both lengths are known to be equal, in every inference."""
+    if isinstance(length, Dimension):
+        return length.symbol is not None and length.symbol is dimension.symbol
+    return dimension == int(length)
 
 
 def _is_empty(shape: PartialShape) -> bool:

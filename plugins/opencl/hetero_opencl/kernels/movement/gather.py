@@ -10,7 +10,14 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node, Output
 from hetero_opencl.kernels.common.algorithms import exclusive_scan, make_dynamic_output
-from hetero_opencl.kernels.common.copies import WORDS, shape_input, unsupported_movement, widest_word
+from hetero_opencl.kernels.common.copies import (
+    WORDS,
+    copy_or_share,
+    shape_input,
+    unsupported_movement,
+    view_of,
+    widest_word,
+)
 from hetero_opencl.kernels.common.definition import (
     first_reason,
     lowers,
@@ -77,7 +84,10 @@ def gather_per_axis(lowering: Lowering, value: Output, indices: Sequence[np.ndar
         return
     # Leading and trailing axes that are taken whole need no index table.
     chosen = [axis for axis, length in enumerate(shape) if not np.array_equal(indices[axis], np.arange(length))]
-    first, end = (chosen[0], chosen[-1] + 1) if chosen else (0, 0)
+    if not chosen:
+        data = view_of(value)
+        return copy_or_share(lowering, value, data, data.array, output)
+    first, end = chosen[0], chosen[-1] + 1
     inner = math.prod(shape[end:])
     word = widest_word(inner * size)
     words = inner * size // word
@@ -85,7 +95,7 @@ def gather_per_axis(lowering: Lowering, value: Output, indices: Sequence[np.ndar
     tables = indices[first:end]
     axes = [(len(table), begin) for table, begin in zip(tables, np.cumsum([0, *map(len, tables)]))]
     offsets = [table * stride for table, stride in zip(tables, strides)]
-    arrays = [np.array(axes[::-1], np.int32), np.concatenate([np.zeros(0), *offsets]).astype(np.int32)]
+    arrays = [np.array(axes[::-1], np.int32), np.concatenate(offsets).astype(np.int32)]
     buffers, sizes = map(lowering.constant, arrays), (end - first, math.prod(shape[first:end]) * words, words)
     text, count = source("gather_per_axis", WORD=WORDS[word]), math.prod(output.shape) * size // word
     lowering.launch_flat(text, "gather_per_axis", [value, output, *buffers, *sizes], count)

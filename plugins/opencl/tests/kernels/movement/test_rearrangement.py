@@ -18,6 +18,8 @@ CASES = [
     *[("pad", 12, random(3, 4, 5), ints(2, 0, 1), ints(1, 3, 0), mode) for mode in ("edge", "reflect", "symmetric")],
     *[("pad", 12, random(3, 4, 5), ints(-1, 0, 2), ints(1, -3, -1), mode) for mode in ("edge", "reflect", "symmetric")],
     *[("pad", 12, random(3, 4, 16), ints(1, 2, 0), ints(2, 1, 0), mode) for mode in ("edge", "reflect", "symmetric")],
+    *[("pad", 12, random(3, 4, 5), ints(0, 0, 0), ints(0, 0, 0), mode) for mode in ("edge", "reflect", "symmetric")],
+    ("roll", 7, random(3, 4, 5), ints(0, 5), ints(0, -1)),
     ("pad", 1, random(3, 4), ints(2, 1), ints(0, 1), "constant", np.array(7, np.float32)),
     ("roll", 7, random(3, 4, 5), ints(-1, 7), ints(0, -1)),
     ("roll", 7, random(3, 4, 5), ints(1, 1, 2), ints(1, 0, 1)),
