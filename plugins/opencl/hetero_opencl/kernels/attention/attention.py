@@ -98,7 +98,12 @@ def _weights(
     numbers = [number for axis in axes for number in axis]
     numbers += [rows, keys, of_mask[-2], of_mask[-1], of_sink[-2], first]
     group = 1 if lowering.device.profile.is_cpu_like else _GROUP_ON_GPUS
-    macros = {"MASK_KIND": mask_kind, "SINK_KIND": int(sink is not None), "GROUP": group, "EXCLUDED": _excluded(node)}
+    macros: dict[str, int | str] = {
+        "MASK_KIND": mask_kind,
+        "SINK_KIND": int(sink is not None),
+        "GROUP": group,
+        "EXCLUDED": _excluded(node),
+    }
     text = _text(types, len(axes), macros)
     arguments: list[Argument] = [scores, weights, scale, *terms, *numbers]
     lowering.launch(text, "attention_weights", arguments, [math.prod(batch) * rows * group], [group])
