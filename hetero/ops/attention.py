@@ -100,6 +100,13 @@ class ScaledDotProductAttention(Op, opset=13):
             self.fail(f"attention_mask must broadcast to {scores}, but has the shape {mask}")
 
 
+class SoftmaxAttention(ScaledDotProductAttention):
+    """ScaledDotProductAttention as MatMul, Softmax and MatMul compute it: NaN for a query whose keys are all masked.
+
+    ScaledDotProductAttention returns 0 for it.
+    """
+
+
 def _broadcasts(small: PartialShape, large: Any) -> bool:
     """Return whether ``small`` may broadcast to ``large`` without changing it."""
     pairs = zip(reversed(list(small)), reversed(list(large)))

@@ -212,4 +212,5 @@ _OPERATIONS: dict[str, Callable[[Any, Shapes], float]] = {
     "RNNSequence": _recurrent,
     "ScaledDotProductAttention": _attention,
     "Softmax": _normalization,
+    "SoftmaxAttention": _attention,
 }

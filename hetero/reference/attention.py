@@ -8,7 +8,7 @@ from hetero import ops
 from hetero.reference.registry import Array, evaluates
 
 
-@evaluates(ops.ScaledDotProductAttention, in_f32=True)
+@evaluates(ops.ScaledDotProductAttention, ops.SoftmaxAttention, in_f32=True)
 def scaled_dot_product_attention(
     node: ops.ScaledDotProductAttention, query: Array, key: Array, value: Array, *options: Array
 ) -> Array:
@@ -24,6 +24,7 @@ def scaled_dot_product_attention(
         fits = np.broadcast_shapes(mask.shape, scores.shape) == scores.shape
         scores = np.add(scores, mask, out=scores if fits else None)
     sums = _exponentials(scores, sink)
+    sums[sums == 0] = np.nan if isinstance(node, ops.SoftmaxAttention) else 1
     # Dividing after the second gemm is cheaper, as the result is smaller than the scores.
     result = _product(scores, value, shared)
     result /= sums
@@ -42,7 +43,7 @@ def _product(a: Array, b: Array, shared: bool) -> Array:
 def _exponentials(scores: Array, sink: Array | None) -> Array:
     """Replace scores by exp(score - row maximum) in place and return the row sums, with a last axis of length 1.
 
-    A fully masked row of -∞ becomes zeros with the sum 1. ``sink`` has scores that are added to the sums only.
+    A fully masked row of -∞ becomes zeros with the sum 0. ``sink`` has scores that are added to the sums only.
     """
     if not scores.size:
         return np.ones((*scores.shape[:-1], 1), scores.dtype)
@@ -55,7 +56,6 @@ def _exponentials(scores: Array, sink: Array | None) -> Array:
     sums = np.matmul(scores, np.ones((scores.shape[-1], 1), scores.dtype))
     if sink is not None:
         sums += np.exp(sink - largest)
-    sums[sums == 0] = 1
     return sums
 
 

@@ -1,4 +1,4 @@
-"""Fusion of attention, which exporters write as two MatMuls with a Softmax between, into ScaledDotProductAttention."""
+"""Fusion of attention, which exporters write as two MatMuls with a Softmax between, into SoftmaxAttention."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ATTENTION = OpPattern(
 
 @changes_numerics
 def fuse_attention(model: Model) -> bool:
-    """Replace the operations that compute attention by ScaledDotProductAttention.
+    """Replace the operations that compute attention by SoftmaxAttention.
 
     Requires: constants are folded. Applies if query, key and value have the same rank, three or more, the Softmax is
     over the last axis, and no other node reads what is between. Scale and mask are optional.
@@ -54,7 +54,7 @@ def _attention(match: Match) -> Node | None:
         key = _swap_last_axes(key, rank)
     dtype = query.element_type.to_dtype()
     mask = match.values.get("mask") or Constant(np.zeros((), dtype))
-    return ops.ScaledDotProductAttention(query, key, value, mask, Constant(np.array(scale, dtype)))
+    return ops.SoftmaxAttention(query, key, value, mask, Constant(np.array(scale, dtype)))
 
 
 def _scale(match: Match) -> float | None:

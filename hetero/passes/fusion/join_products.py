@@ -14,7 +14,8 @@ from hetero.passes.matching.rewriting import only_reader
 
 # Operations that take parts of a product as they are. Others may be computed together with their product.
 _READERS = (
-    ops.Reshape, ops.Squeeze, ops.Unsqueeze, ops.Transpose, ops.Concat, ops.MatMul, ops.ScaledDotProductAttention,
+    ops.Reshape, ops.Squeeze, ops.Unsqueeze, ops.Transpose, ops.Concat, ops.MatMul, ops.SoftmaxAttention,
+    ops.ScaledDotProductAttention,
 )  # fmt: skip
 
 

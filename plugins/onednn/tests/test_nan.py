@@ -41,6 +41,7 @@ UNARY = {
     "Minimum": (lambda x: ops.Minimum(x, np.float32(0.25)), lambda x: np.minimum(x, 0.25)),
     "Maximum": (lambda x: ops.Maximum(np.float32(0.25), x), lambda x: np.maximum(x, 0.25)),
     "PRelu": (lambda x: ops.PRelu(x, np.float32([0.5])), lambda x: np.where(x > 0, x, 0.5 * x)),
+    "PRelu 0": (lambda x: ops.PRelu(x, np.float32([0])), lambda x: np.where(x >= 0, x, 0 * x)),
     "Elu": (lambda x: ops.Elu(x, 1.0), lambda x: np.where(x > 0, x, np.expm1(x))),
     "Sigmoid": (ops.Sigmoid, sigmoid),
     "Tanh": (ops.Tanh, np.tanh),

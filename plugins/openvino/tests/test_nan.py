@@ -33,6 +33,7 @@ FUNCTIONS = {
     ),
     "Gelu": (lambda x: ops.Gelu(x, "tanh"), gelu),
     "Maximum": (lambda x: ops.Maximum(x, np.float32(0.25)), lambda x: np.maximum(x, 0.25)),
+    "PRelu 0": (lambda x: ops.PRelu(x, np.float32([0])), lambda x: np.where(x >= 0, x, 0 * x)),
     "FakeQuantize": (
         lambda x: ops.FakeQuantize(x, *(np.float32(limit) for limit in (-1.28, 1.27) * 2), 256),
         lambda x: np.clip(np.rint(x * 100), -128, 127) / 100,

@@ -241,10 +241,23 @@ def test_attention(name):
     (wanted,) = run(model, *HEADS)
     assert fuse_attention(model)
     found = operations(model)
-    assert found[-1] == "ScaledDotProductAttention"
+    assert found[-1] == "SoftmaxAttention"
     assert not {"Softmax", "MatMul", "Transpose"} & set(found)
     np.testing.assert_allclose(run(model, *HEADS)[0], wanted, rtol=1e-4, atol=1e-5)
     assert not fuse_attention(model)
+
+
+def test_attention_of_a_query_whose_keys_are_all_masked():
+    """The Softmax of scores that are all -Inf is NaN, with and without the fusion."""
+    query, key, value = heads()
+    mask = MASK.copy()
+    mask[2] = -np.inf
+    weights = ops.Softmax(ops.Add(ops.MatMul(query, key, False, True), mask), -1)
+    model = Model(ops.MatMul(weights, value, False, False), [query, key, value])
+    assert fuse_attention(model)
+    (found,) = run(model, *HEADS)
+    assert np.isnan(found[:, :, 2]).all()
+    assert np.isfinite(found[:, :, [0, 1, 3, 4]]).all()
 
 
 def test_attention_of_keys_with_one_transpose():

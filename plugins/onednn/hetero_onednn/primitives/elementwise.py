@@ -59,7 +59,7 @@ def elementwise(lowering: Lowering, operation: PrimitiveOperation) -> None:
     else:
         running = lowering.dense(operation.inputs[position], operation.node)
     post_ops = [*(post_ops_of(node, position) or ()), *chain_of(operation)]
-    if post_ops and isinstance(post_ops[0], PReluOp) and _is_at_most_one(operation.outside(post_ops[0].slope)):
+    if post_ops and isinstance(post_ops[0], PReluOp) and _is_maximum(operation.outside(post_ops[0].slope)):
         # max(x, slope · x), which `binary` runs with what follows.
         data = node.input_value(position)
         post_ops[:1] = [BinaryOp(Binary.mul, post_ops[0].slope), BinaryOp(Binary.max, data)]
@@ -94,9 +94,10 @@ def logarithm(lowering: Lowering, operation: PrimitiveOperation) -> None:
     lowering.define(operation.result, lowering.execute(node, descriptor, {Argument.src: source}))
 
 
-def _is_at_most_one(slope: Output) -> bool:
+def _is_maximum(slope: Output) -> bool:
+    """Return whether PRelu is max(x, slope · x). With a slope of 0 it loses the NaN that 0 · ∞ is."""
     array = constant_array(slope)
-    return array is not None and bool((array <= 1).all())
+    return array is not None and bool(((array <= 1) & (array != 0)).all())
 
 
 def _run_chain(

@@ -82,7 +82,8 @@ def _power(node: ops.Power) -> list[PostOp] | None:
 
 def _prelu(node: ops.PRelu) -> list[PostOp] | None:
     slope = single_number(node.input_value(1))
-    return [PReluOp(node.input_value(1)) if slope is None else EltwiseOp(Eltwise.relu, slope)]
+    # With a slope of 0, oneDNN's relu is a maximum with 0, which loses NaN.
+    return [EltwiseOp(Eltwise.relu, slope) if slope else PReluOp(node.input_value(1))]
 
 
 def _keeping_relu(node: KeepingRelu) -> list[PostOp]:

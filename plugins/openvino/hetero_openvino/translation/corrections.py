@@ -247,6 +247,16 @@ def _soft_plus(node: Node, made: openvino.Node) -> Values:
     return [make("Convert", kept, destination_type=_type_name(made.output(0)))]
 
 
+def _rectified(node: Node, made: openvino.Node) -> Values:
+    """Return PRelu with NaN for NaN and for 0 · -∞ if the slope is 0, where OpenVINO returns 0."""
+    slope = node.input_value(1).node
+    if not isinstance(slope, Constant) or slope.data.size != 1 or slope.data.any():
+        return made.outputs()
+    data = made.input_value(0)
+    zero = scalar(0, data)
+    return [make("Select", make("LessEqual", zero, data), made.output(0), make("Multiply", data, zero))]
+
+
 def _pooled(node: Node, made: openvino.Node) -> Values:
     """Return maxima that are NaN where an element of the window is."""
     data = made.input_value(0)
@@ -297,6 +307,7 @@ _OF_NAN: Mapping[str, Correction] = {
     "HardSigmoid": _with_nan_kept,
     "LogSoftmax": _normalized,
     "MaxPool": _pooled,
+    "PRelu": _rectified,
     "Maximum": _extremum,
     "Minimum": _extremum,
     "ReduceMax": _reduced_extremum,

@@ -79,7 +79,7 @@ def _may_lack_channels(data: PartialShape, slope: PartialShape) -> bool:
     return is_vector and data.has_rank and len(data) > 2 and data[1].is_dynamic
 
 
-def _may_end_early(node: Node) -> bool:
+def _may_end_early(node: ops.LSTMSequence | ops.GRUSequence | ops.RNNSequence) -> bool:
     """Return whether the shape of the data is dynamic, and a sequence may be shorter than axis 1 of the data."""
     data, lengths = node.input_value(0).partial_shape, node.input_value(node.input_index("sequence_lengths"))
     if data.is_static:

@@ -1,5 +1,5 @@
 // Softmax of attention scores: exp(score * scale + mask - maximum), divided by the sum of the row. A row whose keys are
-// all masked becomes zeros.
+// all masked becomes zeros times EXCLUDED, 1 or NAN.
 //
 // SCORES: the type of scores and weights, which may share memory. They are [batch…, rows, keys], for `rows` queries
 // from `first` on; the batch of the weights may be larger than that of scores. PARAMETERS are the length of each batch
@@ -109,7 +109,7 @@ kernel void attention_weights(global const SCORES *scores, global SCORES *weight
 #if SINK_KIND
     sum += exp(SINK_LOAD(sink, in_sink) - largest);
 #endif
-    const value share = sum == 0 ? 1 : 1 / sum;
+    const value share = sum == 0 ? EXCLUDED : 1 / sum;
     for (int key = 16 * lane; key < blocks; key += 16 * GROUP) {
         vstore16(vload16(0, weights + key) * share, 0, weights + key);
     }

@@ -48,7 +48,7 @@ _FLASH_WIDTH = 256
 _FLASH_OPERATIONS = 2**15
 
 
-@lowers(ops.ScaledDotProductAttention, unsupported=unsupported_non_float)
+@lowers(ops.ScaledDotProductAttention, ops.SoftmaxAttention, unsupported=unsupported_non_float)
 def attention(lowering: Lowering, node: ops.ScaledDotProductAttention) -> None:
     query, key, value = node.input_values()[:3]
     kind = query.element_type
@@ -98,7 +98,13 @@ def _weights(
     numbers = [number for axis in axes for number in axis]
     numbers += [rows, keys, of_mask[-2], of_mask[-1], of_sink[-2], first]
     group = 1 if lowering.device.profile.is_cpu_like else _GROUP_ON_GPUS
-    text = _text(types, len(axes), {"MASK_KIND": mask_kind, "SINK_KIND": int(sink is not None), "GROUP": group})
+    macros: dict[str, int | str] = {
+        "MASK_KIND": mask_kind,
+        "SINK_KIND": int(sink is not None),
+        "GROUP": group,
+        "EXCLUDED": _excluded(node),
+    }
+    text = _text(types, len(axes), macros)
     arguments: list[Argument] = [scores, weights, scale, *terms, *numbers]
     lowering.launch(text, "attention_weights", arguments, [math.prod(batch) * rows * group], [group])
     return batch, weights
@@ -112,6 +118,11 @@ def _terms(node: ops.ScaledDotProductAttention) -> tuple[Output | None, Output |
     sink = node.input_value(5) if node.has_input("sink") else None
     kind = _CAUSAL if node.causal else _NO_MASK if mask is None else _NUMBERS
     return mask, sink, _BOOLEANS if mask is not None and mask.element_type is Type.boolean else kind
+
+
+def _excluded(node: ops.ScaledDotProductAttention) -> str:
+    """Return the factor of the weights of a query whose keys are all masked, which are 0."""
+    return "NAN" if isinstance(node, ops.SoftmaxAttention) else "1"
 
 
 def _scale(lowering: Lowering, node: ops.ScaledDotProductAttention) -> tuple[Argument, Type]:
@@ -155,7 +166,7 @@ def _flash_attention(lowering: Lowering, node: ops.ScaledDotProductAttention) ->
     vectors = min(vectors, -(-queries // 16))
     text = f"#define SQUARE float16\n{template('transposition')}{template('exponential')}" + source(
         "flash_attention", types, ROWS=rows, VECTORS=vectors, TILE=_FLASH_KEYS, DEPTH=depth, WIDTH=width,
-        MASK_KIND=mask_kind, SINK_KIND=int(sink is not None),
+        MASK_KIND=mask_kind, SINK_KIND=int(sink is not None), EXCLUDED=_excluded(node),
         **_axis_macros(["query", "key", "value", "mask", "sink"], len(axes)),
     )  # fmt: skip
     arguments: list[Argument] = [query, key, value, node.output(0), scale, *terms, *numbers]
@@ -183,7 +194,7 @@ def _strides(value: Output | None, rank: int) -> list[int]:
     return [0] * (rank + 2) if value is None else strides_of(value.shape, rank + 2, 1)
 
 
-def _text(types: dict[str, Type], rank: int, macros: dict[str, int]) -> str:
+def _text(types: dict[str, Type], rank: int, macros: dict[str, int | str]) -> str:
     value, truth = ("double", "long") if types["SCORES"] is Type.f64 else ("float", "int")
     return source(
         "attention", types, **macros, **{"VALUE(width)": f"{value}##width", "CONVERT(x)": f"convert_{truth}16(x)"},

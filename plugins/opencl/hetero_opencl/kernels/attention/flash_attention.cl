@@ -11,7 +11,8 @@
 // with the strides of queries, keys, values, mask and sink in elements; STEPS adds the offsets of batch `rest` to
 // in_query, in_key, in_value, in_mask and in_sink.
 // MASK_KIND: 0 none; 1 numbers, which are added; 2 booleans, true for keys that count; 3 causal: keys up to the query.
-// SINK_KIND 1: an additional score that counts only in the sum. A query whose keys are all masked gets zeros.
+// SINK_KIND 1: an additional score that counts only in the sum. A query whose keys are all masked gets zeros
+// times EXCLUDED, 1 or NAN.
 // exp_of_negative is in exponential.cl. The kernel reads up to 60 bytes past the end of a row of queries, of the mask
 // and of the values.
 #define LANES (16 * VECTORS)
@@ -161,7 +162,7 @@ kernel void flash_attention(global const DATA *restrict query, global const DATA
     }
 
     EACH_VECTOR {
-        const float16 share = sum[j] == 0 ? (float16)(1) : 1 / sum[j];
+        const float16 share = sum[j] == 0 ? (float16)(keys ? EXCLUDED : 1) : 1 / sum[j];
         for (int d = 0; d < WIDTH; d += 16) {
             float16 block[16];
             for (int n = 0; n < 16; n++) block[n] = total[d + n][j] * share;

@@ -123,14 +123,15 @@ def test_boolean_masks_of_other_types(template_agrees, dtype, causal):
 
 @pytest.mark.parametrize("queries", [1, 4, 40])
 @pytest.mark.parametrize("masked", [np.finfo(np.float32).min, -np.inf], ids=["lowest", "infinite"])
-def test_masked_keys(template_agrees, masked, queries):
+@pytest.mark.parametrize("kind", [ops.ScaledDotProductAttention, ops.SoftmaxAttention])
+def test_masked_keys(template_agrees, kind, masked, queries):
     """Masks of most exporters are the lowest number, so that a query whose keys are all masked gets their mean."""
     arrays = [random(2, 3, queries, 8), random(2, 3, 100, 8, seed=1), random(2, 3, 100, 8, seed=2)]
     mask = np.where(np.arange(queries * 100).reshape(queries, 100) % 3 == 1, masked, 0)
     mask[queries // 2] = masked
     arrays = [array.astype(np.float32) for array in (*arrays, mask)]
     parameters = parameters_of(arrays)
-    template_agrees(ops.ScaledDotProductAttention(*parameters), parameters, arrays)
+    template_agrees(kind(*parameters), parameters, arrays)
 
 
 @pytest.mark.parametrize("depth, width", [(64, 64), (300, 8), (8, 300), (17, 35)])
