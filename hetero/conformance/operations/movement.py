@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.conformance.operations.case import ALL, OperationCase, cases
+from hetero.conformance.operations.case import ALL, NUMBERS, OperationCase, cases
 
 _ROWS, _MATRIX = (3, 5), (2, 3, 4)
 _WIDE = {"axes of length 1": ((1, 5),), "empty": ((0, 5),), "large": ((1031, 5),)}
@@ -37,7 +37,30 @@ def _scatter(x: np.ndarray) -> np.ndarray:
     return result
 
 
+_INDICES = (0, 3, 0, 4)
+
+
+def _scattering_extremum(name: str, formula: np.ufunc, *, with_element: bool) -> OperationCase:
+    """Return the case of updates along rows, of which two meet, by their extremum with or without the element."""
+
+    def expected(data: np.ndarray, updates: np.ndarray) -> np.ndarray:
+        result = data.copy()
+        for column, index in enumerate(_INDICES):
+            is_first = not with_element and index not in _INDICES[:column]
+            result[:, index] = updates[:, column] if is_first else formula(result[:, index], updates[:, column])
+        return result
+
+    reduction, rows = formula.__name__[:3], np.tile(np.array(_INDICES), (3, 1))
+    return OperationCase(
+        name, lambda data, updates: ops.ScatterElementsUpdate(data, rows, updates, 1, reduction, with_element),
+        expected, (_ROWS, (3, 4)), NUMBERS, batched=False,
+    )  # fmt: skip
+
+
 MOVEMENT = (
+    _scattering_extremum("ScatterElementsUpdate of the largest", np.maximum, with_element=True),
+    _scattering_extremum("ScatterElementsUpdate of the smallest", np.minimum, with_element=True),
+    _scattering_extremum("ScatterElementsUpdate of the largest update", np.maximum, with_element=False),
     *cases((_ROWS,), ALL, {
         "Pad": (lambda x: ops.Pad(x, [0, 1], [0, 2], "constant"), lambda x: np.pad(x, ((0, 0), (1, 2)))),
         "Slice": (lambda x: ops.Slice(x, [4], [0], [-2], [1]), lambda x: x[:, 4:0:-2]),

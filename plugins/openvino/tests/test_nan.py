@@ -332,3 +332,24 @@ def test_infinities_in_bf16_convolutions(shape):
         expected = np.repeat(windows.sum((1, 4, 5))[:, None], 4, 1)
         found = model([array.astype(Type.bf16.to_dtype())])[0].astype(np.float32)
         np.testing.assert_array_equal(found, expected)
+
+
+@quiet
+@pytest.mark.parametrize("initial", [True, False])
+@pytest.mark.parametrize("name", ["min", "max"])
+def test_scattered_extrema(name, initial):
+    """Several updates of an element, one of which is NaN, and infinite ones alone."""
+    indices = np.int64([0, 0, 2, 3, 4, 4, 6, 6])
+    data, updates = Parameter(Type.f32, [8], name="data"), Parameter(Type.f32, [8], name="updates")
+    arrays = [np.float32([1, 2, np.nan, np.inf, -1, 3, -np.inf, np.inf])]
+    arrays.append(np.float32([np.nan, 5, 7, -np.inf, 2, -9, -np.inf, -np.inf]))
+    expected, formula = arrays[0].copy(), getattr(np, f"{name}imum")
+    if not initial:
+        expected[indices] = -np.inf if name == "max" else np.inf
+    formula.at(expected, indices, arrays[1])
+    results = [ops.ScatterElementsUpdate(data, indices, updates, np.int64(0), name, initial)]
+    if initial:
+        results.append(ops.ScatterNDUpdate(data, indices[:, None], updates, name))
+    for result in results:
+        found = CORE.compile_model(Model(result, [data, updates]), CPU)(arrays)[0]
+        np.testing.assert_array_equal(found, expected)

@@ -72,6 +72,8 @@ def corrected_data(node: Node) -> list[Output]:
     name = node.type_info.name
     if is_bf16_convolution(node):
         return node.input_values()[:1]
+    if isinstance(node, _SCATTERS):
+        return [node.input_value(0), node.input_value(2)] if _scatters_extremum(node) else []
     if name not in _OF_NAN or not node.get_input_element_type(0).is_real():
         return []
     return node.input_values() if name in _OF_TWO else node.input_values()[:1]
@@ -266,6 +268,28 @@ def _pooled(node: Node, made: openvino.Node) -> Values:
     return [make("Select", is_nan, scalar(np.nan, data), made.output(0)), *made.outputs()[1:]]
 
 
+def _scatters_extremum(node: Node) -> bool:
+    return node.get_input_element_type(0).is_real() and getattr(node, "reduction", "none") in ("min", "max")
+
+
+def _scattered(node: Node, made: openvino.Node) -> Values:
+    """Return extrema that are NaN where the element or an update is, and infinite where only infinities are."""
+    if not _scatters_extremum(node):
+        return made.outputs()
+    data, indices, updates, *axis = made.input_values()
+    attributes = made.get_attributes()
+    scatter = factory(node.type_info.version_id).create
+    if not attributes.pop("use_init_val", True):
+        # OpenVINO begins with the lowest or the largest finite number.
+        number = scalar(-np.inf if attributes["reduction"] == "max" else np.inf, updates)
+        start = factory("opset3").create("Broadcast", [number, make("ShapeOf", updates)], {"mode": "numpy"}).output(0)
+        data = scatter(node.type_info.name, [data, indices, start, *axis], {"reduction": "none"}).output(0)
+    result = scatter(node.type_info.name, [data, indices, updates, *axis], attributes).output(0)
+    flags = [make("Convert", make("NotEqual", value, value), destination_type="f32") for value in (data, updates)]
+    any_nan = scatter(node.type_info.name, [flags[0], indices, flags[1], *axis], {"reduction": "max"}).output(0)
+    return [make("Select", make("Equal", any_nan, scalar(1, any_nan)), scalar(np.nan, result), result)]
+
+
 def _aligned(node: Node, made: openvino.Node) -> Values:
     """Return 0 for regions without area, whose bins have no samples: OpenVINO's mean of none may be NaN."""
     assert isinstance(node, ops.ROIAlignV3)
@@ -296,6 +320,7 @@ def _is_set(flags: openvino.Output) -> openvino.Output:
     return make("Equal", flags, scalar(1, Type.i32))
 
 
+_SCATTERS = (ops.ScatterElementsUpdate, ops.ScatterNDUpdate)
 _OF_TWO = ("Maximum", "Minimum")
 # What is corrected because of NaN and infinities alone.
 _OF_NAN: Mapping[str, Correction] = {
@@ -313,6 +338,8 @@ _OF_NAN: Mapping[str, Correction] = {
     "ReduceMax": _reduced_extremum,
     "ReduceMin": _reduced_extremum,
     "Relu": _with_nan_kept,
+    "ScatterElementsUpdate": _scattered,
+    "ScatterNDUpdate": _scattered,
     "Softmax": _normalized,
     "TopK": _best,
 }
