@@ -21,7 +21,7 @@ def matmul(node: NodeWriter) -> str:
     return node.add("MatMul", *operands)
 
 
-@emitter(ops.ScaledDotProductAttention)
+@emitter(ops.ScaledDotProductAttention, ops.SoftmaxAttention)
 def attention(node: NodeWriter) -> str:
     """softmax(query · keyᵀ · scale + mask) · value."""
     op = node.op
@@ -43,7 +43,8 @@ def attention(node: NodeWriter) -> str:
     elif op.has_input("attention_mask"):
         scores = node.add("Add", scores, node.input(3))
     weights = node.add("Softmax", scores)
-    if op.has_input("attention_mask") and not op.causal:  # a fully masked row gets zeros
+    has_mask = op.has_input("attention_mask") and not op.causal
+    if has_mask and not isinstance(op, ops.SoftmaxAttention):  # a fully masked row gets zeros
         is_masked = node.add("Equal", node.add("ReduceMax", scores, [-1]), lowest)
         weights = node.add("Where", is_masked, node.number(0), weights)
     return node.add("MatMul", weights, node.input(2))
