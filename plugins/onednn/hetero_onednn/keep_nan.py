@@ -1,8 +1,9 @@
 """NaN stays NaN: maxima, limits and exponentials of oneDNN's primitives turn it into a number.
 
 Operations are left as they are if their data cannot be NaN. To the others NaN is added where their data have it. Gelu
-of infinity, which is NaN there, is infinity. In a program for ordinary inputs values are checked instead, where that
-costs less: in deep networks few bounds tell that values are finite, though nearly all are.
+of infinity, which is NaN there, is infinity, as is an extremum of infinities alone, which is finite there. In a program
+for ordinary inputs values are checked instead, where that costs less: in deep networks few bounds tell that values are
+finite, though nearly all are.
 """
 
 from __future__ import annotations

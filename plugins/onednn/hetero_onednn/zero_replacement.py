@@ -28,10 +28,9 @@ def _rewrite(select: ops.Select) -> bool:
     if type(equal) is not ops.Equal or only_reader(equal) is None or x.element_type is not Type.f32:
         return False
     data, zero = equal.input_values()
-    is_of_one_shape = number.partial_shape.compatible([]) and x.partial_shape == select.output(0).partial_shape
     if data != x or single_number(zero) != 0 or replacement is None or not np.isfinite(replacement):
         return False
-    if not is_of_one_shape:
+    if number.shape or x.partial_shape != select.output(0).partial_shape:
         return False
     replace([equal, select], ops.Add(x, ops.Subtract(number, ops.Multiply(_is_not_zero(x), number))))
     return True

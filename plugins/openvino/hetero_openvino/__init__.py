@@ -8,9 +8,9 @@ Its files, the first five in the order of the roles in ``hetero.plugin``:
 4. ``infer_request.py``: the SyncInferRequest; ``engine_request.py`` binds the tensors in place.
 5. ``variable_state.py``: the VariableState.
 6. ``translation.py`` makes OpenVINO's model from hetero's, of what ``single_operation.py`` and ``ports.py`` make;
-   ``limitations.py`` lists what OpenVINO is not given, and
-   ``corrections.py`` has operations whose results need a correction unless ``finite_values.py`` proves that they have
-   neither NaN nor infinities. Before, ``variable_ports.py`` makes inputs and outputs of some variables, and
+   ``limitations.py`` lists what OpenVINO is not given, and ``corrections.py`` has operations whose results need a
+   correction unless ``finite_values.py`` proves that they have neither NaN nor infinities, or lets ``bounds.py`` check
+   that in each inference. Before, ``variable_ports.py`` makes inputs and outputs of some variables, and
    ``unread_values.py`` corrects loops that may not run.
 7. ``memory.py`` shares arrays; ``errors.py`` shortens OpenVINO's messages.
 """
