@@ -15,8 +15,8 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Output, Result, constant_array, copy_rt_info
+from hetero.passes.bounds.intervals import I32, Interval, hull, interval_of_type
 from hetero.passes.cleanup import eliminate_dead_code
-from hetero.passes.intervals import I32, Interval, hull, interval_of_type
 from hetero.reference import evaluate
 
 #: f32 holds the integers from -LARGEST to LARGEST.

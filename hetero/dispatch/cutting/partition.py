@@ -15,7 +15,7 @@ from hetero.dispatch.cutting.subgraph_order import ColoredGraph, order_subgraphs
 from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal
 from hetero.ops.control_flow.variables import assigned_variables
-from hetero.passes.intervals import Intervals, is_integral
+from hetero.passes.bounds.intervals import Intervals, is_integral
 
 
 @dataclass(eq=False)

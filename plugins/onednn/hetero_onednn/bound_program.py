@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from hetero.passes.value_bounds import is_ordinary
+from hetero.passes.bounds.value_bounds import is_ordinary
 from hetero_onednn.keep_nan import LARGEST_NORM
 from hetero_onednn.library.api import Argument, ExecArg, OneDnnError, Stream, function
 from hetero_onednn.library.primitive import Memory

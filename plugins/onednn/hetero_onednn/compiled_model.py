@@ -16,7 +16,7 @@ from hetero.compiler import ProgramCache
 from hetero.core.types import Type
 from hetero.graph import Constant, Model, is_terminal, port_name
 from hetero.passes import fold_weights
-from hetero.passes.value_bounds import is_ordinary
+from hetero.passes.bounds.value_bounds import is_ordinary
 from hetero.plugin import CompiledModel, ExecutedStep, PreparedModel, Section, make_runtime_model, model_sections
 from hetero.system.errors import UnsupportedValueError
 from hetero_onednn.fake_quantize import QUANTIZES

@@ -17,7 +17,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Output, Result, copy_rt_info
-from hetero.passes.value_bounds import LARGEST, ValueBounds
+from hetero.passes.bounds.value_bounds import LARGEST, ValueBounds
 
 
 class KeepingRelu(ops.Unary):

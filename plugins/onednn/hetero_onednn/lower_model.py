@@ -18,7 +18,7 @@ from hetero.passes import (
     remove_identities,
     sink_channel_shuffles,
 )
-from hetero.passes.value_bounds import ValueBounds
+from hetero.passes.bounds.value_bounds import ValueBounds
 from hetero.reference import evaluate
 from hetero_onednn.keep_nan import keep_nan, loses_nan
 from hetero_onednn.library.api import DataType, OneDnnError

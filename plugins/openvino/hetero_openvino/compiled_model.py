@@ -14,7 +14,7 @@ from hetero import properties as props
 from hetero.core.shape import PartialShape
 from hetero.core.types import Type
 from hetero.graph import Model, VariableInfo
-from hetero.passes.intervals import I32, Intervals
+from hetero.passes.bounds.intervals import I32, Intervals
 from hetero.plugin import CompiledModel, PreparedModel, Section, ports_section, section_of
 from hetero.system.errors import BlobError
 from hetero_openvino.device import OpenVinoDevice, from_openvino, openvino_version

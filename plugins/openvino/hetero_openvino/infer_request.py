@@ -9,8 +9,8 @@ import numpy as np
 import openvino
 
 from hetero.core.tensor import Tensor
-from hetero.passes.intervals import I32
-from hetero.passes.value_bounds import is_ordinary
+from hetero.passes.bounds.intervals import I32
+from hetero.passes.bounds.value_bounds import is_ordinary
 from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
 from hetero.system.errors import UnsupportedValueError
 from hetero_openvino.engine_request import EngineRequest

@@ -17,7 +17,7 @@ from openvino import op
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node
-from hetero.passes.intervals import Interval
+from hetero.passes.bounds.intervals import Interval
 from hetero_openvino.memory import constant
 from hetero_openvino.translation.corrections import factory, make, scalar
 from hetero_openvino.translation.scanned_outputs import carry

@@ -21,7 +21,7 @@ from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output
 from hetero.ops.control_flow.variables import VariableOp
 from hetero.ops.reduction import Reduction, TopKV1
-from hetero.passes.intervals import is_integral
+from hetero.passes.bounds.intervals import is_integral
 from hetero_openvino.memory import constant
 
 CONVOLUTIONS = (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hetero import ops
 from hetero.graph import Model, Output, topological_order, walk_nested
-from hetero.passes.value_bounds import LARGEST, ValueBounds, value_bounds
+from hetero.passes.bounds.value_bounds import LARGEST, ValueBounds, value_bounds
 from hetero_openvino.translation.bounds import LARGEST_CHECKED
 from hetero_openvino.translation.corrections import CONVOLUTIONS, corrected_data
 

@@ -16,7 +16,7 @@ import openvino
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output
-from hetero.passes.intervals import I32, Interval, Intervals
+from hetero.passes.bounds.intervals import I32, Interval, Intervals
 from hetero_openvino.memory import constant
 from hetero_openvino.translation.bounds import LONGEST_SUM
 from hetero_openvino.translation.corrections import factory, make, scalar

@@ -23,7 +23,7 @@ from hetero.ops.control_flow.bodies import (
 )
 from hetero.ops.control_flow.control_flow import If, Loop, TensorIterator
 from hetero.ops.control_flow.variables import AssignV3, ReadValue, ReadValueV3
-from hetero.passes.intervals import I32, ITERATIONS, Interval, Intervals, hull, is_integral
+from hetero.passes.bounds.intervals import I32, ITERATIONS, Interval, Intervals, hull, is_integral
 from hetero_openvino.errors import message_of
 from hetero_openvino.memory import constant
 from hetero_openvino.translation import integers

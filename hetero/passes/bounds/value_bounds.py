@@ -20,7 +20,7 @@ from hetero.graph import Constant, Model, Node, Output, Parameter, constant_arra
 from hetero.ops.control_flow.bodies import MergedInputDescription, MultiSubGraphOp
 from hetero.ops.control_flow.control_flow import If
 from hetero.ops.reduction import Reduction
-from hetero.passes.intervals import interval_of_type, is_integral
+from hetero.passes.bounds.intervals import interval_of_type, is_integral
 
 #: The largest bound of values that are finite for certain, also while primitives add them up.
 LARGEST = 1e36

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model, Parameter, Type, ops
-from hetero.passes.value_bounds import LARGEST, is_ordinary, value_bounds
+from hetero.passes.bounds.value_bounds import LARGEST, is_ordinary, value_bounds
 
 rng = np.random.default_rng(9)
 STEPS = [

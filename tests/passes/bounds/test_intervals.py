@@ -5,7 +5,7 @@ import pytest
 
 from hetero import Constant, Core, Model, Parameter, Type, ops
 from hetero.dispatch.cutting.partition import DeviceSubgraph, extract
-from hetero.passes.intervals import I32, Interval, Intervals, interval_of_type
+from hetero.passes.bounds.intervals import I32, Interval, Intervals, interval_of_type
 
 CORE = Core()
 LOW, HIGH = -7, 12
