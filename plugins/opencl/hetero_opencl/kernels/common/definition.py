@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
 from hetero.graph import Node, Output
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.lowering.implementation import Configuration, Implementation, KernelOperation, Signature
+from hetero_opencl.profiles.profile import DeviceProfile
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering.lowering import Lowering
