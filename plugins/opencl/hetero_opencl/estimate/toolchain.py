@@ -53,9 +53,9 @@ def find_file(path: Path) -> Path:
     return found
 
 
-def run_tool(name: str, arguments: Sequence[object], folder: Path) -> tuple[str, bool]:
+def run_tool(name: str, arguments: Sequence[str], folder: Path) -> tuple[str, bool]:
     """Run a program in ``folder``; return what it writes, and whether it succeeds."""
-    command = [str(find_tool(name)), *map(str, arguments)]
+    command = [str(find_tool(name)), *arguments]
     paths = [str(_root() / LIBRARIES), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
     environment = os.environ | {"LD_LIBRARY_PATH": os.pathsep.join(paths)}
     try:
