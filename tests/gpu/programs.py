@@ -12,8 +12,11 @@ from hetero.conformance.operations import OPERATIONS
 from hetero.system.errors import GraphError
 from tests import zoo
 from tests.benchmarks.cold_start import HEADS, WIDTH, decoder
+from tests.devices import MEDIAPIPE_OPERATORS
 from tests.tiers import in_sample
 
+# The TensorFlow Lite models that have most programs of their own: a quantized one, and two of weights in float16.
+TFLITE = ("alexa", "face_detection_sparse", "selfie_segmentation")
 # Of the cases of the table of operations, one of this number is compiled.
 OPERATIONS_SAMPLE = 12
 
@@ -26,11 +29,12 @@ class Example(NamedTuple):
 
 
 def zoo_models() -> Iterator[Example]:
-    """Yield the ONNX networks of the zoo, with inputs of their usual shapes."""
+    """Yield the networks of the zoo, with inputs of their usual shapes."""
     core = Core()
-    for name in zoo.ONNX:
+    core.add_extension(MEDIAPIPE_OPERATORS)
+    for name in (*zoo.ONNX, *TFLITE):
         model, arrays = core.read_model(zoo.path(name)), zoo.inputs(name)
-        yield Example(model, [arrays[port.any_name] for port in model.inputs])
+        yield Example(model, [next(arrays[name] for name in port.names if name in arrays) for port in model.inputs])
 
 
 def decoders() -> Iterator[Example]:
