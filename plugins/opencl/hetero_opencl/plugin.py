@@ -102,7 +102,7 @@ class OpenCLPlugin(Plugin):
         if is_terminal(node):  # of a body
             return None
         types = {value.element_type for value in (*node.input_values(), *node.outputs())}
-        if (Type.f64 in types or needs_doubles(node)) and not cast(OpenCLDevice, device).has_doubles:
+        if (Type.f64 in types or needs_doubles(node)) and not cast(OpenCLDevice, device).profile.has_doubles:
             return f"{device.full_name} has no f64"
         for body in filter(None, node.bodies):
             for inner in body.get_ordered_ops():

@@ -19,11 +19,12 @@ from hetero.plugin import STAGE
 from hetero.system.errors import DeviceError
 from hetero_opencl.device.caches import build_uncached
 from hetero_opencl.device.device import OpenCLDevice, opencl_errors
-from hetero_opencl.device.device_profile import Measurements, profile_of
+from hetero_opencl.device.device_profile import profile_of
 from hetero_opencl.device.launch import SLACK
 from hetero_opencl.device.platforms import find_device
 from hetero_opencl.device.trial import Verdict
 from hetero_opencl.plugin import OpenCLPlugin
+from hetero_opencl.profiles.profile import Measurements
 
 # Sizes of the square matrices of the timed gemm. Powers of two are slow, as rows then share lines of the caches. The
 # first is for devices that are too slow for the second, as simulators of GPUs are, at some MFLOP/s. The third and the
@@ -109,7 +110,7 @@ def _verdict(device: OpenCLDevice) -> Verdict:
 def _is_right(device: OpenCLDevice, core: Core, folder: str, name: str) -> bool:
     """Return whether the device computes a case as the reference does, or has not its element type."""
     graph, inputs = CASES[name]
-    if Type.f64 in dict(inputs) and not device.has_doubles:
+    if Type.f64 in dict(inputs) and not device.profile.has_doubles:
         return True
     parameters = [Parameter(kind, shape) for kind, shape in inputs]
     arrays = [_random(kind, shape) for kind, shape in inputs]
@@ -155,7 +156,7 @@ def _measure(device: OpenCLDevice, core: Core, folder: str) -> Measurements:
         copy.set_args(*buffers)
         return partial(time_launches, copy, COPIES, *_copy_sizes(device, byte_size))
 
-    largest = min(device.handle.max_mem_alloc_size - SLACK, device.handle.global_mem_size // 8)
+    largest = min(device.profile.max_allocation_bytes - SLACK, device.handle.global_mem_size // 8)
     return Measurements(
         flops_per_second=_rate(SIZES, lambda size: 2 * size**3, partial(_time_gemm, core, folder)),
         bytes_per_second=_rate([size for size in COPIED_BYTES if size <= largest], lambda size: 2 * size, time_copies),

@@ -8,9 +8,9 @@ import pytest
 from hetero_opencl import trial_process
 from hetero_opencl.device import transfers
 from hetero_opencl.device.device import present_devices
-from hetero_opencl.device.device_profile import Measurements
 from hetero_opencl.device.platforms import identity
 from hetero_opencl.device.trial import Verdict
+from hetero_opencl.profiles.profile import Measurements
 
 from hetero import Core, Model, Parameter, Type, ops
 
