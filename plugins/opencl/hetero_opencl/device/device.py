@@ -18,7 +18,7 @@ import pyopencl as cl
 
 from hetero import properties as props
 from hetero.core.types import Type
-from hetero.plugin import Device, Rank, check_allocation, get_logger
+from hetero.plugin import Rank, check_allocation, get_logger
 from hetero.properties import Property
 from hetero.system.errors import DeviceError
 from hetero_opencl.device import caches, pocl, process_guard, trial
@@ -29,6 +29,7 @@ from hetero_opencl.device.launch import SLACK, Launch
 from hetero_opencl.device.memory import allocations_on, memory_statistics
 from hetero_opencl.device.platforms import all_devices, name_of
 from hetero_opencl.device.process_guard import fork_guard
+from hetero_opencl.device.profiled_device import ProfiledDevice
 from hetero_opencl.profiles.profile import DeviceProfile
 
 log = get_logger("hetero.opencl")
@@ -45,10 +46,10 @@ MAX_ERRORS = 10
 _KINDS = {cl.device_type.GPU: "GPU", cl.device_type.ACCELERATOR: "accelerator", cl.device_type.CPU: "CPU"}
 
 
-class OpenCLDevice(Device):
+class OpenCLDevice(ProfiledDevice):
     """A device with an OpenCL context, its own or the user's, and the programs built in it.
 
-    With a queue of the user, all commands go there. ``profile`` selects the kernels and their sizes.
+    With a queue of the user, all commands go there.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class OpenCLDevice(Device):
     ) -> None:
         is_processor = bool(handle.type & cl.device_type.CPU)
         super().__init__(
-            full_name=profile.name,
+            profile,
             architecture=f"{handle.vendor.strip()} {handle.name.strip()}, {handle.version.strip()}",
             type=props.device.Type.INTEGRATED if handle.host_unified_memory else props.device.Type.DISCRETE,
             capabilities=("FP32", "FP16", "EXPORT_IMPORT"),
@@ -70,7 +71,7 @@ class OpenCLDevice(Device):
             # Processors compute f16 as f32, and convert it.
             fastest_type=Type.dynamic if is_processor else Type.f16,
         )
-        self.handle, self.profile = handle, profile
+        self.handle = handle
         self._compiler = Compiler(handle) if profile.builds_in_child else None
         pocl.repair(handle)
         with opencl_errors(f"making a context on {handle.name}"):
