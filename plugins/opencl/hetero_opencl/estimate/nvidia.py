@@ -30,13 +30,13 @@ _LOCAL = re.compile(r"(\d+) bytes smem")
 
 def compile_program(source: Path, target: str) -> Compilation:
     """Compile a file for an architecture such as sm_80."""
-    assembly = source.with_suffix(".ptx")
+    assembly = source.with_suffix(".ptx").name
     library = find_file(Path("usr/lib/clc/nvptx64--nvidiacl.bc"))
     place = ["-mlink-builtin-bitcode", str(library), "-target-cpu", target]
     passed = [word for option in place for word in ("-Xclang", option)]
-    output, is_built = run_tool("clang-19", [*_OPTIONS, *passed, "-S", source, "-o", assembly], source.parent)
+    output, is_built = run_tool("clang-19", [*_OPTIONS, *passed, "-S", source.name, "-o", assembly], source.parent)
     if is_built:
-        command = ["-v", f"-arch={target}", "-O3", assembly, "-o", source.with_suffix(".cubin")]
+        command = ["-v", f"-arch={target}", "-O3", assembly, "-o", source.with_suffix(".cubin").name]
         output, is_built = run_tool("ptxas", command, source.parent)
     if not is_built:
         return Compilation(error=error_of(output))

@@ -18,9 +18,9 @@ _OPTIONS = (
 
 def compile_program(source: Path) -> Compilation:
     """Compile and validate a file. There are no resources, as no kernel is made."""
-    bitcode, binary = source.with_suffix(".bc"), source.with_suffix(".spv")
+    bitcode, binary = source.with_suffix(".bc").name, source.with_suffix(".spv").name
     for name, arguments in (
-        ("clang-15", [*_OPTIONS, "-c", source, "-o", bitcode]),
+        ("clang-15", [*_OPTIONS, "-c", source.name, "-o", bitcode]),
         ("llvm-spirv-15", ["--spirv-max-version=1.2", bitcode, "-o", binary]),
         ("spirv-val", ["--target-env", "opencl2.2", binary]),
     ):

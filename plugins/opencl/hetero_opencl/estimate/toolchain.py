@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from hetero.system.errors import ConfigError
+from hetero.system.errors import ConfigError, DeviceError
 
 VARIABLE = "HETERO_GPU_TOOLS"
 LIBRARIES = Path("usr/lib/x86_64-linux-gnu")
@@ -53,9 +53,12 @@ def find_file(path: Path) -> Path:
     return found
 
 
-def run_tool(name: str, arguments: Sequence[object], folder: Path) -> tuple[str, bool]:
-    """Run a program in ``folder``; return what it writes, and whether it succeeds."""
-    command = [str(find_tool(name)), *map(str, arguments)]
+def run_tool(name: str, arguments: Sequence[str], folder: Path) -> tuple[str, bool]:
+    """Run a program in ``folder``; return what it writes, and whether it succeeds.
+
+    Raises ConfigError if it is missing, and DeviceError if it takes longer than TIMEOUT, which depends on the machine.
+    """
+    command = [str(find_tool(name)), *arguments]
     paths = [str(_root() / LIBRARIES), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
     environment = os.environ | {"LD_LIBRARY_PATH": os.pathsep.join(paths)}
     try:
@@ -63,7 +66,7 @@ def run_tool(name: str, arguments: Sequence[object], folder: Path) -> tuple[str,
             command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", timeout=TIMEOUT
         )
     except subprocess.TimeoutExpired:
-        return f"error: {name} takes over {TIMEOUT} seconds", False
+        raise DeviceError(f"{name} did not compile a program in {TIMEOUT} seconds") from None
     return done.stdout + done.stderr, done.returncode == 0
 
 
