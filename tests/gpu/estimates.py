@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from hetero_opencl.compile.lower_for_profile import lower_for_profile
+from hetero_opencl.estimate.lower_for_profile import lower_for_profile
 from hetero_opencl.estimate.report import estimate_program, make_model
+from hetero_opencl.estimate.toolchain import VARIABLE
 from hetero_opencl.profiles.hardware import hardware_of, known_gpus
 
 from hetero import Model, Parameter, Type, ops
 from tests import zoo
 from tests.gpu.programs import Example, decoders, zoo_models
-from tests.gpu.tools import use_tools
+from tests.gpu.tools import FOLDER
 
 # The least work-groups per unit with which a launch fills a GPU.
 FILLED = 2
@@ -42,7 +44,7 @@ def main() -> None:
     parser.add_argument("--store", type=Path)
     parser.add_argument("--before", type=Path)
     options = parser.parse_args()
-    use_tools()
+    os.environ.setdefault(VARIABLE, str(FOLDER))
     before = json.loads(options.before.read_text()) if options.before else {}
     models = {name: make_model(hardware_of(name)) for name in options.profiles}
     rows: dict[str, dict[str, list[float]]] = {name: {} for name in models}
@@ -56,7 +58,8 @@ def main() -> None:
             print(f"{name:10} {network:20} {estimate.seconds * 1e3:9.3f} ms", flush=True)
     for name, of_network in rows.items():
         print(f"\n{models[name].hardware.name}, estimated\n")
-        print("| network | time | % of peak | gemm launches under 2 groups per unit |" + (" before |" if before else ""))
+        columns = f"| network | time | % of peak | gemm launches under {FILLED} groups per unit |"
+        print(columns + (" before |" if before else ""))
         print("|---|---|---|---|" + ("---|" if before else ""))
         for network, (seconds, fraction, few, count) in of_network.items():
             was = f" {before[name][network][0] * 1e3:.2f} ms |" if before else ""

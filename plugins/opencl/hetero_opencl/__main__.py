@@ -13,9 +13,9 @@ from hetero.run.calibrate import example_inputs
 from hetero.run.command import Extensions, Shapes, one_line_errors, read_model
 from hetero.run.input_shapes import parse_shapes
 from hetero.system.errors import ConfigError
-from hetero_opencl.compile.lower_for_profile import lower_for_profile
 from hetero_opencl.compile.lowering_dump import STAGES, format_table
 from hetero_opencl.compiled_model import OpenCLCompiledModel
+from hetero_opencl.estimate.lower_for_profile import lower_for_profile
 from hetero_opencl.estimate.report import ESTIMATE_COLUMNS, estimate_program, estimate_rows, make_model
 from hetero_opencl.lowering.program import KernelProgram
 from hetero_opencl.plugin import OpenCLPlugin

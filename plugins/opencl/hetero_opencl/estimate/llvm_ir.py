@@ -92,7 +92,7 @@ class Block:
 
 
 @dataclass
-class Kernel:
+class KernelCode:
     """A kernel with its parameters, its blocks in order, and the bytes of its arrays in local memory."""
 
     name: str
@@ -116,9 +116,9 @@ def compile_to_ir(source: str) -> str:
     return text
 
 
-def parse_kernels(text: str) -> dict[str, Kernel]:
+def parse_kernels(text: str) -> dict[str, KernelCode]:
     """Return the kernels of a module by name."""
-    kernels: dict[str, Kernel] = {}
+    kernels: dict[str, KernelCode] = {}
     arrays: dict[str, int] = {}
     lines = iter(text.splitlines())
     for line in lines:
@@ -127,7 +127,7 @@ def parse_kernels(text: str) -> dict[str, Kernel]:
                 arrays[match[1]] = _size_of(match[3])
         elif match := _DEFINITION.match(line):
             parameters = [part.split()[-1] for part in split_top(match[2])]
-            kernels[match[1]] = Kernel(match[1], parameters, _blocks(lines), arrays)
+            kernels[match[1]] = KernelCode(match[1], parameters, _blocks(lines), arrays)
     return kernels
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetero_opencl.device.launch import Buffer, Launch
-from hetero_opencl.estimate.llvm_ir import Kernel, parse_kernels
+from hetero_opencl.estimate.llvm_ir import KernelCode, parse_kernels
 from hetero_opencl.estimate.resources import KernelResources
 from hetero_opencl.estimate.static_cost import KernelCosts
 from hetero_opencl.estimate.trace import SECTOR, Geometry, Work, trace_group
@@ -72,7 +72,7 @@ class PerformanceModel:
     ) -> None:
         self.hardware = hardware
         self._compile_to_ir, self._resources_of = compile_to_ir, resources_of
-        self._kernels: dict[str, dict[str, Kernel]] = {}
+        self._kernels: dict[str, dict[str, KernelCode]] = {}
         self._estimates: dict[tuple[object, ...], LaunchEstimate] = {}
 
     def estimate(self, launch: Launch) -> LaunchEstimate:
@@ -116,7 +116,7 @@ class PerformanceModel:
         seconds["memory"] = min(byte_size, groups * sector_bytes) / hardware.bandwidth
         return LaunchEstimate(seconds, groups, held, groups * mean.flops, mean.is_complete)
 
-    def _waves_held(self, resources: KernelResources, kernel: Kernel, waves_of_group: float) -> int:
+    def _waves_held(self, resources: KernelResources, kernel: KernelCode, waves_of_group: float) -> int:
         """Return how many waves of a kernel a scheduler holds at once, at least one."""
         hardware = self.hardware
         held = hardware.waves

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from hetero_opencl.estimate.instruction_cost import cost_of, function_name
 from hetero_opencl.estimate.lanes import Value
-from hetero_opencl.estimate.llvm_ir import VOID, Block, Instruction, Kernel, Type
+from hetero_opencl.estimate.llvm_ir import VOID, Block, Instruction, KernelCode, Type
 
 # Cycles until a result can be used: of arithmetic, of a read of local memory, and of one of memory. LLVM's scheduling
 # model of RDNA 3, which AMD maintains (SISchedule.td, GFX11SpeedModel).
@@ -117,7 +117,7 @@ class KernelCosts:
     ``unaligned_bytes``: what a work-item reads at once from an address that is only aligned to an element.
     """
 
-    def __init__(self, kernel: Kernel, cycles: float, unaligned_bytes: int) -> None:
+    def __init__(self, kernel: KernelCode, cycles: float, unaligned_bytes: int) -> None:
         self._cycles, self.unaligned_bytes = cycles, unaligned_bytes
         instructions = [i for block in kernel.blocks.values() for i in block.instructions]
         self._defined = {i.name: i for i in instructions if i.name}

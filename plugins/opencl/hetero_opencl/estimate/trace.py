@@ -16,7 +16,7 @@ import numpy as np
 
 from hetero_opencl.estimate.instruction_cost import function_name
 from hetero_opencl.estimate.lanes import Value, choose, compute, is_uniform, maximum, minimum
-from hetero_opencl.estimate.llvm_ir import Block, Instruction, Kernel
+from hetero_opencl.estimate.llvm_ir import Block, Instruction, KernelCode
 from hetero_opencl.estimate.static_cost import LARGEST_PIECE, BlockCost, KernelCosts, pieces_of
 
 # Each buffer has a range of addresses of its own, as have local and private memory.
@@ -75,7 +75,13 @@ class Geometry(NamedTuple):
 
 
 def trace_group(
-    kernel: Kernel, costs: KernelCosts, arguments: Sequence[int], geometry: Geometry, group: int, wave: int, line: int
+    kernel: KernelCode,
+    costs: KernelCosts,
+    arguments: Sequence[int],
+    geometry: Geometry,
+    group: int,
+    wave: int,
+    line: int,
 ) -> Work:
     """Return the work of a group, by its index; waves have ``wave`` work-items, and cache lines ``line`` bytes."""
     work, seen = Work(), set[int]()
@@ -101,7 +107,7 @@ class _Snapshot:
 
 class _Wave:
     def __init__(
-        self, kernel: Kernel, costs: KernelCosts, arguments: Sequence[int], geometry: Geometry, group: int,
+        self, kernel: KernelCode, costs: KernelCosts, arguments: Sequence[int], geometry: Geometry, group: int,
         items: np.ndarray, line: int, seen: set[int],
     ) -> None:  # fmt: skip
         self._kernel, self._costs, self._geometry, self._line, self._seen = kernel, costs, geometry, line, seen
