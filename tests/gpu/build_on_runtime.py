@@ -9,10 +9,10 @@ import itertools
 import math
 
 import pyopencl as cl
-from hetero_opencl.compile.lower_for_profile import lower_for_profile
 from hetero_opencl.device.caches import make_kernel
 from hetero_opencl.device.device import present_devices
 from hetero_opencl.device.launch import Launch
+from hetero_opencl.estimate.lower_for_profile import lower_for_profile
 
 from hetero.system.errors import UnsupportedOperationError
 from tests.gpu import on_runtime, programs

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from hetero_opencl.compile.lower_for_profile import lower_for_profile
 from hetero_opencl.device.launch import Launch
 from hetero_opencl.estimate.compilers import compile_program
+from hetero_opencl.estimate.lower_for_profile import lower_for_profile
 from hetero_opencl.estimate.resources import Compilation, KernelResources
 from hetero_opencl.profiles.hardware import Hardware, hardware_of, known_gpus
 

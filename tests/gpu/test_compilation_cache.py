@@ -63,7 +63,9 @@ def install(tmp_path, monkeypatch):
     folder = tmp_path / "usr/bin"
     folder.mkdir(parents=True)
     (tmp_path / "usr/lib/clc").mkdir(parents=True)
-    (tmp_path / "usr/lib/clc/nvptx64--nvidiacl.bc").touch()
+    (tmp_path / "usr/lib/x86_64-linux-gnu").mkdir()
+    for file in ("clc/nvptx64--nvidiacl.bc", "x86_64-linux-gnu/libigc.so.1"):
+        (tmp_path / "usr/lib" / file).touch()
     monkeypatch.setenv("HETERO_GPU_TOOLS", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
@@ -118,9 +120,10 @@ def test_a_compilation_is_repeated_only_if_something_changed(install, runs, tmp_
     compile_program("other text", "dg2")
     compile_program("text", "skl")
     assert len(runs()) == 3
-    os.utime(tmp_path / "usr/bin/ocloc", (0, 0))
-    compile_program("text", "dg2")
-    assert len(runs()) == 4
+    for number, file in enumerate(("bin/ocloc", "lib/x86_64-linux-gnu/libigc.so.1"), 4):
+        os.utime(tmp_path / "usr" / file, (0, 0))
+        compile_program("text", "dg2")
+        assert len(runs()) == number
 
 
 @pytest.mark.parametrize(("target", "tool"), [("dg2", "ocloc"), ("sm_80", "clang-19"), ("gfx1100", "clang-19")])
@@ -137,5 +140,5 @@ def test_missing_libraries(install):
     install("clang-19", "")
     install("llvm-nm-19", "")
     install("llvm-readelf-19", "")
-    with pytest.raises(ConfigError, match="^bitcode is not found at .*: install rocm-device-libs"):
+    with pytest.raises(ConfigError, match="^ocml.bc is not found at .*: install rocm-device-libs"):
         compile_program("text", "gfx1100")

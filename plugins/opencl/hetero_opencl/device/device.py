@@ -28,8 +28,8 @@ from hetero_opencl.device.launch import SLACK, Launch
 from hetero_opencl.device.memory import allocations_on, memory_statistics
 from hetero_opencl.device.platforms import all_devices, name_of, pci_address
 from hetero_opencl.device.process_guard import fork_guard
-from hetero_opencl.device.profiled_device import ProfiledDevice
 from hetero_opencl.profiles.profile import DeviceProfile
+from hetero_opencl.profiles.profiled_device import ProfiledDevice
 
 log = get_logger("hetero.opencl")
 

@@ -11,6 +11,7 @@ from hetero_opencl.estimate.resources import Compilation, KernelResources
 from hetero_opencl.estimate.toolchain import LIBRARIES, error_of, find_file, run_tool
 
 TOOLS = ("clang-19", "llvm-nm-19", "llvm-readelf-19")
+FILES = (LIBRARIES / "amdgcn/bitcode/ocml.bc",)
 # Any GPU: which functions are inlined without optimization does not depend on it.
 UNOPTIMIZED_TARGET = "gfx1030"
 
@@ -60,8 +61,7 @@ def _object(source: Path) -> str:
 
 def _compile(source: Path, target: str, options: list[str]) -> tuple[str, str]:
     """Compile a file to an object beside it; return what the compiler writes, and its error."""
-    libraries = find_file(LIBRARIES / "amdgcn" / "bitcode")
-    place = [f"--rocm-device-lib-path={libraries}", "-mcode-object-version=5", f"-mcpu={target}"]
+    place = [f"--rocm-device-lib-path={find_file(FILES[0]).parent}", "-mcode-object-version=5", f"-mcpu={target}"]
     files = ["-c", source.name, "-o", _object(source)]
     output, is_built = run_tool("clang-19", [*_OPTIONS, *place, *options, *files], source.parent)
     return output, "" if is_built else error_of(output)

@@ -9,9 +9,10 @@ from typing import Any
 import yaml
 
 from hetero_opencl.estimate.resources import Compilation, KernelResources
-from hetero_opencl.estimate.toolchain import error_of, run_tool
+from hetero_opencl.estimate.toolchain import LIBRARIES, error_of, run_tool
 
 TOOLS = ("ocloc",)
+FILES = (LIBRARIES / "libigc.so.1",)
 
 _SPILLED = re.compile(r"kernel (\w+)\s+compiled SIMD(\d+) allocated \d+ regs and spilled around (\d+)")
 # The section of the binary that describes its kernels. See ZEBIN in the documentation of Intel's graphics compiler.

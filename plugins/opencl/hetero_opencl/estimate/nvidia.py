@@ -12,6 +12,7 @@ from hetero_opencl.estimate.resources import Compilation, KernelResources
 from hetero_opencl.estimate.toolchain import error_of, find_file, run_tool
 
 TOOLS = ("clang-19", "ptxas")
+FILES = (Path("usr/lib/clc/nvptx64--nvidiacl.bc"),)
 WARP = 32
 
 # The program is compiled as drivers do without options: as OpenCL C 1.2. libclc is compiled for PTX 7.8.
@@ -31,8 +32,7 @@ _LOCAL = re.compile(r"(\d+) bytes smem")
 def compile_program(source: Path, target: str) -> Compilation:
     """Compile a file for an architecture such as sm_80."""
     assembly = source.with_suffix(".ptx").name
-    library = find_file(Path("usr/lib/clc/nvptx64--nvidiacl.bc"))
-    place = ["-mlink-builtin-bitcode", str(library), "-target-cpu", target]
+    place = ["-mlink-builtin-bitcode", str(find_file(FILES[0])), "-target-cpu", target]
     passed = [word for option in place for word in ("-Xclang", option)]
     output, is_built = run_tool("clang-19", [*_OPTIONS, *passed, "-S", source.name, "-o", assembly], source.parent)
     if is_built:

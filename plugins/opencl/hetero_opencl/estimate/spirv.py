@@ -8,6 +8,7 @@ from hetero_opencl.estimate.resources import Compilation
 from hetero_opencl.estimate.toolchain import error_of, run_tool
 
 TOOLS = ("clang-15", "llvm-spirv-15", "spirv-val")
+FILES: tuple[Path, ...] = ()
 
 # The translator expects code as the front end makes it, before any pass of LLVM.
 _OPTIONS = (

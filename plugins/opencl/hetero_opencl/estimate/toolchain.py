@@ -31,7 +31,8 @@ _PACKAGES = {
     "spirv-val": "spirv-tools",
     "ocloc": "intel-opencl-icd",
     "ptxas": "nvidia-cuda-toolkit",
-    "bitcode": "rocm-device-libs",
+    "ocml.bc": "rocm-device-libs",
+    "libigc.so.1": "libigc1",
     "nvptx64--nvidiacl.bc": "libclc-19",
 }
 
@@ -77,10 +78,13 @@ def error_of(output: str) -> str:
     return "\n".join(lines[first:])[:MAX_ERROR] or "the compiler fails without a message"
 
 
-def identity_of(names: Sequence[str]) -> str:
-    """Return a text that changes with the versions of these programs: the sizes and times of their files."""
-    found = [find_tool(name).resolve().stat() for name in names]
-    return " ".join(f"{name} {stat.st_size} {stat.st_mtime:.0f}" for name, stat in zip(names, found))
+def identity_of(tools: Sequence[str], files: Sequence[Path]) -> str:
+    """Return a text that changes with the versions of programs and files: their sizes and times.
+
+    Raises ConfigError if one is missing.
+    """
+    found = [path.resolve().stat() for path in (*map(find_tool, tools), *map(find_file, files))]
+    return " ".join(f"{stat.st_size} {stat.st_mtime:.0f}" for stat in found)
 
 
 def _root() -> Path:
