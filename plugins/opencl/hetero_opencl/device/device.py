@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-import operator
 import threading
 import weakref
 from collections import deque
@@ -27,7 +26,7 @@ from hetero_opencl.device.compiler import BuildRequest, Compiler
 from hetero_opencl.device.device_profile import profile_of
 from hetero_opencl.device.launch import SLACK, Launch
 from hetero_opencl.device.memory import allocations_on, memory_statistics
-from hetero_opencl.device.platforms import all_devices, name_of
+from hetero_opencl.device.platforms import all_devices, name_of, pci_address
 from hetero_opencl.device.process_guard import fork_guard
 from hetero_opencl.profiles.profile import DeviceProfile
 from hetero_opencl.profiles.profiled_device import ProfiledDevice
@@ -135,17 +134,22 @@ class OpenCLDevice(ProfiledDevice):
     def allocate(self, byte_size: int, hostbuf: np.ndarray | None = None) -> cl.Buffer:
         """Allocate a buffer of ``byte_size + SLACK`` bytes, in the memory of ``hostbuf`` if that is given."""
         flags = cl.mem_flags.USE_HOST_PTR if hostbuf is not None else 0
-        with opencl_errors(f"allocating {byte_size} bytes on {self.full_name}"):
+        with opencl_errors(self._allocating(byte_size)):
             if self.handle.host_unified_memory and hostbuf is None:
                 check_allocation(byte_size, "a buffer")
             return allocations_on(self.handle).allocate(self.context, byte_size + SLACK, flags, hostbuf)
 
     def allocate_shared(self, byte_size: int) -> cl.Buffer:
         """Allocate a buffer as ``allocate`` does, in shared virtual memory: the host sees the array ``hostbuf``."""
-        with opencl_errors(f"allocating {byte_size} bytes on {self.full_name}"):
+        with opencl_errors(self._allocating(byte_size)):
             check_allocation(byte_size, "a buffer")
             array = cl.fsvm_empty(self.context, byte_size + SLACK, np.dtype(np.uint8))
         return self.allocate(byte_size, array)
+
+    def _allocating(self, byte_size: int) -> str:
+        """Return what errors say. Many GPUs report a quarter of their memory as the limit, and some allocate more."""
+        text, most = f"allocating {byte_size} bytes on {self.full_name}", self.profile.max_allocation_bytes
+        return text if byte_size + SLACK <= most else f"{text}, which promises {most} bytes at once"
 
     def upload(self, array: np.ndarray) -> cl.Buffer:
         """Return a new buffer that holds an array, and zeros after it."""
@@ -284,7 +288,7 @@ def present_devices() -> Devices:
     if not handles:
         names = ", ".join(platform.name for platform in cl.get_platforms()) or "none"
         raise DeviceError(f"no OpenCL device is present; the platforms are {names}")
-    found: list[tuple[tuple[int, float], OpenCLDevice | str]] = []  # a string is the fault of a device
+    found: list[tuple[cl.Device, float, OpenCLDevice | str]] = []  # a string is the fault of a device
     for handle in handles:
         speed = math.inf  # a device that fails before it is measured may be the fastest
         try:
@@ -293,13 +297,13 @@ def present_devices() -> Devices:
             if verdict.reason:
                 raise DeviceError(verdict.reason)
             speed = verdict.measurements.flops_per_second
-            found.append((_rank(handle, speed), OpenCLDevice(handle, profile_of(handle, verdict.measurements))))
+            found.append((handle, speed, OpenCLDevice(handle, profile_of(handle, verdict.measurements))))
         except (DeviceError, cl.Error) as error:
-            found.append((_rank(handle, speed), f"{name_of(handle)}: {error}"))
+            found.append((handle, speed, f"{name_of(handle)}: {error}"))
             log.info("the OpenCL device %s is not used: %s", name_of(handle), error)
-    found.sort(key=operator.itemgetter(0))
     usable, unusable = [], {}
-    for index, (_, device) in enumerate(found):
+    for index, place in enumerate(_order(found)):
+        device = found[place][-1]
         if isinstance(device, str):
             unusable[str(index)] = device
         else:
@@ -339,7 +343,15 @@ def _compiler_errors(error: Exception) -> str:
     return "; ".join(lines[:MAX_ERRORS]) or str(error)
 
 
-def _rank(handle: cl.Device, speed: float) -> tuple[int, float]:
-    """Return the sort key of a device: its kind, then for CPU runtimes the speed, the fastest first."""
-    kind = next((rank for rank, kind in enumerate(_KINDS) if handle.type & kind), len(_KINDS))
-    return kind, -speed if handle.type & cl.device_type.CPU else 0
+def _order(found: Sequence[tuple[cl.Device, float, object]]) -> list[int]:
+    """Return the places of devices, which come with their speed, in the order of their numbers.
+
+    First by kind. The drivers for one GPU follow each other, and the runtimes for the processor, the fastest first.
+    """
+    cards: dict[object, int] = {}
+    keys = []
+    for place, (handle, speed, _) in enumerate(found):
+        kind = next((rank for rank, kind in enumerate(_KINDS) if handle.type & kind), len(_KINDS))
+        card = "processor" if handle.type & cl.device_type.CPU else pci_address(handle) or place
+        keys.append((kind, cards.setdefault(card, len(cards)), -speed))
+    return sorted(range(len(found)), key=keys.__getitem__)
