@@ -60,7 +60,7 @@ class Type:
 VOID = Type("void")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instruction:
     """An instruction: its name and type, its operands as text, and the blocks that it names.
 

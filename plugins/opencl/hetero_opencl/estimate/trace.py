@@ -259,7 +259,9 @@ class _Wave:
 
     def _access(self, address: Value, size: int, piece: int, mask: np.ndarray) -> None:
         """Count an access to ``size`` bytes at each address, of which a work-item accesses ``piece`` bytes at once."""
-        at = np.broadcast_to(np.asarray(address, np.int64), (self._count,))[mask]
+        at = address if isinstance(address, np.ndarray) else np.full(self._count, address)
+        if not mask.all():
+            at = at[mask]
         first = int(at[0])
         if first >= _PRIVATE:
             self.work.private_bytes += size * len(at)
