@@ -4,7 +4,7 @@ import math
 import os
 
 import pytest
-from hetero_opencl.estimate.compilers import compile_spirv, compile_unoptimized
+from hetero_opencl.estimate.compilers.compilation import compile_spirv, compile_unoptimized
 from hetero_opencl.profiles.hardware import known_gpus
 
 from tests.gpu.compilation import ROW, all_sources, compile_each, compiled_for

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from hetero.system.errors import ConfigError
-from hetero_opencl.estimate.toolchain import error_of, run_tool
+from hetero_opencl.estimate.compilers.toolchain import error_of, run_tool
 
 # -O1 inlines and unrolls as the kernel says, but does not form vectors or unroll more.
 _OPTIONS = (
