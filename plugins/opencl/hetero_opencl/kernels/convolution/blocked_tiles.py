@@ -42,6 +42,7 @@ class Layer(NamedTuple):
 
     ``rows`` of ``width`` positions are the output of all batches. ``kernel``: its sizes along z, y and x. ``channels``
     and ``blocks``: input channels and output channel blocks of a group. ``in_block``: 1 or the channels of a block.
+    ``is_direct``: the input is read without a copy; ``is_point``: and the kernel is one element without padding.
     """
 
     rows: int
@@ -54,6 +55,7 @@ class Layer(NamedTuple):
     blocks: int
     groups: int
     is_direct: bool
+    is_point: bool
 
 
 def pack_filters(filters: np.ndarray, in_block: int, block: int, vectors: int) -> np.ndarray:
