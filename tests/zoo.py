@@ -197,7 +197,7 @@ def fetch(source: Source) -> None:
     """Write the files of a source unless all of them exist. Several processes may do so at the same time."""
     files = [folder() / name for _, name in source.files]
     folder().mkdir(parents=True, exist_ok=True)
-    with _locked(folder() / ".lock"):
+    with locked(folder() / ".lock"):
         if all(file.exists() for file in files):
             return
         # Moved into place when they are complete, so that no process sees part of a file.
@@ -230,7 +230,8 @@ def expected(name: str, seed: int = 0, shape: Shape | None = None) -> Arrays:
 
 
 @contextlib.contextmanager
-def _locked(file: Path) -> Iterator[None]:
+def locked(file: Path) -> Iterator[None]:
+    """Hold an exclusive lock on a file, which is made."""
     with open(file, "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -24,6 +24,7 @@ from hetero.plugin import (
     make_runtime_model,
     model_sections,
 )
+from hetero_opencl.compile.built_program import BuiltProgram
 from hetero_opencl.compile.lower_model import lower_model
 from hetero_opencl.compile.program_cache import CreatedPrograms, SegmentCache, StatefulPrograms
 from hetero_opencl.compile.variable_ports import expose_variables
@@ -54,7 +55,7 @@ class OpenCLCompiledModel(CompiledModel):
         fold_weights(self._decompressed)
         _name_generators(self._decompressed)
         self.variables = [variable.info for variable in prepared.model.variables]
-        self._constants = Constants(self.device)
+        self._constants = Constants(self.device.upload)
         self._lowered: CreatedPrograms = weakref.WeakKeyDictionary()
         # By PERF_COUNT, as launches that are measured are not merged, followed by which variables are set.
         self._stateful: dict[tuple[bool, ...], StatefulPrograms] = {}
@@ -75,8 +76,9 @@ class OpenCLCompiledModel(CompiledModel):
             self._last_used = self._stateful[key].programs
             return self._stateful[key]
 
-    def _lower(self, model: Model, is_profiled: bool) -> KernelProgram:
-        return lower_model(model, self.device, self._constants, self._binaries, self._tuning, is_profiled)
+    def _lower(self, model: Model, is_profiled: bool) -> BuiltProgram:
+        program = lower_model(model, self.device.profile, self._constants, self._tuning, is_profiled)
+        return BuiltProgram(program, self.device, self._binaries)
 
     def export_sections(self) -> dict[str, Section]:
         """Return the transformed model, and the binaries of the kernels built so far."""
@@ -84,7 +86,7 @@ class OpenCLCompiledModel(CompiledModel):
         for reference in self._lowered.keyrefs():  # one step, while requests make programs for other shapes
             if (program := reference()) is None:
                 continue
-            names = self.device.binary_names(program.commands)
+            names = self.device.binary_names(program.program.commands)
             kernels.update({name: built.binaries[0] for name, built in dict(zip(names, program.built)).items()})
         return {**model_sections(self, self._model), **kernels}
 
@@ -96,21 +98,22 @@ class OpenCLCompiledModel(CompiledModel):
         """
         segment = self._last_used.last_used
         if segment and segment.rest is None and not self.variables:
-            return make_runtime_model(segment.program.model, segment.program.steps, self.execution_times)
+            program = segment.program.program
+            return make_runtime_model(program.model, program.steps, self.execution_times)
         order = self._model.get_ordered_ops()
         steps = [ExecutedStep(node) for node in order if not is_terminal(node)]
         return make_runtime_model(self._model, steps, self.execution_times)
 
     def last_programs(self) -> list[KernelProgram]:
         """Return the programs used last, in order; empty before any program is made."""
-        return self._last_used.last_chain()
+        return [built.program for built in self._last_used.last_chain()]
 
     def tune(self, file: str | Path = "", progress: Callable[[str, int, int], None] | None = None) -> Path:
         """Measure the operations of the programs used last. What a file has before stays."""
         path = Path(file) if file else self._tuning.file
         tuning = Tuning.load(self.device, str(path)) if path.exists() else Tuning(self._tuning.device, path)
         try:
-            measure_operations(self.last_programs(), self.context, tuning, progress)
+            measure_operations(self.last_programs(), self.context, self._binaries, tuning, progress)
         finally:
             tuning.save()
         return path

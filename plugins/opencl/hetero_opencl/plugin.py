@@ -41,6 +41,7 @@ from hetero_opencl.device.caches import BinaryCache, default_folder
 from hetero_opencl.device.device import OpenCLDevice, driver_version, present_devices, total_memory
 from hetero_opencl.device.memory import memory_statistics
 from hetero_opencl.device.process_guard import fork_guard
+from hetero_opencl.device.profiled_device import ProfiledDevice
 from hetero_opencl.execute.remote import OpenCLContext, create_context
 from hetero_opencl.kernels import unsupported_reason
 from hetero_opencl.kernels.doubles import needs_doubles
@@ -82,7 +83,7 @@ class OpenCLPlugin(Plugin):
         join_products,
     )
 
-    def __init__(self, devices: Sequence[OpenCLDevice] | None = None) -> None:
+    def __init__(self, devices: Sequence[ProfiledDevice] | None = None) -> None:
         super().__init__()
         self._devices = devices or present_devices().usable
         self._contexts: dict[str, OpenCLContext] = {}
@@ -91,7 +92,7 @@ class OpenCLPlugin(Plugin):
     def close(self) -> None:
         self._contexts.clear()
 
-    def devices(self) -> Sequence[OpenCLDevice]:
+    def devices(self) -> Sequence[ProfiledDevice]:
         fork_guard.check()
         return self._devices
 
@@ -102,7 +103,7 @@ class OpenCLPlugin(Plugin):
         if is_terminal(node):  # of a body
             return None
         types = {value.element_type for value in (*node.input_values(), *node.outputs())}
-        if (Type.f64 in types or needs_doubles(node)) and not cast(OpenCLDevice, device).has_doubles:
+        if (Type.f64 in types or needs_doubles(node)) and not cast(ProfiledDevice, device).profile.has_doubles:
             return f"{device.full_name} has no f64"
         for body in filter(None, node.bodies):
             for inner in body.get_ordered_ops():
@@ -133,7 +134,7 @@ class OpenCLPlugin(Plugin):
 
     def create_context(self, params: Mapping[str, Any]) -> OpenCLContext:
         self.device(params)  # raises PropertyError for an unknown DEVICE_ID
-        return create_context(self.name, self.devices(), params)
+        return create_context(self.name, cast(Sequence[OpenCLDevice], self.devices()), params)
 
     def get_default_context(self, params: Mapping[str, Any]) -> OpenCLContext:
         device = cast(OpenCLDevice, self.device(params))

@@ -19,10 +19,11 @@ from hetero.plugin import STAGE
 from hetero.system.errors import DeviceError
 from hetero_opencl.device.caches import build_uncached
 from hetero_opencl.device.device import OpenCLDevice, opencl_errors
-from hetero_opencl.device.device_profile import Measurements, profile_of
+from hetero_opencl.device.device_profile import profile_of
 from hetero_opencl.device.platforms import find_device
 from hetero_opencl.device.trial import Verdict
 from hetero_opencl.plugin import OpenCLPlugin
+from hetero_opencl.profiles.profile import Measurements
 
 # The size of the square matrices of the timed gemm. Powers of two are slow, as rows then share lines of the caches.
 SIZE = 768
@@ -81,7 +82,7 @@ def _verdict(device: OpenCLDevice) -> Verdict:
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         for name, (graph, inputs) in CASES.items():
-            if Type.f64 in dict(inputs) and not device.has_doubles:
+            if Type.f64 in dict(inputs) and not device.profile.has_doubles:
                 continue
             parameters = [Parameter(kind, shape) for kind, shape in inputs]
             arrays = [_random(kind, shape) for kind, shape in inputs]

@@ -55,6 +55,13 @@ def processor(request, monkeypatch) -> None:
 
 
 @pytest.fixture
+def without_f64(processor, monkeypatch) -> None:
+    """Let no device have f64."""
+    for one in present_devices().usable:
+        monkeypatch.setattr(one, "profile", replace(one.profile, has_doubles=False))
+
+
+@pytest.fixture
 def force(monkeypatch) -> Callable[..., None]:
     """Return a function after which implementations of these classes run all operations that they can run."""
 

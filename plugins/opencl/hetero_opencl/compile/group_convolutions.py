@@ -11,8 +11,8 @@ from hetero.core.types import Type
 from hetero.graph import Constant, Model, constant_array
 from hetero.passes import channel_selection
 from hetero.passes.matching.rewriting import replace, rewrite_each
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.kernels.convolution.sparse_convolution import merge_groups
+from hetero_opencl.profiles.profile import DeviceProfile
 
 
 def widen_groups(model: Model, profile: DeviceProfile) -> bool:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from hetero_opencl.compile.kernel_functions import function_text, is_function
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.device.launch import Buffer, Launch
 from hetero_opencl.kernels.common.definition import source
+from hetero_opencl.profiles.profile import DeviceProfile
 
 # The estimated seconds of the operation of a launch that is merged. The kernels of others are compiled in parallel.
 _MOST_SECONDS = 300e-6

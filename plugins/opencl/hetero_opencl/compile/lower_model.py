@@ -13,8 +13,6 @@ from hetero_opencl.compile.group_convolutions import widen_groups
 from hetero_opencl.compile.launch_merging import merge_launches
 from hetero_opencl.compile.layout_assignment import assign_layouts
 from hetero_opencl.compile.segments import is_container
-from hetero_opencl.device.caches import BinaryCache
-from hetero_opencl.device.device import OpenCLDevice
 from hetero_opencl.kernels import implementations_of
 from hetero_opencl.kernels.common.layout_conversion import conversion_seconds, convert
 from hetero_opencl.lowering.concat_parts import find_concat_parts
@@ -23,13 +21,13 @@ from hetero_opencl.lowering.implementation import KernelOperation, choices_of
 from hetero_opencl.lowering.lowering import Lowering, LoweringReport
 from hetero_opencl.lowering.program import KernelProgram
 from hetero_opencl.lowering.tuning import Tuning
+from hetero_opencl.profiles.profile import DeviceProfile
 
 
 def lower_model(
     model: Model,
-    device: OpenCLDevice,
+    profile: DeviceProfile,
     constants: Constants,
-    binaries: BinaryCache,
     tuning: Tuning,
     is_profiled: bool,
 ) -> KernelProgram:
@@ -39,21 +37,21 @@ def lower_model(
     """
     align_prelu_slopes(model)  # those of data whose rank was unknown before
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
-    widen_groups(model, device.profile)
+    widen_groups(model, profile)
     fuse_elementwise(model, FUSION_RULES)
     operations = [KernelOperation(node) for node in model.get_ordered_ops() if not is_terminal(node)]
     choices = {}
     for operation in operations:
-        options = choices_of(operation, implementations_of(operation.main), device.profile, tuning)
+        options = choices_of(operation, implementations_of(operation.main), profile, tuning)
         if not options:
             raise UnsupportedOperationError(f"{operation.type_name} '{operation.name}' has no OpenCL kernel")
         choices[operation.node] = options
-    chosen = assign_layouts(choices, partial(conversion_seconds, profile=device.profile))
+    chosen = assign_layouts(choices, partial(conversion_seconds, profile=profile))
     layouts = {value: choice.signature.output for node, choice in chosen.items() for value in node.outputs()}
-    parts = find_concat_parts(operations, chosen, device.handle.mem_base_addr_align // 8)
+    parts = find_concat_parts(operations, chosen, profile.base_alignment)
     report = LoweringReport(choices=choices, chosen=chosen)
     with ThreadPoolExecutor(1) as executor:
-        lowering = Lowering(device, constants, layouts, parts, convert, report, executor)
+        lowering = Lowering(profile, constants, layouts, parts, convert, report, executor)
         for operation in operations:
             lowering.lower(operation, chosen[operation.node])
         results = [result.input_value(0) for result in model.results if not is_container(result)]
@@ -61,9 +59,9 @@ def lower_model(
         outputs = [lowering.result(value) for value in results]
         commands = lowering.launches
         if not is_profiled:
-            commands = merge_launches(commands, device.profile, lowering.constant)
+            commands = merge_launches(commands, profile, lowering.constant)
         return KernelProgram(
-            device,
+            profile,
             model,
             lowering.steps,
             [launch for command in commands for launch in command.parts or (command,)],
@@ -72,6 +70,5 @@ def lower_model(
             outputs,
             [None if value in lowering.shape_buffers else value.shape for value in results],
             {i: lowering.shape_buffers[value] for i, value in enumerate(results) if value in lowering.shape_buffers},
-            binaries,
             lowering.finished_report(),
         )

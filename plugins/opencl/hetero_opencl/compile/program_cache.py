@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from hetero.compiler import ProgramCache
 from hetero.core.tensor import Tensor
 from hetero.graph import Model, Node
+from hetero_opencl.compile.built_program import BuiltProgram
 from hetero_opencl.compile.segments import Cut, cut
 from hetero_opencl.device.transfers import on_host
-from hetero_opencl.lowering.program import KernelProgram
 
 # Inputs that decide shapes are part of the cache key with their contents, up to this many elements. What larger ones
 # decide is computed on the device and read back. Floats get a lower limit, as they seldom repeat.
 MAX_KEY_INTEGERS, MAX_KEY_FLOATS = 256, 16
 
-CreatedPrograms = weakref.WeakKeyDictionary[KernelProgram, None]
+CreatedPrograms = weakref.WeakKeyDictionary[BuiltProgram, None]
 
 
 @dataclass(eq=False)
@@ -29,7 +29,7 @@ class Segment:
     """
 
     part: Cut
-    program: KernelProgram
+    program: BuiltProgram
     bodies: dict[Node, list[SegmentCache]]
     rest: SegmentCache | None
 
@@ -37,14 +37,14 @@ class Segment:
 class SegmentCache(ProgramCache[Segment]):
     """Creates the segments of a model or a body on demand, for concrete input shapes, and keeps the last used ones."""
 
-    def __init__(self, model: Model, lower: Callable[[Model], KernelProgram], created: CreatedPrograms) -> None:
+    def __init__(self, model: Model, lower: Callable[[Model], BuiltProgram], created: CreatedPrograms) -> None:
         """``lower(model)`` returns the program of a model of static shapes, which is added to ``created``."""
         super().__init__(model, self._make_segment)
         self._lower, self._created = lower, created
 
-    def last_chain(self) -> list[KernelProgram]:
+    def last_chain(self) -> list[BuiltProgram]:
         """Return the programs used last, in execution order; a program stands before those of bodies that follow it."""
-        chain: list[KernelProgram] = []
+        chain: list[BuiltProgram] = []
         segment = self.last_used
         while segment is not None:
             chain.append(segment.program)

@@ -18,17 +18,19 @@ import pyopencl as cl
 
 from hetero import properties as props
 from hetero.core.types import Type
-from hetero.plugin import Device, Rank, check_allocation, get_logger
+from hetero.plugin import Rank, check_allocation, get_logger
 from hetero.properties import Property
 from hetero.system.errors import DeviceError
 from hetero_opencl.device import caches, pocl, process_guard, trial
 from hetero_opencl.device.caches import BinaryCache, build_uncached
 from hetero_opencl.device.compiler import BuildRequest, Compiler
-from hetero_opencl.device.device_profile import DeviceProfile, profile_of
+from hetero_opencl.device.device_profile import profile_of
 from hetero_opencl.device.launch import SLACK, Launch
 from hetero_opencl.device.memory import allocations_on, memory_statistics
-from hetero_opencl.device.platforms import all_devices
+from hetero_opencl.device.platforms import all_devices, name_of
 from hetero_opencl.device.process_guard import fork_guard
+from hetero_opencl.device.profiled_device import ProfiledDevice
+from hetero_opencl.profiles.profile import DeviceProfile
 
 log = get_logger("hetero.opencl")
 
@@ -44,10 +46,10 @@ MAX_ERRORS = 10
 _KINDS = {cl.device_type.GPU: "GPU", cl.device_type.ACCELERATOR: "accelerator", cl.device_type.CPU: "CPU"}
 
 
-class OpenCLDevice(Device):
+class OpenCLDevice(ProfiledDevice):
     """A device with an OpenCL context, its own or the user's, and the programs built in it.
 
-    With a queue of the user, all commands go there. ``profile`` selects the kernels and their sizes.
+    With a queue of the user, all commands go there.
     """
 
     def __init__(
@@ -59,7 +61,7 @@ class OpenCLDevice(Device):
     ) -> None:
         is_processor = bool(handle.type & cl.device_type.CPU)
         super().__init__(
-            full_name=name_of(handle),
+            profile,
             architecture=f"{handle.vendor.strip()} {handle.name.strip()}, {handle.version.strip()}",
             type=props.device.Type.INTEGRATED if handle.host_unified_memory else props.device.Type.DISCRETE,
             capabilities=("FP32", "FP16", "EXPORT_IMPORT"),
@@ -69,7 +71,7 @@ class OpenCLDevice(Device):
             # Processors compute f16 as f32, and convert it.
             fastest_type=Type.dynamic if is_processor else Type.f16,
         )
-        self.handle, self.profile = handle, profile
+        self.handle = handle
         self._compiler = Compiler(handle) if profile.builds_in_child else None
         pocl.repair(handle)
         with opencl_errors(f"making a context on {handle.name}"):
@@ -97,6 +99,7 @@ class OpenCLDevice(Device):
         kind = next((name for bit, name in _KINDS.items() if handle.type & bit), "other")
         memory = "shared with the host" if handle.host_unified_memory else "dedicated"
         version = " ".join(handle.version.split()[:2])  # "OpenCL 3.0", followed by text of the driver's choice
+        doubles = "f64" if self.profile.has_doubles else "no f64"
         copies = "tensors of the context are not copied" if self.shares_host_memory else "tensors are copied"
         return {
             "driver": f"{handle.driver_version} of {handle.platform.vendor.strip()}, {version}",
@@ -106,13 +109,9 @@ class OpenCLDevice(Device):
             "caches": self.profile.describe_caches(),
             "memory": f"{handle.global_mem_size / 2**30:.1f} GiB, {memory}; {copies}",
             "work-group": self.profile.describe_work_group(),
-            "element types": f"f32, integers, {'f64' if self.has_doubles else 'no f64'}, f16 and bf16 computed as f32",
+            "element types": f"f32, integers, {doubles}, f16 and bf16 computed as f32",
             "f16 arithmetic": "supported" if "cl_khr_fp16" in handle.extensions.split() else "not supported",
         }
-
-    @property
-    def has_doubles(self) -> bool:
-        return "cl_khr_fp64" in self.handle.extensions.split()
 
     @property
     def shares_host_memory(self) -> bool:
@@ -137,6 +136,19 @@ class OpenCLDevice(Device):
             check_allocation(byte_size, "a buffer")
             array = cl.fsvm_empty(self.context, byte_size + SLACK, np.dtype(np.uint8))
         return self.allocate(byte_size, array)
+
+    def upload(self, array: np.ndarray) -> cl.Buffer:
+        """Return a new buffer that holds an array, and zeros after it."""
+        with opencl_errors(f"uploading constants to {self.full_name}"):
+            memory = self.allocate(array.nbytes)
+            cl.enqueue_copy(self._upload_queue, memory, np.zeros(SLACK, np.uint8), dst_offset=array.nbytes)
+            if array.nbytes:
+                cl.enqueue_copy(self._upload_queue, memory, np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+        return memory
+
+    @functools.cached_property
+    def _upload_queue(self) -> cl.CommandQueue:
+        return self.make_queue(profiled=False)
 
     def make_queue(self, profiled: bool) -> cl.CommandQueue:
         """Return a new in-order queue, or the user's queue if there is one, whether it is profiled or not."""
@@ -281,10 +293,6 @@ def present_devices() -> Devices:
             "another one"
         )
     return Devices(tuple(usable), unusable)
-
-
-def name_of(handle: cl.Device) -> str:
-    return f"{handle.name.strip()} ({handle.platform.name.strip()})"
 
 
 class opencl_errors:

@@ -38,3 +38,7 @@ def find_device(device_identity: list[str | int]) -> cl.Device:
         if identity(device) == device_identity:
             return device
     raise LookupError(f"the OpenCL platform {device_identity[0]} is not visible to this process")
+
+
+def name_of(device: cl.Device) -> str:
+    return f"{device.name.strip()} ({device.platform.name.strip()})"

@@ -22,8 +22,8 @@ from hetero.plugin import cache_folder, get_logger, write_cached
 from hetero_opencl.device import pocl
 from hetero_opencl.device.caches import default_folder
 from hetero_opencl.device.child_process import ChildProcess, ProcessFailure
-from hetero_opencl.device.device_profile import Measurements
 from hetero_opencl.device.platforms import identity
+from hetero_opencl.profiles.profile import Measurements
 
 if sys.platform != "win32":
     import fcntl

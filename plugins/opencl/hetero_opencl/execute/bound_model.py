@@ -116,7 +116,7 @@ class _BoundSegment:
         self.bound = BoundProgram(segment.program, workspace)
         self._host_steps = {node: self._host_step(node) for node in segment.part.host_steps}
         self._times: dict[Node, Timer] = {}
-        model = segment.program.model
+        model = segment.program.program.model
         # The program sees tensors only. Sequences and optionals stay on the host: a result is a parameter unchanged.
         self._parameters = [i for i, parameter in enumerate(model.parameters) if not is_container(parameter)]
         self._results = [i for i, result in enumerate(model.results) if not is_container(result)]

@@ -16,13 +16,13 @@ import pyopencl as cl
 from hetero.core.tensor import Tensor
 from hetero.plugin import ProfilingInfo, SharedTensor
 from hetero.system.errors import DeviceError
+from hetero_opencl.compile.built_program import BuiltProgram
 from hetero_opencl.device.device import opencl_errors
 from hetero_opencl.device.launch import Buffer, Launch
 from hetero_opencl.device.transfers import copy_region
 from hetero_opencl.execute.bindings import Bindings, DeviceRegion, make_bindings
 from hetero_opencl.execute.workspace import COMPLETE, Arena, Workspace, execution_status
 from hetero_opencl.lowering.memory_plan import MemoryPlan
-from hetero_opencl.lowering.program import KernelProgram
 
 # For how many places of the inputs and outputs kernels keep their arguments. Tensors often swap places: the state of a
 # loop or a variable is read from where it was written before.
@@ -36,12 +36,12 @@ _LARGE = 1 << 26
 class _ArgumentSet:
     """Kernels with arguments for inputs and outputs in ``regions``; None is a tensor on the host."""
 
-    def __init__(self, program: KernelProgram) -> None:
-        self._program = program
-        self.kernels = program.make_kernels()
+    def __init__(self, built: BuiltProgram) -> None:
+        self._program, self._device_name = built.program, built.device.full_name
+        self.kernels = built.make_kernels()
         #: The arguments of ``enqueue_nd_range_kernel`` after the queue.
         self.launches = [
-            (k, launch.global_size, launch.local_size) for k, launch in zip(self.kernels, program.commands)
+            (k, launch.global_size, launch.local_size) for k, launch in zip(self.kernels, self._program.commands)
         ]
         self.regions: list[DeviceRegion | None] = []
         self.bindings, self.plan = Bindings(), MemoryPlan[Buffer]()
@@ -64,7 +64,7 @@ class _ArgumentSet:
         is_moved = plan is not self.plan or self._arena_version != arena.version
         self.plan = plan
         self.regions, self._arena_version = [], None  # in case of an error
-        with opencl_errors(lambda: f"setting the arguments of {launch.operation} on {program.device.full_name}"):
+        with opencl_errors(lambda: f"setting the arguments of {launch.operation} on {self._device_name}"):
             for buffer in program.uses if is_moved else self.bindings.memory:
                 memory = self.memory(buffer, arena)
                 for at, index in program.uses.get(buffer, ()):
@@ -98,14 +98,14 @@ def _is_in(tensor: Tensor, region: DeviceRegion | None) -> bool:
 class BoundProgram:
     """A program in the workspace of a request. Not thread-safe."""
 
-    def __init__(self, program: KernelProgram, workspace: Workspace) -> None:
-        self.program, self._workspace = program, workspace
+    def __init__(self, built: BuiltProgram, workspace: Workspace) -> None:
+        self.program, self._built, self._workspace = built.program, built, workspace
         self.arena, self.queue = workspace.arena, workspace.queue
-        self._sets = [_ArgumentSet(program)]  # the one in use, then those used before
+        self._sets = [_ArgumentSet(built)]  # the one in use, then those used before
         self.launched: list[tuple[Launch, cl.Event]] = []
         self._profile: list[ProfilingInfo] = []
         #: The shapes of the outputs. Those that depend on data are set by ``finish``.
-        self.output_shapes = [shape or () for shape in program.output_shapes]
+        self.output_shapes = [shape or () for shape in built.program.output_shapes]
         # Copies from the host that were started. Their end is waited for when they are deleted.
         self._uploads: list[cl.Event] = []
         # Memory that kernels write large outputs to and their tensors take, and the array that a tensor has taken.
@@ -145,7 +145,7 @@ class BoundProgram:
         somebody may hold its memory, or if the device does not share memory with the host.
         """
         shape, context = self.program.output_shapes[index], self._workspace.context
-        if shape is None or type(tensor) is not Tensor or not self.program.device.shares_host_memory:
+        if shape is None or type(tensor) is not Tensor or not self._built.device.shares_host_memory:
             return tensor
         large, array = self._large.get(index, (None, None))
         if large is not None and tensor.array is array:
@@ -172,7 +172,7 @@ class BoundProgram:
         )
         at = next(usable, None)
         if at is None and len(sets) < MAX_ARGUMENT_SETS:
-            sets.insert(0, _ArgumentSet(self.program))
+            sets.insert(0, _ArgumentSet(self._built))
         else:
             sets.insert(0, sets.pop(-1 if at is None else at))
 
@@ -180,7 +180,7 @@ class BoundProgram:
         """Copy the inputs that are not bound to the device, or start to. They must stay alive until ``finish``."""
         self._uploads = []
         copies = self._sets[0].bindings.copies_before
-        with opencl_errors(f"uploading inputs to {self.program.device.full_name}"):
+        with opencl_errors(f"uploading inputs to {self._built.device.full_name}"):
             for buffer, tensor, region in zip(self.program.inputs, inputs, self._sets[0].regions):
                 if region is None:
                     self._upload(buffer, tensor.array)
@@ -225,7 +225,7 @@ class BoundProgram:
     def _launch_until(self, end: int) -> None:
         enqueue, queue, launched, check = cl.enqueue_nd_range_kernel, self.queue, self.launched, self._check
         program, begin = self.program, len(self.launched)
-        with opencl_errors(lambda: f"starting {launch.operation} on {program.device.full_name}"):
+        with opencl_errors(lambda: f"starting {launch.operation} on {self._built.device.full_name}"):
             try:
                 for launch, bound in zip(program.commands[begin:end], self._sets[0].launches[begin:end]):
                     check()
@@ -241,7 +241,7 @@ class BoundProgram:
             queue.flush()
 
     def _errors_of_kernels(self) -> opencl_errors:
-        return opencl_errors(lambda: f"running {self._failed_operation()} on {self.program.device.full_name}")
+        return opencl_errors(lambda: f"running {self._failed_operation()} on {self._built.device.full_name}")
 
     def _copy_to_region(self, target: DeviceRegion, buffer: Buffer) -> None:
         copy_region(self.queue, target.buffer, target.region_in_buffer(), self.memory(buffer), target.dense())
@@ -253,7 +253,7 @@ class BoundProgram:
             self.queue.finish()
             if self.launched and (status := execution_status(self.launched[-1][1])) < COMPLETE:
                 name = self._failed_operation()
-                raise DeviceError(f"{name} failed on {self.program.device.full_name} with OpenCL error code {status}")
+                raise DeviceError(f"{name} failed on {self._built.device.full_name} with OpenCL error code {status}")
             self._workspace.last_command.clear()
             for index, buffer in self.program.shape_buffers.items():
                 dims = np.empty(buffer.byte_size // 8, np.int64)
@@ -283,7 +283,7 @@ class BoundProgram:
                     on_host.append((buffer, tensor.array))
                 else:
                     on_device.append((buffer, target))
-        with opencl_errors(f"downloading outputs from {self.program.device.full_name}"):
+        with opencl_errors(f"downloading outputs from {self._built.device.full_name}"):
             for buffer, target in on_device:
                 self._copy_to_region(target, buffer)
             if on_device:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from hetero_opencl.compile.built_program import BuiltProgram
+from hetero_opencl.device.caches import BinaryCache
 from hetero_opencl.execute.bound_program import BoundProgram
 from hetero_opencl.execute.remote import OpenCLContext
 from hetero_opencl.execute.workspace import Workspace
@@ -24,6 +26,7 @@ ROUNDS, MEASURED_SECONDS, MAX_RUNS = 5, 3e-3, 200
 def measure_operations(
     programs: Sequence[KernelProgram],
     context: OpenCLContext,
+    binaries: BinaryCache,
     tuning: Tuning,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> None:
@@ -44,7 +47,7 @@ def measure_operations(
     for done, (key, (operation, program, groups)) in enumerate(measured.items()):
         if progress:
             progress(f"{operation.type_name} '{operation.name}'", done, len(measured))
-        seconds = _measure(program, context, operation, [choice for group in groups for choice in group])
+        seconds = _measure(program, context, binaries, operation, [choice for group in groups for choice in group])
         tuning.measurements[key] = {group[0].key: _best(group, seconds) for group in groups}
 
 
@@ -54,22 +57,26 @@ def _best(choices: Sequence[Choice], seconds: dict[int, float]) -> Measurement:
 
 
 def _measure(
-    program: KernelProgram, context: OpenCLContext, operation: KernelOperation, candidates: Sequence[Choice]
+    program: KernelProgram,
+    context: OpenCLContext,
+    binaries: BinaryCache,
+    operation: KernelOperation,
+    candidates: Sequence[Choice],
 ) -> dict[int, float]:
     """Return the seconds of each candidate for an operation of a program."""
-    constants = Constants(context.device)
+    constants = Constants(context.device.upload)
     lowerings = [_lower(constants, context, operation, choice) for choice in candidates]
     # Kept until all programs have it: together they are built in parallel.
     commands = [[launch.with_declared_size() for launch in lowering.launches] for lowering in lowerings]
-    built = context.device.build([launch for several in commands for launch in several], program.binaries)
+    built = context.device.build([launch for several in commands for launch in several], binaries)
     workspace = Workspace(context, profiled=False)
     bound = []
     for lowering, launches in zip(lowerings, commands):
         alone = KernelProgram(
-            context.device, program.model, lowering.steps, launches, launches, [], [], [], {}, program.binaries,
+            program.profile, program.model, lowering.steps, launches, launches, [], [], [], {},
             lowering.finished_report(),
         )  # fmt: skip
-        bound.append(BoundProgram(alone, workspace))
+        bound.append(BoundProgram(BuiltProgram(alone, context.device, binaries), workspace))
     del built
     seconds = dict.fromkeys(map(id, candidates), float("inf"))
     for _ in range(ROUNDS):
@@ -83,7 +90,7 @@ def _lower(constants: Constants, context: OpenCLContext, operation: KernelOperat
     node = operation.node
     layouts = dict(zip(node.input_values(), choice.signature.inputs))
     layouts |= dict.fromkeys(node.outputs(), choice.signature.output)
-    lowering = Lowering(context.device, constants, layouts, {}, convert, LoweringReport())
+    lowering = Lowering(context.device.profile, constants, layouts, {}, convert, LoweringReport())
     lowering.lower(operation, choice)
     return lowering
 

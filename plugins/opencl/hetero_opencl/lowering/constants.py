@@ -13,19 +13,19 @@ import pyopencl as cl
 
 from hetero.plugin import release_pages
 from hetero.system.errors import DeviceError
-from hetero_opencl.device.device import OpenCLDevice, opencl_errors
-from hetero_opencl.device.launch import SLACK, Buffer
+from hetero_opencl.device.launch import Buffer
 from hetero_opencl.device.transfers import contiguous
 
 Arrange = Callable[[np.ndarray], np.ndarray]
+# Copies an array to the device, with SLACK bytes of zeros after it.
+Upload = Callable[[np.ndarray], cl.Buffer]
 
 
 class Constants:
     """Uploads arrays, each only once while programs use it."""
 
-    def __init__(self, device: OpenCLDevice) -> None:
-        self._device = device
-        self._queue = device.make_queue(profiled=False)
+    def __init__(self, upload: Upload) -> None:
+        self._upload = upload
         self._buffers: weakref.WeakValueDictionary[tuple[Any, ...], Buffer] = weakref.WeakValueDictionary()
         self._kept: dict[str, Buffer] = {}
 
@@ -65,15 +65,6 @@ class Constants:
         except DeviceError as error:
             raise DeviceError(f"{error}, for {user}") from error
         release_pages(arranged)  # it may be the array itself, or a view of it
-        return memory
-
-    def _upload(self, array: np.ndarray) -> cl.Buffer:
-        size = array.nbytes
-        with opencl_errors(f"uploading constants to {self._device.full_name}"):
-            memory = self._device.allocate(size)
-            cl.enqueue_copy(self._queue, memory, np.zeros(SLACK, np.uint8), dst_offset=size)
-            if size:
-                cl.enqueue_copy(self._queue, memory, np.ascontiguousarray(array).reshape(-1).view(np.uint8))
         return memory
 
 

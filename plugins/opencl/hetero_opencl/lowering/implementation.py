@@ -13,9 +13,9 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node, Output
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.device.transfers import contiguous
 from hetero_opencl.lowering.tuning import Tuning, operation_key
+from hetero_opencl.profiles.profile import DeviceProfile
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering.lowering import Lowering

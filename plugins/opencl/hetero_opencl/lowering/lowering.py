@@ -14,13 +14,13 @@ from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output, Parameter, class_file
 from hetero.plugin import ExecutedStep
 from hetero.system.errors import DeviceError
-from hetero_opencl.device.device import OpenCLDevice
 from hetero_opencl.device.launch import Buffer, Launch
 from hetero_opencl.device.transfers import contiguous
 from hetero_opencl.lowering.concat_parts import ConcatPart
 from hetero_opencl.lowering.constants import Constants
 from hetero_opencl.lowering.custom import has_custom_expression, has_custom_kernels
 from hetero_opencl.lowering.implementation import ROWS, KernelOperation, Layout
+from hetero_opencl.profiles.profile import DeviceProfile
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering.implementation import Choice
@@ -69,7 +69,7 @@ class Lowering:
 
     def __init__(
         self,
-        device: OpenCLDevice,
+        profile: DeviceProfile,
         constants: Constants,
         layouts: Mapping[Output, Layout],
         parts: Mapping[Output, ConcatPart],
@@ -81,7 +81,7 @@ class Lowering:
 
         ``executor`` uploads constants, while lowering goes on.
         """
-        self.device = device
+        self.profile = profile
         self._constants, self._layouts, self._parts, self._convert = constants, layouts, parts, convert
         self._report, self._executor = report, executor
         self.launches: list[Launch] = []
@@ -191,7 +191,7 @@ class Lowering:
 
         Inputs and constants have memory of their own.
         """
-        buffer, alignment = self.buffer(source), self.device.handle.mem_base_addr_align // 8
+        buffer, alignment = self.buffer(source), self.profile.base_alignment
         if not buffer.is_planned or buffer in self._inputs or (buffer.offset + offset) % alignment:
             return False
         size = math.prod(value.shape) * value.element_type.size
@@ -230,7 +230,7 @@ class Lowering:
         On a CPU a work-group runs on one core. So few rows are put into small groups, several per core, as rows take
         long. Each other group size is a program to build for some drivers.
         """
-        profile, group = self.device.profile, _ROWS_PER_GROUP
+        profile, group = self.profile, _ROWS_PER_GROUP
         while profile.is_cpu_like and group > 1 and count < group * profile.compute_units * _GROUPS_PER_UNIT:
             group //= 8
         self.launch(source, kernel, [*arguments, count], [-(-count // group) * group], [group])
@@ -273,8 +273,7 @@ class Lowering:
         try:
             choice.implementation.emit(self, operation, choice.signature, choice.configuration)
         except (OverflowError, MemoryError) as error:
-            name = self.device.full_name
-            raise DeviceError(f"{self._operation_name} is too large for {name}: {error}") from error
+            raise DeviceError(f"{self._operation_name} is too large for {self.profile.name}: {error}") from error
         self._add_step(operation, self.launches[before:])
         self._operation = None
 

@@ -1,6 +1,7 @@
 """Programs: the kernel launches of a model of static shapes, and the memory they need.
 
-A ``KernelProgram`` is made once per model and input shapes; each request has its own ``BoundProgram`` of it.
+A ``KernelProgram`` is made once per model, input shapes and profile, without a device. A ``BuiltProgram`` has its
+kernels on a device, and each request has its own ``BoundProgram`` of that.
 """
 
 from __future__ import annotations
@@ -11,16 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import pyopencl as cl
-
 from hetero.graph import Model
 from hetero.plugin import ExecutedStep
 from hetero.properties import Mutability, Property
-from hetero.system.errors import DeviceError
-from hetero_opencl.device.caches import BinaryCache, make_kernel
-from hetero_opencl.device.device import OpenCLDevice, opencl_errors
 from hetero_opencl.device.launch import SLACK, Buffer, Launch
 from hetero_opencl.lowering.memory_plan import Lifetime, MemoryPlan, Slot, plan_arenas
+from hetero_opencl.profiles.profile import DeviceProfile
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering.lowering import LoweringReport
@@ -43,7 +40,7 @@ class KernelProgram:
     its entry in ``output_shapes`` is None, and launches write its dimensions, as i64, to ``shape_buffers[index]``.
     """
 
-    device: OpenCLDevice
+    profile: DeviceProfile
     model: Model
     steps: list[ExecutedStep]
     launches: list[Launch]
@@ -52,7 +49,6 @@ class KernelProgram:
     outputs: list[Buffer]
     output_shapes: list[tuple[int, ...] | None]
     shape_buffers: dict[int, Buffer]
-    binaries: BinaryCache
     lowering_report: LoweringReport
 
     def __post_init__(self) -> None:
@@ -60,12 +56,6 @@ class KernelProgram:
         uses = Counter(buffer for launch in self.launches for buffer in set(launch.buffers()))
         # Outputs that other launches read, besides the one that writes them.
         self.read_again = {buffer for buffer in self.outputs if uses[buffer] > 1}
-        self.built = self.device.build(self.commands, self.binaries)
-        for constant in self.constants():
-            _ = constant.memory  # raises the error of its upload
-        for launch, built in zip(self.commands, self.built):
-            if launch.origin:
-                _check_custom_kernel(self.device, launch, built)
         #: For each buffer but constants the indices of the commands and of their arguments that it is.
         self.uses: dict[Buffer, list[tuple[int, int]]] = {}
         for at, launch in enumerate(self.commands):
@@ -88,19 +78,6 @@ class KernelProgram:
                 seconds = 0.0
         return ends if ends[-1:] == [len(self.commands)] else [*ends, len(self.commands)]
 
-    def make_kernels(self) -> list[cl.Kernel]:
-        """Return a new kernel for each command, with the arguments set that are constants and numbers."""
-        kernels = [_make_kernel(self.device, *pair) for pair in zip(self.commands, self.built)]
-        with opencl_errors(lambda: f"setting the arguments of {launch.operation} on {self.device.full_name}"):
-            for launch, kernel in zip(self.commands, kernels):
-                for index, argument in enumerate(launch.arguments):
-                    if not isinstance(argument, Buffer):
-                        # 0.2 µs as for a buffer; set_arg takes 8 µs for a number, as it tries other kinds first.
-                        kernel._set_arg_buf(index, argument.tobytes())  # type: ignore[attr-defined]  # not in the stub
-                    elif argument.memory is not None:
-                        kernel.set_arg(index, argument.memory)
-        return kernels
-
     def constants(self) -> list[Buffer]:
         """Return the constants that kernels read or that are outputs, each once."""
         read = [buffer for launch in self.launches for buffer in launch.buffers()]
@@ -110,9 +87,8 @@ class KernelProgram:
         """Return the offsets of all buffers in the arena except the ``bound`` ones, which have other memory."""
         if bound not in self._plans:
             lifetimes = {buffer: life for buffer, life in self._lifetimes().items() if buffer not in bound}
-            handle = self.device.handle
-            arena_limit = handle.max_mem_alloc_size - SLACK
-            plan = plan_arenas(lifetimes, handle.mem_base_addr_align // 8, arena_limit)
+            arena_limit = self.profile.max_allocation_bytes - SLACK
+            plan = plan_arenas(lifetimes, self.profile.base_alignment, arena_limit)
             self._plans[bound] = replace(plan, slots={**plan.slots, **self._slots_of_parts(plan)})
         return self._plans[bound]
 
@@ -134,19 +110,6 @@ class KernelProgram:
                     first = lifetimes[buffer].first if buffer in lifetimes else time
                     lifetimes[buffer] = Lifetime(buffer.byte_size, first, time)
         return lifetimes
-
-
-def _make_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> cl.Kernel:
-    with opencl_errors(f"making the kernel of {launch.operation} on {device.full_name}"):
-        return make_kernel(built, launch.kernel)
-
-
-def _check_custom_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> None:
-    """Raise DeviceError if the kernel does not exist or takes a different number of arguments than the launch."""
-    kernel = _make_kernel(device, launch, built)
-    if kernel.num_args != len(launch.arguments):
-        takes = f"takes {kernel.num_args} arguments, but is given {len(launch.arguments)}"
-        raise DeviceError(f"the kernel {launch.kernel} of {launch.operation} {takes}")
 
 
 def memory_of(programs: Sequence[KernelProgram]) -> dict[str, int]:

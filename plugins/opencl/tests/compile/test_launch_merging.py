@@ -235,7 +235,7 @@ def test_a_model_of_small_operations(device, bound_programs, is_profiled):
     np.testing.assert_array_equal(halves, order // 2)
     np.testing.assert_allclose(sums, np.cumsum(X, 1)[:, order // 2], rtol=1e-4, atol=1e-5)
     (program,) = (bound.program for bound in bound_programs(request))
-    is_cpu = program.device.profile.is_cpu_like
+    is_cpu = program.profile.is_cpu_like
     assert (len(program.commands) < len(program.launches)) == (is_cpu and not is_profiled)
     if is_profiled:
         kernels = [info.exec_type for info in request.profiling_info]

@@ -4,8 +4,8 @@ import gc
 
 import numpy as np
 import pytest
+from hetero_opencl.compile.built_program import BuiltProgram
 from hetero_opencl.compile.segments import cut
-from hetero_opencl.lowering.program import KernelProgram
 
 import hetero
 from hetero import Constant, Model, Parameter, PartialShape, Type, ops
@@ -159,8 +159,8 @@ def test_a_state_that_grows_makes_programs_and_kernels_once(device, monkeypatch)
     x = parameter(1, 2)
     request = CORE.compile_model(Model([growing_loop(x, 12)], [x]), device).create_infer_request()
     made = []
-    make_kernels = KernelProgram.make_kernels
-    monkeypatch.setattr(KernelProgram, "make_kernels", lambda self: made.append(self) or make_kernels(self))
+    make_kernels = BuiltProgram.make_kernels
+    monkeypatch.setattr(BuiltProgram, "make_kernels", lambda self: made.append(self) or make_kernels(self))
     expected = [(-1) ** (12 + row) * (row - 1.0) for row in range(1, 13)]
     for first in (0.5, 2, 3):
         (found,) = request.infer(np.full((1, 2), first, np.float32)).to_tuple()

@@ -5,7 +5,6 @@ import gc
 import numpy as np
 import pyopencl as cl
 import pytest
-from hetero_opencl.device.device import OpenCLDevice
 
 import hetero
 from hetero import Model, Parameter, Type, ops
@@ -138,8 +137,8 @@ def test_a_model_that_is_compiled_again_loads_no_program(device, monkeypatch):
 
 @pytest.mark.parametrize("kind, is_refused", [(Type.i64, True), (Type.u8, False), (Type.f32, False)])
 @pytest.mark.parametrize("apply", [lambda x: ops.ReduceL2(x, [0], False), ops.Exp], ids=["ReduceL2", "Exp"])
-def test_operations_that_compute_in_f64_are_refused_without_it(device, monkeypatch, apply, kind, is_refused):
-    monkeypatch.setattr(OpenCLDevice, "has_doubles", False)
+@pytest.mark.usefixtures("without_f64")
+def test_operations_that_compute_in_f64_are_refused_without_it(device, apply, kind, is_refused):
     x = Parameter(kind, [4])
     node = apply(x)
     refused = CORE.query_model(Model(node, [x]), device).refused
@@ -147,8 +146,8 @@ def test_operations_that_compute_in_f64_are_refused_without_it(device, monkeypat
     assert "no f64" in refused.get(node.friendly_name, "no f64")
 
 
-def test_mel_weights_are_refused_without_f64(device, monkeypatch):
-    monkeypatch.setattr(OpenCLDevice, "has_doubles", False)
+@pytest.mark.usefixtures("without_f64")
+def test_mel_weights_are_refused_without_f64(device):
     rate = Parameter(Type.i64, [])
     node = ops.MelWeightMatrix(np.array(8), np.array(16), rate, np.float32(0), np.float32(4000), Type.f32)
     assert "no f64" in CORE.query_model(Model(node, [rate]), device).refused[node.friendly_name]

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hetero_opencl.device.device import OpenCLDevice, present_devices
-from hetero_opencl.device.device_profile import Measurements, cache_sizes, profile_of
+from hetero_opencl.device.device_profile import cache_sizes, profile_of
 from hetero_opencl.plugin import OpenCLPlugin
+from hetero_opencl.profiles.profile import Measurements
 
 import hetero
 from hetero import Model, Parameter, Type, ops

@@ -7,9 +7,9 @@ import pyopencl as cl
 import pytest
 from hetero_opencl.device import device, pocl, trial
 from hetero_opencl.device.device import OpenCLDevice, present_devices
-from hetero_opencl.device.device_profile import Measurements
 from hetero_opencl.device.platforms import all_devices
 from hetero_opencl.plugin import OpenCLPlugin
+from hetero_opencl.profiles.profile import Measurements
 
 from hetero import Core, Model, Parameter, Type, ops
 from hetero.system.errors import DeviceError

@@ -15,7 +15,7 @@ typedef VALUE(16) value16;
 
 // The sum or the maximum of the values of all work-items of a group.
 #define OF_GROUP(name, combined)                                    \
-    inline value name(value own, local value *all)                  \
+    static inline value name(value own, local value *all)           \
     {                                                               \
         const int lane = get_local_id(0);                           \
         for (int width = GROUP / 2; width > 0; width /= 2) {        \

@@ -97,7 +97,7 @@ def _weights(
     axes = list(zip(batch, strides_of(scored, len(batch), rows), of_mask, of_sink))[::-1]
     numbers = [number for axis in axes for number in axis]
     numbers += [rows, keys, of_mask[-2], of_mask[-1], of_sink[-2], first]
-    group = 1 if lowering.device.profile.is_cpu_like else _GROUP_ON_GPUS
+    group = 1 if lowering.profile.is_cpu_like else _GROUP_ON_GPUS
     macros: dict[str, int | str] = {
         "MASK_KIND": mask_kind,
         "SINK_KIND": int(sink is not None),
@@ -138,7 +138,7 @@ def _is_flash(lowering: Lowering, node: ops.ScaledDotProductAttention) -> bool:
     query, (keys, width) = node.input_value(0), node.get_input_shape(2)[-2:]
     *batch, queries, depth = query.shape
     return (
-        lowering.device.profile.is_cpu_like
+        lowering.profile.is_cpu_like
         and query.element_type is not Type.f64
         and queries > 0
         and (queries > 1 or math.prod(batch) * keys * (depth + width) <= _FLASH_OPERATIONS)
@@ -162,7 +162,7 @@ def _flash_attention(lowering: Lowering, node: ops.ScaledDotProductAttention) ->
     axes = list(zip(batch, *strides, of_mask, of_sink))[::-1]
     numbers = [number for axis in axes for number in axis]
     numbers += [queries, keys, of_mask[-2], of_mask[-1], of_sink[-2]]
-    rows, vectors = _FLASH_TILES[min(16, max(4, lowering.device.profile.vector_width))]
+    rows, vectors = _FLASH_TILES[min(16, max(4, lowering.profile.vector_width))]
     vectors = min(vectors, -(-queries // 16))
     text = f"#define SQUARE float16\n{template('transposition')}{template('exponential')}" + source(
         "flash_attention", types, ROWS=rows, VECTORS=vectors, TILE=_FLASH_KEYS, DEPTH=depth, WIDTH=width,

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from hetero.core.types import Type
 from hetero.graph import is_constant
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.kernels.common.definition import NO_EPILOGUE, source, template
 from hetero_opencl.kernels.common.windows import Lengths, Window, in_three, make_window
 from hetero_opencl.lowering.implementation import ROWS, Blocks, Implementation, KernelOperation, Signature, uniform
+from hetero_opencl.profiles.profile import DeviceProfile
 
 # Work-items per compute unit: each costs 15 to 35 ns, and with too few of them units wait for each other.
 ITEMS_PER_UNIT = 8

@@ -33,11 +33,11 @@
 // Whether the window of position i of a tile is inside of the image along the row, whichever tile that is.
 #define IS_INNER(i) ((i) >= EDGE && (i) < I - EDGE)
 // The range of elements of a window along one axis that are in the image; `at` is the position of the first element.
-inline int first_inside(const int at, const int dilation)
+static inline int first_inside(const int at, const int dilation)
 {
     return at < 0 ? (dilation - 1 - at) / dilation : 0;
 }
-inline int end_inside(const int at, const int dilation, const int length, const int kernel_size)
+static inline int end_inside(const int at, const int dilation, const int length, const int kernel_size)
 {
     return at < length ? min(kernel_size, (length - at + dilation - 1) / dilation) : 0;
 }

@@ -109,7 +109,7 @@ def copy_axes(
     first: list[Argument] = [source, target, *(offset // word for offset in offsets)]
     count = math.prod(axis.length for axis in axes)
     # A few words are copied in one work-group, which may be merged with others.
-    if lowering.device.profile.is_cpu_like and count > _FEW:
+    if lowering.profile.is_cpu_like and count > _FEW:
         return _copy_rows(lowering, first, WORDS[word], axes)
     numbers = [number for axis in reversed(axes) for number in axis]
     lowering.launch_flat(copy_source(WORDS[word], len(axes)), "strided_copy", [*first, *numbers], count)
@@ -125,7 +125,7 @@ def _copy_rows(lowering: Lowering, first: Sequence[Argument], word: str, axes: l
     }
     rows = math.prod(axis.length for axis in others)
     # A few parts for each core, of several cache lines.
-    share = -(-_PARTS_PER_UNIT * lowering.device.profile.compute_units // rows)
+    share = -(-_PARTS_PER_UNIT * lowering.profile.compute_units // rows)
     parts = max(1, min(share, row.length // _SHORTEST_PART))
     numbers = [number for axis in reversed(others) for number in axis]
     text = copy_source(word, len(others), ROWS=1, **strides)

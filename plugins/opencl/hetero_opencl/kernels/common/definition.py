@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
 from hetero.graph import Node, Output
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.lowering.implementation import Configuration, Implementation, KernelOperation, Signature
+from hetero_opencl.profiles.profile import DeviceProfile
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering.lowering import Lowering
@@ -167,14 +167,14 @@ class Element(NamedTuple):
 
 
 _BF16 = """\
-inline ushort bf16_bits(const float x)
+static inline ushort bf16_bits(const float x)
 {
     const uint bits = as_uint(x);
     return isnan(x) ? (bits >> 16) | 64 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 """
 _BF16_VECTOR = """\
-inline void bf16_store{n}(const float{n} x, global ushort *p)
+static inline void bf16_store{n}(const float{n} x, global ushort *p)
 {{
     const uint{n} bits = as_uint{n}(x);
     const uint{n} rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;

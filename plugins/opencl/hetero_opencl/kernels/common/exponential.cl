@@ -1,6 +1,6 @@
 // exp(x) for x <= 0, with a relative error of at most 2e-7; 0 below -87. CPU-like devices take a third of the time that
 // the library's exp takes.
-inline float16 exp_of_negative(const float16 x)
+static inline float16 exp_of_negative(const float16 x)
 {
     const float16 shifted = x * 1.44269504f + 12582912.0f;  // the last bits are those of the nearest integer
     const float16 n = shifted - 12582912.0f;

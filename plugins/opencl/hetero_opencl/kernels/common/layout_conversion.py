@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from hetero.graph import Output, is_constant
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.copies import WORDS, View, strided_copy, view_of
 from hetero_opencl.kernels.common.definition import source, template
 from hetero_opencl.lowering.implementation import ROWS, Blocks, Layout, Permuted
 from hetero_opencl.lowering.lowering import Lowering
+from hetero_opencl.profiles.profile import DeviceProfile
 
 # Positions of a work-item, as in the .cl file.
 _POSITIONS = 16

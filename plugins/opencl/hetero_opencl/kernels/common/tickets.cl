@@ -34,7 +34,7 @@
     }
 
 // Return a ticket, -1 if all are taken. owner: how many work-groups after this one the one is whose tickets are taken.
-inline int take(global volatile int *taken, const int tickets, int *owner)
+static inline int take(global volatile int *taken, const int tickets, int *owner)
 {
     const int groups = get_global_size(0);
     for (; *owner < groups; ++*owner) {
@@ -50,7 +50,7 @@ inline int take(global volatile int *taken, const int tickets, int *owner)
 }
 
 // Add to the tickets that are done, and wait until all of this part and those before it are.
-inline void wait(global volatile int *done, const int worked, const int total)
+static inline void wait(global volatile int *done, const int worked, const int total)
 {
     mem_fence(CLK_GLOBAL_MEM_FENCE);
     if (worked)

@@ -6,7 +6,7 @@
 
 // Each round interleaves the upper half with the lower one, which rotates the eight bits of the position (row, column)
 // by one.
-inline void transpose(SQUARE *x)
+static inline void transpose(SQUARE *x)
 {
     #pragma unroll
     for (int round = 0; round < 4; round++) {

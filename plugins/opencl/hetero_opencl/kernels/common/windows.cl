@@ -9,8 +9,8 @@
 
 // Write a lane's part of a row of `count` elements: to[x] = from[x * step + left], or `outside` if that index is not
 // within the width.
-inline void copy_row(global const WORD *from, global WORD *to, const int left, const int step, const int width,
-                     const int count, const WORD outside, const int lane)
+static inline void copy_row(global const WORD *from, global WORD *to, const int left, const int step, const int width,
+                            const int count, const WORD outside, const int lane)
 {
 #if LANES > 1
     for (int x = lane; x < count; x += LANES) {

@@ -11,7 +11,6 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import constant_array
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.kernels.common.blocked_windows import (
     ITEMS_PER_UNIT,
     BlockedWindow,
@@ -35,6 +34,7 @@ from hetero_opencl.lowering.implementation import (
     traffic,
 )
 from hetero_opencl.lowering.lowering import Argument, Lowering
+from hetero_opencl.profiles.profile import DeviceProfile
 
 # Images of at most this many channels may be read from rows.
 _FEW_CHANNELS = 8
@@ -91,7 +91,7 @@ class BlockedConvolution(_ConvolutionOnBlocks):
     def emit(
         self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
-        profile, image = lowering.device.profile, operation.source(0)
+        profile, image = lowering.profile, operation.source(0)
         blocks = Blocks(profile.vector_width)
         layer, tile = _layer(operation, signature, profile), ConvolutionTile(configuration["I"], configuration["J"])
         layout, placed = _image_layout(operation, signature), _window(operation, flatten=layer.in_block > 1)
@@ -140,7 +140,7 @@ class BlockedDepthwise(_ConvolutionOnBlocks):
     def emit(
         self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
-        profile, image, placed = lowering.device.profile, operation.source(0), _window(operation, flatten=False)
+        profile, image, placed = lowering.profile, operation.source(0), _window(operation, flatten=False)
         blocks = Blocks(profile.vector_width)
         (batch, channels, *_), kernel = image.shape, placed.window.kernel[2]
         taps = max(taps for taps in range(1, _MOST_TAPS + 1) if kernel % taps == 0)

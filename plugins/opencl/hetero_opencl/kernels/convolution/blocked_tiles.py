@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hetero_opencl.device.device_profile import DeviceProfile
+from hetero_opencl.profiles.profile import DeviceProfile
 
 # Cycles after which the sum of a multiply-add can be used, times 2 multiply-adds a cycle.
 _LATENCY = 8

@@ -15,7 +15,6 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node, Output, constant_array
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.kernels.common.copies import shape_input
 from hetero_opencl.kernels.common.definition import SUMS, ProductTypes, lowers, source_of_sums
 from hetero_opencl.kernels.common.windows import (
@@ -32,6 +31,7 @@ from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilo
 from hetero_opencl.kernels.linear.gemm import Factors, gemm, narrow_type
 from hetero_opencl.lowering.implementation import KernelOperation, traffic
 from hetero_opencl.lowering.lowering import Argument, Lowering
+from hetero_opencl.profiles.profile import DeviceProfile
 
 Convolution = ops.Convolution | ops.GroupConvolution
 TransposedConvolution = ops.ConvolutionBackpropData | ops.GroupConvolutionBackpropData

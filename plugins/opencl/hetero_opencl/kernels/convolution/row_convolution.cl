@@ -13,7 +13,7 @@
 
 #if !DIRECT
 // Copy the elements first … last - 1 of a row.
-inline void copy_row(global const RIGHT *from, local SUM *line, int first, const int last)
+static inline void copy_row(global const RIGHT *from, local SUM *line, int first, const int last)
 {
 #if STRIDE == 1
     const int16 lanes = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

@@ -13,12 +13,12 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import constant_array
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.kernels.common.definition import ProductTypes, implements, source_of_sums
 from hetero_opencl.kernels.convolution.convolution import grouped_filters
 from hetero_opencl.kernels.elementwise.epilogue import make_epilogue
 from hetero_opencl.lowering.implementation import Configuration, Implementation, KernelOperation, Signature, traffic
 from hetero_opencl.lowering.lowering import Lowering
+from hetero_opencl.profiles.profile import DeviceProfile
 
 _TYPES = (Type.f32, Type.f16, Type.bf16)
 # Elements of a vector. Where hardware vectors are shorter, the compiler divides it.

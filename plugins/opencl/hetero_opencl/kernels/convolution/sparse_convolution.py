@@ -11,13 +11,13 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node, constant_array
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.kernels.common.blocked_windows import OnBlocks, blocked_source
 from hetero_opencl.kernels.common.definition import implements
 from hetero_opencl.kernels.convolution.convolution import grouped_filters
 from hetero_opencl.kernels.elementwise.epilogue import make_epilogue
 from hetero_opencl.lowering.implementation import Configuration, KernelOperation, Signature, traffic
 from hetero_opencl.lowering.lowering import Argument, Lowering
+from hetero_opencl.profiles.profile import DeviceProfile
 
 # More channels than this share of all are not worth a list.
 _LARGEST_SHARE = 0.6
@@ -74,7 +74,7 @@ class SparseConvolution(OnBlocks):
     def emit(
         self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
-        profile, blocks, convolution = lowering.device.profile, signature.output, operation.main
+        profile, blocks, convolution = lowering.profile, signature.output, operation.main
         width, i, j = profile.vector_width, configuration["I"], configuration["J"]
         batches, height, length, out_height, out_length = _geometry(operation)
         stride_y, stride_x = (1, *convolution.strides)[-2:]

@@ -51,8 +51,8 @@ def non_max_suppression(lowering: Lowering, node: NonMaxSuppression) -> None:
 def nms_rotated(lowering: Lowering, node: ops.NMSRotated) -> None:
     """Compute in f64 if the device has it, like the reference; it matters for boxes near the threshold."""
     value, classes = node.input_value(0), node.get_input_shape(1)[1]
-    real, rounding = ("double", "1e-9f") if lowering.device.has_doubles else ("float", "1e-6f")
-    prelude = ELEMENTS[Type.f64].prelude if lowering.device.has_doubles else ""
+    real, rounding = ("double", "1e-9f") if lowering.profile.has_doubles else ("float", "1e-6f")
+    prelude = ELEMENTS[Type.f64].prelude if lowering.profile.has_doubles else ""
     text = source("rotated_iou", REAL=real, ROUNDING=rounding, TURN=1 if node.clockwise else -1)
     overlap, buffer = prelude + text, lowering.buffer(value)
     _suppress(lowering, node, Boxes(buffer, value.element_type, classes, value.shape[1], 0, overlap=overlap))

@@ -95,7 +95,7 @@ class Suppression(NamedTuple):
 
     def _launch_rows(self, kernel: str, buffers: Sequence[Buffer], max_kept: int, last: Argument) -> None:
         """Launch a kernel with one work-group per row."""
-        group, boxes = 1 if self.lowering.device.profile.is_cpu_like else _GROUP, self.boxes
+        group, boxes = 1 if self.lowering.profile.is_cpu_like else _GROUP, self.boxes
         sizes = self.scores.length, boxes.classes, boxes.batch_step, boxes.class_step, boxes.box_step, max_kept
         self.lowering.launch(self.source(), kernel, [*buffers, *sizes, last], [self.scores.rows * group], [group])
 

@@ -15,7 +15,6 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Node, Output, constant_array, is_constant
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.definition import element_macros, implements, lowers, lowers_if, source
 from hetero_opencl.kernels.common.sub_byte_types import element_of, elements_of, rounded
@@ -42,6 +41,7 @@ from hetero_opencl.lowering.implementation import (
     uniform,
 )
 from hetero_opencl.lowering.lowering import Argument, Lowering
+from hetero_opencl.profiles.profile import DeviceProfile
 
 # Shorter rows do not get work-groups of their own.
 SHORTEST_ROW = 16
@@ -89,7 +89,7 @@ class BlockedElementwise(Implementation):
     def emit(
         self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
-        blocks = Blocks(lowering.device.profile.vector_width)
+        blocks = Blocks(lowering.profile.vector_width)
         if not has_vector_form(operation):
             return _compute_group(lowering, blocks)
         kind, shape = operation.result.element_type, blocks.storage_shape(operation.result.shape)

@@ -212,8 +212,8 @@ def make_epilogue(
     body = "".join(f"    {line}\n" for line in lines)
     # `restrict` on a function that is inlined makes LLVM note for each access what it does not alias; that takes longer
     # than the rest of the compilation.
-    head = f"inline {vector} epilogue({vector} v, const int at, const int channel{more.replace('restrict ', '')})"
-    text = f"{head}\n{{\n{body}    return {result};\n}}\n"
+    declared = f"{vector} v, const int at, const int channel{more.replace('restrict ', '')}"
+    text = f"static inline {vector} epilogue({declared})\n{{\n{body}    return {result};\n}}\n"
     macros = {
         "EPILOGUE_PARAMETERS": more,
         "EPILOGUE(v, at, channel)": f"epilogue(v, at, channel{passed})",

@@ -23,13 +23,13 @@ from hetero.reference.images.interpolation import (
 from hetero.reference.images.resize import ResizedAxis, coordinates, resized_axes, window
 from hetero.reference.images.resize import taps_along as taps_of_resize
 from hetero.system.errors import UnsupportedOperationError
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.blocked_windows import OnBlockedImages, blocked_source, row_parts
 from hetero_opencl.kernels.common.copies import WORD_TYPES, View, fill, pad_by_number, shape_input, view_of
 from hetero_opencl.kernels.common.definition import ELEMENTS, implements, lowers, source, unsupported_unless
 from hetero_opencl.lowering.implementation import Blocks, Configuration, KernelOperation, Signature
 from hetero_opencl.lowering.lowering import Argument, Lowering
+from hetero_opencl.profiles.profile import DeviceProfile
 
 _unsupported = unsupported_unless(ELEMENTS)
 
@@ -85,7 +85,7 @@ def resize(lowering: Lowering, node: ops.Resize) -> None:
     filters: list[tuple[int, Taps | _Filter]] = []
     masks: list[tuple[int, np.ndarray | None]] = []
     for resized in axes:
-        computed = _filter_of(node, resized) if lowering.device.has_doubles else None
+        computed = _filter_of(node, resized) if lowering.profile.has_doubles else None
         if computed is not None:
             filters.append((resized.axis, computed))
         else:
@@ -287,7 +287,7 @@ class BlockedInterpolation(OnBlockedImages):
         self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
         node, image, output = operation.main, operation.source(0), operation.result
-        blocks = Blocks(lowering.device.profile.vector_width)
+        blocks = Blocks(lowering.profile.vector_width)
         resampled = resampled_axes_of(node, image.shape, shape_input(node, node.target_index))
         taps = {along.axis: taps_along(node, along) for along in resampled}
         (rows, row_weights), (columns, column_weights) = (
@@ -297,7 +297,7 @@ class BlockedInterpolation(OnBlockedImages):
         source = blocked_source("blocked_interpolation", image.element_type, blocks.size, macros)
         tables = [lowering.constant(table) for table in (rows, row_weights, columns, column_weights)]
         buffers = [lowering.buffer(image, blocks), lowering.buffer(output, blocks), *tables]
-        numbers, sizes = [*image.shape[2:], *output.shape[2:]], row_parts(operation, lowering.device.profile)
+        numbers, sizes = [*image.shape[2:], *output.shape[2:]], row_parts(operation, lowering.profile)
         lowering.launch(source, "blocked_interpolation", [*buffers, *numbers], sizes, [1, 1])
 
 

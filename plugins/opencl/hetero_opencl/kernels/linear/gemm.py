@@ -13,8 +13,6 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Output, constant_array
-from hetero_opencl.device.device import OpenCLDevice
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.device.transfers import contiguous
 from hetero_opencl.kernels.common.copies import Axis, merge_axes
@@ -30,6 +28,7 @@ from hetero_opencl.kernels.common.definition import (
 from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue, no_epilogue
 from hetero_opencl.lowering.implementation import KernelOperation, column_major, traffic
 from hetero_opencl.lowering.lowering import Argument, Lowering
+from hetero_opencl.profiles.profile import DeviceProfile
 
 # Tiles (rows, vectors of 16 columns) that fit the registers, with their speed relative to the fastest one. Keys: the
 # number of floats in a register: 16 (12 x 2 vectors take 24 of 32 registers; measured with PoCL on AVX-512, where 1 is
@@ -128,14 +127,14 @@ def strided_batched_gemm(
         arguments: list[Argument] = [a, right, result, *numbers]
         count = batch.outer * batch.inner * rows
         return lowering.launch_flat(text, "gemv", arguments, count, after.arguments)
-    tile_rows, vectors = _tile(lowering.device, rows, columns, types)
+    tile_rows, vectors = _tile(lowering.profile, rows, columns, types)
     tiles = -(-rows // tile_rows)
     if isinstance(left.matrices, np.ndarray):
         a = lowering.constant(left.matrices, ("tiles", tile_rows), partial(pack, tile_rows=tile_rows))
         a_strides = (0, tiles * tile_rows * depth)
     else:
         a, a_strides = left.matrices, batch.left
-    group = (1, 1) if lowering.device.profile.is_cpu_like else _GROUP_ON_GPUS
+    group = (1, 1) if lowering.profile.is_cpu_like else _GROUP_ON_GPUS
     sizes = {"ROWS": tile_rows, "VECTORS": vectors, "GROUP_ROWS": group[0], "GROUP_COLUMNS": group[1]}
     after = epilogue(16)
     text = source_of_sums("gemm", types, after.text, **sizes, PACKED=int(packed))
@@ -157,8 +156,8 @@ def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:
     return np.ascontiguousarray(padded.reshape(batches, tiles, tile_rows, depth).swapaxes(2, 3))
 
 
-def _tile(device: OpenCLDevice, rows: int, columns: int, types: ProductTypes) -> tuple[int, int]:
-    width = device.profile.vector_width
+def _tile(profile: DeviceProfile, rows: int, columns: int, types: ProductTypes) -> tuple[int, int]:
+    width = profile.vector_width
     tiles = _TILES[16 if width >= 16 else 8 if width >= 4 else 1]
     if SUMS[types.result] in OF_8_BYTES:  # registers hold half as many
         limit = max(r * vectors for r, vectors in tiles) // 2

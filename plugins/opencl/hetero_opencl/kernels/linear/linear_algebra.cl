@@ -4,7 +4,7 @@
 typedef DATA_VALUE value;
 
 // The row at or below k with the largest magnitude in column k.
-inline int pivot_row(global const value *m, const int k, const int size)
+static inline int pivot_row(global const value *m, const int k, const int size)
 {
     int row = k;
     value largest = fabs(m[(long)k * size + k]);
@@ -19,7 +19,7 @@ inline int pivot_row(global const value *m, const int k, const int size)
 }
 
 // Swap two elements of a column.
-inline void swap_rows(global value *m, const int column, const int one, const int other, const int size)
+static inline void swap_rows(global value *m, const int column, const int one, const int other, const int size)
 {
     const value kept = m[(long)one * size + column];
     m[(long)one * size + column] = m[(long)other * size + column];
@@ -29,8 +29,8 @@ inline void swap_rows(global value *m, const int column, const int one, const in
 // Eliminate column k of m in the columns of `columns` (m itself or the matrix beside it) from `first` on: swap the
 // pivot row into place, divide it by the pivot, and subtract its multiples from the rows from first_row on. No
 // work-item reads another's columns.
-inline void eliminate(global const value *m, global value *columns, const int first, const int k, const int chosen,
-                      const int first_row, const int size)
+static inline void eliminate(global const value *m, global value *columns, const int first, const int k,
+                             const int chosen, const int first_row, const int size)
 {
     const int begin = first + (int)get_local_id(0);
     const value pivot = m[(long)k * size + k];

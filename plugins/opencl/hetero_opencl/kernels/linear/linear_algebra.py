@@ -21,7 +21,7 @@ def linear_algebra(lowering: Lowering, node: Node) -> None:
     *batch, size, _ = data.shape
     count = math.prod(batch)
     scratch = lowering.scratch(count * copies * size * size, wide_type(data.element_type).size)
-    group = 1 if lowering.device.profile.is_cpu_like else _GROUP_ON_GPUS
+    group = 1 if lowering.profile.is_cpu_like else _GROUP_ON_GPUS
     adjoint = int(getattr(node, "adjoint", False))
     text = source("linear_algebra", {"DATA": data.element_type}, GROUP=group, ADJOINT=adjoint)
     lowering.launch(text, kernel, [data, scratch, node.output(0), size], [count * group], [group])

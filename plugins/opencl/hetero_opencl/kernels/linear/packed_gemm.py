@@ -12,12 +12,12 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import constant_array, is_constant
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.definition import implements, source
 from hetero_opencl.kernels.elementwise.epilogue import make_epilogue
 from hetero_opencl.lowering.implementation import Configuration, Implementation, KernelOperation, Signature
 from hetero_opencl.lowering.lowering import Lowering
+from hetero_opencl.profiles.profile import DeviceProfile
 
 # Elements of a float16, the vectors of the kernel. On processors with shorter ones it takes several registers.
 _WIDTH = 16

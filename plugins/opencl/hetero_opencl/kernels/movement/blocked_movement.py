@@ -9,7 +9,6 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Output, constant_array
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.kernels.common.blocked_windows import OnBlockedImages, blocked_source, row_parts
 from hetero_opencl.kernels.common.copies import WORDS, shape_input
 from hetero_opencl.kernels.common.definition import ELEMENTS, implements, source
@@ -23,6 +22,7 @@ from hetero_opencl.lowering.implementation import (
     Signature,
 )
 from hetero_opencl.lowering.lowering import Lowering
+from hetero_opencl.profiles.profile import DeviceProfile
 
 # Positions that a work-item copies.
 _PART = 64
@@ -68,7 +68,7 @@ class ChannelMovement(Implementation):
     def emit(
         self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
-        node, blocks = operation.main, Blocks(lowering.device.profile.vector_width)
+        node, blocks = operation.main, Blocks(lowering.profile.vector_width)
         result = node.output(0)
         if isinstance(node, ops.Gather):
             count = node.get_input_shape(0)[1]
@@ -124,12 +124,12 @@ class BlockedPad(OnBlockedImages):
         self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
         node, image, output = operation.main, operation.source(0), operation.result
-        blocks = Blocks(lowering.device.profile.vector_width)
+        blocks = Blocks(lowering.profile.vector_width)
         number = constant_array(node.input_value(3)) if node.has_input("arg_pad_value") else None
         macros = {"NUMBER": literal("float", 0.0 if number is None else float(number.reshape(())))}
         text = blocked_source("blocked_pad", image.element_type, blocks.size, macros)
         buffers = [lowering.buffer(image, blocks), lowering.buffer(output, blocks)]
         begins = shape_input(node, 1).reshape(-1).tolist()
         numbers = [image.shape[1], image.shape[0], *image.shape[2:], *output.shape[2:], *begins[2:]]
-        sizes = row_parts(operation, lowering.device.profile)
+        sizes = row_parts(operation, lowering.profile)
         lowering.launch(text, "blocked_pad", [*buffers, *numbers], sizes, [1, 1])

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from hetero import ops
 from hetero.graph import Output
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.copies import WORDS, Axis, View, copy_axes, unsupported_movement, widest_word
 from hetero_opencl.kernels.common.definition import implements, lowers, source
@@ -25,6 +24,7 @@ from hetero_opencl.lowering.implementation import (
     uniform,
 )
 from hetero_opencl.lowering.lowering import Argument, Lowering
+from hetero_opencl.profiles.profile import DeviceProfile
 
 # Inputs that one launch copies.
 _MOST_SOURCES = 8
@@ -91,7 +91,7 @@ def _concatenate(lowering: Lowering, node: ops.Concat, layout: Layout) -> None:
         if piece.length and not (is_there and piece.buffer.offset == buffer.offset + piece.place):
             pieces.append(piece)
     rows, size = math.prod(stored[:axis]), output.element_type.size
-    if lowering.device.profile.is_cpu_like and rows * row_length > _LARGE:
+    if lowering.profile.is_cpu_like and rows * row_length > _LARGE:
         for piece in pieces:
             axes = [Axis(rows, piece.step, row_length), Axis(piece.length // size, size, size)]
             copy_axes(lowering, piece.buffer, buffer, (piece.offset, piece.place), axes, size)

@@ -20,14 +20,14 @@ typedef DATA_VALUE16 VALUES;
 #define TERM(i) (LOAD(i) * LOAD(i))
 #endif
 
-inline int first_element(const int item, const int inner)
+static inline int first_element(const int item, const int inner)
 {
     const int blocks = (inner + WIDTH - 1) / WIDTH;
     return item / blocks * inner + min(item % blocks * WIDTH, inner - WIDTH);
 }
 
-inline VALUES window_sum(global const DATA *data, global const DATA_VALUE *sums, const int i, const int size,
-                         const int length, const int inner)
+static inline VALUES window_sum(global const DATA *data, global const DATA_VALUE *sums, const int i, const int size,
+                                const int length, const int inner)
 {
     const int position = i / inner % length;
     const int from = max(position - (size - 1) / 2, 0) - position, to = min(size / 2, length - 1 - position);

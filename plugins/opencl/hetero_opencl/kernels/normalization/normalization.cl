@@ -21,7 +21,7 @@ typedef VALUES ROW;
         const int stride2, const int reduced3, const int stride3
 
 // Position of element n of a row.
-inline int position_of(const int n, const int length, AXES_DECLARED)
+static inline int position_of(const int n, const int length, AXES_DECLARED)
 {
     if (reduced0 == length)
         return n * stride0;
@@ -31,8 +31,8 @@ inline int position_of(const int n, const int length, AXES_DECLARED)
 }
 
 // This work-item's part of the sum over a row of (element - mean), or of its square.
-inline ROW sum_of(global const DATA *data, const ROW mean, const int squared, const int lane, const int length,
-                  AXES_DECLARED)
+static inline ROW sum_of(global const DATA *data, const ROW mean, const int squared, const int lane, const int length,
+                         AXES_DECLARED)
 {
     ROW sum = 0;
 #if IN_VECTORS
@@ -73,7 +73,7 @@ inline ROW sum_of(global const DATA *data, const ROW mean, const int squared, co
 }
 
 #if GROUP > 1
-inline VALUE sum_of_group(const VALUE part, local VALUE *parts, const int lane)
+static inline VALUE sum_of_group(const VALUE part, local VALUE *parts, const int lane)
 {
     barrier(CLK_LOCAL_MEM_FENCE);
     parts[lane] = part;

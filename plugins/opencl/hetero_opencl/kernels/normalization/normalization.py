@@ -97,10 +97,10 @@ def _normalize(
     groups, channels, gamma, beta = affine or (1, 1, data, data)
     kept, reduced = kept_and_reduced(shape, axes)
     rows, length = (math.prod(axis_length for axis_length, _ in kind) for kind in (kept, reduced))
-    group = group_size(lowering.device, rows, length, reduced[0][1] == 1)
+    group = group_size(lowering.profile, rows, length, reduced[0][1] == 1)
     in_vectors = group == 1 and reduced[0] == (length, 1)
     # On a CPU neighboring rows are computed in vectors too; on a GPU they are neighboring work-items.
-    is_blocked = lowering.device.profile.is_cpu_like and kept[0][1] == 1 and kept[0][0] >= _WIDTH and affine is None
+    is_blocked = lowering.profile.is_cpu_like and kept[0][1] == 1 and kept[0][0] >= _WIDTH and affine is None
     width = _WIDTH if is_blocked and not in_vectors else 1
     scaled = {"SCALE": f"({scale})"} if scale else {}
     text = source(
@@ -153,7 +153,7 @@ def _launch_windows(
     """``buffers``: data, sums over the previous axes (the data itself if there are none), and the result."""
     inner = window[-1]
     # On a CPU neighbors are computed in vectors.
-    width = 16 if lowering.device.profile.is_cpu_like and inner >= 16 else 1
+    width = 16 if lowering.profile.is_cpu_like and inner >= 16 else 1
     sums = {} if buffers[0] is buffers[1] else {"SUMS": 1}
     # Two square roots take a fifth of the time of pow. 0.75 is the exponent of all networks that we know.
     power = "(sqrt(x) * sqrt(sqrt(x)))" if node.beta == 0.75 else "pow(x, (VALUES)(beta))"
@@ -175,10 +175,10 @@ def softmax(lowering: Lowering, node: ops.Softmax | ops.SoftmaxV1 | ops.LogSoftm
     rows = math.prod(shape[:axis]) * inner
     if not length or not rows:
         return
-    group = group_size(lowering.device, rows, length, inner == 1)
+    group = group_size(lowering.profile, rows, length, inner == 1)
     logarithm, narrow = isinstance(node, ops.LogSoftmax), ELEMENTS[kind].stored != ELEMENTS[kind].value
     # The library's exp is fast on GPUs.
-    is_short = lowering.device.profile.is_cpu_like and kind is not Type.f64
+    is_short = lowering.profile.is_cpu_like and kind is not Type.f64
     macros = {"LOGARITHM": int(logarithm), "NARROW": int(narrow), "GROUP": group}
     text = source("softmax", {"DATA": kind}, EXP16="exp_of_negative" if is_short else "exp", **macros)
     if is_short:
@@ -187,6 +187,6 @@ def softmax(lowering: Lowering, node: ops.Softmax | ops.SoftmaxV1 | ops.LogSoftm
     if group > 1:
         return lowering.launch(text, "softmax_shared", arguments, [rows * group], [group])
     # On a CPU columns are computed in vectors; on a GPU neighboring columns are neighboring work-items.
-    in_vectors = lowering.device.profile.is_cpu_like and inner >= 16
+    in_vectors = lowering.profile.is_cpu_like and inner >= 16
     kernel, items = ("softmax_columns", rows // inner * -(-inner // 16)) if in_vectors else ("softmax", rows)
     lowering.launch_rows(text, kernel, arguments, items)

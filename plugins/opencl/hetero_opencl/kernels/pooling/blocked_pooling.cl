@@ -15,7 +15,7 @@
 #endif
 
 // The number of elements of a window along one axis that are in the image; `at` is the position of the first element.
-inline int count_inside(const int at, const int dilation, const int length, const int kernel_size)
+static inline int count_inside(const int at, const int dilation, const int length, const int kernel_size)
 {
     return end_inside(at, dilation, length, kernel_size) - first_inside(at, dilation);
 }

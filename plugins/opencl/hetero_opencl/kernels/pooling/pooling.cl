@@ -29,7 +29,7 @@
 #endif
 
 // Load the elements at positions x, of which image[at] is the first; START for positions outside the row.
-inline SUMS load(global const DATA *image, const long at, const long end, const INTS in)
+static inline SUMS load(global const DATA *image, const long at, const long end, const INTS in)
 {
 #ifdef STEP
     // Buffers have at least 64 elements of slack after their end, and none before their start.
@@ -55,7 +55,7 @@ inline SUMS load(global const DATA *image, const long at, const long end, const 
 }
 
 #if WHOLE && !IS_MAX
-inline DATA_VALUE mean(const DATA_VALUE total, const int valid_count)
+static inline DATA_VALUE mean(const DATA_VALUE total, const int valid_count)
 {
     const DATA_VALUE count = valid_count;
     return total / count - (total % count < 0);

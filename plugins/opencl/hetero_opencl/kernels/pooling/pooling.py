@@ -9,12 +9,12 @@ from hetero import ops
 from hetero.core.types import Type, lowest
 from hetero.graph import Node, constant_array
 from hetero.ops.windows import overlapping_elements
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.kernels.common.blocked_windows import OnBlocks, blocked_source, blocked_window
 from hetero_opencl.kernels.common.definition import ELEMENTS, implements, lowers, source, unsupported_types
 from hetero_opencl.kernels.common.windows import check_dimensions, in_three, make_window, unsupported_dimensions
 from hetero_opencl.lowering.implementation import Blocks, Configuration, KernelOperation, Signature
 from hetero_opencl.lowering.lowering import LARGEST_COUNT, Lowering
+from hetero_opencl.profiles.profile import DeviceProfile
 
 Pooling = ops.MaxPoolV1 | ops.MaxPoolV8 | ops.AvgPoolV1
 
@@ -54,7 +54,7 @@ def pooling(lowering: Lowering, node: Pooling) -> None:
         macros = {"IS_MAX": 0, "START": 0, "SUM": _sum_type(kind), "WHOLE": int(_sum_type(kind) == "ulong")}
     # On a CPU a work-item computes 16 neighbors; on a GPU neighbors are separate work-items.
     is_fit = ELEMENTS[kind].value == "float" and positions[-1] >= _FEWEST_LANES and window.strides[2] <= 2
-    in_vectors = lowering.device.profile.is_cpu_like and is_fit
+    in_vectors = lowering.profile.is_cpu_like and is_fit
     step = {"STEP": window.strides[2]} if in_vectors else {}
     text = source("pooling", {"DATA": kind}, COUNT_PADDING=int(count_padding), **macros, **step)
     planes, rows = math.prod(data.shape[:2]), math.prod(output.shape[:-1])
@@ -148,7 +148,7 @@ class BlockedPooling(_PoolingOnBlocks):
         self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
         node, data, output = operation.main, operation.source(0), operation.node.output(0)
-        blocks = Blocks(lowering.device.profile.vector_width)
+        blocks = Blocks(lowering.profile.vector_width)
         begin, _ = node.resolve_pads(data.shape[2:])
         effective = effective_window(node, data.shape[2:], output.shape[2:], begin)
         placed, counted = blocked_window(data.shape[2:], output.shape[2:], *effective), counts_padding(node)
@@ -163,7 +163,7 @@ class BlockedPooling(_PoolingOnBlocks):
         numbers = [*placed.numbers(), size, batch]
         buffers = [lowering.buffer(data, blocks), lowering.buffer(output, blocks)]
         tiles, planes = -(-placed.width // positions), -(-data.shape[1] // blocks.size) * batch
-        sizes = [tiles, placed.row_groups(tiles * planes, lowering.device.profile), planes]
+        sizes = [tiles, placed.row_groups(tiles * planes, lowering.profile), planes]
         lowering.launch(text, "blocked_pooling", [*buffers, *numbers], sizes, [1, 1, 1])
 
 
@@ -183,7 +183,7 @@ class BlockedMean(_PoolingOnBlocks):
     def emit(
         self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
-        data, blocks = operation.source(0), Blocks(lowering.device.profile.vector_width)
+        data, blocks = operation.source(0), Blocks(lowering.profile.vector_width)
         text = blocked_source("blocked_mean", data.element_type, blocks.size, {})
         planes = -(-data.shape[1] // blocks.size) * data.shape[0]
         buffers = [lowering.buffer(data, blocks), lowering.buffer(operation.result, blocks)]

@@ -41,7 +41,7 @@ def multinomial(lowering: Lowering, node: ops.Multinomial) -> None:
     numbers = lowering.scratch(rows * samples)
     limits = [lowering.constant(np.array([limit], np.float32)) for limit in (0, 1)]
     _draw_by_philox(lowering, node, limits, numbers, Type.f32, rows * samples)
-    real = Type.f64 if lowering.device.has_doubles else Type.f32
+    real = Type.f64 if lowering.profile.has_doubles else Type.f32
     text = source("multinomial", {"DATA": probs.element_type, "INDEX": output.element_type, "REAL": real})
     weights = lowering.scratch(rows * columns, real.size)
     lowering.launch_flat(text, "weigh", [probs, weights, columns, node.log_probs, node.with_replacement], rows)
@@ -63,7 +63,7 @@ def _draw_by_philox(
 def _draw_by_mersenne(
     lowering: Lowering, node: Random, limits: Sequence[Argument], target: Argument, kind: Type, count: int
 ) -> None:
-    real = Type.f64 if lowering.device.has_doubles else Type.f32
+    real = Type.f64 if lowering.profile.has_doubles else Type.f32
     text = source("mersenne_twister", {"DATA": kind, "REAL": real}, BITS=_BITS.get(kind, 0))
     generator = np.random.RandomState(_seeds(node)[0] & 0xFFFFFFFF).get_state(legacy=False)
     state = lowering.kept(np.append(generator["state"]["key"], [624, 0]).astype(np.uint32))

@@ -22,18 +22,18 @@
 typedef DATA_VALUE value;
 typedef DATA_VALUE16 value16;
 
-inline value clamped(const value x, const value low, const value high)
+static inline value clamped(const value x, const value low, const value high)
 {
     return x < low ? low : x > high ? high : x;
 }
 
-inline value sigmoid(const value x)
+static inline value sigmoid(const value x)
 {
     return 1 / (1 + exp(-x));
 }
 
 // Dot product of a row of weights and the states of one sequence.
-inline value dot_product(global const DATA *row, global const value *states, const int hidden)
+static inline value dot_product(global const DATA *row, global const value *states, const int hidden)
 {
     value16 sums = 0;
     int k = 0;

@@ -11,7 +11,7 @@
 #endif
 
 #ifdef WHOLE
-inline ulong root(const ulong square)
+static inline ulong root(const ulong square)
 {
     ulong found = min((ulong)sqrt((float)square), (ulong)UINT_MAX);
     while (found * found > square)
@@ -22,7 +22,7 @@ inline ulong root(const ulong square)
 }
 
 // Mean from the sums of quotients and of remainders, which do not overflow. Rounded towards zero.
-inline WHOLE mean_of(const WHOLE quotients, const WHOLE remainders, const int elements)
+static inline WHOLE mean_of(const WHOLE quotients, const WHOLE remainders, const int elements)
 {
     const WHOLE quotient = quotients + remainders / elements, remainder = remainders % elements;
     return quotient + (quotient < 0 && remainder > 0) - (quotient > 0 && remainder < 0);
@@ -71,7 +71,7 @@ kernel void reduce(global const DATA *restrict source, global DATA *restrict tar
 #else
 
 #ifdef RUN
-inline VALUES reduce_innermost(global const DATA *source, const int length, const int stride, const int elements)
+static inline VALUES reduce_innermost(global const DATA *source, const int length, const int stride, const int elements)
 {
     DATA_VALUE16 a = IDENTITY, b = IDENTITY, c = IDENTITY, d = IDENTITY;
     int index = 0;
@@ -101,7 +101,7 @@ inline VALUES reduce_innermost(global const DATA *source, const int length, cons
     return result;
 }
 #else
-inline VALUES reduce_innermost(global const DATA *source, const int length, const int stride, const int elements)
+static inline VALUES reduce_innermost(global const DATA *source, const int length, const int stride, const int elements)
 {
     VALUES result = IDENTITY;
     for (int start = 0; start < length; start += 256) {

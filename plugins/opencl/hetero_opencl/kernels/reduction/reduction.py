@@ -13,8 +13,6 @@ from hetero.core.types import Type
 from hetero.graph import Node
 from hetero.ops.reduction import Reduction
 from hetero.system.errors import UnsupportedOperationError
-from hetero_opencl.device.device import OpenCLDevice
-from hetero_opencl.device.device_profile import DeviceProfile
 from hetero_opencl.kernels.common.definition import (
     ELEMENTS,
     first_reason,
@@ -33,6 +31,7 @@ from hetero_opencl.lowering.implementation import (
     traffic,
 )
 from hetero_opencl.lowering.lowering import Argument, Lowering
+from hetero_opencl.profiles.profile import DeviceProfile
 
 # The kernel loops over this many kept and this many reduced axes, enough for tensors of twice the rank.
 MAX_AXES = 4
@@ -135,13 +134,13 @@ def reduce(lowering: Lowering, node: Reduction) -> None:
     elements = math.prod(length for length, _ in reduced)
     numbers = [number for axis in (*kept, *reduced) for number in axis]
     arguments: list[Argument] = [data, output, *numbers, elements]
-    group = group_size(lowering.device, count, elements, reduced[0][1] == 1)
+    group = group_size(lowering.profile, count, elements, reduced[0][1] == 1)
     if group > 1:
         return lowering.launch(_text(node, 1, False, group), "reduce", arguments, [count * group], [group])
     in_vectors = data.element_type.is_real()
     run = in_vectors and reduced[0][1] == 1 and reduced[0][0] >= _LONG_RUN
     # On a CPU columns are computed in vectors too; on a GPU neighboring columns are neighboring work-items.
-    columns = in_vectors and lowering.device.profile.is_cpu_like and kept[0][1] == 1 and kept[0][0] >= _WIDTH
+    columns = in_vectors and lowering.profile.is_cpu_like and kept[0][1] == 1 and kept[0][0] >= _WIDTH
     width = _WIDTH if columns else 1
     items = count // kept[0][0] * -(-kept[0][0] // width)
     lowering.launch_rows(_text(node, width, run, 1), "reduce", arguments, items)
@@ -166,7 +165,7 @@ class ReduceAllBlocks(Implementation):
     def emit(
         self, lowering: Lowering, operation: KernelOperation, signature: Signature, configuration: Configuration
     ) -> None:
-        data, blocks = operation.source(0), Blocks(lowering.device.profile.vector_width)
+        data, blocks = operation.source(0), Blocks(lowering.profile.vector_width)
         count = math.prod(data.shape)
         axes = [(1, 0)] * MAX_AXES + [(count, 1)] + [(1, 0)] * (MAX_AXES - 1)
         arguments: list[Argument] = [lowering.buffer(data, blocks), operation.result]
@@ -174,9 +173,9 @@ class ReduceAllBlocks(Implementation):
         lowering.launch_rows(_text(operation.main, 1, True, 1), "reduce", arguments, 1)
 
 
-def group_size(device: OpenCLDevice, results: int, elements: int, in_rows: bool) -> int:
+def group_size(profile: DeviceProfile, results: int, elements: int, in_rows: bool) -> int:
     """Return the number of work-items that compute one result of ``elements`` elements, which may be contiguous."""
-    if device.profile.is_cpu_like or elements < _SHARED or (results >= _BUSY and not in_rows):
+    if profile.is_cpu_like or elements < _SHARED or (results >= _BUSY and not in_rows):
         return 1
     return _GROUP if elements < _SHARED_BY_MANY else _LARGE_GROUP
 

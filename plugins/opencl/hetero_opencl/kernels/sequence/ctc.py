@@ -47,7 +47,7 @@ def _decode(
 def ctc_loss(lowering: Lowering, node: ops.CTCLoss) -> None:
     """Compute in f64 if the device has it, like the reference."""
     logits, steps, labels, lengths, *blanks = node.input_values()
-    real = Type.f64 if lowering.device.has_doubles else Type.f32
+    real = Type.f64 if lowering.profile.has_doubles else Type.f32
     blank = (*blanks, steps)[0]
     types = {"DATA": logits.element_type, "LENGTH": steps.element_type, "LABEL": labels.element_type,
              "COUNT": lengths.element_type, "BLANK": blank.element_type, "REAL": real}  # fmt: skip

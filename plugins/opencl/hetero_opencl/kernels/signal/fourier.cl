@@ -5,8 +5,8 @@
 #define PAIRS 1
 #define HALF 2
 
-inline COMPLEX element(global const SOURCE *source, const int form, const int first, const int i, const int available,
-                       const int n, const int inner)
+static inline COMPLEX element(global const SOURCE *source, const int form, const int first, const int i,
+                              const int available, const int n, const int inner)
 {
     const int is_conjugate = form == HALF && i > n / 2;
     const int position = is_conjugate ? n - i : i;
@@ -19,7 +19,7 @@ inline COMPLEX element(global const SOURCE *source, const int form, const int fi
     return (COMPLEX)(SOURCE_LOAD(source, 2 * at), is_conjugate ? -imaginary : imaginary);
 }
 
-inline void put(const COMPLEX z, global TARGET *target, const int form, const int at)
+static inline void put(const COMPLEX z, global TARGET *target, const int form, const int at)
 {
     if (form == REAL) {
         TARGET_STORE(z.x, at, target);
@@ -29,7 +29,7 @@ inline void put(const COMPLEX z, global TARGET *target, const int form, const in
     }
 }
 
-inline COMPLEX product(const COMPLEX a, const COMPLEX b)
+static inline COMPLEX product(const COMPLEX a, const COMPLEX b)
 {
     return (COMPLEX)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }

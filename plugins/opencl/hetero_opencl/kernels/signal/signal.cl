@@ -1,6 +1,6 @@
 // STFT and ISTFT frames, computed as NUMBER. A window is centered in a frame of zeros.
 #ifdef WINDOW
-inline NUMBER window_at(global const WINDOW *window, const int i, const int size, const int frame)
+static inline NUMBER window_at(global const WINDOW *window, const int i, const int size, const int frame)
 {
     const int position = i - (frame - size) / 2;
     return position < 0 || position >= size ? 0 : WINDOW_LOAD(window, position);
@@ -44,8 +44,8 @@ kernel void overlap(global const NUMBER *restrict source, global const WINDOW *r
 
 #ifdef RATE
 // Bin of an edge of the mel bands, counted from the lower end. The quotient is rounded as by numpy's //.
-inline double bin_of(const int edge, const double low, const double high, const int bands, const int dft_length,
-                     const double rate)
+static inline double bin_of(const int edge, const double low, const double high, const int bands, const int dft_length,
+                            const double rate)
 {
     const double hertz = 700 * (exp10((low + (high - low) / (bands + 2) * edge) / 2595) - 1);
     const double number = hertz * (dft_length + 1), rest = fmod(number, rate);

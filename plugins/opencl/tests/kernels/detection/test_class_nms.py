@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from hetero_opencl.device.device import OpenCLDevice
 
 from hetero import Core
 from tests.ops.detection import test_class_nms
@@ -48,7 +47,7 @@ def test_rotated_boxes_of_other_types(reference_agrees, dtype):
     reference_agrees(ROTATED, boxes, scores, np.array(30), np.array(0.2, dtype), np.array(0.3, dtype), opset=13)
 
 
-def test_rotated_boxes_on_a_device_without_f64(reference_agrees, monkeypatch):
-    monkeypatch.setattr(OpenCLDevice, "has_doubles", False)
+@pytest.mark.usefixtures("without_f64")
+def test_rotated_boxes_on_a_device_without_f64(reference_agrees):
     numbers = np.array(30), np.array(0.2, np.float32), np.array(0.3, np.float32)
     reference_agrees(ROTATED, turned(2, 40), SCORES, *numbers, opset=13)

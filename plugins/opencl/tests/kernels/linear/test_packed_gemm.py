@@ -34,7 +34,7 @@ def random(*shape, kind=Type.f32, seed=0):
 def product(device, left, right, tile, layout="constant", epilogue="", arguments=(), kind=Type.f32):
     """Return left · right, [batch, rows, columns], as the kernel computes it with ``right`` in a layout."""
     (batches, rows, depth), columns = left.shape, right.shape[-1]
-    gemm, constants = Gemm(rows, columns, depth, batches), Constants(device)
+    gemm, constants = Gemm(rows, columns, depth, batches), Constants(device.upload)
     text = source("packed_gemm", dict.fromkeys("ABC", kind), epilogue, ROWS=tile.rows, VECTORS=tile.vectors)
     program, queue = build_uncached(cl.Program(device.context, text)), cl.CommandQueue(device.context)
     is_packed = layout != "rows"

@@ -1,0 +1,1 @@
+"""Evidence about GPUs that are not at hand: what their vendors' compilers make of programs."""

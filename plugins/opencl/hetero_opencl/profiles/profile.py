@@ -1,0 +1,64 @@
+"""Device profile: everything that kernels and cost estimates need to know about a device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurements:
+    """Figures that are measured. The defaults are those of two processor cores, for the trial that measures.
+
+    ``flops_per_second`` is that of a large f32 gemm, with a multiplication and an addition as two operations.
+    ``bytes_per_second`` counts the bytes read and those written, in arrays larger than the caches. ``launch_seconds``
+    is the time of a kernel that does nothing, in a queue of many. ``sub_group_size`` is 0 without sub-groups.
+    """
+
+    flops_per_second: float = 1e11
+    bytes_per_second: float = 2e10
+    launch_seconds: float = 5e-6
+    sub_group_size: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceProfile(Measurements):
+    """A device as kernels see it. Tests replace fields to run kernels for GPUs on CPUs and the other way round.
+
+    ``is_cpu_like`` selects between kernels with explicit vectors in register tiles and kernels with work-groups that
+    share local memory. ``vector_width`` is the number of f32 in a hardware vector, 1 if the compiler forms vectors
+    from work-items. ``vector_registers`` is the number of these vectors that a core has names for. ``l1_bytes`` and
+    ``l2_bytes`` are the caches of one core; for GPUs, the local memory and the cache of all compute units.
+    A buffer has at most ``max_allocation_bytes``, and a part of one begins at a multiple of ``base_alignment`` bytes.
+    ``builds_in_child`` is set for drivers whose compiler may abort its process, ``spills_in_loops`` for those whose
+    compiler moves the sums of nested loops between registers and the stack.
+    """
+
+    name: str
+    is_cpu_like: bool
+    vector_width: int
+    vector_registers: int
+    l1_bytes: int
+    l2_bytes: int
+    local_memory_bytes: int
+    max_work_group_size: int
+    max_parameter_bytes: int
+    compute_units: int
+    max_allocation_bytes: int
+    base_alignment: int
+    has_doubles: bool
+    builds_in_child: bool
+    spills_in_loops: bool
+
+    def describe_speed(self) -> str:
+        return (
+            f"{self.flops_per_second / 1e9:.0f} GFLOP/s, {self.bytes_per_second / 1e9:.1f} GB/s, "
+            f"{self.launch_seconds * 1e6:.1f} µs per launch"
+        )
+
+    def describe_work_group(self) -> str:
+        memory, groups = self.local_memory_bytes // 1024, self.sub_group_size
+        sub_groups = f"sub-groups of {groups}" if groups else "no sub-groups"
+        return f"{memory} KiB local memory, {self.max_work_group_size} work-items, {sub_groups}"
+
+    def describe_caches(self) -> str:
+        return f"{self.l1_bytes // 1024} KiB L1, {self.l2_bytes // 1024} KiB L2"
