@@ -20,14 +20,11 @@ _L1_BYTES = 32 * 1024
 def profile_of(handle: cl.Device, measurements: Measurements) -> DeviceProfile:
     """Return the profile of a device: what OpenCL and the operating system report, and what was measured."""
     is_cpu = bool(handle.type & cl.device_type.CPU)
-    width = handle.native_vector_width_float
     caches = cache_sizes() if is_cpu else {1: handle.local_mem_size}
     return DeviceProfile(
         **asdict(measurements),
         name=name_of(handle),
         is_cpu_like=is_cpu,
-        vector_width=width,
-        vector_registers=32 if width >= 16 else 16,  # AVX-512 has 32, AVX2 and SSE have 16
         l1_bytes=caches.get(1, _L1_BYTES),
         l2_bytes=caches.get(2, handle.global_mem_cache_size),
         local_memory_bytes=handle.local_mem_size,

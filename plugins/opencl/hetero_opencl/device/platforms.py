@@ -40,5 +40,10 @@ def find_device(device_identity: list[str | int]) -> cl.Device:
     raise LookupError(f"the OpenCL platform {device_identity[0]} is not visible to this process")
 
 
+def target_of(device: cl.Device) -> str:
+    """Return the processor or instruction set that code is generated for, empty if the driver was not told one."""
+    return pocl.built_for() if pocl.is_pocl(device) else intel.built_for(device)
+
+
 def name_of(device: cl.Device) -> str:
     return f"{device.name.strip()} ({device.platform.name.strip()})"
