@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.plugin import TemplatePlugin
@@ -31,6 +32,17 @@ def _find_gpus() -> list[str]:
 
 
 GPUS = _find_gpus()
+
+# What drivers of GPUs report: AMD's have the smallest work-groups, NVIDIA's the least local memory; f32 is their widest
+# vector. OpenCL lets a device have less space for parameters than the runtimes for processors have.
+GPU_LIMITS: dict[str, Any] = {
+    "vector_width": 1,
+    "vector_registers": 16,
+    "l1_bytes": 48 << 10,
+    "local_memory_bytes": 48 << 10,
+    "max_work_group_size": 256,
+    "max_parameter_bytes": 1024,
+}
 
 # Devices that wrap other engines.
 ENGINES = ("OPENVINO.CPU", "ONEDNN")

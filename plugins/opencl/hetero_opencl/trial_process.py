@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tempfile
 import time
-import timeit
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -20,23 +20,33 @@ from hetero.system.errors import DeviceError
 from hetero_opencl.device.caches import build_uncached
 from hetero_opencl.device.device import OpenCLDevice, opencl_errors
 from hetero_opencl.device.device_profile import profile_of
+from hetero_opencl.device.launch import SLACK
 from hetero_opencl.device.platforms import find_device, name_of
 from hetero_opencl.device.trial import Verdict
 from hetero_opencl.plugin import OpenCLPlugin
 from hetero_opencl.profiles.profile import Measurements
 from hetero_opencl.vector_measurement import measure_vectors
 
-# The size of the square matrices of the timed gemm. Powers of two are slow, as rows then share lines of the caches.
-SIZE = 768
-# Bytes of each of the two buffers of the timed copy: together more than the caches of most processors.
-COPIED_BYTES = 1 << 26
-# How many kernels are timed together, and how often. The shortest time counts, because other programs may disturb some
-# runs.
-COPIES, LAUNCHES, RUNS = 4, 500, 10
-# The time in which the gemm is repeated: processors reach their full speed only after some tenths of a second.
-GEMM_SECONDS = 0.5
+# Sizes of the square matrices of the timed gemm. Powers of two are slow, as rows then share lines of the caches. The
+# first is for devices that are too slow for the second, as simulators of GPUs are, at some MFLOP/s. The third and the
+# fourth are for devices that the second has too few work-groups to fill.
+SIZES = (96, 768, 1536, 3072)
+# Bytes of each of the two buffers of the timed copy: for slow devices; together more than the caches of most
+# processors; and more than those of large GPUs.
+COPIED_BYTES = (1 << 18, 1 << 26, 1 << 28)
+# Sizes after the second are tried while a run takes less than SHORT seconds, sizes that would take more than LONG not.
+SHORT, LONG = 2e-3, 1.0
+# Runs are repeated for so long, and the shortest counts: other programs may disturb some of them, and processors reach
+# their full speed only after some tenths of a second.
+REPEATED_SECONDS = 0.5
+# How many kernels are timed together.
+COPIES, LAUNCHES = 4, 500
+# No gemm ends sooner. The events of some drivers begin and end at the same time.
+LEAST_SECONDS = 1e-6
 # Work-items of a work-group of the timed copy.
 GROUP = 256
+# How often one queue reads what another one has written, and bytes of that: to write them takes longer than to read.
+READS, READ_BYTES = 8, 1 << 18
 
 KERNELS = """
 kernel void nothing(void) {}
@@ -67,6 +77,11 @@ CASES: dict[str, tuple[Callable[..., Node], Sequence[tuple[Type, tuple[int, ...]
     "sums of i64": (lambda x: ops.ReduceSum(x, 0), [(Type.i64, (300, 3))]),
     "arithmetic of u8": (lambda a: ops.Multiply(a, a), [(Type.u8, (130,))]),
     "arithmetic of f64": (lambda a: ops.Exp(a), [(Type.f64, (50,))]),
+    # Mesa 22.3 takes a negative i32 for positive if it is widened and compared with a constant.
+    "a gather with negative indices": (
+        lambda x, indices: ops.Gather(x, indices, Constant(np.int64(0))),
+        [(Type.f32, (100, 3)), (Type.i32, (40,))],
+    ),
 }
 
 
@@ -86,72 +101,119 @@ def try_device(device_identity: list[str | int]) -> dict[str, Any]:
 def _verdict(device: OpenCLDevice) -> Verdict:
     core = Core()
     core.register_plugin(lambda: OpenCLPlugin([device]), "TRIAL")
-    wrong = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, (graph, inputs) in CASES.items():
-            if Type.f64 in dict(inputs) and not device.profile.has_doubles:
-                continue
-            parameters = [Parameter(kind, shape) for kind, shape in inputs]
-            arrays = [_random(kind, shape) for kind, shape in inputs]
-            model = Model(graph(*parameters), parameters, name)
-            expected = _reference(graph(*map(Constant, arrays)))
-            try:
-                result = core.compile_model(model, "TRIAL", {"CACHE_DIR": folder})(arrays)[0]
-            except DeviceError as error:
-                return Verdict(str(error))
-            if not np.allclose(result, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max()):
-                wrong.append(name)
-        if wrong:
-            return Verdict(f"it computes {', '.join(wrong)} wrongly")
-        with opencl_errors(f"measuring {device.full_name}"):
-            return Verdict("", _measure(device, core, folder))
+        try:
+            wrong = [name for name in CASES if not _is_right(device, core, folder, name)]
+            if wrong:
+                return Verdict(f"it computes {', '.join(wrong)} wrongly")
+            with opencl_errors(f"measuring {device.full_name}"):
+                if not _queues_agree(device):
+                    return Verdict("one of its queues does not read what another one has written")
+                return Verdict("", _measure(device, core, folder))
+        except DeviceError as error:
+            return Verdict(str(error))
+
+
+def _is_right(device: OpenCLDevice, core: Core, folder: str, name: str) -> bool:
+    """Return whether the device computes a case as the reference does, or has not its element type."""
+    graph, inputs = CASES[name]
+    if Type.f64 in dict(inputs) and not device.profile.has_doubles:
+        return True
+    parameters = [Parameter(kind, shape) for kind, shape in inputs]
+    arrays = [_random(kind, shape) for kind, shape in inputs]
+    model = Model(graph(*parameters), parameters, name)
+    expected = _reference(graph(*map(Constant, arrays)))
+    result = core.compile_model(model, "TRIAL", {"CACHE_DIR": folder})(arrays)[0]
+    return np.allclose(result, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+
+
+def _queues_agree(device: OpenCLDevice) -> bool:
+    """Return whether a queue reads what another one has written, once that has ended."""
+    writer, reader = (device.make_queue(profiled=False) for _ in range(2))
+    copy = cl.Kernel(build_uncached(cl.Program(device.context, KERNELS)), "copy")
+    source, target = (device.allocate(READ_BYTES) for _ in range(2))
+    copy.set_args(source, target)
+    found = np.empty(READ_BYTES // 4, np.float32)
+    for value in range(READS):
+        cl.enqueue_copy(writer, source, np.full_like(found, value))
+        cl.enqueue_nd_range_kernel(writer, copy, *_copy_sizes(device, READ_BYTES)).wait()
+        cl.enqueue_copy(reader, found, target)
+        if (found != value).any():
+            return False
+    return True
 
 
 def _measure(device: OpenCLDevice, core: Core, folder: str) -> Measurements:
     queue = device.make_queue(profiled=False)
     built = build_uncached(cl.Program(device.context, KERNELS))
     nothing, copy = cl.Kernel(built, "nothing"), cl.Kernel(built, "copy")
-    buffers = [device.allocate(COPIED_BYTES) for _ in range(2)]
-    for buffer in buffers:  # the operating system provides memory at the first write
-        cl.enqueue_fill_buffer(queue, buffer, np.zeros(1, np.uint8), 0, COPIED_BYTES)
-    copy.set_args(*buffers)
-    items = COPIED_BYTES // cl.cltypes.float4.itemsize
-    group = min(GROUP, device.profile.max_work_group_size)
+    buffers: list[cl.Buffer] = []  # a kernel does not keep its arguments alive
 
-    def seconds(kernel: cl.Kernel, count: int, global_size: int, local_size: int) -> float:
-        def run() -> None:
-            for _ in range(count):
-                cl.enqueue_nd_range_kernel(queue, kernel, (global_size,), (local_size,))
-            queue.finish()
+    def time_launches(kernel: cl.Kernel, count: int, global_size: tuple[int], local_size: tuple[int]) -> float:
+        started = time.perf_counter()
+        for _ in range(count):
+            event = cl.enqueue_nd_range_kernel(queue, kernel, global_size, local_size)
+        event.wait()
+        return (time.perf_counter() - started) / count
 
-        return min(timeit.repeat(run, number=1, repeat=RUNS)) / count
+    def time_copies(byte_size: int) -> Callable[[], float]:
+        buffers[:] = [device.allocate(byte_size) for _ in range(2)]
+        for buffer in buffers:  # the operating system provides memory at the first write
+            cl.enqueue_fill_buffer(queue, buffer, np.zeros(1, np.uint8), 0, byte_size)
+        copy.set_args(*buffers)
+        return partial(time_launches, copy, COPIES, *_copy_sizes(device, byte_size))
 
+    largest = min(device.profile.max_allocation_bytes - SLACK, device.handle.global_mem_size // 8)
     return Measurements(
-        flops_per_second=2 * SIZE**3 / _gemm_seconds(core, folder),
-        bytes_per_second=2 * COPIED_BYTES / seconds(copy, COPIES, items, group),
-        launch_seconds=seconds(nothing, LAUNCHES, 1, 1),
-        sub_group_size=_sub_group_size(device, copy, group),
+        flops_per_second=_rate(SIZES, lambda size: 2 * size**3, partial(_time_gemm, core, folder)),
+        bytes_per_second=_rate([size for size in COPIED_BYTES if size <= largest], lambda size: 2 * size, time_copies),
+        launch_seconds=_shortest(partial(time_launches, nothing, LAUNCHES, (1,), (1,))),
+        sub_group_size=_sub_group_size(device, copy, _copy_sizes(device, COPIED_BYTES[0])[1][0]),
         vector_width=device.profile.vector_width,
         vector_registers=device.profile.vector_registers,
     )
 
 
-def _gemm_seconds(core: Core, folder: str) -> float:
-    """Return the time of the kernels of a gemm, without transfers."""
-    matrices = [Parameter(Type.f32, (SIZE, SIZE)) for _ in range(2)]
+def _copy_sizes(device: OpenCLDevice, byte_size: int) -> tuple[tuple[int], tuple[int]]:
+    """Return the global and the local size of a copy of so many bytes."""
+    return (byte_size // cl.cltypes.float4.itemsize,), (min(GROUP, device.profile.max_work_group_size),)
+
+
+def _rate(sizes: Sequence[int], work: Callable[[int], int], prepare: Callable[[int], Callable[[], float]]) -> float:
+    """Return the work per second for the size that suits the device; ``prepare`` returns a function that times one."""
+    for at, size in enumerate(sizes):
+        run = prepare(size)
+        run()  # the first one may wait for the driver to make ready
+        seconds, larger = run(), sizes[at + 1 : at + 2]
+        if not larger or (at and seconds > SHORT) or seconds * work(larger[0]) > LONG * work(size):
+            break
+    return work(size) / min(seconds, _shortest(run))
+
+
+def _shortest(run: Callable[[], float]) -> float:
+    """Return the shortest time of the runs that fit in REPEATED_SECONDS, of at least one."""
+    end, times = time.perf_counter() + REPEATED_SECONDS, [run()]
+    while time.perf_counter() < end:
+        times.append(run())
+    return min(times)
+
+
+def _time_gemm(core: Core, folder: str, size: int) -> Callable[[], float]:
+    """Return a function that returns the time of the kernels of a gemm: without transfers, if the driver says it."""
+    matrices = [Parameter(Type.f32, (size, size)) for _ in range(2)]
     model = Model(ops.MatMul(*matrices, False, False), matrices)
     compiled = core.compile_model(model, "TRIAL", {"CACHE_DIR": folder, "PERF_COUNT": True})
-    request, arrays = compiled.create_infer_request(), [np.ones((SIZE, SIZE), np.float32)] * 2
+    request, arrays = compiled.create_infer_request(), [np.ones((size, size), np.float32)] * 2
 
     def seconds() -> float:
+        started = time.perf_counter()
         request.infer(arrays)
+        elapsed = time.perf_counter() - started
         kernels = [info for info in request.get_profiling_info() if info.node_type != STAGE]
-        return sum(info.real_time.total_seconds() for info in kernels)
+        measured = sum(info.real_time.total_seconds() for info in kernels)
+        return measured if measured > LEAST_SECONDS else elapsed
 
-    end, times = time.perf_counter() + GEMM_SECONDS, [seconds()]
-    while time.perf_counter() < end:
-        times.append(seconds())
-    return min(times)
+    return seconds
 
 
 def _sub_group_size(device: OpenCLDevice, kernel: cl.Kernel, work_items: int) -> int:
@@ -175,4 +237,7 @@ def _reference(node: Node) -> np.ndarray:
 def _random(kind: Type, shape: tuple[int, ...]) -> np.ndarray:
     generator = np.random.default_rng(0)
     dtype = kind.to_dtype()
-    return (generator.integers(1, 100, shape) if dtype.kind in "iu" else generator.standard_normal(shape)).astype(dtype)
+    if dtype.kind not in "iu":
+        return generator.standard_normal(shape).astype(dtype)
+    signs = generator.choice((-1, 1), shape) if dtype.kind == "i" else 1
+    return (generator.integers(1, 100, shape) * signs).astype(dtype)

@@ -1,5 +1,5 @@
-"""Copies of strided regions between device buffers and host arrays, in as few OpenCL commands as possible, and of
-arrays to contiguous memory.
+"""Copies of strided regions between device buffers and host arrays, in as few OpenCL commands as possible, the end of a
+queue's commands, and copies of arrays to contiguous memory.
 """
 
 from __future__ import annotations
@@ -20,6 +20,11 @@ Axis = tuple[int, int, int]
 Memory = cl.Buffer | np.ndarray
 # Bytes of a row that are copied at a time: a cache line of most processors.
 _LINE = 64
+
+
+def finish(queue: cl.CommandQueue) -> None:
+    """Wait until the commands of an in-order queue have ended. clFinish of Mesa's rusticl 22.3 returns before that."""
+    cl.wait_for_events([cl.enqueue_marker(queue)])
 
 
 def on_host(tensor: Tensor) -> np.ndarray:
@@ -55,7 +60,7 @@ def copy_region(
 ) -> None:
     """Start copying a region to another of the same shape and element type. They must not overlap.
 
-    One of the two may be a contiguous host array as a whole; it must stay alive until the queue has finished.
+    One of the two may be a contiguous host array as a whole; it must stay alive until ``finish`` returns.
     """
     row, axes = _merge(target_region, source_region)
     if row == 0 or any(count == 0 for count, _, _ in axes):

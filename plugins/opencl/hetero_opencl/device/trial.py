@@ -30,7 +30,8 @@ if sys.platform != "win32":
 
 log = get_logger("hetero.opencl")
 
-# A trial takes up to 10 s on an idle processor. PoCL's compiler may crash after minutes, or not end.
+# A trial takes up to 10 s on an idle processor, also of a device that computes some MFLOP/s, as it measures that with
+# less work. PoCL's compiler may crash after minutes, or not end.
 TRIAL_SECONDS = 180
 
 

@@ -19,7 +19,7 @@ from hetero.system.errors import DeviceError
 from hetero_opencl.compile.built_program import BuiltProgram
 from hetero_opencl.device.device import opencl_errors
 from hetero_opencl.device.launch import Buffer, Launch
-from hetero_opencl.device.transfers import copy_region
+from hetero_opencl.device.transfers import copy_region, finish
 from hetero_opencl.execute.bindings import Bindings, DeviceRegion, make_bindings
 from hetero_opencl.execute.workspace import COMPLETE, Arena, Workspace, execution_status
 from hetero_opencl.lowering.memory_plan import MemoryPlan
@@ -250,7 +250,8 @@ class BoundProgram:
         """Wait until all kernels have run, and read the output shapes that depend on data."""
         self.launch_rest()
         with self._errors_of_kernels():
-            self.queue.finish()
+            if self._workspace.last_command:
+                cl.wait_for_events(self._workspace.last_command)
             if self.launched and (status := execution_status(self.launched[-1][1])) < COMPLETE:
                 name = self._failed_operation()
                 raise DeviceError(f"{name} failed on {self._built.device.full_name} with OpenCL error code {status}")
@@ -287,7 +288,7 @@ class BoundProgram:
             for buffer, target in on_device:
                 self._copy_to_region(target, buffer)
             if on_device:
-                self.queue.finish()
+                finish(self.queue)
             self._read(on_host)
 
     def _read(self, values: Sequence[tuple[Buffer, np.ndarray]]) -> None:
@@ -302,7 +303,7 @@ class BoundProgram:
                 started = cl.enqueue_copy(self.queue, target, self.memory(buffer), is_blocking=False)
                 targets.append((array, target, started))
         if targets:
-            self.queue.finish()
+            cl.wait_for_events([started for _, _, started in targets])
         for array, target, _ in targets:
             if target is not array:
                 np.copyto(array, target)

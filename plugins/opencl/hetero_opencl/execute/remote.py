@@ -27,7 +27,7 @@ from hetero.plugin import Region, RemoteContext, RemoteMemory, RemoteTensor, Sha
 from hetero.properties import Property, PropertyTable
 from hetero.system.errors import DeviceError, PropertyError, TensorError
 from hetero_opencl.device.device import OpenCLDevice, opencl_errors
-from hetero_opencl.device.transfers import Memory, contiguous_target, copy_region, root_buffer
+from hetero_opencl.device.transfers import Memory, contiguous_target, copy_region, finish, root_buffer
 
 
 def _only(name: str) -> Callable[[Any], str]:
@@ -209,7 +209,7 @@ class OpenCLMemory(RemoteMemory):
     def _copy(self, target: Memory, target_region: Region, source: Memory, source_region: Region) -> None:
         with opencl_errors(f"copying a remote tensor on {self.context.device.full_name}"):
             copy_region(self.context.queue, target, target_region, source, source_region)
-            self.context.queue.finish()
+            finish(self.context.queue)
 
 
 class SharedMemory(OpenCLMemory):

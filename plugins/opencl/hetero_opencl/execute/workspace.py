@@ -12,6 +12,7 @@ import pyopencl as cl
 
 from hetero_opencl.device import process_guard
 from hetero_opencl.device.device import OpenCLDevice, opencl_errors
+from hetero_opencl.device.transfers import finish
 from hetero_opencl.execute.remote import OpenCLContext
 from hetero_opencl.lowering.memory_plan import Slot
 
@@ -100,7 +101,7 @@ class Workspace:
         """Wait for the commands of an inference that ended early, by an error or because it was canceled."""
         if self.last_command:
             with opencl_errors(f"waiting for {self.context.device.full_name}"):
-                self.queue.finish()
+                finish(self.queue)
             self.last_command.clear()
 
 

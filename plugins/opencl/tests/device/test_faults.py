@@ -50,10 +50,11 @@ def lost(kind: type[cl.Error], function: str, code: int) -> cl.Error:
     return kind(function, code, "lost")
 
 
-KERNEL, COPY = "enqueue_nd_range_kernel", "enqueue_copy"
+KERNEL, COPY, WAIT = "enqueue_nd_range_kernel", "enqueue_copy", "wait_for_events"
 FAULTS = {
     "not available in a kernel": (KERNEL, lost(cl.RuntimeError, "clEnqueueNDRangeKernel", -2), 7),
     "not available in a copy": (COPY, lost(cl.RuntimeError, "clEnqueueCopyBuffer", -2), 21),
+    "not available at the end": (WAIT, lost(cl.RuntimeError, "clWaitForEvents", -2), 7),
     "out of memory": (KERNEL, lost(cl.MemoryError, "clEnqueueNDRangeKernel", -4), 7),
     "out of resources": (KERNEL, lost(cl.RuntimeError, "clEnqueueNDRangeKernel", -5), 7),
     "invalid queue in a kernel": (KERNEL, lost(cl.LogicError, "clEnqueueNDRangeKernel", -36), 7),
@@ -196,16 +197,12 @@ def test_a_failing_operation_is_named_by_its_event_status(device, monkeypatch, b
     by_type = dict(zip(("MatMul", "Softmax"), statuses))
     status_of = {launch.operation: by_type[launch.node_type] for launch in bound.program.launches}
 
-    class Queue:
-        def finish(self):
-            raise cl.RuntimeError("clFinish", -36, "lost")
-
     def status(event):
         (launch,) = [launch for launch, other in bound.launched if other is event]
         return status_of[launch.operation]
 
     bound.launch(lambda: None)
-    monkeypatch.setattr(bound, "queue", Queue())
+    monkeypatch.setattr(cl, "wait_for_events", Lost(None, lost(cl.RuntimeError, "clWaitForEvents", -36), 0))
     monkeypatch.setattr("hetero_opencl.execute.bound_program.execution_status", status)
     with pytest.raises(DeviceError, match=message):
         bound.finish()

@@ -13,7 +13,7 @@ from hetero.graph import Node, is_constant
 from hetero.plugin import Region, RemoteTensor
 from hetero.system.errors import DeviceError
 from hetero_opencl.device.device import opencl_errors
-from hetero_opencl.device.transfers import copy_region
+from hetero_opencl.device.transfers import copy_region, finish
 from hetero_opencl.execute.remote import OpenCLContext, OpenCLMemory
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class HostStep(Generic[AnyNode]):
                 end = begin + shape[axis]
                 self._start_copy(self.part(joined, axis, begin, end), source, region)
                 begin = end
-            self.context.queue.finish()
+            finish(self.context.queue)
         return joined
 
     def _start_copy(self, target: RemoteTensor, source: RemoteTensor, source_region: Region) -> None:
