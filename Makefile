@@ -18,7 +18,7 @@ PYTEST := -n 2 --dist loadfile
 QUICK := $(addprefix tests/,core system properties graph ops preprocess passes plugin frontend dispatch runtime) \
 	$(wildcard plugins/*/tests)
 
-.PHONY: demo models quick test test-full test-frameworks $(FRAMEWORKS:%=test-%) test-programs soak lint bench browser docs wheels clean
+.PHONY: demo models quick test test-full test-frameworks $(FRAMEWORKS:%=test-%) test-programs gpu-check soak lint bench browser docs wheels clean
 
 demo: .venv/demo
 	$(BIN)/hetero run configs/ocr.yaml
@@ -49,6 +49,12 @@ $(FRAMEWORKS:%=test-%): test-%: .venv-%
 # Programs that use OpenVINO, with OpenVINO and with hetero in its place; some 10 minutes, and as long to install them.
 test-programs: .venv/test $(PROGRAMS:%=.venv-programs-%)
 	$(BIN)/python -m tests.programs
+
+# Evidence about GPUs that are not at hand: programs compiled by their vendors' compilers, and OpenCL runtimes that need
+# no GPU. The tools, of 1.1 GB, are unpacked into build/gpu-tools; on Debian 12 alone.
+gpu-check: models
+	$(BIN)/python -m tests.gpu.tools
+	HETERO_GPU_TOOLS=$(CURDIR)/build/gpu-tools $(BIN)/pytest $(PYTEST) tests/gpu
 
 # 20,000 damaged files, plans of concurrent work, and ten minutes of compiling and running models; some 20 minutes.
 soak: models

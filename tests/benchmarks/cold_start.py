@@ -74,13 +74,13 @@ def measure(name: str, device: str) -> None:
     core = Core()
     core.get_property(device, "FULL_DEVICE_NAME")  # finds the devices
     core.add_extension(Path("configs/mediapipe_operators.py"))
-    model, feeds = _decoder() if name == DECODER else (zoo.path(name), zoo.inputs(name))
+    model, feeds = decoder() if name == DECODER else (zoo.path(name), zoo.inputs(name))
     started = time.perf_counter()
     core.compile_model(model, device)(feeds)
     print(time.perf_counter() - started)
 
 
-def _decoder() -> tuple[Model, list[np.ndarray]]:
+def decoder() -> tuple[Model, list[np.ndarray]]:
     """Return a decoder of any number of tokens, with caches of any length, and a prompt with empty caches."""
     random = np.random.default_rng(0)
 

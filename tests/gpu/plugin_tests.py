@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,8 @@ from tests.gpu import tools
 
 # The variable with the options of on_runtime.py.
 VARIABLE = "HETERO_ON_RUNTIME"
+# The property of a test that says what ran on a runtime.
+ROW = "what ran on a runtime"
 KERNELS = "plugins/opencl/tests/kernels"
 
 
@@ -60,22 +62,39 @@ def environment(runtime: Runtime, folder: Path) -> dict[str, str]:
 
 
 def run_plugin_tests(
-    runtime: Runtime, folder: Path, paths: Sequence[str], one_in: int, seconds: int, is_separate: bool
+    runtime: Runtime,
+    folder: Path,
+    paths: Sequence[str],
+    one_in: int,
+    seconds: int,
+    is_separate: bool,
+    record_property: Callable[[str, object], None],
 ) -> list[Record]:
-    """Run a sample of the tests in ``paths`` on a runtime, and print how many did what, and how long that took.
+    """Run a sample of the tests in ``paths`` on a runtime, and record how many did what, and how long that took.
 
     Raises RuntimeError if pytest itself fails.
     """
-    records = folder / "records.jsonl"
-    options = Options(runtime.platform, one_in, seconds, is_separate, str(records))
-    variables = environment(runtime, folder) | {VARIABLE: json.dumps(asdict(options))}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.gpu.on_runtime", "-p", "no:cacheprovider", *paths]
+    options = Options(runtime.platform, one_in, seconds, is_separate, str(folder / "records.jsonl"))
     started = time.monotonic()
-    done = subprocess.run(command, cwd=tools.ROOT, env=variables, capture_output=True, text=True)
-    if done.returncode not in (0, 1):  # all tests passed, or some failed
-        output = (done.stdout + done.stderr)[-2000:]
-        raise RuntimeError(f"pytest on {runtime.platform} ended with {done.returncode}: {output}")
-    found = [Record(*json.loads(line)) for line in records.read_text(encoding="utf-8").splitlines()]
-    counts = Counter(record.outcome for record in found)
-    print(f"{runtime.platform}: {dict(counts)} in {time.monotonic() - started:.0f} s")
+    command = ["-m", "pytest", "-q", "-p", "tests.gpu.on_runtime", "-p", "no:cacheprovider", *paths]
+    _run(command, runtime, folder, options, accepted=(0, 1))  # all tests passed, or some failed
+    found = [Record(*json.loads(line)) for line in Path(options.records).read_text(encoding="utf-8").splitlines()]
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in Counter(each.outcome for each in found).items())
+    record_property(ROW, f"{runtime.platform}: {counts} in {time.monotonic() - started:.0f} s")
     return found
+
+
+def run_module(module: str, runtime: Runtime, folder: Path) -> str:
+    """Run a module that uses on_runtime.py; return what it prints. Raises RuntimeError if it fails."""
+    options = Options(runtime.platform, 1, 0, False, str(folder / "records.jsonl"))
+    return _run(["-m", module], runtime, folder, options, accepted=(0,))
+
+
+def _run(arguments: list[str], runtime: Runtime, folder: Path, options: Options, accepted: tuple[int, ...]) -> str:
+    variables = environment(runtime, folder) | {VARIABLE: json.dumps(asdict(options))}
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=tools.ROOT, env=variables, capture_output=True, text=True, errors="replace")
+    if done.returncode not in accepted:
+        output = (done.stdout + done.stderr)[-2000:]
+        raise RuntimeError(f"{' '.join(arguments)} on {runtime.platform} ended with {done.returncode}: {output}")
+    return done.stdout

@@ -14,7 +14,7 @@ from fnmatch import fnmatch
 import pytest
 
 from tests.gpu import tools
-from tests.gpu.plugin_tests import KERNELS, Runtime, environment, run_plugin_tests
+from tests.gpu.plugin_tests import KERNELS, ROW, Runtime, environment, run_plugin_tests
 
 pytestmark = pytest.mark.skipif("HETERO_GPU_TOOLS" not in os.environ, reason="`make gpu-check` runs it")
 
@@ -58,11 +58,13 @@ def test_without_that_fault_it_would_be_used(tmp_path):
     assert 1e6 < verdict["measurements"]["flops_per_second"] < 1e12
 
 
-def test_kernels_for_gpus(tmp_path):
-    records = run_plugin_tests(RUNTIME, tmp_path, [KERNELS], ONE_IN, SECONDS, is_separate=False)
+def test_kernels_for_gpus(tmp_path, record_property):
+    records = run_plugin_tests(RUNTIME, tmp_path, [KERNELS], ONE_IN, SECONDS, False, record_property)
     late = [record for record in records if "TimeoutError: the test took more" in record.problem]
     failed = [record for record in records if record.outcome == "failed" and record not in late]
     wrong = [(record.name, record.problem[:300]) for record in failed if not fault_of(record.name)]
-    print(f"{len(failed) - len(wrong)} tests found faults of Mesa, {len(late)} took more than {SECONDS} s")
+    record_property(
+        ROW, f"rusticl: {len(failed) - len(wrong)} tests found faults of Mesa, {len(late)} took more than {SECONDS} s"
+    )
     assert wrong == []
     assert sum(record.outcome == "passed" for record in records) > 100

@@ -177,7 +177,10 @@ def _run(command: list[str], folder: Path) -> str:
 
 def _set_up(unpacked: Path) -> None:
     """Make what the tools need besides the packages' files."""
-    # The library has no constants for gfx1100, which is newer. Those of gfx1036 differ in the number alone.
+    # On Debian, /lib is a link to /usr/lib; some packages still have files there.
+    if (unpacked / "lib").exists():
+        shutil.copytree(unpacked / "lib", unpacked / "usr/lib", symlinks=True, dirs_exist_ok=True)
+    # gfx1100 is newer than the library. Each file has the number of an instruction set; that of gfx1036 is the nearest.
     bitcode = unpacked / _DEVICE_LIBRARIES
     shutil.copy(bitcode / "oclc_isa_version_1036.bc", bitcode / "oclc_isa_version_1100.bc")
     _relocate_rusticl(unpacked)

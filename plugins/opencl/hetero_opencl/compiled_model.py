@@ -25,7 +25,7 @@ from hetero.plugin import (
     model_sections,
 )
 from hetero_opencl.compile.built_program import BuiltProgram
-from hetero_opencl.compile.lower_model import lower_model
+from hetero_opencl.compile.next_implementation import lower_and_build
 from hetero_opencl.compile.program_cache import CreatedPrograms, SegmentCache, StatefulPrograms
 from hetero_opencl.compile.variable_ports import expose_variables
 from hetero_opencl.device.caches import BinaryCache
@@ -77,8 +77,7 @@ class OpenCLCompiledModel(CompiledModel):
             return self._stateful[key]
 
     def _lower(self, model: Model, is_profiled: bool) -> BuiltProgram:
-        program = lower_model(model, self.device.profile, self._constants, self._tuning, is_profiled)
-        return BuiltProgram(program, self.device, self._binaries)
+        return lower_and_build(model, self.device, self._constants, self._binaries, self._tuning, is_profiled)
 
     def export_sections(self) -> dict[str, Section]:
         """Return the transformed model, and the binaries of the kernels built so far."""

@@ -41,11 +41,11 @@ from hetero_opencl.device.caches import BinaryCache, default_folder
 from hetero_opencl.device.device import OpenCLDevice, driver_version, present_devices, total_memory
 from hetero_opencl.device.memory import memory_statistics
 from hetero_opencl.device.process_guard import fork_guard
-from hetero_opencl.device.profiled_device import ProfiledDevice
 from hetero_opencl.execute.remote import OpenCLContext, create_context
 from hetero_opencl.kernels import unsupported_reason
 from hetero_opencl.kernels.doubles import needs_doubles
 from hetero_opencl.lowering.program import model_memory
+from hetero_opencl.profiles.profiled_device import ProfiledDevice
 
 _HINTS = (
     props.intel_gpu.enable_loop_unrolling, props.intel_gpu.disable_winograd_convolution,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -20,7 +21,7 @@ from hetero_opencl.lowering.constants import Constants
 from hetero_opencl.lowering.implementation import KernelOperation, choices_of
 from hetero_opencl.lowering.lowering import Lowering, LoweringReport
 from hetero_opencl.lowering.program import KernelProgram
-from hetero_opencl.lowering.tuning import Tuning
+from hetero_opencl.lowering.tuning import Tuning, operation_key
 from hetero_opencl.profiles.profile import DeviceProfile
 
 
@@ -30,19 +31,36 @@ def lower_model(
     constants: Constants,
     tuning: Tuning,
     is_profiled: bool,
+    failed: Collection[tuple[str, str]] = (),
 ) -> KernelProgram:
-    """Return the program of a model or of a loop's body; all shapes are static.
-
-    If it is profiled, launches are not merged, so that each has a time.
-    """
+    """Return the program of a model or of a loop's body; all shapes are static. See ``lower_fused``."""
     align_prelu_slopes(model)  # those of data whose rank was unknown before
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
     widen_groups(model, profile)
     fuse_elementwise(model, FUSION_RULES)
+    return lower_fused(model, profile, constants, tuning, is_profiled, failed)
+
+
+def lower_fused(
+    model: Model,
+    profile: DeviceProfile,
+    constants: Constants,
+    tuning: Tuning,
+    is_profiled: bool,
+    failed: Collection[tuple[str, str]] = (),
+) -> KernelProgram:
+    """Return the program of a model whose operations are fused.
+
+    If it is profiled, launches are not merged, so that each has a time. ``failed`` are choices that do not build: an
+    operation (``operation_key``), and an implementation and its layouts (``Choice.key``).
+    """
     operations = [KernelOperation(node) for node in model.get_ordered_ops() if not is_terminal(node)]
     choices = {}
     for operation in operations:
         options = choices_of(operation, implementations_of(operation.main), profile, tuning)
+        if failed:
+            key = operation_key(operation)
+            options = [choice for choice in options if (key, choice.key) not in failed]
         if not options:
             raise UnsupportedOperationError(f"{operation.type_name} '{operation.name}' has no OpenCL kernel")
         choices[operation.node] = options

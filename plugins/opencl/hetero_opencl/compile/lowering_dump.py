@@ -32,7 +32,7 @@ def transform(program: KernelProgram) -> str:
         for operation in map(KernelOperation, nodes)
         for node in operation.nodes
     ]
-    return _table(("operation", "type", "inputs", "outputs"), rows)
+    return format_table(("operation", "type", "inputs", "outputs"), rows)
 
 
 def fuse(program: KernelProgram) -> str:
@@ -42,7 +42,7 @@ def fuse(program: KernelProgram) -> str:
         for node in program.model.get_ordered_ops()
         if isinstance(node, ops.Fused) and len(node.operations) > 1
     ]
-    return _table(("kernel of", "operations", "in order"), rows)
+    return format_table(("kernel of", "operations", "in order"), rows)
 
 
 def layout(program: KernelProgram) -> str:
@@ -55,7 +55,7 @@ def layout(program: KernelProgram) -> str:
     converted = len([use for use in uses if use.made == "here"])
     plain = len([use for use in uses if use.layout == str(ROWS)])
     summary = f"{len(uses)} inputs, {plain} of them in rows; {converted} conversions by kernels"
-    return f"{summary}\n\n{_table(('operation', 'reads', 'in layout', 'converted'), dict.fromkeys(rows))}"
+    return f"{summary}\n\n{format_table(('operation', 'reads', 'in layout', 'converted'), dict.fromkeys(rows))}"
 
 
 def select(program: KernelProgram) -> str:
@@ -69,7 +69,7 @@ def select(program: KernelProgram) -> str:
         reasons = "; ".join(dict.fromkeys(report.reasons.get(step.node, [])))
         kernels = f"{step.implementation} {configuration}".strip()
         rows.append((step.node.friendly_name, step.type_name, kernels, _choice(chosen), ", ".join(others), reasons))
-    return _table(("operation", "type", "kernels", "implementation", "instead of", "reasons"), rows)
+    return format_table(("operation", "type", "kernels", "implementation", "instead of", "reasons"), rows)
 
 
 def _choice(choice: Choice) -> str:
@@ -92,7 +92,7 @@ def memory(program: KernelProgram) -> str:
         f"weights {used['weights']:,} bytes, arena {arenas} bytes, largest live set {plan.largest_live_set:,} bytes,"
         f" arena / live set {ratio:.3f}"
     )
-    table = _table(("buffer", "bytes", "arena", "offset", "first", "last"), rows)
+    table = format_table(("buffer", "bytes", "arena", "offset", "first", "last"), rows)
     drawings = [f"\narena {number}\n{_drawing(plan, number, program)}" for number in range(len(plan.arenas))]
     return "\n".join([summary, "", table, *drawings])
 
@@ -106,7 +106,7 @@ def launches(program: KernelProgram) -> str:
         rows.append(
             (index, launch.node_name, launch.kernel, _sizes(launch.global_size), _sizes(launch.local_size), arguments)
         )
-    return _table(("launch", "operation", "kernel", "global size", "local size", "arguments"), rows)
+    return format_table(("launch", "operation", "kernel", "global size", "local size", "arguments"), rows)
 
 
 #: The stages in order. The docstring of each is its heading.
@@ -120,7 +120,7 @@ STAGES: dict[str, Callable[[KernelProgram], str]] = {
 }
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def format_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [tuple(header), *(tuple(map(_cell, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines)]
     lines.insert(1, tuple("-" * width for width in widths))

@@ -29,8 +29,8 @@ from hetero_opencl.device.launch import SLACK, Launch
 from hetero_opencl.device.memory import allocations_on, memory_statistics
 from hetero_opencl.device.platforms import all_devices, name_of, target_of
 from hetero_opencl.device.process_guard import fork_guard
-from hetero_opencl.device.profiled_device import ProfiledDevice
 from hetero_opencl.profiles.profile import DeviceProfile
+from hetero_opencl.profiles.profiled_device import ProfiledDevice
 
 log = get_logger("hetero.opencl")
 
@@ -44,6 +44,14 @@ RECENT_PROGRAMS = 128
 MAX_ERRORS = 10
 # Real GPUs first, then accelerators, then implementations on the CPU.
 _KINDS = {cl.device_type.GPU: "GPU", cl.device_type.ACCELERATOR: "accelerator", cl.device_type.CPU: "CPU"}
+
+
+class BuildError(DeviceError):
+    """Kernels do not build: those of ``launches``, with the errors. The message is that of the first one."""
+
+    def __init__(self, launches: Sequence[tuple[Launch, DeviceError]]) -> None:
+        super().__init__(str(launches[0][1]))
+        self.launches = launches
 
 
 class OpenCLDevice(ProfiledDevice):
@@ -77,6 +85,8 @@ class OpenCLDevice(ProfiledDevice):
         with opencl_errors(f"making a context on {handle.name}"):
             self.context = context or cl.Context([handle])
         self._queue = queue
+        #: Operations and the implementations that do not build for them, see compile/next_implementation.py.
+        self.failed_choices: set[tuple[str, str]] = set()
         self.loaded_programs: weakref.WeakValueDictionary[str, cl.Program] = weakref.WeakValueDictionary()
         # Keeps programs alive for models that are compiled again. Loading one takes time, and on Intel's runtime the
         # process grows by 8 kB for each program that is loaded, run and dropped.
@@ -161,9 +171,10 @@ class OpenCLDevice(ProfiledDevice):
     def build(self, launches: Sequence[Launch], binaries: BinaryCache) -> list[cl.Program]:
         """Return the program of each launch: one that is loaded, else from its binary, else compiled.
 
-        Raises DeviceError with the compiler's messages if a program does not build.
+        Raises BuildError with the compiler's messages if a program does not build.
         """
         names = self.binary_names(launches)
+        errors: dict[str, DeviceError] = {}
         with self._lock:
             programs = {name: program for name in names if (program := self.loaded_programs.get(name))}
             absent = dict.fromkeys(name for name in names if name not in programs)
@@ -172,11 +183,17 @@ class OpenCLDevice(ProfiledDevice):
                 programs |= {name: program for name in absent if (program := self._load(binaries.get(name)))}
                 missing = {launch.source: name for name, launch in zip(names, launches) if name not in programs}
                 to_compile = [launch for launch in launches if launch.source in missing]
-                for source, program in self.compile(to_compile).items() if missing else ():
-                    programs[missing[source]] = program
-                    binaries.store(missing[source], program.binaries[0])
+                for source, result in self.compile(to_compile).items() if missing else ():
+                    if isinstance(result, DeviceError):
+                        errors[source] = result
+                    else:
+                        programs[missing[source]] = result
+                        binaries.store(missing[source], result.binaries[0])
             self.loaded_programs.update(programs)
             self._recent.extend(programs.values())
+        if errors:
+            failed = [(launch, errors[launch.source]) for launch in launches if launch.source in errors]
+            raise BuildError(failed) from failed[0][1].__cause__
         return [programs[name] for name in names]
 
     def binary_names(self, launches: Sequence[Launch]) -> list[str]:
@@ -199,8 +216,8 @@ class OpenCLDevice(ProfiledDevice):
                     variants[launch.source][launch.kernel, grid, launch.local_size] = launch
         return variants
 
-    def compile(self, launches: Sequence[Launch]) -> dict[str, cl.Program]:
-        """Build the programs of launches; return them by their source texts."""
+    def compile(self, launches: Sequence[Launch]) -> dict[str, cl.Program | DeviceError]:
+        """Build the programs of launches; return them, or the errors, by their source texts."""
         variants = self._variants(launches)
         built: Iterable[bytes | cl.Program | Exception]
         if self._compiler:
@@ -213,16 +230,17 @@ class OpenCLDevice(ProfiledDevice):
             # builds on 2 cores with Intel's: 2.9 s, with 2 threads too). Not measured with a driver for real GPUs.
             built = map(self._build_here, variants)
         operations = {launch.source: launch.operation for launch in reversed(launches)}
-        programs = {}
+        results: dict[str, cl.Program | DeviceError] = {}
         for source, result in zip(variants, built):
             program = self._load(result) if isinstance(result, bytes) else result
-            if not isinstance(program, cl.Program):
+            if isinstance(program, cl.Program):
+                results[source] = program
+            else:
                 reason = _compiler_errors(program) if program else "it does not accept its own binary"
-                raise DeviceError(
-                    f"{self.full_name} cannot build the kernel of {operations[source]}: {reason}"
-                ) from program
-            programs[source] = program
-        return programs
+                error = DeviceError(f"{self.full_name} cannot build the kernel of {operations[source]}: {reason}")
+                error.__cause__ = program
+                results[source] = error
+        return results
 
     def _build_here(self, source: str) -> cl.Program | cl.Error:
         try:

@@ -209,6 +209,9 @@ class Lowering:
         """Add a launch for the current node, unless it has no work-items."""
         if all(global_size):
             local = tuple(local_size) if local_size else None
+            if local and (items := math.prod(local)) > (most := self.profile.max_work_group_size):
+                where = f"{self._operation_name} needs work-groups of {items} work-items on {self.profile.name}"
+                raise DeviceError(f"{where}; the maximum is {most}")
             values, origin = tuple(map(self._argument, arguments)), _custom_origin(self.operation.nodes)
             self.launches.append(
                 Launch(

@@ -21,9 +21,12 @@ class Hardware:
 
     A work-group runs on one of ``units`` units. Each has ``schedulers`` that issue an instruction of a wave, ``wave``
     work-items in step, to ``lanes`` lanes, of which each multiplies and adds an f32 per cycle. A scheduler holds at
-    most ``waves`` waves, whose registers fit ``register_bytes``; a work-item has ``most_registers`` before it spills.
+    most ``waves`` waves, whose registers fit ``register_bytes``; a wave has up to ``most_registers`` registers of
+    ``register_size`` bytes before it spills.
     A unit has ``local_bytes`` of local memory, and reads that and its first-level cache at ``local_bytes_per_cycle``
-    and ``cache_bytes_per_cycle``. Memory is read in ``line_bytes``. ``compiler`` is the target of its compiler.
+    and ``cache_bytes_per_cycle``, ``lines_per_cycle`` lines of ``line_bytes``. A work-item reads up to 16 bytes at
+    once, but only ``unaligned_bytes`` if the address is a multiple of an element's size alone. ``compiler`` is the
+    target of its compiler.
     ``largest_work_group`` and ``largest_local_bytes`` are the limits that its OpenCL driver reports.
     """
 
@@ -36,12 +39,15 @@ class Hardware:
     wave: int
     waves: int
     register_bytes: int
+    register_size: int
     most_registers: int
     local_bytes: int
     local_bytes_per_cycle: int
     cache_bytes_per_cycle: int
     l2_bytes: int
     line_bytes: int
+    lines_per_cycle: int
+    unaligned_bytes: int
     bandwidth: float
     memory_bytes: int
     transfer_bandwidth: float

@@ -50,6 +50,14 @@ class DeviceProfile(Measurements):
     builds_in_child: bool
     spills_in_loops: bool
 
+    def largest_group(self, most: int, local_bytes: int = 0) -> int:
+        """Return ``most`` work-items, or the largest power of two that the device allows in a work-group.
+
+        ``local_bytes`` is the local memory that each work-item needs.
+        """
+        allowed = min(self.max_work_group_size, self.local_memory_bytes // max(1, local_bytes))
+        return most if most <= allowed else 1 << max(0, allowed.bit_length() - 1)
+
     def describe_speed(self) -> str:
         return (
             f"{self.flops_per_second / 1e9:.0f} GFLOP/s, {self.bytes_per_second / 1e9:.1f} GB/s, "

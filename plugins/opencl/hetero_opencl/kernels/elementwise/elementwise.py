@@ -230,7 +230,7 @@ def compute(
         return lowering.launch_flat(text, "elementwise", arguments, count)
     # Rows along the last axis: values that are constant along a row are computed and read once.
     row, rows = lengths[-1], count // lengths[-1]
-    groups = -(-row // LARGEST_GROUP)
+    groups = -(-row // lowering.profile.largest_group(LARGEST_GROUP))
     group_size = -(-row // (groups * 16)) * 16
     text = _kernel(parameters, [*_in_rows(len(lengths)), *body], kinds)
     lowering.launch(text, "elementwise", arguments, [groups * group_size, rows], [group_size, 1])

@@ -43,6 +43,8 @@ _WIDTH = 16
 # more.
 _SHARED, _SHARED_BY_MANY = 64, 1024
 _GROUP, _LARGE_GROUP = 64, 256
+# Local memory for the part of a work-item: two i64.
+_LOCAL_BYTES = 16
 _BUSY = 1 << 14
 
 
@@ -177,7 +179,8 @@ def group_size(profile: DeviceProfile, results: int, elements: int, in_rows: boo
     """Return the number of work-items that compute one result of ``elements`` elements, which may be contiguous."""
     if profile.is_cpu_like or elements < _SHARED or (results >= _BUSY and not in_rows):
         return 1
-    return _GROUP if elements < _SHARED_BY_MANY else _LARGE_GROUP
+    group = _GROUP if elements < _SHARED_BY_MANY else _LARGE_GROUP
+    return profile.largest_group(group, _LOCAL_BYTES)
 
 
 def _text(node: Node, width: int, run: bool, group: int) -> str:

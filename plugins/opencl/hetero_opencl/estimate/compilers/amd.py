@@ -7,11 +7,12 @@ from pathlib import Path
 
 import yaml
 
-from hetero_opencl.estimate.resources import Compilation, KernelResources
-from hetero_opencl.estimate.toolchain import LIBRARIES, error_of, find_file, run_tool
+from hetero_opencl.estimate.compilers.resources import Compilation, KernelResources
+from hetero_opencl.estimate.compilers.toolchain import LIBRARIES, error_of, find_file, run_tool
 
 TOOLS = ("clang-19", "llvm-nm-19", "llvm-readelf-19")
-# A GPU of each of AMD's families: without optimization, the code is much the same for all.
+FILES = (LIBRARIES / "amdgcn/bitcode/ocml.bc",)
+# Any GPU: which functions are inlined without optimization does not depend on it.
 UNOPTIMIZED_TARGET = "gfx1030"
 
 # The program is compiled as drivers do without options: as OpenCL C 1.2.
@@ -48,19 +49,19 @@ def compile_program(source: Path, target: str) -> Compilation:
 def compile_unoptimized(source: Path) -> Compilation:
     """Compile a file without optimization. It is an error if symbols are undefined then, as nothing is inlined."""
     _, error = _compile(source, UNOPTIMIZED_TARGET, ["-O0"])
-    symbols, _ = run_tool("llvm-nm-19", ["-u", "-j", _object(source)], source.parent) if not error else ("", True)
-    return Compilation(error=error or (f"undefined symbols: {', '.join(symbols.split())}" if symbols.split() else ""))
+    if error:
+        return Compilation(error=error)
+    symbols, _ = run_tool("llvm-nm-19", ["-u", "-j", _object(source)], source.parent)
+    return Compilation(error=f"undefined symbols: {', '.join(symbols.split())}" if symbols.strip() else "")
 
 
-def _object(source: Path) -> Path:
-    return source.with_suffix(".o")
+def _object(source: Path) -> str:
+    return source.with_suffix(".o").name
 
 
 def _compile(source: Path, target: str, options: list[str]) -> tuple[str, str]:
     """Compile a file to an object beside it; return what the compiler writes, and its error."""
-    libraries = find_file(LIBRARIES / "amdgcn" / "bitcode")
-    place = [f"--rocm-device-lib-path={libraries}", "-mcode-object-version=5", f"-mcpu={target}"]
-    output, is_built = run_tool(
-        "clang-19", [*_OPTIONS, *place, *options, "-c", source, "-o", _object(source)], source.parent
-    )
+    place = [f"--rocm-device-lib-path={find_file(FILES[0]).parent}", "-mcode-object-version=5", f"-mcpu={target}"]
+    files = ["-c", source.name, "-o", _object(source)]
+    output, is_built = run_tool("clang-19", [*_OPTIONS, *place, *options, *files], source.parent)
     return output, "" if is_built else error_of(output)

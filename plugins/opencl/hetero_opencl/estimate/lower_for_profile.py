@@ -16,12 +16,12 @@ from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.compile.lower_model import lower_model
 from hetero_opencl.compile.segments import cut
 from hetero_opencl.compile.variable_ports import expose_variables
-from hetero_opencl.device.profiled_device import ProfiledDevice
 from hetero_opencl.lowering.constants import Constants
 from hetero_opencl.lowering.program import KernelProgram
 from hetero_opencl.lowering.tuning import Tuning
 from hetero_opencl.plugin import OpenCLPlugin
 from hetero_opencl.profiles.profile import DeviceProfile
+from hetero_opencl.profiles.profiled_device import ProfiledDevice
 
 
 class _NoMemory(NamedTuple):

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from hetero_opencl.estimate.resources import Compilation, KernelResources
-from hetero_opencl.estimate.toolchain import error_of, find_file, run_tool
+from hetero_opencl.estimate.compilers.resources import Compilation, KernelResources
+from hetero_opencl.estimate.compilers.toolchain import error_of, find_file, run_tool
 
 TOOLS = ("clang-19", "ptxas")
+FILES = (Path("usr/lib/clc/nvptx64--nvidiacl.bc"),)
 WARP = 32
 
 # The program is compiled as drivers do without options: as OpenCL C 1.2. libclc is compiled for PTX 7.8.
@@ -30,13 +31,12 @@ _LOCAL = re.compile(r"(\d+) bytes smem")
 
 def compile_program(source: Path, target: str) -> Compilation:
     """Compile a file for an architecture such as sm_80."""
-    assembly = source.with_suffix(".ptx")
-    library = find_file(Path("usr/lib/clc/nvptx64--nvidiacl.bc"))
-    place = ["-mlink-builtin-bitcode", str(library), "-target-cpu", target]
+    assembly = source.with_suffix(".ptx").name
+    place = ["-mlink-builtin-bitcode", str(find_file(FILES[0])), "-target-cpu", target]
     passed = [word for option in place for word in ("-Xclang", option)]
-    output, is_built = run_tool("clang-19", [*_OPTIONS, *passed, "-S", source, "-o", assembly], source.parent)
+    output, is_built = run_tool("clang-19", [*_OPTIONS, *passed, "-S", source.name, "-o", assembly], source.parent)
     if is_built:
-        command = ["-v", f"-arch={target}", "-O3", assembly, "-o", source.with_suffix(".cubin")]
+        command = ["-v", f"-arch={target}", "-O3", assembly, "-o", source.with_suffix(".cubin").name]
         output, is_built = run_tool("ptxas", command, source.parent)
     if not is_built:
         return Compilation(error=error_of(output))

@@ -8,10 +8,11 @@ from typing import Any
 
 import yaml
 
-from hetero_opencl.estimate.resources import Compilation, KernelResources
-from hetero_opencl.estimate.toolchain import error_of, run_tool
+from hetero_opencl.estimate.compilers.resources import Compilation, KernelResources
+from hetero_opencl.estimate.compilers.toolchain import LIBRARIES, error_of, run_tool
 
 TOOLS = ("ocloc",)
+FILES = (LIBRARIES / "libigc.so.1",)
 
 _SPILLED = re.compile(r"kernel (\w+)\s+compiled SIMD(\d+) allocated \d+ regs and spilled around (\d+)")
 # The section of the binary that describes its kernels. See ZEBIN in the documentation of Intel's graphics compiler.
@@ -21,7 +22,7 @@ _DESCRIPTION = re.compile(rb"\bversion: +'[\d.]+'\nkernels:\n.*?\n\.\.\.\n", re.
 def compile_program(source: Path, target: str) -> Compilation:
     """Compile a file for a product such as dg2 (Arc), tgllp or skl."""
     # The format of the binary that has a description as text; the code in it is the same.
-    command = ["compile", "-file", source, "-device", target, "-output", source.stem, "-output_no_suffix"]
+    command = ["compile", "-file", source.name, "-device", target, "-output", source.stem, "-output_no_suffix"]
     output, is_built = run_tool("ocloc", [*command, "--format", "zebin"], source.parent)
     if not is_built or "Build succeeded" not in output:
         return Compilation(error=error_of(output))

@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from hetero.system.errors import ConfigError
+from hetero.system.errors import ConfigError, DeviceError
 
 VARIABLE = "HETERO_GPU_TOOLS"
 LIBRARIES = Path("usr/lib/x86_64-linux-gnu")
@@ -31,7 +31,8 @@ _PACKAGES = {
     "spirv-val": "spirv-tools",
     "ocloc": "intel-opencl-icd",
     "ptxas": "nvidia-cuda-toolkit",
-    "bitcode": "rocm-device-libs",
+    "ocml.bc": "rocm-device-libs",
+    "libigc.so.1": "libigc1",
     "nvptx64--nvidiacl.bc": "libclc-19",
 }
 
@@ -53,9 +54,12 @@ def find_file(path: Path) -> Path:
     return found
 
 
-def run_tool(name: str, arguments: Sequence[object], folder: Path) -> tuple[str, bool]:
-    """Run a program in ``folder``; return what it writes, and whether it succeeds."""
-    command = [str(find_tool(name)), *map(str, arguments)]
+def run_tool(name: str, arguments: Sequence[str], folder: Path) -> tuple[str, bool]:
+    """Run a program in ``folder``; return what it writes, and whether it succeeds.
+
+    Raises ConfigError if it is missing, and DeviceError if it takes longer than TIMEOUT, which depends on the machine.
+    """
+    command = [str(find_tool(name)), *arguments]
     paths = [str(_root() / LIBRARIES), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
     environment = os.environ | {"LD_LIBRARY_PATH": os.pathsep.join(paths)}
     try:
@@ -63,7 +67,7 @@ def run_tool(name: str, arguments: Sequence[object], folder: Path) -> tuple[str,
             command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", timeout=TIMEOUT
         )
     except subprocess.TimeoutExpired:
-        return f"error: {name} takes over {TIMEOUT} seconds", False
+        raise DeviceError(f"{name} did not compile a program in {TIMEOUT} seconds") from None
     return done.stdout + done.stderr, done.returncode == 0
 
 
@@ -74,10 +78,13 @@ def error_of(output: str) -> str:
     return "\n".join(lines[first:])[:MAX_ERROR] or "the compiler fails without a message"
 
 
-def identity_of(names: Sequence[str]) -> str:
-    """Return a text that changes with the versions of these programs: the sizes and times of their files."""
-    found = [find_tool(name).resolve().stat() for name in names]
-    return " ".join(f"{name} {stat.st_size} {stat.st_mtime:.0f}" for name, stat in zip(names, found))
+def identity_of(tools: Sequence[str], files: Sequence[Path]) -> str:
+    """Return a text that changes with the versions of programs and files: their sizes and times.
+
+    Raises ConfigError if one is missing.
+    """
+    found = [path.resolve().stat() for path in (*map(find_tool, tools), *map(find_file, files))]
+    return " ".join(f"{stat.st_size} {stat.st_mtime:.0f}" for stat in found)
 
 
 def _root() -> Path:

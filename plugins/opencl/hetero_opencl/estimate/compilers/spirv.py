@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hetero_opencl.estimate.resources import Compilation
-from hetero_opencl.estimate.toolchain import error_of, run_tool
+from hetero_opencl.estimate.compilers.resources import Compilation
+from hetero_opencl.estimate.compilers.toolchain import error_of, run_tool
 
 TOOLS = ("clang-15", "llvm-spirv-15", "spirv-val")
+FILES: tuple[Path, ...] = ()
 
 # The translator expects code as the front end makes it, before any pass of LLVM.
 _OPTIONS = (
@@ -18,9 +19,9 @@ _OPTIONS = (
 
 def compile_program(source: Path) -> Compilation:
     """Compile and validate a file. There are no resources, as no kernel is made."""
-    bitcode, binary = source.with_suffix(".bc"), source.with_suffix(".spv")
+    bitcode, binary = source.with_suffix(".bc").name, source.with_suffix(".spv").name
     for name, arguments in (
-        ("clang-15", [*_OPTIONS, "-c", source, "-o", bitcode]),
+        ("clang-15", [*_OPTIONS, "-c", source.name, "-o", bitcode]),
         ("llvm-spirv-15", ["--spirv-max-version=1.2", bitcode, "-o", binary]),
         ("spirv-val", ["--target-env", "opencl2.2", binary]),
     ):
