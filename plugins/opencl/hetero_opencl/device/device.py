@@ -26,7 +26,7 @@ from hetero_opencl.device.compiler import BuildRequest, Compiler
 from hetero_opencl.device.device_profile import profile_of
 from hetero_opencl.device.launch import SLACK, Launch
 from hetero_opencl.device.memory import allocations_on, memory_statistics
-from hetero_opencl.device.platforms import all_devices, name_of, pci_address
+from hetero_opencl.device.platforms import all_devices, name_of, pci_address, target_of
 from hetero_opencl.device.process_guard import fork_guard
 from hetero_opencl.profiles.profile import DeviceProfile
 from hetero_opencl.profiles.profiled_device import ProfiledDevice
@@ -67,9 +67,10 @@ class OpenCLDevice(ProfiledDevice):
         queue: cl.CommandQueue | None = None,
     ) -> None:
         is_processor = bool(handle.type & cl.device_type.CPU)
+        pocl.repair(handle)
         super().__init__(
             profile,
-            architecture=f"{handle.vendor.strip()} {handle.name.strip()}, {handle.version.strip()}",
+            architecture=_architecture_of(handle),
             type=props.device.Type.INTEGRATED if handle.host_unified_memory else props.device.Type.DISCRETE,
             capabilities=("FP32", "FP16", "EXPORT_IMPORT"),
             memory_size=handle.global_mem_size,
@@ -80,7 +81,6 @@ class OpenCLDevice(ProfiledDevice):
         )
         self.handle = handle
         self._compiler = Compiler(handle) if profile.builds_in_child else None
-        pocl.repair(handle)
         with opencl_errors(f"making a context on {handle.name}"):
             self.context = context or cl.Context([handle])
         self._queue = queue
@@ -203,7 +203,7 @@ class OpenCLDevice(ProfiledDevice):
     def binary_names(self, launches: Sequence[Launch]) -> list[str]:
         """Return the name of each launch's binary: a hash of the source text, the device and the driver."""
         handle = self.handle
-        driver = [handle.platform.version, handle.name, handle.version, handle.driver_version, pocl.built_for()]
+        driver = [handle.platform.version, handle.name, handle.version, handle.driver_version, target_of(handle)]
         names = {}
         for source, variants in self._variants(launches).items():
             text = "\0".join([*driver, *map(str, sorted(variants)), source])
@@ -315,6 +315,13 @@ def present_devices() -> Devices:
             "another one"
         )
     return Devices(tuple(usable), unusable)
+
+
+def _architecture_of(handle: cl.Device) -> str:
+    """Return what binaries and measured times of a device hold for, less the version of its driver."""
+    target = target_of(handle)
+    built_for = f", built for {target}" if target else ""
+    return f"{handle.vendor.strip()} {handle.name.strip()}, {handle.version.strip()}{built_for}"
 
 
 class opencl_errors:

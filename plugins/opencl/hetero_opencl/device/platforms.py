@@ -75,5 +75,10 @@ def info_of(device: cl.Device, key: int, count: int) -> tuple[int, ...] | None:
     return tuple(values) if query(handle, ctypes.c_uint(key), size, values, None) == 0 else None
 
 
+def target_of(device: cl.Device) -> str:
+    """Return the processor or instruction set that code is generated for, empty if the driver was not told one."""
+    return pocl.built_for() if pocl.is_pocl(device) else intel.built_for(device)
+
+
 def name_of(device: cl.Device) -> str:
     return f"{device.name.strip()} ({device.platform.name.strip()})"

@@ -46,14 +46,12 @@ class GroupTile(NamedTuple):
         return self.group_rows * self.group_columns
 
 
-# Larger ones read less per result. No compiler of docs/gpus.md spills with any of them.
+# Larger ones read less per result.
 _TILES = [
     GroupTile(16, 16, 8, 8), GroupTile(16, 16, 4, 8), GroupTile(8, 16, 8, 4), GroupTile(16, 16, 4, 4),
     GroupTile(8, 16, 4, 4), GroupTile(8, 8, 4, 4), GroupTile(8, 16, 2, 4), GroupTile(16, 16, 2, 2),
     GroupTile(8, 16, 2, 2), GroupTile(8, 8, 2, 2), GroupTile(4, 16, 2, 1), GroupTile(8, 8, 1, 1),
 ]  # fmt: skip
-# The results of a work-item that fit the registers: f32, and elements of 8 bytes.
-_RESULTS, _WIDE_RESULTS = 64, 16
 
 
 def group_gemm(
@@ -119,12 +117,14 @@ def choose_tile(
 
 
 def _fitting_tiles(profile: DeviceProfile, is_wide: bool) -> Iterator[GroupTile]:
+    # Half of the registers, which compilers need not spill then; arithmetic of 64 bits takes more.
+    most = profile.item_registers // (8 if is_wide else 2)
     for tile in _TILES:
         local_bytes = STEPS * (tile.rows + 1 + tile.columns) * (8 if is_wide else 4)
         if (
             tile.items <= profile.max_work_group_size
             and local_bytes <= profile.local_memory_bytes
-            and tile.item_rows * tile.item_columns <= (_WIDE_RESULTS if is_wide else _RESULTS)
+            and tile.item_rows * tile.item_columns <= most
         ) or tile is _TILES[-1]:
             yield tile
 
