@@ -97,7 +97,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Write a record, in the process that starts the others; its report of a crash has no lines of an error."""
     if "PYTEST_XDIST_WORKER" not in os.environ and (report.when == "call" or report.outcome != "passed"):
         errors = [line[1:].strip() for line in report.longreprtext.splitlines() if line.startswith("E ")]
-        problem = " ".join(errors) or report.longreprtext
+        problem = " ".join(errors) or (report.longreprtext if report.failed else "")
         record = Record(report.nodeid, report.outcome, problem, report.duration, report.capstderr)
         with open(OPTIONS.records, "a", encoding="utf-8") as file:
             print(json.dumps(record), file=file)
