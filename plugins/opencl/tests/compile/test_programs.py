@@ -32,7 +32,7 @@ def compiled_for(device, outputs, parameters, **options):
 
 def program_for(compiled, *arrays):
     """Return the program of a compiled model for these inputs."""
-    return compiled.programs_for(()).programs.segment_for(arrays).program
+    return compiled.programs_for(()).programs.segment_for(arrays).program.program
 
 
 def launches(outputs, parameters, *arrays):
