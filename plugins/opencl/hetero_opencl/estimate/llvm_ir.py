@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from hetero.system.errors import ConfigError
+from hetero_opencl.estimate.block_order import execution_order
 from hetero_opencl.estimate.compilers.toolchain import error_of, run_tool
 
 # -O1 inlines and unrolls as the kernel says, but does not form vectors or unroll more.
@@ -99,6 +100,11 @@ class KernelCode:
     parameters: list[str]
     blocks: dict[str, Block]
     local_arrays: dict[str, int]
+
+    @cached_property
+    def order(self) -> tuple[list[str], list[int]]:
+        """The order in which a wave runs blocks, as block_order.execution_order returns it."""
+        return execution_order({name: block.instructions[-1].blocks for name, block in self.blocks.items()})
 
 
 @functools.cache

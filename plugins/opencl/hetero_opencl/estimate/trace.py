@@ -122,8 +122,8 @@ class _Wave:
         for name, size in kernel.local_arrays.items():
             self._values[name], offset = offset, offset + size
         self._private = _PRIVATE
-        self._order = {name: index for index, name in enumerate(kernel.blocks)}
-        self._names = list(kernel.blocks)
+        self._names, self._ends = kernel.order
+        self._order = {name: index for index, name in enumerate(self._names)}
         self.work = Work(waves=1)
         self._history: dict[str, list[_Snapshot]] = defaultdict(list)
 
@@ -134,7 +134,7 @@ class _Wave:
         for _ in range(_MOST_BLOCKS):
             if not pending:
                 return self.work
-            at = min(pending)
+            at = self._next(pending)
             mask = pending.pop(at)
             block = self._kernel.blocks[self._names[at]]
             targets = self._run_block(block, mask, before)
@@ -144,6 +144,13 @@ class _Wave:
                 pending[index] = pending[index] | taken if index in pending else taken
         self.work.is_complete = False
         return self.work
+
+    def _next(self, pending: Mapping[int, np.ndarray]) -> int:
+        """Return the block to run: the first one, but a loop goes on when all work-items have run its iteration."""
+        at = min(pending)
+        while inside := [other for other in pending if at < other < self._ends[at]]:
+            at = min(inside)
+        return at
 
     def _run_block(self, block: Block, mask: np.ndarray, before: np.ndarray) -> list[tuple[str, np.ndarray]]:
         """Run a block for the work-items of a mask; return the blocks that follow, with the work-items of each."""
