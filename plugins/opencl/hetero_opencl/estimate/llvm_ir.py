@@ -133,7 +133,8 @@ def parse_kernels(text: str) -> dict[str, KernelCode]:
                 arrays[match[1]] = _size_of(match[3])
         elif match := _DEFINITION.match(line):
             parameters = [part.split()[-1] for part in split_top(match[2])]
-            kernels[match[1]] = KernelCode(match[1], parameters, _blocks(lines), arrays)
+            own = {name: size for name, size in arrays.items() if name.startswith(f"@{match[1]}.")}
+            kernels[match[1]] = KernelCode(match[1], parameters, _blocks(lines), own)
     return kernels
 
 

@@ -7,6 +7,7 @@ that repeat the same accesses are followed for some iterations, and the rest are
 from __future__ import annotations
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ _FOLLOWED, _REPEATED = 24, 8
 # Blocks that a wave runs before it is given up, as its control flow may depend on elements that are not known.
 _MOST_BLOCKS = 100_000
 _BANKS, _BANK_BYTES = 32, 4
+# The address of a place in an array in local memory, as a constant.
+_PLACE = re.compile(r"getelementptr \(i8, ptr addrspace\(3\) (@[\w.$-]+), i64 (\d+)\)")
 
 
 @dataclass
@@ -191,6 +194,8 @@ class _Wave:
             return self._values.get(operand, 0)
         if operand[0] in "-0123456789":
             return int(operand) if "." not in operand and "x" not in operand else 0
+        if place := _PLACE.fullmatch(operand):
+            return self._value(place[1]) + int(place[2])
         return 1 if operand == "true" else 0
 
     def _targets(self, last: Instruction, mask: np.ndarray) -> list[tuple[str, np.ndarray]]:
