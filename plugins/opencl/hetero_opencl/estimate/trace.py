@@ -24,8 +24,9 @@ from hetero_opencl.estimate.static_cost import LARGEST_PIECE, BlockCost, KernelC
 _BUFFER_BYTES, _LOCAL, _PRIVATE = 1 << 40, 1 << 60, 1 << 61
 # Memory is read in sectors of 32 bytes at least: GDDR6 and HBM2 transfer as many at once (JEDEC JESD250, JESD235).
 SECTOR = 32
-# Iterations of a loop that are followed, and how many of these stand for the rest.
-_FOLLOWED, _REPEATED = 24, 8
+# Iterations of a loop that are followed, and how many of these stand for the rest: elements of one byte reach the next
+# sector once in as many.
+_FOLLOWED, _REPEATED = 40, 32
 # Blocks that a wave runs before it is given up, as its control flow may depend on elements that are not known.
 _MOST_BLOCKS = 100_000
 _BANKS, _BANK_BYTES = 32, 4
