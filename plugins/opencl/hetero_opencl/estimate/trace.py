@@ -21,7 +21,7 @@ from hetero_opencl.estimate.llvm_ir import Block, Instruction, KernelCode
 from hetero_opencl.estimate.static_cost import LARGEST_PIECE, BlockCost, KernelCosts, pieces_of
 
 # Each buffer has a range of addresses of its own, as have local and private memory.
-_BUFFER_BYTES, _LOCAL, _PRIVATE = 1 << 40, 1 << 60, 1 << 61
+BUFFER_BYTES, _LOCAL, _PRIVATE = 1 << 40, 1 << 60, 1 << 61
 # Memory is read in sectors of 32 bytes at least: GDDR6 and HBM2 transfer as many at once (JEDEC JESD250, JESD235).
 SECTOR = 32
 # Iterations of a loop that are followed, and how many of these stand for the rest: elements of one byte reach the next
