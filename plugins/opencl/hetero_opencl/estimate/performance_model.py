@@ -95,7 +95,9 @@ class PerformanceModel:
         samples = [(2 * i + 1) * groups // (2 * min(groups, _SAMPLES)) for i in range(min(groups, _SAMPLES))]
         mean = Work()
         for group in samples:
-            work = trace_group(kernel, costs, arguments, geometry, group, wave, hardware.line_bytes)
+            work = trace_group(
+                kernel, costs, arguments, geometry, group, wave, hardware.line_bytes, hardware.local_bytes_per_cycle
+            )
             mean.add(work, 1 / len(samples))
         held = self._waves_held(resources, kernel, mean.waves)
         busiest = -(-groups // hardware.units)  # work-groups of a unit

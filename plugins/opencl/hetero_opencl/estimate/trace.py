@@ -29,7 +29,8 @@ SECTOR = 32
 _FOLLOWED, _REPEATED = 40, 32
 # Blocks that a wave runs before it is given up, as its control flow may depend on elements that are not known.
 _MOST_BLOCKS = 100_000
-_BANKS, _BANK_BYTES = 32, 4
+# Local memory has a bank for every four bytes that it delivers in a cycle.
+_BANK_BYTES = 4
 # The address of a place in an array in local memory, as a constant.
 _PLACE = re.compile(r"getelementptr \(i8, ptr addrspace\(3\) (@[\w.$-]+), i64 (\d+)\)")
 
@@ -86,14 +87,17 @@ def trace_group(
     group: int,
     wave: int,
     line: int,
+    local_bytes: int,
 ) -> Work:
-    """Return the work of a group, by its index; waves have ``wave`` work-items, and cache lines ``line`` bytes."""
+    """Return the work of a group, by its index; waves have ``wave`` work-items, and cache lines ``line`` bytes.
+
+    ``local_bytes`` are those that local memory delivers in a cycle.
+    """
     work, seen = Work(), set[int]()
     items = int(np.prod(geometry.local_size))
     for first in range(0, items, wave):
-        tracer = _Wave(
-            kernel, costs, arguments, geometry, group, np.arange(first, min(first + wave, items)), line, seen
-        )
+        numbers = np.arange(first, min(first + wave, items))
+        tracer = _Wave(kernel, costs, arguments, geometry, group, numbers, line, local_bytes // _BANK_BYTES, seen)
         work.add(tracer.run())
     work.sectors = len(seen) + work.sectors
     return work
@@ -112,9 +116,10 @@ class _Snapshot:
 class _Wave:
     def __init__(
         self, kernel: KernelCode, costs: KernelCosts, arguments: Sequence[int], geometry: Geometry, group: int,
-        items: np.ndarray, line: int, seen: set[int],
+        items: np.ndarray, line: int, banks: int, seen: set[int],
     ) -> None:  # fmt: skip
-        self._kernel, self._costs, self._geometry, self._line, self._seen = kernel, costs, geometry, line, seen
+        self._kernel, self._costs, self._geometry, self._seen = kernel, costs, geometry, seen
+        self._line, self._banks = line, banks
         self._patterns: dict[tuple[bytes, int, int], tuple[int, int, np.ndarray]] = {}
         x, y, _ = geometry.local_size
         self._local = [items % x, items // x % y, items // x // y]
@@ -278,7 +283,7 @@ class _Wave:
             return
         if first >= _LOCAL:
             for start in range(0, size, _BANK_BYTES):
-                banks = np.unique((at + start) // _BANK_BYTES) % _BANKS
+                banks = np.unique((at + start) // _BANK_BYTES) % self._banks
                 self.work.local_cycles += np.bincount(banks).max()
             return
         base = first // self._line * self._line
