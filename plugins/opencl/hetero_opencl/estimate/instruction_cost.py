@@ -52,4 +52,5 @@ def cost_of(instruction: Instruction) -> Cost:
     kind = instruction.type
     wide = _WIDE if kind.scalar in ("i64", "double") else 1
     slots = _SLOTS.get(name.removeprefix("native_").removeprefix("half_"), 1) * wide
-    return Cost(_FLOPS.get(name, int(kind.is_float and opcode == "call")) * kind.count, slots * kind.count)
+    computes = kind.is_float and opcode == "call" and not name.startswith(("convert_", "as_"))
+    return Cost(_FLOPS.get(name, int(computes)) * kind.count, slots * kind.count)

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from hetero.system.errors import ConfigError
+from hetero_opencl.estimate.block_order import execution_order
 from hetero_opencl.estimate.compilers.toolchain import error_of, run_tool
 
 # -O1 inlines and unrolls as the kernel says, but does not form vectors or unroll more.
@@ -100,6 +101,11 @@ class KernelCode:
     blocks: dict[str, Block]
     local_arrays: dict[str, int]
 
+    @cached_property
+    def order(self) -> tuple[list[str], list[int]]:
+        """The order in which a wave runs blocks, as block_order.execution_order returns it."""
+        return execution_order({name: block.instructions[-1].blocks for name, block in self.blocks.items()})
+
 
 @functools.cache
 def compile_to_ir(source: str) -> str:
@@ -127,7 +133,8 @@ def parse_kernels(text: str) -> dict[str, KernelCode]:
                 arrays[match[1]] = _size_of(match[3])
         elif match := _DEFINITION.match(line):
             parameters = [part.split()[-1] for part in split_top(match[2])]
-            kernels[match[1]] = KernelCode(match[1], parameters, _blocks(lines), arrays)
+            own = {name: size for name, size in arrays.items() if name.startswith(f"@{match[1]}.")}
+            kernels[match[1]] = KernelCode(match[1], parameters, _blocks(lines), own)
     return kernels
 
 

@@ -24,7 +24,7 @@ from hetero_opencl.device.launch import Buffer, Launch
 from hetero_opencl.estimate.compilers.resources import KernelResources
 from hetero_opencl.estimate.llvm_ir import KernelCode, parse_kernels
 from hetero_opencl.estimate.static_cost import KernelCosts
-from hetero_opencl.estimate.trace import SECTOR, Geometry, Work, trace_group
+from hetero_opencl.estimate.trace import BUFFER_BYTES, SECTOR, Geometry, Work, trace_group
 from hetero_opencl.profiles.hardware import LAUNCH_SECONDS, Hardware
 
 # Bytes per cycle between the L2 and a unit: NVIDIA gives 5,120 for the 108 units of an A100. Others give no figure.
@@ -95,7 +95,9 @@ class PerformanceModel:
         samples = [(2 * i + 1) * groups // (2 * min(groups, _SAMPLES)) for i in range(min(groups, _SAMPLES))]
         mean = Work()
         for group in samples:
-            work = trace_group(kernel, costs, arguments, geometry, group, wave, hardware.line_bytes)
+            work = trace_group(
+                kernel, costs, arguments, geometry, group, wave, hardware.line_bytes, hardware.local_bytes_per_cycle
+            )
             mean.add(work, 1 / len(samples))
         held = self._waves_held(resources, kernel, mean.waves)
         busiest = -(-groups // hardware.units)  # work-groups of a unit
@@ -134,17 +136,14 @@ class PerformanceModel:
 def _arguments(launch: Launch) -> tuple[list[int], int]:
     """Return the arguments of a launch, an address for each buffer, and the bytes of all its buffers."""
     buffers: dict[Buffer, int] = {}
-    arguments, byte_size = [], 0
+    arguments = []
     for argument in launch.arguments:
         if isinstance(argument, Buffer):
-            whole = argument.whole or argument
-            if argument not in buffers:
-                byte_size += argument.byte_size
-            buffers.setdefault(whole, len(buffers) + 1)
-            arguments.append((buffers[whole] << 40) + argument.offset)
+            number = buffers.setdefault(argument.whole or argument, len(buffers) + 1)
+            arguments.append(number * BUFFER_BYTES + argument.offset)
         else:
             arguments.append(int(argument) if isinstance(argument, (np.integer, np.bool_)) else 0)
-    return arguments, byte_size
+    return arguments, sum(buffer.byte_size for buffer in set(launch.buffers()))
 
 
 def _geometry(launch: Launch) -> Geometry:

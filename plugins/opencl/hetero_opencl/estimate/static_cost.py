@@ -56,7 +56,8 @@ def pieces_of(instruction: Instruction, unaligned_bytes: int) -> tuple[int, int]
 
 def _pointed_bytes(callee: str) -> int:
     """Return the bytes of the elements that a vload or vstore reads or writes, from its mangled name."""
-    letter = callee.rstrip("_0123456789")[-1]
+    letters = callee.rstrip("_0123456789")
+    letter = "s" if letters.endswith("Dh") else letters[-1]  # Dh is half, h is uchar
     return {"c": 1, "h": 1, "s": 2, "t": 2, "i": 4, "j": 4, "f": 4, "l": 8, "m": 8, "d": 8}.get(letter, 2)
 
 

@@ -7,6 +7,7 @@ that repeat the same accesses are followed for some iterations, and the rest are
 from __future__ import annotations
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,14 +21,18 @@ from hetero_opencl.estimate.llvm_ir import Block, Instruction, KernelCode
 from hetero_opencl.estimate.static_cost import LARGEST_PIECE, BlockCost, KernelCosts, pieces_of
 
 # Each buffer has a range of addresses of its own, as have local and private memory.
-_BUFFER_BYTES, _LOCAL, _PRIVATE = 1 << 40, 1 << 60, 1 << 61
+BUFFER_BYTES, _LOCAL, _PRIVATE = 1 << 40, 1 << 60, 1 << 61
 # Memory is read in sectors of 32 bytes at least: GDDR6 and HBM2 transfer as many at once (JEDEC JESD250, JESD235).
 SECTOR = 32
-# Iterations of a loop that are followed, and how many of these stand for the rest.
-_FOLLOWED, _REPEATED = 24, 8
+# Iterations of a loop that are followed, and how many of these stand for the rest: elements of one byte reach the next
+# sector once in as many.
+_FOLLOWED, _REPEATED = 40, 32
 # Blocks that a wave runs before it is given up, as its control flow may depend on elements that are not known.
 _MOST_BLOCKS = 100_000
-_BANKS, _BANK_BYTES = 32, 4
+# Local memory has a bank for every four bytes that it delivers in a cycle.
+_BANK_BYTES = 4
+# The address of a place in an array in local memory, as a constant.
+_PLACE = re.compile(r"getelementptr \(i8, ptr addrspace\(3\) (@[\w.$-]+), i64 (\d+)\)")
 
 
 @dataclass
@@ -82,14 +87,17 @@ def trace_group(
     group: int,
     wave: int,
     line: int,
+    local_bytes: int,
 ) -> Work:
-    """Return the work of a group, by its index; waves have ``wave`` work-items, and cache lines ``line`` bytes."""
+    """Return the work of a group, by its index; waves have ``wave`` work-items, and cache lines ``line`` bytes.
+
+    ``local_bytes`` are those that local memory delivers in a cycle.
+    """
     work, seen = Work(), set[int]()
     items = int(np.prod(geometry.local_size))
     for first in range(0, items, wave):
-        tracer = _Wave(
-            kernel, costs, arguments, geometry, group, np.arange(first, min(first + wave, items)), line, seen
-        )
+        numbers = np.arange(first, min(first + wave, items))
+        tracer = _Wave(kernel, costs, arguments, geometry, group, numbers, line, local_bytes // _BANK_BYTES, seen)
         work.add(tracer.run())
     work.sectors = len(seen) + work.sectors
     return work
@@ -108,9 +116,10 @@ class _Snapshot:
 class _Wave:
     def __init__(
         self, kernel: KernelCode, costs: KernelCosts, arguments: Sequence[int], geometry: Geometry, group: int,
-        items: np.ndarray, line: int, seen: set[int],
+        items: np.ndarray, line: int, banks: int, seen: set[int],
     ) -> None:  # fmt: skip
-        self._kernel, self._costs, self._geometry, self._line, self._seen = kernel, costs, geometry, line, seen
+        self._kernel, self._costs, self._geometry, self._seen = kernel, costs, geometry, seen
+        self._line, self._banks = line, banks
         self._patterns: dict[tuple[bytes, int, int], tuple[int, int, np.ndarray]] = {}
         self._conflicts: dict[tuple[bytes, int], int] = {}
         x, y, _ = geometry.local_size
@@ -123,8 +132,8 @@ class _Wave:
         for name, size in kernel.local_arrays.items():
             self._values[name], offset = offset, offset + size
         self._private = _PRIVATE
-        self._order = {name: index for index, name in enumerate(kernel.blocks)}
-        self._names = list(kernel.blocks)
+        self._names, self._ends = kernel.order
+        self._order = {name: index for index, name in enumerate(self._names)}
         self.work = Work(waves=1)
         self._history: dict[str, list[_Snapshot]] = defaultdict(list)
 
@@ -135,7 +144,7 @@ class _Wave:
         for _ in range(_MOST_BLOCKS):
             if not pending:
                 return self.work
-            at = min(pending)
+            at = self._next(pending)
             mask = pending.pop(at)
             block = self._kernel.blocks[self._names[at]]
             targets = self._run_block(block, mask, before)
@@ -145,6 +154,13 @@ class _Wave:
                 pending[index] = pending[index] | taken if index in pending else taken
         self.work.is_complete = False
         return self.work
+
+    def _next(self, pending: Mapping[int, np.ndarray]) -> int:
+        """Return the block to run: the first one, but a loop goes on when all work-items have run its iteration."""
+        at = min(pending)
+        while inside := [other for other in pending if at < other < self._ends[at]]:
+            at = min(inside)
+        return at
 
     def _run_block(self, block: Block, mask: np.ndarray, before: np.ndarray) -> list[tuple[str, np.ndarray]]:
         """Run a block for the work-items of a mask; return the blocks that follow, with the work-items of each."""
@@ -185,6 +201,8 @@ class _Wave:
             return self._values.get(operand, 0)
         if operand[0] in "-0123456789":
             return int(operand) if "." not in operand and "x" not in operand else 0
+        if place := _PLACE.fullmatch(operand):
+            return self._value(place[1]) + int(place[2])
         return 1 if operand == "true" else 0
 
     def _targets(self, last: Instruction, mask: np.ndarray) -> list[tuple[str, np.ndarray]]:
@@ -282,7 +300,7 @@ class _Wave:
         """Return the cycles of an access to local memory. Which bank comes first does not matter."""
         key = at.tobytes(), size
         if key not in self._conflicts:
-            words = [np.unique((at + start) // _BANK_BYTES) % _BANKS for start in range(0, size, _BANK_BYTES)]
+            words = [np.unique((at + start) // _BANK_BYTES) % self._banks for start in range(0, size, _BANK_BYTES)]
             self._conflicts[key] = sum(int(np.bincount(banks).max()) for banks in words)
         return self._conflicts[key]
 

@@ -26,6 +26,7 @@ _PACKAGES = {
     "clang-19": "clang-19",
     "llvm-nm-19": "llvm-19",
     "llvm-readelf-19": "llvm-19",
+    "llvm-mca-19": "llvm-19",
     "clang-15": "clang-15",
     "llvm-spirv-15": "llvm-spirv-15",
     "spirv-val": "spirv-tools",
