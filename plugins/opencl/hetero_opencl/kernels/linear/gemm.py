@@ -28,7 +28,7 @@ from hetero_opencl.kernels.common.definition import (
 from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue, no_epilogue
 from hetero_opencl.kernels.linear.gemv import launch_gemv
 from hetero_opencl.lowering.implementation import KernelOperation, column_major, traffic
-from hetero_opencl.lowering.lowering import Argument, Lowering
+from hetero_opencl.lowering.lowering import Lowering
 from hetero_opencl.profiles.profile import DeviceProfile
 
 # Tiles (rows, vectors of 16 columns) that fit the registers, with their speed relative to the fastest one. Keys: the

@@ -8,19 +8,13 @@ import numpy as np
 
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.definition import ProductTypes, source_of_sums
-from hetero_opencl.profiles.profile import DeviceProfile
+from hetero_opencl.kernels.common.sharing import share
 
 if TYPE_CHECKING:
     from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker
     from hetero_opencl.kernels.linear.gemm import Batch, Factors
     from hetero_opencl.lowering.lowering import Argument, Lowering
 
-# On GPUs, work-items of a work-group, and at most of a sum. Each should multiply _LEAST elements at least.
-_GROUP, _MOST_LANES, _LEAST = 64, 256, 4
-# Elements of a row that are read together: 32 of f32 are a line of most caches.
-_LINE = 32
-# Work-items per compute unit below which a sum gets more than _LINE of them.
-_BUSY = 512
 # Local memory of a work-item: an f64 or i64 sum.
 _LOCAL_BYTES = 8
 
@@ -65,7 +59,8 @@ def launch_gemv(
         types, channel = ProductTypes(types.right, types.left, types.result), "CHANNEL(matrix, i)"
     length = max(rows, columns)
     is_across = strides[0] == 1 and strides[1] != 1
-    lanes, sums = _group(lowering.profile, length * matrices, depth, is_across)
+    # A sum has one part, as its epilogue needs all of it.
+    lanes, sums, _ = share(lowering.profile, length * matrices, depth, is_across, _LOCAL_BYTES)
     after = epilogue(1)
     macros = {"LANES": lanes, "ROWS": sums, "ACROSS": int(is_across), "CHANNEL_OF(matrix, i)": channel}
     text = source_of_sums("shared_gemv", types, after.text, **macros)
@@ -75,22 +70,3 @@ def launch_gemv(
     lowering.note_decision(f"{lanes} work-items for each of {length * matrices} sums of {depth}")
     lowering.launch(text, "shared_gemv", [*arguments, *after.arguments], [groups * lanes * sums], [lanes * sums])
     return True
-
-
-def _group(profile: DeviceProfile, count: int, depth: int, is_across: bool) -> tuple[int, int]:
-    """Return the number of work-items of a sum, and of sums of a work-group, for ``count`` sums of ``depth`` products.
-
-    Both are powers of two.
-    """
-    useful = _power_of_two(-(-depth // _LEAST))
-    most = profile.largest_group(_MOST_LANES, _LOCAL_BYTES)
-    together = min(_LINE, _power_of_two(count), most) if is_across else 1
-    lanes = min(useful, most // together, max(1, _LINE // together))
-    while 2 * lanes * together <= most and 2 * lanes <= useful and count * lanes < profile.compute_units * _BUSY:
-        lanes *= 2
-    return lanes, max(together, min(_GROUP, most) // lanes)
-
-
-def _power_of_two(number: int) -> int:
-    """Return the least power of two that is not less than a number, 1 at least."""
-    return 1 << max(0, number - 1).bit_length()

@@ -22,7 +22,9 @@ from hetero_opencl.kernels.common.definition import (
     source,
     template,
     unsupported_non_float,
+    wide_type,
 )
+from hetero_opencl.kernels.common.sharing import Sharing, share
 from hetero_opencl.kernels.reduction.reduction import group_size, kept_and_reduced, unsupported_rank
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
@@ -175,18 +177,39 @@ def softmax(lowering: Lowering, node: ops.Softmax | ops.SoftmaxV1 | ops.LogSoftm
     rows = math.prod(shape[:axis]) * inner
     if not length or not rows:
         return
-    group = group_size(lowering.profile, rows, length, inner == 1)
     logarithm, narrow = isinstance(node, ops.LogSoftmax), ELEMENTS[kind].stored != ELEMENTS[kind].value
+    arguments: list[Argument] = [node.input_value(0), node.output(0), length, inner]
+    if not lowering.profile.is_cpu_like:
+        sharing = share(lowering.profile, rows, length, inner != 1, wide_type(kind).size, passes=3)
+        if sharing.lanes > 1:
+            return _launch_shared_softmax(lowering, node, (rows, length, inner), sharing, logarithm)
     # The library's exp is fast on GPUs.
     is_short = lowering.profile.is_cpu_like and kind is not Type.f64
-    macros = {"LOGARITHM": int(logarithm), "NARROW": int(narrow), "GROUP": group}
+    macros = {"LOGARITHM": int(logarithm), "NARROW": int(narrow)}
     text = source("softmax", {"DATA": kind}, EXP16="exp_of_negative" if is_short else "exp", **macros)
     if is_short:
         text = template("exponential") + text
-    arguments: list[Argument] = [node.input_value(0), node.output(0), length, inner]
-    if group > 1:
-        return lowering.launch(text, "softmax_shared", arguments, [rows * group], [group])
     # On a CPU columns are computed in vectors; on a GPU neighboring columns are neighboring work-items.
     in_vectors = lowering.profile.is_cpu_like and inner >= 16
     kernel, items = ("softmax_columns", rows // inner * -(-inner // 16)) if in_vectors else ("softmax", rows)
     lowering.launch_rows(text, kernel, arguments, items)
+
+
+def _launch_shared_softmax(
+    lowering: Lowering, node: Node, size: tuple[int, int, int], sharing: Sharing, logarithm: bool
+) -> None:
+    """Launch the softmax of ``size``, rows, length and the step between elements of a row, on a GPU."""
+    (rows, length, inner), (lanes, together, slices) = size, sharing
+    data, output = node.input_value(0), node.output(0)
+    slice_length = -(-length // slices)
+    slices = -(-length // slice_length)
+    macros = {"LANES": lanes, "ROWS": together, "ACROSS": int(inner != 1), "LOGARITHM": int(logarithm)}
+    text = source("shared_softmax", {"DATA": data.element_type}, **macros)
+    sizes = [length, inner, slices, slice_length, rows]
+    global_size, group = [-(-rows // together) * slices * sharing.group], [sharing.group]
+    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {rows} rows")
+    if slices == 1:
+        return lowering.launch(text, "softmax_rows", [data, output, *sizes], global_size, group)
+    found = lowering.scratch(2 * rows * slices, wide_type(data.element_type).size)
+    lowering.launch(text, "softmax_parts", [data, found, *sizes], global_size, group)
+    lowering.launch(text, "softmax_of_parts", [data, found, output, *sizes], global_size, group)

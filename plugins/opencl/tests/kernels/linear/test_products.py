@@ -130,7 +130,9 @@ def test_products_of_small_integers(device, dtypes, columns, is_constant):
     assert len([kernel for kernel in kernels if kernel != "unknown"]) == 1
 
 
-@pytest.mark.parametrize("size", [(1, 1), (3, 1), (1, 3), (2, 5), (7, 100), (130, 33), (1, 5000), (3, 4099), (600, 300)])
+@pytest.mark.parametrize(
+    "size", [(1, 1), (3, 1), (1, 3), (2, 5), (7, 100), (130, 33), (1, 5000), (3, 4099), (600, 300)]
+)
 @pytest.mark.parametrize("batch", [(), (3,)])
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize("is_constant", [False, True])
