@@ -25,7 +25,7 @@ from hetero_opencl.kernels.common.definition import (
     wide_type,
 )
 from hetero_opencl.kernels.common.sharing import Sharing, share
-from hetero_opencl.kernels.reduction.reduction import group_size, kept_and_reduced, unsupported_rank
+from hetero_opencl.kernels.reduction.reduction import kept_and_reduced, unsupported_rank
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 # Factor of the normalized elements.
@@ -99,21 +99,61 @@ def _normalize(
     groups, channels, gamma, beta = affine or (1, 1, data, data)
     kept, reduced = kept_and_reduced(shape, axes)
     rows, length = (math.prod(axis_length for axis_length, _ in kind) for kind in (kept, reduced))
-    group = group_size(lowering.profile, rows, length, reduced[0][1] == 1)
-    in_vectors = group == 1 and reduced[0] == (length, 1)
+    macros: dict[str, object] = {"SUBTRACT_MEAN": int(subtract_mean), "AFFINE": int(bool(affine))}
+    if scale:
+        macros["SCALE"] = f"({scale})"
+    axis_numbers = [number for axis in (*kept, *reduced) for number in axis]
+    channel_numbers = (groups, channels, _number(node, epsilon))
+    if not lowering.profile.is_cpu_like:
+        is_across = reduced[0][1] != 1
+        sharing = share(lowering.profile, rows, length, is_across, channel_numbers[-1].nbytes, passes=3)
+        if sharing.lanes > 1:
+            macros |= {"ACROSS": int(is_across), "ONE_AXIS": int(reduced[0][0] == length)}
+            buffers, numbers = (data, gamma, beta), [*axis_numbers, length]
+            return _launch_shared(lowering, node, (rows, length), sharing, macros, buffers, (numbers, channel_numbers))
+    in_vectors = reduced[0] == (length, 1)
     # On a CPU neighboring rows are computed in vectors too; on a GPU they are neighboring work-items.
     is_blocked = lowering.profile.is_cpu_like and kept[0][1] == 1 and kept[0][0] >= _WIDTH and affine is None
     width = _WIDTH if is_blocked and not in_vectors else 1
-    scaled = {"SCALE": f"({scale})"} if scale else {}
-    text = source(
-        "normalization", {"DATA": node.get_element_type()}, SUBTRACT_MEAN=int(subtract_mean), AFFINE=int(bool(affine)),
-        IN_VECTORS=int(in_vectors), WIDTH=width, GROUP=group, **scaled,
-    )  # fmt: skip
-    sizes = [*(number for axis in (*kept, *reduced) for number in axis), length, groups, channels]
-    arguments: list[Argument] = [data, node.output(0), gamma, beta, *sizes, _number(node, epsilon)]
-    if group > 1:
-        return lowering.launch(text, "normalize_rows", [*arguments, rows], [rows * group], [group])
+    types = {"DATA": node.get_element_type()}
+    text = source("normalization", types, IN_VECTORS=int(in_vectors), WIDTH=width, **macros)
+    arguments: list[Argument] = [data, node.output(0), gamma, beta, *axis_numbers, length, *channel_numbers]
     lowering.launch_rows(text, "normalize_rows", arguments, rows // kept[0][0] * -(-kept[0][0] // width))
+
+
+def _launch_shared(
+    lowering: Lowering,
+    node: Node,
+    size: tuple[int, int],
+    sharing: Sharing,
+    macros: dict[str, object],
+    inputs: tuple[Output, Output, Output],
+    numbers: tuple[Sequence[Argument], Sequence[Argument]],
+) -> None:
+    """Launch a normalization of ``size``, rows and their length, on a GPU.
+
+    ``inputs``: data, scales and shifts. ``numbers``: those of the axes, and those of the channels.
+    """
+    (rows, length), (lanes, together, slices), (data, gamma, beta) = size, sharing, inputs
+    output = node.output(0)
+    slice_length = -(-length // slices)
+    slices = -(-length // slice_length)
+    macros = {**macros, "LANES": lanes, "ROWS": together, "SLICED": int(slices > 1)}
+    text = source("shared_normalization", {"DATA": node.get_element_type()}, **macros)
+    axes = [*numbers[0], slices, slice_length, rows]
+    global_size, group = [-(-rows // together) * slices * sharing.group], [sharing.group]
+    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {rows} rows")
+    if slices == 1:
+        arguments: list[Argument] = [data, output, gamma, beta, *axes, *numbers[1]]
+        return lowering.launch(text, "normalize_shared", arguments, global_size, group)
+    kind = wide_type(node.get_element_type())
+    sums, squares = (lowering.scratch(rows * slices, kind.size) for _ in range(2))
+    if macros["SUBTRACT_MEAN"]:
+        lowering.launch(text, "sum_slices", [data, sums, *axes], global_size, group)
+    if "SCALE" in macros:
+        lowering.launch(text, "square_slices", [data, sums, squares, *axes], global_size, group)
+    arguments = [data, sums, squares, output, gamma, beta, *axes, *numbers[1]]
+    lowering.launch(text, "normalize_slices", arguments, global_size, group)
 
 
 @lowers(ops.BatchNormInference, ops.BatchNormInferenceV1, unsupported=unsupported_non_float)

@@ -32,7 +32,7 @@ typedef DATA_VALUE VALUE;
 // Add elements from `first` to `last`, of which each lane takes every LANESth, to the sum of exponentials.
 static inline __attribute__((always_inline)) void
 add_elements(global const DATA *data, const int inner, const int lane, const int first,
-                                const int last, VALUE *largest, VALUE *sum)
+             const int last, VALUE *largest, VALUE *sum)
 {
     for (int start = first + lane; start < last; start += 64 * LANES) {
         const int end = min(start + 64 * LANES, last);
@@ -71,7 +71,7 @@ combine_lanes(local VALUE *parts, const int item, const int lane, VALUE *largest
 
 static inline __attribute__((always_inline)) void
 write_elements(global const DATA *data, global DATA *out, const int inner, const int lane,
-                                  const int first, const int last, const VALUE largest, const VALUE sum)
+               const int first, const int last, const VALUE largest, const VALUE sum)
 {
     const VALUE final = LOGARITHM ? log(sum) : 1 / sum;
     #pragma unroll 4

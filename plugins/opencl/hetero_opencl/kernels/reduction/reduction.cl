@@ -1,11 +1,11 @@
 // target[kept] = FINISH(COMBINE over all reduced axes of TERM(source[kept, reduced])); axes are listed innermost first.
 // A work-item computes WIDTH neighbors along kept axis 0 in a vector. With RUN the innermost reduced axis is contiguous
-// and is combined 16 elements at a time. Partial results are combined per loop level, so that long sums accumulate little
-// rounding error.
+// and is combined 16 elements at a time. Partial results are combined per loop level, so that long sums accumulate
+// little rounding error.
 // With LANES > 1, a power of two, as many work-items compute a result, and a work-group RESULTS of them. Neighboring
-// work-items read neighboring elements: those of a result, or with ACROSS 1 those of neighboring results. ONE_AXIS: only
-// axis 0 is reduced. With SLICED 1 as many work-groups as there are slices compute parts of the same results, TARGET,
-// and a second launch combines them.
+// work-items read neighboring elements: those of a result, or with ACROSS 1 those of neighboring results. ONE_AXIS:
+// only axis 0 is reduced. With SLICED 1 as many work-groups as there are slices compute parts of the same results,
+// TARGET, and a second launch combines them.
 #if WIDTH == 1
 #define LOAD(pointer) ((VALUE)DATA_LOAD(pointer, 0))
 #define STORE(value, pointer) DATA_STORE(value, 0, pointer)
@@ -52,8 +52,8 @@ combined(const VALUES own, local VALUES *parts, const int item, const int lane, 
 #else
 #define POSITION(index) position_of(index, reduced0, stride0, reduced1, stride1, reduced2, stride2, stride3)
 static inline __attribute__((always_inline)) int
-position_of(const int index, const int reduced0, const int stride0, const int reduced1,
-                              const int stride1, const int reduced2, const int stride2, const int stride3)
+position_of(const int index, const int reduced0, const int stride0, const int reduced1, const int stride1,
+            const int reduced2, const int stride2, const int stride3)
 {
     const int row = index / reduced0;
     return index % reduced0 * stride0 + row % reduced1 * stride1 + row / reduced1 % reduced2 * stride2

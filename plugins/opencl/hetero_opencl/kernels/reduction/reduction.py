@@ -40,14 +40,8 @@ MAX_AXES = 4
 # Contiguous runs of at least this length are reduced in vectors.
 _LONG_RUN = 32
 _WIDTH = 16
-# On a GPU a work-group computes one result if it combines at least _SHARED elements, and a larger work-group from
-# _SHARED_BY_MANY on. If neighboring work-items read neighboring elements anyway, this is not done for _BUSY results or
-# more.
-_SHARED, _SHARED_BY_MANY = 64, 1024
-_GROUP, _LARGE_GROUP = 64, 256
 # Local memory for the part of a work-item: two i64.
 _LOCAL_BYTES = 16
-_BUSY = 1 << 14
 
 
 class Formula(NamedTuple):
@@ -201,14 +195,6 @@ class ReduceAllBlocks(Implementation):
         arguments: list[Argument] = [lowering.buffer(data, blocks), operation.result]
         arguments += [*(number for axis in axes for number in axis), count]
         lowering.launch_rows(_text(operation.main, 1, True), "reduce", arguments, 1)
-
-
-def group_size(profile: DeviceProfile, results: int, elements: int, in_rows: bool) -> int:
-    """Return the number of work-items that compute one result of ``elements`` elements, which may be contiguous."""
-    if profile.is_cpu_like or elements < _SHARED or (results >= _BUSY and not in_rows):
-        return 1
-    group = _GROUP if elements < _SHARED_BY_MANY else _LARGE_GROUP
-    return profile.largest_group(group, _LOCAL_BYTES)
 
 
 def _text(node: Node, width: int, run: bool, shared: Mapping[str, object] = MappingProxyType({"LANES": 1})) -> str:

@@ -70,7 +70,8 @@ kernel void scan_chunk(global const DATA *restrict data, global const SUM *restr
         barrier(CLK_LOCAL_MEM_FENCE);
         #pragma unroll
         for (int j = 0; j < 4; j++) {
-            const SUM here = COMBINE(before, scanned[j]), previous = j ? COMBINE(before, scanned[max(j, 1) - 1]) : before;
+            const SUM here = COMBINE(before, scanned[j]);
+            const SUM previous = j ? COMBINE(before, scanned[max(j, 1) - 1]) : before;
             if (first + j < end)
                 DATA_STORE(exclusive ? previous : here, origin + PLACE(first + j), out);
         }

@@ -182,7 +182,7 @@ def test_too_many_dimensions(compute):
 # Few long results, which are combined in two launches on GPUs, and short ones that share a work-group.
 LONG = [
     ((300007,), (0,)),
-    ((2, 200003), (1,)),
+    ((3, 2, 40001), (0, 2)),
     ((70001, 3), (0,)),
     ((5, 9001, 5), (0, 2)),
     ((130, 13), (1,)),
