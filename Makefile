@@ -51,7 +51,8 @@ test-programs: .venv/test $(PROGRAMS:%=.venv-programs-%)
 	$(BIN)/python -m tests.programs
 
 # Evidence about GPUs that are not at hand: programs compiled by their vendors' compilers, and OpenCL runtimes that need
-# no GPU. The tools, of 1.1 GB, are unpacked into build/gpu-tools; on Debian 12 alone.
+# no GPU. The tools, of 1.1 GB, are unpacked into build/gpu-tools; on Debian 12 alone. Compiling takes 10 minutes of
+# processor time, and 1 once the results are cached.
 gpu-check: models
 	$(BIN)/python -m tests.gpu.tools
 	HETERO_GPU_TOOLS=$(CURDIR)/build/gpu-tools $(BIN)/pytest $(PYTEST) tests/gpu

@@ -38,6 +38,7 @@ GPUS = _find_gpus()
 GPU_LIMITS: dict[str, Any] = {
     "vector_width": 1,
     "vector_registers": 16,
+    "item_registers": 128,
     "l1_bytes": 48 << 10,
     "local_memory_bytes": 48 << 10,
     "max_work_group_size": 256,

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -40,14 +41,18 @@ class EngineProcess:
     """A child process that has loaded a model and run it once. Use as a context manager.
 
     Raises EngineError if that fails. ``load`` is pickled; it returns the function that runs an inference.
+    ``environment``: further variables, which libraries read when they are loaded.
     """
 
-    def __init__(self, load: Callable[[], Inference]) -> None:
+    def __init__(self, load: Callable[[], Inference], environment: Mapping[str, str] | None = None) -> None:
         self._connection, theirs = Pipe()
         command = [sys.executable, "-m", __name__, str(theirs.fileno())]
         null = subprocess.DEVNULL
         with theirs:
-            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdout=null, stderr=null)
+            variables = {**os.environ, **(environment or {})}
+            self._process = subprocess.Popen(
+                command, pass_fds=[theirs.fileno()], stdout=null, stderr=null, env=variables
+            )
         try:
             if problem := self._ask(load):
                 raise EngineError(problem)

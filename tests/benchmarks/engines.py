@@ -34,6 +34,20 @@ def on_hetero(device: str, file: Path, feeds: Arrays, precision: str = "") -> In
     return lambda: request.infer(feeds, share_inputs=True, share_outputs=True)
 
 
+def on_intel_runtime(file: Path, feeds: Arrays) -> Inference:
+    """Load a model on device GPU of Intel's OpenCL runtime.
+
+    Raises LookupError without it. Its number depends on its speed, and so on the instruction set it is limited to.
+    """
+    from hetero import Core
+
+    core = Core()
+    for name in core.available_devices:
+        if "(Intel(R) OpenCL)" in core.get_property(name, "FULL_DEVICE_NAME"):
+            return on_hetero(name, file, feeds)
+    raise LookupError("Intel's OpenCL runtime is not installed: pip install hetero-opencl[intel]")
+
+
 def on_onnxruntime(file: Path, feeds: Arrays) -> Inference:
     import onnxruntime
 

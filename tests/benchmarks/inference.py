@@ -1,7 +1,7 @@
 """One inference of each model of the zoo on devices of hetero, against ONNX Runtime or LiteRT, OpenVINO and tinygrad.
 
 ``python -m tests.benchmarks.inference [--batch N] [--bf16] [MODEL …]`` measures some of the models. The engines run in
-turn, each in its own process.
+turn, each in its own process. ``--isa avx2`` measures device GPU on Intel's runtime, limited to that instruction set.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rich.table import Table
 from hetero import Core
 from hetero.run.display import make_console, progress_bar
 from tests import zoo
-from tests.benchmarks import batched_models, engines
+from tests.benchmarks import batched_models, engines, limited_isa
 from tests.benchmarks.engine_process import EngineError, EngineProcess
 from tests.benchmarks.interleaved import SETTLING
 from tests.devices import GPUS
@@ -76,15 +76,20 @@ class Network:
             self.problems[engine] = str(error)
 
 
-def measure(name: str, batch: int, bf16: bool = False) -> Network:
-    """Measure all engines in turn; with ``bf16``, ONEDNN and OpenVINO compute in it."""
+def measure(name: str, batch: int, bf16: bool = False, isa: str = "") -> Network:
+    """Measure all engines in turn; with ``bf16``, ONEDNN and OpenVINO compute in it.
+
+    With ``isa``, measure those of limited_isa.py.
+    """
     network = Network(name, batch)
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         file, feeds = batched_models.file(name, batch, Path(folder)), batched_models.inputs(name, batch)
         running: dict[str, EngineProcess] = {}
-        for engine, load in _loaders(name, bf16).items():
+        loaders = limited_isa.loaders(name) if isa else _loaders(name, bf16)
+        for engine, load in loaders.items():
+            environment = limited_isa.environment(isa, engine)
             with network.noting_problems(engine):
-                running[engine] = stack.enter_context(EngineProcess(partial(load, file, feeds)))
+                running[engine] = stack.enter_context(EngineProcess(partial(load, file, feeds), environment))
         times: dict[str, list[float]] = {engine: [] for engine in running}
         for _ in range(ROUNDS):
             for engine, process in running.items():
@@ -189,6 +194,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, action="append", metavar="N", help="1 and 8 by default; may be repeated")
     help_bf16 = "ONEDNN and OPENVINO.CPU compute in bf16, OpenVINO in its default: bf16 where the processor has it"
     parser.add_argument("--bf16", action="store_true", help=help_bf16)
+    parser.add_argument("--isa", choices=limited_isa.VARIABLES, default="", help="limits GPU to this instruction set")
     options = parser.parse_args()
     if unknown := [name for name in options.names if name not in zoo.MODELS]:
         parser.error(f"no model named {', '.join(unknown)}: there are {', '.join(zoo.MODELS)}")
@@ -197,7 +203,7 @@ def main() -> None:
     with progress_bar() as show:
         for done, (name, batch) in enumerate(tasks):
             show(f"{name}, batch {batch}", done, len(tasks))
-            networks.append(measure(name, batch, options.bf16))
+            networks.append(measure(name, batch, options.bf16, options.isa))
     notes: list[str] = []
     console = make_console()
     if not console.is_terminal:
@@ -205,9 +211,13 @@ def main() -> None:
     for device, name in NAMES.items():
         console.print(f"{device}: {name}")
     console.print("medians in ms; ratios are to the faster of ONNX Runtime, LiteRT and OpenVINO")
-    console.print(make_table(networks, notes))
-    for line in _summary(networks):
-        console.print(line)
+    if options.isa:
+        console.print(limited_isa.make_table(networks, options.isa))
+        notes += [f"{engine}: {problem}" for network in networks for engine, problem in network.problems.items()]
+    else:
+        console.print(make_table(networks, notes))
+        for line in _summary(networks):
+            console.print(line)
     for number, note in enumerate(notes, 1):
         console.print(f"[{number}] {note}")
 

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from hetero_opencl.device.launch import Launch
-from hetero_opencl.estimate.compilers import compile_program
+from hetero_opencl.estimate.compilers.compilation import compile_program
+from hetero_opencl.estimate.compilers.resources import Compilation, KernelResources
 from hetero_opencl.estimate.lower_for_profile import lower_for_profile
-from hetero_opencl.estimate.resources import Compilation, KernelResources
 from hetero_opencl.profiles.hardware import Hardware, hardware_of, known_gpus
 
 from hetero.system.errors import UnsupportedOperationError

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from hetero_opencl.estimate.compilers.toolchain import VARIABLE
 from hetero_opencl.estimate.lower_for_profile import lower_for_profile
 from hetero_opencl.estimate.report import estimate_program, make_model
-from hetero_opencl.estimate.toolchain import VARIABLE
 from hetero_opencl.profiles.hardware import hardware_of, known_gpus
 
 from hetero import Model, Parameter, Type, ops

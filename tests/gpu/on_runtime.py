@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
+from zlib import crc32
 
 import pyopencl as cl
 import pytest
@@ -23,7 +24,6 @@ from hetero_opencl.profiles.profile import DeviceProfile, Measurements
 
 from tests.devices import GPU_LIMITS
 from tests.gpu.plugin_tests import VARIABLE, Options, Record
-from tests.tiers import in_sample
 
 # A mid-range GPU. What is measured on a simulator would select kernels for that.
 MEASUREMENTS = Measurements(flops_per_second=1e13, bytes_per_second=4e11, launch_seconds=5e-6, sub_group_size=32)
@@ -67,7 +67,7 @@ if OPTIONS.is_separate:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Select a sample; the profile is that of a GPU in all tests, so that ``as_gpu`` makes no difference."""
+    """Select a sample of the tests that run with the kernels for GPUs."""
     selected = [item for item in items if _is_selected(item)]
     config.hook.pytest_deselected(items=list(set(items).difference(selected)))
     items[:] = selected
@@ -76,7 +76,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _is_selected(item: pytest.Item) -> bool:
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    return parameters.get("processor") is None and in_sample(item.nodeid, OPTIONS.one_in)
+    return parameters.get("processor", False) is False and crc32(item.nodeid.encode()) % OPTIONS.one_in == 0
 
 
 @pytest.hookimpl(wrapper=True)
@@ -94,8 +94,10 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if report.when == "call" or report.outcome != "passed":
+    """Write a record, in the process that starts the others; its report of a crash has no lines of an error."""
+    if "PYTEST_XDIST_WORKER" not in os.environ and (report.when == "call" or report.outcome != "passed"):
         errors = [line[1:].strip() for line in report.longreprtext.splitlines() if line.startswith("E ")]
-        record = Record(report.nodeid, report.outcome, " ".join(errors), report.duration, report.capstderr)
+        problem = " ".join(errors) or (report.longreprtext if report.failed else "")
+        record = Record(report.nodeid, report.outcome, problem, report.duration, report.capstderr)
         with open(OPTIONS.records, "a", encoding="utf-8") as file:
             print(json.dumps(record), file=file)

@@ -56,8 +56,8 @@ class Runtime(NamedTuple):
 
 
 def environment(runtime: Runtime, folder: Path) -> dict[str, str]:
-    """Return the environment of a process on a runtime, with caches in ``folder``."""
-    own = {"XDG_CACHE_HOME": str(folder / "cache"), "HETERO_TEST_GPUS": "GPU"}
+    """Return the environment of a process on a runtime: caches in ``folder``, and the full tier to sample from."""
+    own = {"XDG_CACHE_HOME": str(folder / "cache"), "HETERO_TEST_GPUS": "GPU", "HETERO_SEEDS": "1"}
     return os.environ | tools.environment(runtime.name) | runtime.variables | own
 
 
@@ -70,13 +70,17 @@ def run_plugin_tests(
     is_separate: bool,
     record_property: Callable[[str, object], None],
 ) -> list[Record]:
-    """Run a sample of the tests in ``paths`` on a runtime, and record how many did what, and how long that took.
+    """Run a sample of the tests in ``paths``, which may have options of pytest too, on a runtime.
+
+    Records how many did what, and how long that took.
 
     Raises RuntimeError if pytest itself fails.
     """
     options = Options(runtime.platform, one_in, seconds, is_separate, str(folder / "records.jsonl"))
     started = time.monotonic()
-    command = ["-m", "pytest", "-q", "-p", "tests.gpu.on_runtime", "-p", "no:cacheprovider", *paths]
+    # In a process of xdist, which takes the place of one that a driver ends.
+    options_of_pytest = ["-q", "-n", "1", "-p", "tests.gpu.on_runtime", "-p", "no:cacheprovider"]
+    command = ["-m", "pytest", *options_of_pytest, *paths]
     _run(command, runtime, folder, options, accepted=(0, 1))  # all tests passed, or some failed
     found = [Record(*json.loads(line)) for line in Path(options.records).read_text(encoding="utf-8").splitlines()]
     counts = ", ".join(f"{count} {outcome}" for outcome, count in Counter(each.outcome for each in found).items())

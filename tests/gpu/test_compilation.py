@@ -4,7 +4,7 @@ import math
 import os
 
 import pytest
-from hetero_opencl.estimate.compilers import compile_spirv, compile_unoptimized
+from hetero_opencl.estimate.compilers.compilation import compile_spirv, compile_unoptimized
 from hetero_opencl.profiles.hardware import known_gpus
 
 from tests.gpu.compilation import ROW, all_sources, compile_each, compiled_for
@@ -15,7 +15,6 @@ pytestmark = pytest.mark.skipif("HETERO_GPU_TOOLS" not in os.environ, reason="`m
 LOCAL_BYTES = 32 << 10
 # Kernels that keep values in memory instead of registers on some GPU, and why.
 SPILLING = {
-    "gemm": "8 x 16 sums of a work-item, which an array passes on to the epilogue",
     "depthwise": "16 results of a work-item, of which an array passes on the last ones of a row",
     "reduce": "4 sums of 16 elements of a work-item, and as many loads",
     "softmax_columns": "the exponentials of 16 columns of a work-item",

@@ -4,8 +4,8 @@ import os
 import stat
 
 import pytest
-from hetero_opencl.estimate.compilers import compile_program, compile_spirv
-from hetero_opencl.estimate.resources import KernelResources
+from hetero_opencl.estimate.compilers.compilation import compile_program, compile_spirv
+from hetero_opencl.estimate.compilers.resources import KernelResources
 
 from hetero.system.errors import ConfigError
 

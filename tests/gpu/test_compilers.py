@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from hetero_opencl.estimate.compilers import compile_program, compile_spirv, compile_unoptimized
+from hetero_opencl.estimate.compilers.compilation import compile_program, compile_spirv, compile_unoptimized
 
 pytestmark = pytest.mark.skipif("HETERO_GPU_TOOLS" not in os.environ, reason="`make gpu-check` runs it")
 

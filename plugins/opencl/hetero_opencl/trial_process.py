@@ -21,10 +21,11 @@ from hetero_opencl.device.caches import build_uncached
 from hetero_opencl.device.device import OpenCLDevice, opencl_errors
 from hetero_opencl.device.device_profile import profile_of
 from hetero_opencl.device.launch import SLACK
-from hetero_opencl.device.platforms import find_device
+from hetero_opencl.device.platforms import find_device, name_of
 from hetero_opencl.device.trial import Verdict
 from hetero_opencl.plugin import OpenCLPlugin
 from hetero_opencl.profiles.profile import Measurements
+from hetero_opencl.vector_measurement import measure_vectors
 
 # Sizes of the square matrices of the timed gemm. Powers of two are slow, as rows then share lines of the caches. The
 # first is for devices that are too slow for the second, as simulators of GPUs are, at some MFLOP/s. The third and the
@@ -87,7 +88,13 @@ CASES: dict[str, tuple[Callable[..., Node], Sequence[tuple[Type, tuple[int, ...]
 def try_device(device_identity: list[str | int]) -> dict[str, Any]:
     """Try the device with this identity; return the fields of the verdict."""
     handle = find_device(device_identity)
-    profile = replace(profile_of(handle, Measurements()), builds_in_child=False)
+    try:
+        with opencl_errors(f"measuring the vectors of {name_of(handle)}"):
+            width, registers = measure_vectors(handle)
+    except DeviceError as error:
+        return asdict(Verdict(str(error)))
+    measured = Measurements(vector_width=width, vector_registers=registers)
+    profile = replace(profile_of(handle, measured), builds_in_child=False)
     return asdict(_verdict(OpenCLDevice(handle, profile)))
 
 
@@ -162,6 +169,8 @@ def _measure(device: OpenCLDevice, core: Core, folder: str) -> Measurements:
         bytes_per_second=_rate([size for size in COPIED_BYTES if size <= largest], lambda size: 2 * size, time_copies),
         launch_seconds=_shortest(partial(time_launches, nothing, LAUNCHES, (1,), (1,))),
         sub_group_size=_sub_group_size(device, copy, _copy_sizes(device, COPIED_BYTES[0])[1][0]),
+        vector_width=device.profile.vector_width,
+        vector_registers=device.profile.vector_registers,
     )
 
 

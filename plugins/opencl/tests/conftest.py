@@ -22,12 +22,18 @@ from tests.tiers import IS_FULL, IS_QUICK, in_sample
 CORE = hetero.Core()
 
 
-# Of the tests with the kernels for GPUs, one of this number runs.
-AS_GPU = 12
+# Profiles with which tests run besides those of the devices: of which one in how many runs, and what is different.
+# Vectors of 4 f32 are those of SSE and of ARM's NEON.
+PROFILES = {
+    "as_gpu": (12, {"is_cpu_like": False, **GPU_LIMITS}),
+    "as_avx2": (12, {"vector_width": 8, "vector_registers": 16}),
+    "as_sse": (48, {"vector_width": 4, "vector_registers": 16}),
+    "as_arm": (48, {"vector_width": 4, "vector_registers": 32}),
+}
 
 
 def pytest_collection_modifyitems(config, items):
-    """Run a sample of the tests with the kernels for GPUs, on the first device only; in the full tier all on each."""
+    """Run a sample of the tests with other profiles, on the first device only; in the full tier all on each."""
     if IS_FULL:
         return
     deselected = [item for item in items if hasattr(item, "callspec") and not _is_selected(item)]
@@ -37,9 +43,8 @@ def pytest_collection_modifyitems(config, items):
 
 def _is_selected(item):
     params = item.callspec.params
-    if params.get("processor", True) is not False:
-        return True
-    return not IS_QUICK and params.get("device") not in GPUS[1:] and in_sample(item.nodeid, AS_GPU)
+    one_in, _ = PROFILES.get(params.get("processor"), (1, {}))
+    return one_in == 1 or (not IS_QUICK and params.get("device") not in GPUS[1:] and in_sample(item.nodeid, one_in))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -58,12 +63,13 @@ def device(request) -> str:
     return request.param
 
 
-@pytest.fixture(autouse=True, params=[None, False], ids=["", "as_gpu"])
+@pytest.fixture(autouse=True, params=["", *PROFILES])
 def processor(request, monkeypatch) -> None:
-    """Run each test once with the profiles of the devices, and once with those of GPUs of the same speed."""
-    if request.param is not None:
+    """Run each test with the profiles of the devices, and with those of other devices of the same speed."""
+    if request.param:
+        _, fields = PROFILES[request.param]
         for one in present_devices().usable:
-            monkeypatch.setattr(one, "profile", replace(one.profile, is_cpu_like=request.param, **GPU_LIMITS))
+            monkeypatch.setattr(one, "profile", replace(one.profile, **fields))
 
 
 @pytest.fixture

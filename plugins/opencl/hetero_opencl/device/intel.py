@@ -16,6 +16,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyopencl as cl
+
 from hetero.system.messages import get_logger
 
 log = get_logger("hetero.opencl")
@@ -25,7 +27,16 @@ _RUNTIME = "libintelocl.so"
 _DEPENDENCIES = ("libintlc.so.5", "libimf.so", "libsvml.so", "libirng.so", "libtbb.so.12")
 _PACKAGES = ("intel-opencl-rt", "intel-cmplr-lib-rt", "tbb")
 
+# Names the instruction set to generate code for, such as "core-avx2". The file cl.cfg beside the runtime can name one
+# too, which is not read here.
+TARGET = "CL_CONFIG_CPU_TARGET_ARCH"
+
 _lock = threading.Lock()  # the environment variables belong to the whole process
+
+
+def built_for(device: cl.Device) -> str:
+    """Return the instruction set that Intel's runtime was told to generate code for, empty if none or for others."""
+    return os.environ.get(TARGET, "") if device.platform.name.strip() == "Intel(R) OpenCL" else ""
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ from hetero.plugin import cache_folder, get_logger, write_cached
 from hetero_opencl.device import pocl
 from hetero_opencl.device.caches import default_folder
 from hetero_opencl.device.child_process import ChildProcess, ProcessFailure
-from hetero_opencl.device.platforms import identity
+from hetero_opencl.device.platforms import identity, target_of
 from hetero_opencl.profiles.profile import Measurements
 
 if sys.platform != "win32":
@@ -77,7 +77,7 @@ def verdict_file(device: cl.Device) -> Path:
     versions = [importlib.metadata.version(package) for package in ("hetero-opencl", "pyopencl")]
     driver = [device.platform.name, device.platform.version, device.name, device.version, device.driver_version]
     cores = str(device.max_compute_units)
-    processor = [platform.machine(), cores, *sorted(pocl.processor_flags()), pocl.built_for()]
+    processor = [platform.machine(), cores, *sorted(pocl.processor_flags()), target_of(device)]
     key = hashlib.sha256("\0".join([*versions, *driver, *processor]).encode()).hexdigest()
     return default_folder().parent / "trials" / f"{key}.json"
 

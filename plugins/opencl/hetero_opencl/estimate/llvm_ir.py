@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from hetero.system.errors import ConfigError
-from hetero_opencl.estimate.toolchain import error_of, run_tool
+from hetero_opencl.estimate.compilers.toolchain import error_of, run_tool
 
 # -O1 inlines and unrolls as the kernel says, but does not form vectors or unroll more.
 _OPTIONS = (
@@ -60,7 +60,7 @@ class Type:
 VOID = Type("void")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instruction:
     """An instruction: its name and type, its operands as text, and the blocks that it names.
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetero_opencl.device.launch import Buffer, Launch
+from hetero_opencl.estimate.compilers.resources import KernelResources
 from hetero_opencl.estimate.llvm_ir import KernelCode, parse_kernels
-from hetero_opencl.estimate.resources import KernelResources
 from hetero_opencl.estimate.static_cost import KernelCosts
 from hetero_opencl.estimate.trace import SECTOR, Geometry, Work, trace_group
 from hetero_opencl.profiles.hardware import LAUNCH_SECONDS, Hardware

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hetero.system.errors import DeviceError
-from hetero_opencl.estimate.compilers import compile_program
+from hetero_opencl.estimate.compilers.compilation import compile_program
+from hetero_opencl.estimate.compilers.resources import KernelResources
 from hetero_opencl.estimate.llvm_ir import compile_to_ir
 from hetero_opencl.estimate.performance_model import LaunchEstimate, PerformanceModel
-from hetero_opencl.estimate.resources import KernelResources
 from hetero_opencl.lowering.program import KernelProgram
 from hetero_opencl.profiles.hardware import Hardware
 

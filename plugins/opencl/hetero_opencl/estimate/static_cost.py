@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,6 +38,7 @@ def accessed_operands(instruction: Instruction) -> Sequence[str]:
     return ()
 
 
+@functools.cache
 def pieces_of(instruction: Instruction, unaligned_bytes: int) -> tuple[int, int]:
     """Return the bytes of an access, and those that one instruction of the GPU reads or writes of them.
 

@@ -112,6 +112,7 @@ class _Wave:
     ) -> None:  # fmt: skip
         self._kernel, self._costs, self._geometry, self._line, self._seen = kernel, costs, geometry, line, seen
         self._patterns: dict[tuple[bytes, int, int], tuple[int, int, np.ndarray]] = {}
+        self._conflicts: dict[tuple[bytes, int], int] = {}
         x, y, _ = geometry.local_size
         self._local = [items % x, items // x % y, items // x // y]
         across = geometry.groups
@@ -258,15 +259,15 @@ class _Wave:
 
     def _access(self, address: Value, size: int, piece: int, mask: np.ndarray) -> None:
         """Count an access to ``size`` bytes at each address, of which a work-item accesses ``piece`` bytes at once."""
-        at = np.broadcast_to(np.asarray(address, np.int64), (self._count,))[mask]
+        at = address if isinstance(address, np.ndarray) else np.full(self._count, address)
+        if not mask.all():
+            at = at[mask]
         first = int(at[0])
         if first >= _PRIVATE:
             self.work.private_bytes += size * len(at)
             return
         if first >= _LOCAL:
-            for start in range(0, size, _BANK_BYTES):
-                banks = np.unique((at + start) // _BANK_BYTES) % _BANKS
-                self.work.local_cycles += np.bincount(banks).max()
+            self.work.local_cycles += self._local_cycles(at - first, size)
             return
         base = first // self._line * self._line
         key = ((at - base).tobytes(), size, piece)
@@ -276,6 +277,14 @@ class _Wave:
         self.work.accesses += accesses
         self.work.cache_bytes += asked
         self._seen.update((sectors + base // SECTOR).tolist())
+
+    def _local_cycles(self, at: np.ndarray, size: int) -> int:
+        """Return the cycles of an access to local memory. Which bank comes first does not matter."""
+        key = at.tobytes(), size
+        if key not in self._conflicts:
+            words = [np.unique((at + start) // _BANK_BYTES) % _BANKS for start in range(0, size, _BANK_BYTES)]
+            self._conflicts[key] = sum(int(np.bincount(banks).max()) for banks in words)
+        return self._conflicts[key]
 
     def _pattern(self, at: np.ndarray, size: int, piece: int) -> tuple[int, int, np.ndarray]:
         """Return the requests of lines, the bytes that are asked for, and the sectors of an access."""

@@ -68,6 +68,7 @@ class Hardware:
             is_cpu_like=False,
             vector_width=1,
             vector_registers=16,
+            item_registers=self.most_registers * self.register_size // (4 * self.wave),
             flops_per_second=self.flops_per_second,
             bytes_per_second=self.bandwidth,
             launch_seconds=LAUNCH_SECONDS,

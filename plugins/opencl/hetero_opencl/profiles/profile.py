@@ -12,12 +12,16 @@ class Measurements:
     ``flops_per_second`` is that of a large f32 gemm, with a multiplication and an addition as two operations.
     ``bytes_per_second`` counts the bytes read and those written, in arrays larger than the caches. ``launch_seconds``
     is the time of a kernel that does nothing, in a queue of many. ``sub_group_size`` is 0 without sub-groups.
+    ``vector_width`` is the number of f32 in a hardware vector, 1 if the compiler forms vectors from work-items.
+    ``vector_registers`` is the number of these vectors that a core has names for.
     """
 
     flops_per_second: float = 1e11
     bytes_per_second: float = 2e10
     launch_seconds: float = 5e-6
     sub_group_size: int = 0
+    vector_width: int = 8
+    vector_registers: int = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,9 +29,9 @@ class DeviceProfile(Measurements):
     """A device as kernels see it. Tests replace fields to run kernels for GPUs on CPUs and the other way round.
 
     ``is_cpu_like`` selects between kernels with explicit vectors in register tiles and kernels with work-groups that
-    share local memory. ``vector_width`` is the number of f32 in a hardware vector, 1 if the compiler forms vectors
-    from work-items. ``vector_registers`` is the number of these vectors that a core has names for. ``l1_bytes`` and
+    share local memory. ``item_registers`` are the registers of 4 bytes that a work-item of a GPU has. ``l1_bytes`` and
     ``l2_bytes`` are the caches of one core; for GPUs, the local memory and the cache of all compute units.
+    ``compute_units`` are what takes a work-group: a core, AMD's compute unit, NVIDIA's multiprocessor, Intel's Xe-core.
     A buffer has at most ``max_allocation_bytes``, and a part of one begins at a multiple of ``base_alignment`` bytes.
     ``builds_in_child`` is set for drivers whose compiler may abort its process, ``spills_in_loops`` for those whose
     compiler moves the sums of nested loops between registers and the stack.
@@ -35,8 +39,7 @@ class DeviceProfile(Measurements):
 
     name: str
     is_cpu_like: bool
-    vector_width: int
-    vector_registers: int
+    item_registers: int
     l1_bytes: int
     l2_bytes: int
     local_memory_bytes: int

@@ -32,7 +32,7 @@ def compiled_for(device, outputs, parameters, **options):
 
 def program_for(compiled, *arrays):
     """Return the program of a compiled model for these inputs."""
-    return compiled.programs_for(()).programs.segment_for(arrays).program
+    return compiled.programs_for(()).programs.segment_for(arrays).program.program
 
 
 def launches(outputs, parameters, *arrays):
@@ -80,7 +80,7 @@ def test_a_layout_conversion_is_shared_by_its_readers(device):
     x, y = parameter(3, 4), parameter(5, 4)
     products = [ops.MatMul(factor, y, False, True) for factor in (x, ops.Exp(x))]
     arrays = ROWS, np.arange(20, dtype=np.float32).reshape(5, 4) / 20
-    kernels = [kernel for kernel, _ in launches(products, [x, y], *arrays)]
+    kernels = [kernel.removeprefix("group_") for kernel, _ in launches(products, [x, y], *arrays)]
     assert sorted(kernels) == ["elementwise", "gemm", "gemm", "strided_copy"]
     found = compiled_for(device, products, [x, y])(list(arrays))
     for array, factor in zip(found.to_tuple(), (ROWS, np.exp(ROWS))):

@@ -1,6 +1,7 @@
 """A GPU that fails or runs out of memory: TEMPLATE takes over, with one warning and correct results."""
 
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pyopencl as cl
@@ -13,7 +14,8 @@ from hetero.system.errors import DeviceError
 from tests.interpreter import run_python
 
 CORE = Core()
-XS = np.random.default_rng(0).standard_normal([100, 1, 4]).astype(np.float32)
+RNG = np.random.default_rng(0)
+XS = RNG.standard_normal([100, 1, 4]).astype(np.float32)
 
 
 def totals_of(xs: np.ndarray) -> np.ndarray:
@@ -213,6 +215,30 @@ def test_a_failed_kernel_is_noticed_if_the_queue_reports_no_error(device, monkey
     monkeypatch.setattr("hetero_opencl.execute.bound_program.execution_status", lambda event: -5)
     with pytest.raises(DeviceError, match="MatMul 'product' failed on "):
         request.infer(np.ones((3, 4), np.float32))
+
+
+def test_a_buffer_beyond_the_limit_of_one_allocation(device, monkeypatch):
+    """The driver is asked first, as some allocate more than they promise."""
+    for one in present_devices().usable:
+        monkeypatch.setattr(one, "profile", replace(one.profile, max_allocation_bytes=1 << 20))
+    allocate = memory.CountedBuffer
+    x = Parameter(Type.f32, [1, 600, 600])
+    model = Model(
+        ops.Softmax(ops.Add(x, RNG.standard_normal((600, 600)).astype(np.float32), name="sum"), 2), [x], "wide"
+    )
+    array = RNG.standard_normal((1, 600, 600)).astype(np.float32)
+    expected = CORE.compile_model(model, "TEMPLATE")(array)[0]
+    np.testing.assert_allclose(CORE.compile_model(model, device)(array)[0], expected, rtol=1e-4, atol=1e-7)
+
+    def limited(context, flags, size, hostbuf):
+        if max(size, 0 if hostbuf is None else hostbuf.nbytes) > 1 << 20:
+            raise cl.LogicError("clCreateBuffer", -61, "INVALID_BUFFER_SIZE")
+        return allocate(context, flags, size, hostbuf)
+
+    monkeypatch.setattr(memory, "CountedBuffer", limited)
+    message = "allocating 1440000 bytes on .*, which promises 1048576 bytes at once: .*, for Add 'sum'"
+    with pytest.raises(DeviceError, match=message):
+        CORE.compile_model(model, device)(array)
 
 
 def test_out_of_memory_names_the_largest_operation(device, monkeypatch):

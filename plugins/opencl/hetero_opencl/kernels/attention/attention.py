@@ -24,13 +24,8 @@ from hetero_opencl.kernels.common.definition import (
     unsupported_non_float,
     wide_type,
 )
-from hetero_opencl.kernels.linear.gemm import (
-    Factors,
-    RowRange,
-    batched_gemm,
-    gemm_transposed,
-    strides_of,
-)
+from hetero_opencl.kernels.linear.gemm import RowRange, batched_gemm, gemm_transposed, strides_of
+from hetero_opencl.kernels.linear.product import Factors
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 _NO_MASK, _NUMBERS, _BOOLEANS, _CAUSAL = range(4)

@@ -13,6 +13,10 @@
 // without padding along the row, for DATA float. A kernel of one element with stride 1 may take
 // all positions of a batch as one row: depth and height 1, width N * D * H * W.
 //
+// POINT 1: the kernel has one element, without padding, and the input is DIRECT. The loop over channel blocks is then the
+// only one: with those over the kernel, a block of 8 channels takes up to 1.7 times as long, because its arithmetic takes
+// no longer than the addresses and the ends of these loops. WHOLE 1: input channels are a multiple of IN_BLOCK.
+//
 // I, J: size of the tile. STRIDE: stride along the row. LINE: length of the copy in positions, at least
 // (I - 1) * STRIDE + (kernel_x - 1) * dilation_x + 1, a multiple of 16. IN_BLOCK: BLOCK, or 1 for an input
 // [N][C][D][H][W]. DATA, FILTER, RESULT: element types of input, filters and output; sums are
@@ -29,6 +33,29 @@
 // on Intel's runtime, whose work-groups cost 35 ns each, and for DIRECT 1; with a copy, PoCL's compiler then moves sums
 // between registers and the stack. Runtimes go through the last dimension slowest, so that a tile of filters stays in
 // the L2 cache.
+// The channels of a block.
+#if WHOLE
+#define COUNT(block) IN_BLOCK
+#else
+#define COUNT(block) min(channels - block * IN_BLOCK, IN_BLOCK)
+#endif
+// Add the products of `count` channels of the input, the first at `values`, and of filters from `step` on.
+#define ADD_CHANNELS(values)                                              \
+    for (int c = 0; c < count; c++) {                                     \
+        VECTOR factors[J];                                                \
+        _Pragma("unroll")                                                 \
+        for (int j = 0; j < J; j++)                                       \
+            factors[j] = LOAD_FILTER(step + j * BLOCK);                   \
+        _Pragma("unroll")                                                 \
+        for (int i = 0; i < I; i++) {                                     \
+            const float value = values[i * STRIDE * IN_BLOCK + c];        \
+            _Pragma("unroll")                                             \
+            for (int j = 0; j < J; j++)                                   \
+                sums[i][j] = value * factors[j] + sums[i][j];             \
+        }                                                                 \
+        step += BLOCK * J;                                                \
+    }
+
 kernel void blocked_convolution(global const DATA *restrict image, global const FILTER *restrict filters,
                                 global RESULT *restrict out, WINDOW_PARAMETERS,
                                 const int channels, const int blocks, const int in_block, const int in_batch,
@@ -54,21 +81,30 @@ kernel void blocked_convolution(global const DATA *restrict image, global const 
         const int row = item / row_tiles, y = row % out_height, z = row / out_height % out_depth;
         const int batch = row / out_height / out_depth;
         const int place = item % row_tiles * I, x = min(place, out_width - I), skipped = place - x;
-        const int front = z * stride_z - pad_z, top = y * stride_y - pad_y, left = x * STRIDE - pad_x;
-        const int first_z = first_inside(front, dilation_z), end_z = end_inside(front, dilation_z, depth, kernel_z);
-        const int first_y = first_inside(top, dilation_y), end_y = end_inside(top, dilation_y, height, kernel_y);
         VECTOR sums[I][J];
         EACH_OF_TILE(sums[i][j] = 0)
 
         global const DATA *plane = image + (long)batch * in_batch;
+        global const FILTER *step = filters;
+#if POINT
+        plane += (((long)z * stride_z * height + y * stride_y) * width + x * STRIDE) * IN_BLOCK;
+        for (int block = 0; block < in_blocks; block++) {
+            const int count = COUNT(block);
+            ADD_CHANNELS(plane)
+            plane += in_block;
+        }
+#else
+        const int front = z * stride_z - pad_z, top = y * stride_y - pad_y, left = x * STRIDE - pad_x;
+        const int first_z = first_inside(front, dilation_z), end_z = end_inside(front, dilation_z, depth, kernel_z);
+        const int first_y = first_inside(top, dilation_y), end_y = end_inside(top, dilation_y, height, kernel_y);
         global const FILTER *packed = filters;
         for (int block = 0; block < in_blocks; block++) {
-            const int count = IN_BLOCK == 1 ? 1 : min(channels - block * IN_BLOCK, IN_BLOCK);
+            const int count = COUNT(block);
             for (int kz = first_z; kz < end_z; kz++) {
                 for (int ky = first_y; ky < end_y; ky++) {
                     const int in_z = front + kz * dilation_z, in_y = top + ky * dilation_y;
                     global const DATA *start = plane + (((long)in_z * height + in_y) * width + left) * IN_BLOCK;
-                    global const FILTER *step = packed + (kz * kernel_y + ky) * kernel_x * count * (BLOCK * J);
+                    step = packed + (kz * kernel_y + ky) * kernel_x * count * (BLOCK * J);
 #if DIRECT
                     global const float *values = start;
 #else
@@ -92,20 +128,7 @@ kernel void blocked_convolution(global const DATA *restrict image, global const 
 #endif
 #endif
                     for (int kx = 0; kx < kernel_x; kx++) {
-                        for (int c = 0; c < count; c++) {
-                            VECTOR factors[J];
-                            #pragma unroll
-                            for (int j = 0; j < J; j++)
-                                factors[j] = LOAD_FILTER(step + j * BLOCK);
-                            #pragma unroll
-                            for (int i = 0; i < I; i++) {
-                                const float value = values[i * STRIDE * IN_BLOCK + c];
-                                #pragma unroll
-                                for (int j = 0; j < J; j++)
-                                    sums[i][j] = value * factors[j] + sums[i][j];
-                            }
-                            step += BLOCK * J;
-                        }
+                        ADD_CHANNELS(values)
                         values += dilation_x * IN_BLOCK;
                     }
                 }
@@ -113,6 +136,7 @@ kernel void blocked_convolution(global const DATA *restrict image, global const 
             plane += in_block;
             packed += IN_BLOCK * kernel_z * kernel_y * kernel_x * (BLOCK * J);
         }
+#endif
 
         const long first = (long)batch * out_batch + (((long)z * out_height + y) * out_width + x) * BLOCK;
         // Through memory, so that the epilogue is in the code once: three times faster to compile.

@@ -98,12 +98,13 @@ class BlockedConvolution(_ConvolutionOnBlocks):
         epilogue = make_epilogue(lowering, operation, blocks.size, True, blocks)
         line = blocked_tiles.line_length(tile, layer.stride, layer.kernel[2], layer.dilation)
         loops = layer.is_direct or not profile.spills_in_loops
+        groups, outputs, channels, *kernel = grouped_filters(operation.main)
         macros = {
             **configuration, "IN_BLOCK": layer.in_block, "STRIDE": layer.stride, "DIRECT": int(layer.is_direct),
-            "LINE": line, "LOOP": int(loops),
+            "POINT": int(layer.is_point), "LINE": line, "LOOP": int(loops),
+            "WHOLE": int(channels % layer.in_block == 0),
         }  # fmt: skip
         text = blocked_source("blocked_convolution", image.element_type, blocks.size, macros, epilogue.text)
-        groups, outputs, channels, *kernel = grouped_filters(operation.main)
         filters = constant_array(operation.main.input_value(1))
         assert filters is not None
         shape = (groups, outputs, channels, *kernel)
@@ -197,13 +198,15 @@ def _layer(operation: KernelOperation, signature: Signature, profile: DeviceProf
     placed = _window(operation, flatten=in_block > 1)
     positions = operation.result.shape[0] * math.prod(operation.result.shape[2:])
     window, kind = placed.window, operation.source(0).element_type
-    fits = (
-        placed.in_size[2] >= (placed.width - 1) * window.strides[2] + (window.kernel[2] - 1) * window.dilations[2] + 1
-    )
-    is_direct = kind is Type.f32 and window.pads[2] == 0 and window.kernel[2] == 1 and fits
+    inside = [
+        not pad and length >= (count - 1) * stride + (size - 1) * dilation + 1
+        for length, count, size, stride, dilation, pad in zip(placed.in_size, placed.out_size, *window)
+    ]
+    is_direct = kind is Type.f32 and window.kernel[2] == 1 and inside[2]
+    is_point = is_direct and math.prod(window.kernel) == 1 and all(inside)
     return Layer(
         positions // placed.width, placed.width, window.kernel, window.strides[2], window.dilations[2], channels,
-        in_block, -(-outputs // profile.vector_width), groups, is_direct,
+        in_block, -(-outputs // profile.vector_width), groups, is_direct, is_point,
     )  # fmt: skip
 
 

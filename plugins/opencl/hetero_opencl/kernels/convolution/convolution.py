@@ -28,7 +28,8 @@ from hetero_opencl.kernels.common.windows import (
     unsupported_dimensions,
 )
 from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue
-from hetero_opencl.kernels.linear.gemm import Factors, gemm, narrow_type
+from hetero_opencl.kernels.linear.gemm import gemm, narrow_type
+from hetero_opencl.kernels.linear.product import Factors
 from hetero_opencl.lowering.implementation import KernelOperation, traffic
 from hetero_opencl.lowering.lowering import Argument, Lowering
 from hetero_opencl.profiles.profile import DeviceProfile

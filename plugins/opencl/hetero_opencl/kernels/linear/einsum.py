@@ -17,7 +17,8 @@ from hetero.ops.linear import ELLIPSIS, parse_equation
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.copies import View, strided_copy
 from hetero_opencl.kernels.common.definition import ProductTypes, lowers, wide_type
-from hetero_opencl.kernels.linear.gemm import Factors, batched_gemm, unsupported_gemm
+from hetero_opencl.kernels.linear.gemm import batched_gemm, unsupported_gemm
+from hetero_opencl.kernels.linear.product import Factors
 from hetero_opencl.lowering.lowering import Lowering
 
 

@@ -27,6 +27,8 @@ from hetero_opencl.kernels.common.definition import (
 )
 from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue, no_epilogue
 from hetero_opencl.kernels.linear.gemv import launch_gemv
+from hetero_opencl.kernels.linear.group_gemm import group_gemm
+from hetero_opencl.kernels.linear.product import Batch, Factors
 from hetero_opencl.lowering.implementation import KernelOperation, column_major, traffic
 from hetero_opencl.lowering.lowering import Lowering
 from hetero_opencl.profiles.profile import DeviceProfile
@@ -42,33 +44,8 @@ _TILES = {
     8: {(6, 1): 1.0, (4, 1): 0.8, (2, 1): 0.5, (1, 1): 0.3},
     1: {(8, 1): 1.0, (4, 1): 0.7, (2, 1): 0.4, (1, 1): 0.2},
 }
-# Tiles along rows and columns in a work-group of a GPU; its work-items share the elements that they read.
-_GROUP_ON_GPUS = (16, 4)
 # Types that are multiplied with i32 without a conversion.
 SMALL_INTEGERS = (Type.i8, Type.u8, Type.i16, Type.u16)
-
-
-class Factors(NamedTuple):
-    """Left matrices of a batched product. Constants are packed into tiles, others are read with strides."""
-
-    matrices: np.ndarray | Buffer  # a constant is [batches, rows, depth]
-    row_stride: int = 0
-    depth_stride: int = 0
-    batches: int = 1
-    batch_stride: int = 0
-
-
-class Batch(NamedTuple):
-    """Two batch axes, with the strides of left and right matrices in elements, and one stride of results.
-
-    Results are contiguous if their stride is None.
-    """
-
-    outer: int = 1
-    inner: int = 1
-    left: tuple[int, int] = (0, 0)
-    right: tuple[int, int] = (0, 0)
-    result: int | None = None
 
 
 class RowRange(NamedTuple):
@@ -120,6 +97,8 @@ def strided_batched_gemm(
     factors = left, right, result, size, batch
     if 1 in (rows, columns) and launch_gemv(lowering, *factors, epilogue, offsets, types):
         return
+    if not lowering.profile.is_cpu_like:
+        return group_gemm(lowering, *factors, epilogue, offsets, types)
     all_offsets = *offsets, rows * columns if batch.result is None else batch.result
     tile_rows, vectors = _tile(lowering.profile, rows, columns, types)
     tiles = -(-rows // tile_rows)
@@ -128,15 +107,12 @@ def strided_batched_gemm(
         a_strides = (0, tiles * tile_rows * depth)
     else:
         a, a_strides = left.matrices, batch.left
-    group = (1, 1) if lowering.profile.is_cpu_like else _GROUP_ON_GPUS
-    sizes = {"ROWS": tile_rows, "VECTORS": vectors, "GROUP_ROWS": group[0], "GROUP_COLUMNS": group[1]}
     after = epilogue(16)
-    text = source_of_sums("gemm", types, after.text, **sizes, PACKED=int(packed))
-    items = [-(-count // side) * side for count, side in zip((tiles, -(-columns // (16 * vectors))), group)]
+    text = source_of_sums("gemm", types, after.text, ROWS=tile_rows, VECTORS=vectors, PACKED=int(packed))
     numbers = [*size, batch.inner, *a_strides, *batch.right, *all_offsets, left.row_stride, left.depth_stride]
     lowering.note_decision(f"tiles of {tile_rows} by {16 * vectors} for {rows} by {columns}")
-    global_size = [*items, batch.outer * batch.inner]
-    lowering.launch(text, "gemm", [a, right, result, *numbers, *after.arguments], global_size, [*group, 1])
+    global_size = [tiles, -(-columns // (16 * vectors)), batch.outer * batch.inner]
+    lowering.launch(text, "gemm", [a, right, result, *numbers, *after.arguments], global_size, [1, 1, 1])
 
 
 def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:

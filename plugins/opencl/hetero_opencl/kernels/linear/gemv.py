@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.definition import ProductTypes, source_of_sums
 from hetero_opencl.kernels.common.sharing import share
-
-if TYPE_CHECKING:
-    from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker
-    from hetero_opencl.kernels.linear.gemm import Batch, Factors
-    from hetero_opencl.lowering.lowering import Argument, Lowering
+from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker
+from hetero_opencl.kernels.linear.product import Batch, Factors
+from hetero_opencl.lowering.lowering import Argument, Lowering
 
 # Local memory of a work-item: an f64 or i64 sum.
 _LOCAL_BYTES = 8

@@ -15,7 +15,8 @@ from hetero.core.types import Type
 from hetero.graph import Output
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.definition import ProductTypes, lowers, source, unsupported_non_float, wide_type
-from hetero_opencl.kernels.linear.gemm import Batch, Factors, right_matrices, strided_batched_gemm
+from hetero_opencl.kernels.linear.gemm import right_matrices, strided_batched_gemm
+from hetero_opencl.kernels.linear.product import Batch, Factors
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 Cells = ops.RNNCell | ops.GRUCell | ops.LSTMCell | ops.LSTMCellV1

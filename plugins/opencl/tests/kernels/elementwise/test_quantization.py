@@ -71,7 +71,7 @@ def test_an_epilogue_reads_a_single_element(device, request, force, channels):
     numbers = np.einsum("oc,nchw->nohw", one, data)
     expected = np.einsum("oc,nchw->nohw", two, numbers) * numbers.max() + numbers.min()
     np.testing.assert_array_equal(found, np.maximum(expected, 0), strict=True)
-    if request.node.callspec.params["processor"] is None and channels == 32:
+    if request.node.callspec.params["processor"] == "" and channels == 32:
         assert sorted(kernels_of(compiled)) == ["blocked_convolution"] * 2 + ["reduce"] * 2 + ["rows_to_blocks"]
 
 
@@ -114,7 +114,7 @@ def test_integer_convolutions(device, request):
         "b": GENERATOR.integers(-9999, 9999, 32).astype(np.int32),
     }  # fmt: skip
     kernels = agree(device, nodes, constants, (1, 16, 8, 8))
-    if request.node.callspec.params["processor"] is None:
+    if request.node.callspec.params["processor"] == "":
         assert kernels.count("blocked_convolution") == 2
         assert len(kernels) <= 6
 

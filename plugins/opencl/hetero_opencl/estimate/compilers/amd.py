@@ -7,8 +7,8 @@ from pathlib import Path
 
 import yaml
 
-from hetero_opencl.estimate.resources import Compilation, KernelResources
-from hetero_opencl.estimate.toolchain import LIBRARIES, error_of, find_file, run_tool
+from hetero_opencl.estimate.compilers.resources import Compilation, KernelResources
+from hetero_opencl.estimate.compilers.toolchain import LIBRARIES, error_of, find_file, run_tool
 
 TOOLS = ("clang-19", "llvm-nm-19", "llvm-readelf-19")
 FILES = (LIBRARIES / "amdgcn/bitcode/ocml.bc",)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from hetero_opencl.estimate.resources import Compilation, KernelResources
-from hetero_opencl.estimate.toolchain import error_of, find_file, run_tool
+from hetero_opencl.estimate.compilers.resources import Compilation, KernelResources
+from hetero_opencl.estimate.compilers.toolchain import error_of, find_file, run_tool
 
 TOOLS = ("clang-19", "ptxas")
 FILES = (Path("usr/lib/clc/nvptx64--nvidiacl.bc"),)

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from hetero_opencl.estimate.resources import Compilation, KernelResources
-from hetero_opencl.estimate.toolchain import LIBRARIES, error_of, run_tool
+from hetero_opencl.estimate.compilers.resources import Compilation, KernelResources
+from hetero_opencl.estimate.compilers.toolchain import LIBRARIES, error_of, run_tool
 
 TOOLS = ("ocloc",)
 FILES = (LIBRARIES / "libigc.so.1",)

@@ -16,9 +16,9 @@ from pathlib import Path
 import platformdirs
 
 from hetero.system.cache_folder import cache_folder, write_cached
-from hetero_opencl.estimate import amd, intel, nvidia, spirv
-from hetero_opencl.estimate.resources import Compilation, KernelResources
-from hetero_opencl.estimate.toolchain import identity_of
+from hetero_opencl.estimate.compilers import amd, intel, nvidia, spirv
+from hetero_opencl.estimate.compilers.resources import Compilation, KernelResources
+from hetero_opencl.estimate.compilers.toolchain import identity_of
 
 # To change if the same output of a compiler is read in another way.
 _FORMAT = 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hetero_opencl.estimate.resources import Compilation
-from hetero_opencl.estimate.toolchain import error_of, run_tool
+from hetero_opencl.estimate.compilers.resources import Compilation
+from hetero_opencl.estimate.compilers.toolchain import error_of, run_tool
 
 TOOLS = ("clang-15", "llvm-spirv-15", "spirv-val")
 FILES: tuple[Path, ...] = ()

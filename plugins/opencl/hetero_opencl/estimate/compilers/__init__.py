@@ -1,0 +1,1 @@
+"""Vendors' compilers, which run without a GPU: what they make of programs."""
