@@ -136,7 +136,7 @@ def reduce(lowering: Lowering, node: Reduction) -> None:
         is_across = reduced[0][1] != 1
         sharing = share(lowering.profile, count, elements, is_across, _LOCAL_BYTES)
         if sharing.lanes > 1:
-            return _launch_shared(lowering, node, arguments, sharing, is_across, reduced[0][0] == elements)
+            return _launch_shared(lowering, node, arguments, elements, sharing, is_across, reduced[0][0] == elements)
     in_vectors = data.element_type.is_real()
     run = in_vectors and reduced[0][1] == 1 and reduced[0][0] >= _LONG_RUN
     # On a CPU columns are computed in vectors too; on a GPU neighboring columns are neighboring work-items.
@@ -150,20 +150,21 @@ def _launch_shared(
     lowering: Lowering,
     node: Reduction,
     arguments: list[Argument],
+    elements: int,
     sharing: Sharing,
     is_across: bool,
     is_one_axis: bool,
 ) -> None:
-    data, output, *numbers, elements = arguments
+    data, output, *numbers = arguments
     lanes, results, slices = sharing
-    count, length = math.prod(node.shape), -(-int(elements) // slices)
+    count, length = math.prod(node.shape), -(-elements // slices)
     macros = {"LANES": lanes, "RESULTS": results, "ACROSS": int(is_across), "SLICED": int(slices > 1)}
     macros["ONE_AXIS"] = int(is_one_axis)
     text = _text(node, 1, False, {**macros, "TARGET": "VALUES" if slices > 1 else "DATA"})
-    slices = -(-int(elements) // length)
+    slices = -(-elements // length)
     target = lowering.scratch(count * slices, _LOCAL_BYTES) if slices > 1 else output
     global_size = -(-count // results) * slices * sharing.group
-    sizes = [*numbers, elements, slices, length, count]
+    sizes = [*numbers, slices, length, count]
     lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {count} results")
     lowering.launch(text, "reduce_shared", [data, target, *sizes], [global_size], [sharing.group])
     if slices > 1:
