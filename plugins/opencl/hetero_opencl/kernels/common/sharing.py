@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from hetero_opencl.profiles.profile import DeviceProfile
 
-# Work-items of a work-group, and at most of a result. Each should combine _LEAST elements at least.
+# Work-items of a work-group, and at most of a result. Each combines _LEAST elements
+# at least, unless the device is not busy then.
 _GROUP, _MOST_LANES, _LEAST = 64, 256, 4
 # Neighboring elements that are read together: 32 of f32 are a line of most caches.
 _LINE = 32
@@ -48,7 +49,7 @@ def share(
     while together > _SECTOR and -(-count // together) < profile.compute_units:
         together //= 2
     lanes = min(useful, most // together, _LINE // together)
-    while 2 * lanes * together <= most and 2 * lanes <= useful and count * lanes < profile.compute_units * _BUSY:
+    while 2 * lanes * together <= most and lanes < elements and count * lanes < profile.compute_units * _BUSY:
         lanes *= 2
     results = max(together, min(_GROUP, most) // lanes)
     groups, wanted = -(-count // results), _FILLED * profile.compute_units

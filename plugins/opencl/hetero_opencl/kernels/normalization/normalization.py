@@ -33,6 +33,8 @@ _INVERSE_DEVIATIONS = {
     "inside_sqrt": "1 / sqrt(squares / length + epsilon)",
     "outside_sqrt": "1 / (sqrt(squares / length) + epsilon)",
 }
+# Least length of a row that work-items share; three sums of the parts of a shorter one take longer than the row.
+_SHARED = 64
 # Neighboring rows in a vector.
 _WIDTH = 16
 # "squares < epsilon" rather than fmax, so that NaN propagates.
@@ -107,7 +109,7 @@ def _normalize(
     if not lowering.profile.is_cpu_like:
         is_across = reduced[0][1] != 1
         sharing = share(lowering.profile, rows, length, is_across, channel_numbers[-1].nbytes, passes=3)
-        if sharing.lanes > 1:
+        if sharing.lanes > 1 and length >= _SHARED:
             macros |= {"ACROSS": int(is_across), "ONE_AXIS": int(reduced[0][0] == length)}
             buffers, numbers = (data, gamma, beta), [*axis_numbers, length]
             return _launch_shared(lowering, node, (rows, length), sharing, macros, buffers, (numbers, channel_numbers))
