@@ -49,9 +49,14 @@ def exclusive_scan(lowering: Lowering, values: Buffer, count: int) -> tuple[Buff
     return target, total
 
 
-def cumulative_source(data: Type, sums: str, identity: str = "0", combine: str = "((a) + (b))") -> str:
-    """Return the source of cumulative.cl for these element types and this associative operation."""
-    macros = {"SUM": sums, "IDENTITY": identity, "COMBINE(a, b)": combine}
+def cumulative_source(data: Type, sums: str, identity: str = "0", combine: str = "((a) + (b))", group: int = 1) -> str:
+    """Return the source of cumulative.cl for these element types and this associative operation.
+
+    With a group of more work-items that of shared_scan.cl, which they share.
+    """
+    macros: dict[str, object] = {"SUM": sums, "IDENTITY": identity, "COMBINE(a, b)": combine}
+    if group > 1:
+        return source("shared_scan", {"DATA": data}, **macros, GROUP=group)
     return source("cumulative", {"DATA": data}, **macros)
 
 

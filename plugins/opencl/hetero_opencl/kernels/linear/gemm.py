@@ -26,10 +26,11 @@ from hetero_opencl.kernels.common.definition import (
     unsupported_unless,
 )
 from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue, no_epilogue
+from hetero_opencl.kernels.linear.gemv import launch_gemv
 from hetero_opencl.kernels.linear.group_gemm import group_gemm
 from hetero_opencl.kernels.linear.product import Batch, Factors
 from hetero_opencl.lowering.implementation import KernelOperation, column_major, traffic
-from hetero_opencl.lowering.lowering import Argument, Lowering
+from hetero_opencl.lowering.lowering import Lowering
 from hetero_opencl.profiles.profile import DeviceProfile
 
 # Tiles (rows, vectors of 16 columns) that fit the registers, with their speed relative to the fastest one. Keys: the
@@ -93,19 +94,12 @@ def strided_batched_gemm(
     """
     rows, columns, depth = size
     packed = isinstance(left.matrices, np.ndarray)
-    by_rows = packed or (left.depth_stride == 1 and left.row_stride == depth)
-    all_offsets = *offsets, rows * columns if batch.result is None else batch.result
-    if columns == 1 and by_rows:
-        a = lowering.constant(left.matrices) if isinstance(left.matrices, np.ndarray) else left.matrices
-        a_strides = (0, rows * depth) if packed else batch.left
-        after = epilogue(1)
-        text = source_of_sums("gemv", types, after.text)
-        numbers = [*size, batch.inner, *a_strides, *batch.right, *all_offsets]
-        arguments: list[Argument] = [a, right, result, *numbers]
-        count = batch.outer * batch.inner * rows
-        return lowering.launch_flat(text, "gemv", arguments, count, after.arguments)
+    factors = left, right, result, size, batch
+    if 1 in (rows, columns) and launch_gemv(lowering, *factors, epilogue, offsets, types):
+        return
     if not lowering.profile.is_cpu_like:
-        return group_gemm(lowering, left, right, result, size, batch, epilogue, offsets, types)
+        return group_gemm(lowering, *factors, epilogue, offsets, types)
+    all_offsets = *offsets, rows * columns if batch.result is None else batch.result
     tile_rows, vectors = _tile(lowering.profile, rows, columns, types)
     tiles = -(-rows // tile_rows)
     if isinstance(left.matrices, np.ndarray):

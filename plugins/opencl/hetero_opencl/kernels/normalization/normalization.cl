@@ -1,8 +1,8 @@
 // Normalize rows: subtract the mean (with SUBTRACT_MEAN), multiply by SCALE, an expression of `squares` (the sum of
 // squares), `length` and `epsilon`. With AFFINE then multiply by gamma and add beta of the channel; a channel is
 // `spatial` consecutive elements. Rows lie along merged axes, innermost first. One work-item per row, with IN_VECTORS
-// if rows are contiguous; or with WIDTH 16 per 16 rows whose elements are neighbors, without AFFINE; or a work-group
-// per row with GROUP > 1. Sums are computed in blocks, so that long ones accumulate little rounding error.
+// if rows are contiguous; or with WIDTH 16 per 16 rows whose elements are neighbors, without AFFINE. Sums are
+// computed in blocks, so that long ones accumulate little rounding error.
 typedef DATA_VALUE VALUE;
 typedef DATA_VALUE16 VALUES;
 #if WIDTH == 1
@@ -30,9 +30,8 @@ static inline int position_of(const int n, const int length, AXES_DECLARED)
            + row / reduced1 / reduced2 * stride3;
 }
 
-// This work-item's part of the sum over a row of (element - mean), or of its square.
-static inline ROW sum_of(global const DATA *data, const ROW mean, const int squared, const int lane, const int length,
-                         AXES_DECLARED)
+// The sum over a row of (element - mean), or of its square.
+static inline ROW sum_of(global const DATA *data, const ROW mean, const int squared, const int length, AXES_DECLARED)
 {
     ROW sum = 0;
 #if IN_VECTORS
@@ -60,10 +59,10 @@ static inline ROW sum_of(global const DATA *data, const ROW mean, const int squa
 #else
     const int whole = 0;
 #endif
-    for (uint start = whole + lane; start < length; start += 128 * GROUP) {
+    for (uint start = whole; start < length; start += 128) {
         ROW part = 0;
-        const uint end = min(start + 128 * GROUP, (uint)length);
-        for (uint n = start; n < end; n += GROUP) {
+        const uint end = min(start + 128, (uint)length);
+        for (uint n = start; n < end; n++) {
             const ROW x = LOAD(data + position_of(n, length, AXES)) - mean;
             part += squared ? x * x : x;
         }
@@ -72,24 +71,6 @@ static inline ROW sum_of(global const DATA *data, const ROW mean, const int squa
     return sum;
 }
 
-#if GROUP > 1
-static inline VALUE sum_of_group(const VALUE part, local VALUE *parts, const int lane)
-{
-    barrier(CLK_LOCAL_MEM_FENCE);
-    parts[lane] = part;
-    for (int half_group = GROUP / 2; half_group; half_group /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < half_group)
-            parts[lane] += parts[lane + half_group];
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return parts[0];
-}
-#define WHOLE_SUM(part) sum_of_group(part, parts, lane)
-#else
-#define WHOLE_SUM(part) (part)
-#endif
-
 kernel void normalize_rows(global const DATA *restrict data, global DATA *restrict out,
                            global const DATA *restrict gamma, global const DATA *restrict beta, const int kept0,
                            const int kept_stride0, const int kept1, const int kept_stride1, const int kept2,
@@ -97,17 +78,12 @@ kernel void normalize_rows(global const DATA *restrict data, global DATA *restri
                            const int length, const int groups, const int channels, const VALUE least,
                            const int count)
 {
-#if GROUP > 1
-    local VALUE parts[GROUP];
-    const int row = get_group_id(0), lane = get_local_id(0);
-#else
-    const int item = get_global_id(0), lane = 0;
+    const int item = get_global_id(0);
     if (item >= count)
         return;
     // The last 16 rows overlap those before, and are written twice.
     const int blocks = (kept0 + WIDTH - 1) / WIDTH;
     const int row = item / blocks * kept0 + min(item % blocks * WIDTH, kept0 - WIDTH);
-#endif
     const ROW epsilon = least;
     const int outer = row / kept0;
     const int first = row % kept0 * kept_stride0 + outer % kept1 * kept_stride1
@@ -116,10 +92,10 @@ kernel void normalize_rows(global const DATA *restrict data, global DATA *restri
     out += first;
     ROW mean = 0;
 #if SUBTRACT_MEAN
-    mean = WHOLE_SUM(sum_of(data, 0, 0, lane, length, AXES)) / length;
+    mean = sum_of(data, 0, 0, length, AXES) / length;
 #endif
 #ifdef SCALE
-    const ROW squares = WHOLE_SUM(sum_of(data, mean, 1, lane, length, AXES));
+    const ROW squares = sum_of(data, mean, 1, length, AXES);
     const ROW scale = SCALE;
 #else
     const ROW scale = 1;
@@ -147,7 +123,7 @@ kernel void normalize_rows(global const DATA *restrict data, global DATA *restri
         }
     }
 #else
-    for (int n = lane; n < length; n += GROUP) {
+    for (int n = 0; n < length; n++) {
         const int at = position_of(n, length, AXES);
         ROW result = (LOAD(data + at) - mean) * scale;
 #if AFFINE

@@ -22,8 +22,10 @@ from hetero_opencl.kernels.common.definition import (
     source,
     template,
     unsupported_non_float,
+    wide_type,
 )
-from hetero_opencl.kernels.reduction.reduction import group_size, kept_and_reduced, unsupported_rank
+from hetero_opencl.kernels.common.sharing import Sharing, share
+from hetero_opencl.kernels.reduction.reduction import kept_and_reduced, unsupported_rank
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 # Factor of the normalized elements.
@@ -31,6 +33,8 @@ _INVERSE_DEVIATIONS = {
     "inside_sqrt": "1 / sqrt(squares / length + epsilon)",
     "outside_sqrt": "1 / (sqrt(squares / length) + epsilon)",
 }
+# Least length of a row that work-items share; three sums of the parts of a shorter one take longer than the row.
+_SHARED = 64
 # Neighboring rows in a vector.
 _WIDTH = 16
 # "squares < epsilon" rather than fmax, so that NaN propagates.
@@ -97,21 +101,61 @@ def _normalize(
     groups, channels, gamma, beta = affine or (1, 1, data, data)
     kept, reduced = kept_and_reduced(shape, axes)
     rows, length = (math.prod(axis_length for axis_length, _ in kind) for kind in (kept, reduced))
-    group = group_size(lowering.profile, rows, length, reduced[0][1] == 1)
-    in_vectors = group == 1 and reduced[0] == (length, 1)
+    macros: dict[str, object] = {"SUBTRACT_MEAN": int(subtract_mean), "AFFINE": int(bool(affine))}
+    if scale:
+        macros["SCALE"] = f"({scale})"
+    axis_numbers = [number for axis in (*kept, *reduced) for number in axis]
+    channel_numbers = (groups, channels, _number(node, epsilon))
+    if not lowering.profile.is_cpu_like:
+        is_across = reduced[0][1] != 1
+        sharing = share(lowering.profile, rows, length, is_across, channel_numbers[-1].nbytes, passes=3)
+        if sharing.lanes > 1 and length >= _SHARED:
+            macros |= {"ACROSS": int(is_across), "ONE_AXIS": int(reduced[0][0] == length)}
+            buffers, numbers = (data, gamma, beta), [*axis_numbers, length]
+            return _launch_shared(lowering, node, (rows, length), sharing, macros, buffers, (numbers, channel_numbers))
+    in_vectors = reduced[0] == (length, 1)
     # On a CPU neighboring rows are computed in vectors too; on a GPU they are neighboring work-items.
     is_blocked = lowering.profile.is_cpu_like and kept[0][1] == 1 and kept[0][0] >= _WIDTH and affine is None
     width = _WIDTH if is_blocked and not in_vectors else 1
-    scaled = {"SCALE": f"({scale})"} if scale else {}
-    text = source(
-        "normalization", {"DATA": node.get_element_type()}, SUBTRACT_MEAN=int(subtract_mean), AFFINE=int(bool(affine)),
-        IN_VECTORS=int(in_vectors), WIDTH=width, GROUP=group, **scaled,
-    )  # fmt: skip
-    sizes = [*(number for axis in (*kept, *reduced) for number in axis), length, groups, channels]
-    arguments: list[Argument] = [data, node.output(0), gamma, beta, *sizes, _number(node, epsilon)]
-    if group > 1:
-        return lowering.launch(text, "normalize_rows", [*arguments, rows], [rows * group], [group])
+    types = {"DATA": node.get_element_type()}
+    text = source("normalization", types, IN_VECTORS=int(in_vectors), WIDTH=width, **macros)
+    arguments: list[Argument] = [data, node.output(0), gamma, beta, *axis_numbers, length, *channel_numbers]
     lowering.launch_rows(text, "normalize_rows", arguments, rows // kept[0][0] * -(-kept[0][0] // width))
+
+
+def _launch_shared(
+    lowering: Lowering,
+    node: Node,
+    size: tuple[int, int],
+    sharing: Sharing,
+    macros: dict[str, object],
+    inputs: tuple[Output, Output, Output],
+    numbers: tuple[Sequence[Argument], Sequence[Argument]],
+) -> None:
+    """Launch a normalization of ``size``, rows and their length, on a GPU.
+
+    ``inputs``: data, scales and shifts. ``numbers``: those of the axes, and those of the channels.
+    """
+    (rows, length), (lanes, together, slices), (data, gamma, beta) = size, sharing, inputs
+    output = node.output(0)
+    slice_length = -(-length // slices)
+    slices = -(-length // slice_length)
+    macros = {**macros, "LANES": lanes, "ROWS": together, "SLICED": int(slices > 1)}
+    text = source("shared_normalization", {"DATA": node.get_element_type()}, **macros)
+    axes = [*numbers[0], slices, slice_length, rows]
+    global_size, group = [-(-rows // together) * slices * sharing.group], [sharing.group]
+    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {rows} rows")
+    if slices == 1:
+        arguments: list[Argument] = [data, output, gamma, beta, *axes, *numbers[1]]
+        return lowering.launch(text, "normalize_shared", arguments, global_size, group)
+    kind = wide_type(node.get_element_type())
+    sums, squares = (lowering.scratch(rows * slices, kind.size) for _ in range(2))
+    if macros["SUBTRACT_MEAN"]:
+        lowering.launch(text, "sum_slices", [data, sums, *axes], global_size, group)
+    if "SCALE" in macros:
+        lowering.launch(text, "square_slices", [data, sums, squares, *axes], global_size, group)
+    arguments = [data, sums, squares, output, gamma, beta, *axes, *numbers[1]]
+    lowering.launch(text, "normalize_slices", arguments, global_size, group)
 
 
 @lowers(ops.BatchNormInference, ops.BatchNormInferenceV1, unsupported=unsupported_non_float)
@@ -175,18 +219,39 @@ def softmax(lowering: Lowering, node: ops.Softmax | ops.SoftmaxV1 | ops.LogSoftm
     rows = math.prod(shape[:axis]) * inner
     if not length or not rows:
         return
-    group = group_size(lowering.profile, rows, length, inner == 1)
     logarithm, narrow = isinstance(node, ops.LogSoftmax), ELEMENTS[kind].stored != ELEMENTS[kind].value
+    arguments: list[Argument] = [node.input_value(0), node.output(0), length, inner]
+    if not lowering.profile.is_cpu_like:
+        sharing = share(lowering.profile, rows, length, inner != 1, wide_type(kind).size, passes=3)
+        if sharing.lanes > 1:
+            return _launch_shared_softmax(lowering, node, (rows, length, inner), sharing, logarithm)
     # The library's exp is fast on GPUs.
     is_short = lowering.profile.is_cpu_like and kind is not Type.f64
-    macros = {"LOGARITHM": int(logarithm), "NARROW": int(narrow), "GROUP": group}
+    macros = {"LOGARITHM": int(logarithm), "NARROW": int(narrow)}
     text = source("softmax", {"DATA": kind}, EXP16="exp_of_negative" if is_short else "exp", **macros)
     if is_short:
         text = template("exponential") + text
-    arguments: list[Argument] = [node.input_value(0), node.output(0), length, inner]
-    if group > 1:
-        return lowering.launch(text, "softmax_shared", arguments, [rows * group], [group])
     # On a CPU columns are computed in vectors; on a GPU neighboring columns are neighboring work-items.
     in_vectors = lowering.profile.is_cpu_like and inner >= 16
     kernel, items = ("softmax_columns", rows // inner * -(-inner // 16)) if in_vectors else ("softmax", rows)
     lowering.launch_rows(text, kernel, arguments, items)
+
+
+def _launch_shared_softmax(
+    lowering: Lowering, node: Node, size: tuple[int, int, int], sharing: Sharing, logarithm: bool
+) -> None:
+    """Launch the softmax of ``size``, rows, length and the step between elements of a row, on a GPU."""
+    (rows, length, inner), (lanes, together, slices) = size, sharing
+    data, output = node.input_value(0), node.output(0)
+    slice_length = -(-length // slices)
+    slices = -(-length // slice_length)
+    macros = {"LANES": lanes, "ROWS": together, "ACROSS": int(inner != 1), "LOGARITHM": int(logarithm)}
+    text = source("shared_softmax", {"DATA": data.element_type}, **macros)
+    sizes = [length, inner, slices, slice_length, rows]
+    global_size, group = [-(-rows // together) * slices * sharing.group], [sharing.group]
+    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {rows} rows")
+    if slices == 1:
+        return lowering.launch(text, "softmax_rows", [data, output, *sizes], global_size, group)
+    found = lowering.scratch(2 * rows * slices, wide_type(data.element_type).size)
+    lowering.launch(text, "softmax_parts", [data, found, *sizes], global_size, group)
+    lowering.launch(text, "softmax_of_parts", [data, found, output, *sizes], global_size, group)

@@ -7,51 +7,6 @@ typedef DATA_VALUE16 VALUES;
 #define HALVES_MAX(x) fmax((x).lo, (x).hi)
 #define HALVES_SUM(x) ((x).lo + (x).hi)
 
-#if GROUP > 1
-// One work-group per row.
-kernel void softmax_shared(global const DATA *restrict data, global DATA *restrict out, const int length,
-                           const int inner)
-{
-    local VALUE parts[GROUP];
-    const int row = get_group_id(0), lane = get_local_id(0);
-    const int first = row / inner * length * inner + row % inner;
-    data += first;
-    out += first;
-    VALUE largest = -INFINITY;
-    for (int n = lane; n < length; n += GROUP)
-        largest = fmax(largest, DATA_LOAD(data, n * inner));
-    parts[lane] = largest;
-    for (int half_group = GROUP / 2; half_group; half_group /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < half_group)
-            parts[lane] = fmax(parts[lane], parts[lane + half_group]);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    largest = parts[0];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    VALUE sum = 0;
-    for (uint start = lane; start < length; start += 64 * GROUP) {
-        VALUE part = 0;
-        const uint end = min(start + 64 * GROUP, (uint)length);
-        for (uint n = start; n < end; n += GROUP)
-            part += exp(DATA_LOAD(data, n * inner) - largest);
-        sum += part;
-    }
-    parts[lane] = sum;
-    for (int half_group = GROUP / 2; half_group; half_group /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < half_group)
-            parts[lane] += parts[lane + half_group];
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const VALUE final = LOGARITHM ? log(parts[0]) : 1 / parts[0];
-    for (int n = lane; n < length; n += GROUP) {
-        const VALUE shifted = DATA_LOAD(data, n * inner) - largest;
-        DATA_STORE(LOGARITHM ? shifted - final : exp(shifted) * final, n * inner, out);
-    }
-}
-#else
-
 // One work-item per row.
 kernel void softmax(global const DATA *restrict data, global DATA *restrict out, const int length, const int inner,
                     const int count)
@@ -141,4 +96,3 @@ kernel void softmax_columns(global const DATA *restrict data, global DATA *restr
         DATA_STORE16(result, out + (long)n * inner);
     }
 }
-#endif

@@ -8,11 +8,14 @@ from hetero import ops
 from hetero_opencl.kernels.common.algorithms import cumulative_source
 from hetero_opencl.kernels.common.copies import shape_input
 from hetero_opencl.kernels.common.definition import ELEMENTS, lowers, unsupported_inputs
+from hetero_opencl.kernels.common.sharing import power_of_two
 from hetero_opencl.lowering.lowering import Lowering
 
 # Rows are split into chunks if there are fewer rows than this, the number of work-items that keeps a device busy.
 _BUSY = 1 << 12
 _SHORTEST_CHUNK = 32
+# On GPUs: work-items that share a chunk, elements that each scans at once, and chunks per compute unit that fill it.
+_GROUP, _SCANNED, _FILLED = 256, 4, 2
 
 
 @lowers(ops.CumSum, ops.CumProd, unsupported=unsupported_inputs(0))
@@ -24,16 +27,30 @@ def cumulative(lowering: Lowering, node: ops.CumSum) -> None:
     rows = math.prod(shape[:axis]) * inner
     if not rows or not length:
         return
-    chunk = length if rows >= _BUSY else max(_SHORTEST_CHUNK, math.isqrt(length))
-    chunks = -(-length // chunk)
     identity, combine = ("1", "((a) * (b))") if isinstance(node, ops.CumProd) else ("0", "((a) + (b))")
     # Integer sums wrap around, which C defines only for unsigned types.
     total = ELEMENTS[kind].value if kind.is_real() else "ulong"
-    text = cumulative_source(kind, total, identity, combine)
+    size = 4 if total == "float" else 8
     data = before = lowering.buffer(node.input_value(0))
+    group = 1
+    if not lowering.profile.is_cpu_like and (rows < _BUSY or inner == 1):
+        group = lowering.profile.largest_group(min(_GROUP, power_of_two(-(-length // _SCANNED))), size)
+    text = cumulative_source(kind, total, identity, combine, group)
+    if group > 1:
+        tile = _SCANNED * group
+        wanted = -(-_FILLED * lowering.profile.compute_units // rows)
+        chunk = -(-length // (tile * min(wanted, -(-length // tile)))) * tile
+        chunks = -(-length // chunk)
+        sizes, groups = (length, inner, chunks, chunk, node.reverse), [rows * chunks * group]
+        if chunks > 1:
+            before = lowering.scratch(rows * chunks, size)
+            lowering.launch(text, "total_of_chunk", [data, before, *sizes], groups, [group])
+        arguments = [data, before, node.output(0), *sizes, node.exclusive]
+        return lowering.launch(text, "scan_chunk", arguments, groups, [group])
+    chunk = length if rows >= _BUSY else max(_SHORTEST_CHUNK, math.isqrt(length))
+    chunks = -(-length // chunk)
     sizes = (length, inner, chunks, chunk, node.reverse)
     if chunks > 1:
-        size = 4 if total == "float" else 8
         before, totals = lowering.scratch(rows * chunks, size), lowering.scratch(rows, size)
         lowering.launch_flat(text, "chunk_totals", [data, before, *sizes], rows * chunks)
         lowering.launch_flat(text, "scan_totals", [before, totals, *sizes[1:3]], rows)

@@ -1,7 +1,11 @@
 // target[kept] = FINISH(COMBINE over all reduced axes of TERM(source[kept, reduced])); axes are listed innermost first.
 // A work-item computes WIDTH neighbors along kept axis 0 in a vector. With RUN the innermost reduced axis is contiguous
-// and is combined 16 elements at a time. With GROUP > 1 a work-group computes one result. Partial results are combined
-// per loop level, so that long sums accumulate little rounding error.
+// and is combined 16 elements at a time. Partial results are combined per loop level, so that long sums accumulate
+// little rounding error.
+// With LANES > 1, a power of two, as many work-items compute a result, and a work-group RESULTS of them. Neighboring
+// work-items read neighboring elements: those of a result, or with ACROSS 1 those of neighboring results. ONE_AXIS:
+// only axis 0 is reduced. With SLICED 1 as many work-groups as there are slices compute parts of the same results,
+// TARGET, and a second launch combines them.
 #if WIDTH == 1
 #define LOAD(pointer) ((VALUE)DATA_LOAD(pointer, 0))
 #define STORE(value, pointer) DATA_STORE(value, 0, pointer)
@@ -29,45 +33,101 @@ static inline WHOLE mean_of(const WHOLE quotients, const WHOLE remainders, const
 }
 #endif
 
-#if GROUP > 1
-kernel void reduce(global const DATA *restrict source, global DATA *restrict target,
-                   const int kept0, const int kept_stride0, const int kept1, const int kept_stride1,
-                   const int kept2, const int kept_stride2, const int kept3, const int kept_stride3,
-                   const int reduced0, const int stride0, const int reduced1, const int stride1,
-                   const int reduced2, const int stride2, const int reduced3, const int stride3,
-                   const int elements)
+#if LANES > 1
+// The sum of the parts of LANES work-items, `step` apart. Only that of lane 0 is valid.
+static inline __attribute__((always_inline)) VALUES
+combined(const VALUES own, local VALUES *parts, const int item, const int lane, const int step)
 {
-    local VALUES parts[GROUP];
-    const int item = get_group_id(0), lane = get_local_id(0), outer = item / kept0;
-    source += item % kept0 * kept_stride0 + outer % kept1 * kept_stride1 + outer / kept1 % kept2 * kept_stride2
+    parts[item] = own;
+    for (int half_lanes = LANES / 2; half_lanes; half_lanes /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < half_lanes)
+            parts[item] = COMBINE(parts[item], parts[item + half_lanes * step]);
+    }
+    return parts[item];
+}
+
+#if ONE_AXIS
+#define POSITION(index) ((int)(index) * stride0)
+#else
+#define POSITION(index) position_of(index, reduced0, stride0, reduced1, stride1, reduced2, stride2, stride3)
+static inline __attribute__((always_inline)) int
+position_of(const int index, const int reduced0, const int stride0, const int reduced1, const int stride1,
+            const int reduced2, const int stride2, const int stride3)
+{
+    const int row = index / reduced0;
+    return index % reduced0 * stride0 + row % reduced1 * stride1 + row / reduced1 % reduced2 * stride2
+           + row / reduced1 / reduced2 * stride3;
+}
+#endif
+
+kernel void reduce_shared(global const DATA *restrict source, global TARGET *restrict target,
+                          const int kept0, const int kept_stride0, const int kept1, const int kept_stride1,
+                          const int kept2, const int kept_stride2, const int kept3, const int kept_stride3,
+                          const int reduced0, const int stride0, const int reduced1, const int stride1,
+                          const int reduced2, const int stride2, const int reduced3, const int stride3,
+                          const int elements, const int slices, const int slice, const int count)
+{
+    local VALUES parts[LANES * RESULTS];
+    const int item = get_local_id(0);
+    const int lane = ACROSS ? item / RESULTS : item % LANES, place = ACROSS ? item % RESULTS : item / LANES;
+    const int group = get_group_id(0), at = group / slices * RESULTS + place;
+    // All work-items reach the barriers; those behind the last result compute it too.
+    const int kept = min(at, count - 1), outer = kept / kept0;
+    source += kept % kept0 * kept_stride0 + outer % kept1 * kept_stride1 + outer / kept1 % kept2 * kept_stride2
               + outer / kept1 / kept2 * kept_stride3;
+    const uint first = group % slices * (uint)slice, last = min(first + slice, (uint)elements);
     VALUES result = IDENTITY;
-    for (uint start = lane; start < elements; start += 64 * GROUP) {
+    for (uint start = first + lane; start < last; start += 64 * LANES) {
         VALUES part = IDENTITY;
-        const uint end = min(start + 64 * GROUP, (uint)elements);
-        for (uint index = start; index < end; index += GROUP) {
-            int position = index * stride0;
-            if (reduced0 != elements) {
-                const int row = index / reduced0;
-                position = index % reduced0 * stride0 + row % reduced1 * stride1 + row / reduced1 % reduced2 * stride2
-                        + row / reduced1 / reduced2 * stride3;
-            }
-            const VALUE value = LOAD(source + position);
-            part = COMBINE(part, TERM(value));
+        const uint end = min(start + 64 * LANES, last);
+        uint index = start;
+        for (; index + 3 * LANES < end; index += 4 * LANES) {
+            const VALUE a = LOAD(source + POSITION(index)), b = LOAD(source + POSITION(index + LANES));
+            const VALUE c = LOAD(source + POSITION(index + 2 * LANES)), d = LOAD(source + POSITION(index + 3 * LANES));
+            const VALUES of_a = TERM(a), of_b = TERM(b), of_c = TERM(c), of_d = TERM(d);
+            const VALUES low = COMBINE(of_a, of_b), high = COMBINE(of_c, of_d), both = COMBINE(low, high);
+            part = COMBINE(part, both);
+        }
+        if (index < end) {
+            // Up to three more, read at once.
+            const uint next = index + LANES, after = next + LANES;
+            const VALUE a = LOAD(source + POSITION(index)), b = LOAD(source + POSITION(min(next, end - 1)));
+            const VALUE c = LOAD(source + POSITION(min(after, end - 1)));
+            const VALUES of_a = TERM(a), of_b = TERM(b), of_c = TERM(c);
+            part = COMBINE(part, of_a);
+            if (next < end)
+                part = COMBINE(part, of_b);
+            if (after < end)
+                part = COMBINE(part, of_c);
         }
         result = COMBINE(result, part);
     }
-    parts[lane] = result;
-    for (int half_group = GROUP / 2; half_group; half_group /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < half_group)
-            parts[lane] = COMBINE(parts[lane], parts[lane + half_group]);
-    }
-    if (lane == 0) {
-        result = parts[0];
-        STORE(FINISH(result), target + item);
+    result = combined(result, parts, item, lane, ACROSS ? RESULTS : 1);
+    if (lane == 0 && at < count) {
+#if SLICED
+        target[at * slices + group % slices] = result;
+#else
+        STORE(FINISH(result), target + at);
+#endif
     }
 }
+
+#if SLICED
+// Combine the parts of a result that work-groups of reduce_shared have computed. A work-group of LANES computes one.
+kernel void combine_slices(global const VALUES *restrict source, global DATA *restrict target, const int elements,
+                           const int slices)
+{
+    local VALUES parts[LANES];
+    const int lane = get_local_id(0), at = get_group_id(0);
+    VALUES result = IDENTITY;
+    for (int index = lane; index < slices; index += LANES)
+        result = COMBINE(result, source[at * slices + index]);
+    result = combined(result, parts, lane, lane, 1);
+    if (lane == 0)
+        STORE(FINISH(result), target + at);
+}
+#endif
 #else
 
 #ifdef RUN

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from hetero_opencl.kernels.common.definition import (
     source,
     unsupported_inputs,
 )
+from hetero_opencl.kernels.common.sharing import Sharing, share
 from hetero_opencl.lowering.implementation import (
     ROWS,
     Blocks,
@@ -38,14 +40,8 @@ MAX_AXES = 4
 # Contiguous runs of at least this length are reduced in vectors.
 _LONG_RUN = 32
 _WIDTH = 16
-# On a GPU a work-group computes one result if it combines at least _SHARED elements, and a larger work-group from
-# _SHARED_BY_MANY on. If neighboring work-items read neighboring elements anyway, this is not done for _BUSY results or
-# more.
-_SHARED, _SHARED_BY_MANY = 64, 1024
-_GROUP, _LARGE_GROUP = 64, 256
 # Local memory for the part of a work-item: two i64.
 _LOCAL_BYTES = 16
-_BUSY = 1 << 14
 
 
 class Formula(NamedTuple):
@@ -136,16 +132,43 @@ def reduce(lowering: Lowering, node: Reduction) -> None:
     elements = math.prod(length for length, _ in reduced)
     numbers = [number for axis in (*kept, *reduced) for number in axis]
     arguments: list[Argument] = [data, output, *numbers, elements]
-    group = group_size(lowering.profile, count, elements, reduced[0][1] == 1)
-    if group > 1:
-        return lowering.launch(_text(node, 1, False, group), "reduce", arguments, [count * group], [group])
+    if not lowering.profile.is_cpu_like:
+        is_across = reduced[0][1] != 1
+        sharing = share(lowering.profile, count, elements, is_across, _LOCAL_BYTES)
+        if sharing.lanes > 1:
+            return _launch_shared(lowering, node, arguments, elements, sharing, is_across, reduced[0][0] == elements)
     in_vectors = data.element_type.is_real()
     run = in_vectors and reduced[0][1] == 1 and reduced[0][0] >= _LONG_RUN
     # On a CPU columns are computed in vectors too; on a GPU neighboring columns are neighboring work-items.
     columns = in_vectors and lowering.profile.is_cpu_like and kept[0][1] == 1 and kept[0][0] >= _WIDTH
     width = _WIDTH if columns else 1
     items = count // kept[0][0] * -(-kept[0][0] // width)
-    lowering.launch_rows(_text(node, width, run, 1), "reduce", arguments, items)
+    lowering.launch_rows(_text(node, width, run), "reduce", arguments, items)
+
+
+def _launch_shared(
+    lowering: Lowering,
+    node: Reduction,
+    arguments: list[Argument],
+    elements: int,
+    sharing: Sharing,
+    is_across: bool,
+    is_one_axis: bool,
+) -> None:
+    data, output, *numbers = arguments
+    lanes, results, slices = sharing
+    count, length = math.prod(node.shape), -(-elements // slices)
+    macros = {"LANES": lanes, "RESULTS": results, "ACROSS": int(is_across), "SLICED": int(slices > 1)}
+    macros["ONE_AXIS"] = int(is_one_axis)
+    text = _text(node, 1, False, {**macros, "TARGET": "VALUES" if slices > 1 else "DATA"})
+    slices = -(-elements // length)
+    target = lowering.scratch(count * slices, _LOCAL_BYTES) if slices > 1 else output
+    global_size = -(-count // results) * slices * sharing.group
+    sizes = [*numbers, slices, length, count]
+    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {count} results")
+    lowering.launch(text, "reduce_shared", [data, target, *sizes], [global_size], [sharing.group])
+    if slices > 1:
+        lowering.launch(text, "combine_slices", [target, output, elements, slices], [count * lanes], [lanes])
 
 
 @implements(ops.ReduceMax, ops.ReduceMin)
@@ -172,18 +195,10 @@ class ReduceAllBlocks(Implementation):
         axes = [(1, 0)] * MAX_AXES + [(count, 1)] + [(1, 0)] * (MAX_AXES - 1)
         arguments: list[Argument] = [lowering.buffer(data, blocks), operation.result]
         arguments += [*(number for axis in axes for number in axis), count]
-        lowering.launch_rows(_text(operation.main, 1, True, 1), "reduce", arguments, 1)
+        lowering.launch_rows(_text(operation.main, 1, True), "reduce", arguments, 1)
 
 
-def group_size(profile: DeviceProfile, results: int, elements: int, in_rows: bool) -> int:
-    """Return the number of work-items that compute one result of ``elements`` elements, which may be contiguous."""
-    if profile.is_cpu_like or elements < _SHARED or (results >= _BUSY and not in_rows):
-        return 1
-    group = _GROUP if elements < _SHARED_BY_MANY else _LARGE_GROUP
-    return profile.largest_group(group, _LOCAL_BYTES)
-
-
-def _text(node: Node, width: int, run: bool, group: int) -> str:
+def _text(node: Node, width: int, run: bool, shared: Mapping[str, object] = MappingProxyType({"LANES": 1})) -> str:
     kind = node.get_input_element_type(0)
     wide = ELEMENTS[kind].value if kind.is_real() else "long" if kind.is_signed() else "ulong"
     macros: dict[str, object] = {} if kind.is_real() else {"WHOLE": wide}
@@ -195,7 +210,7 @@ def _text(node: Node, width: int, run: bool, group: int) -> str:
         "VALUE": value,
         "VALUES": parts.values or value,
         "WIDTH": width,
-        "GROUP": group,
+        **shared,
         "IDENTITY": parts.identity,
         "COMBINE(a, b)": parts.combine,
         "TERM(x)": parts.term,

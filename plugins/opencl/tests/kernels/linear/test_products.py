@@ -128,3 +128,36 @@ def test_products_of_small_integers(device, dtypes, columns, is_constant):
     ordered = compiled.get_runtime_model().get_ordered_ops()
     kernels = [node.rt_info.get(execution.IMPLEMENTATION) for node in ordered if type(node) is execution.ExecutionNode]
     assert len([kernel for kernel in kernels if kernel != "unknown"]) == 1
+
+
+@pytest.mark.parametrize(
+    "size", [(1, 1), (3, 1), (1, 3), (2, 5), (7, 100), (130, 33), (1, 5000), (3, 4099), (600, 300)]
+)
+@pytest.mark.parametrize("batch", [(), (3,)])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("is_constant", [False, True])
+def test_matrix_times_vector(run, size, batch, transposed, is_constant):
+    """And a vector times a matrix: few long sums, many short ones, and lengths that are no power of two."""
+    matrix, vector, bias = numbers(*batch, *size), numbers(*batch, size[1], 1), numbers(*batch, size[0], 1)
+    stored = matrix.swapaxes(-1, -2).copy() if transposed else matrix
+    expected = matrix.astype(np.float64) @ vector + bias
+    close(multiply(run, stored, vector, (transposed, False), (is_constant, False), bias), expected)
+    flat = vector.swapaxes(-1, -2).copy(), bias.swapaxes(-1, -2)
+    found = multiply(run, flat[0], stored, (False, not transposed), (False, is_constant), flat[1])
+    close(found, expected.swapaxes(-1, -2))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_vectors_with_numbers_that_are_not_finite(run, value):
+    matrix, vector = np.abs(numbers(5, 300)), np.ones((300, 1), np.float32)
+    matrix[1, 7] = matrix[4, 299] = value
+    np.testing.assert_allclose(multiply(run, matrix, vector), matrix @ vector, rtol=1e-5)
+    np.testing.assert_allclose(multiply(run, vector.T, matrix.T.copy()), (matrix @ vector).T, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.uint64])
+def test_sums_of_integers_times_a_vector_wrap_around(run, dtype):
+    limits = np.iinfo(dtype)
+    matrix, vector = (GENERATOR.integers(limits.min, limits.max, shape, dtype, True) for shape in ((9, 501), (501, 1)))
+    np.testing.assert_array_equal(multiply(run, matrix, vector), matrix @ vector)
+    np.testing.assert_array_equal(multiply(run, vector.T.copy(), matrix.T.copy()), (matrix @ vector).T)

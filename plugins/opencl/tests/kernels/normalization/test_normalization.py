@@ -165,3 +165,75 @@ def test_unknown_rank(device):
 def test_unsupported_types(compute, name, arguments, reason):
     with pytest.raises(hetero.HeteroError, match=reason):
         run(compute, name, np.zeros((2, 3, 4), np.int32), *arguments)
+
+
+# Few long rows, which are split into parts on GPUs, and short ones that share a work-group.
+LONG = [
+    ((2, 70001), 1),
+    ((120000,), 0),
+    ((60001, 3), 0),
+    ((130, 11), 1),
+    ((2, 130, 19), 1),
+    ((3, 1), 1),
+    ((40, 129), 1),
+]
+
+
+@pytest.mark.parametrize("kind, tolerance", [("f32", 2e-6), ("f16", 6e-4), ("bf16", 5e-3), ("f64", 1e-13)])
+@pytest.mark.parametrize("shape, axis", LONG)
+def test_softmax_of_long_rows(compute, shape, axis, kind, tolerance):
+    dtype = hetero.Type(kind).to_dtype()
+    data = (3 * normal(shape)).astype(dtype)
+    data.reshape(-1)[::7] = -np.inf
+    expected = softmax(data.astype(np.float64), axis)
+    found = run(compute, "softmax", data, axis)
+    assert found.dtype == dtype
+    smallest = 1e-7 if kind == "f16" else 1e-30  # f16 has none below 6e-8
+    np.testing.assert_allclose(found.astype(np.float64), expected, rtol=tolerance, atol=smallest)
+    with np.errstate(divide="ignore"):
+        logarithm = np.log(expected)
+    found = run(compute, "log_softmax", data, axis).astype(np.float64)
+    np.testing.assert_allclose(found, logarithm, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("length", [30, 70001])
+def test_softmax_of_rows_that_are_not_finite(compute, value, length):
+    """Such a row, and one without a finite number, is NaN as a whole; others are not."""
+    data = normal((4, length))
+    data[1, length // 2] = value
+    data[2] = -np.inf
+    data[3, : length - 1] = -np.inf
+    found = run(compute, "softmax", data, 1)
+    assert np.isnan(found[1:3]).any(axis=1).all()
+    np.testing.assert_allclose(found[0], softmax(data[0], 0), rtol=5e-6)
+    np.testing.assert_array_equal(found[3], np.arange(length) == length - 1)
+    if np.isnan(value):
+        assert np.isnan(found[1:3]).all()
+
+
+@pytest.mark.parametrize("kind, tolerance", [("f32", 1e-5), ("f16", 6e-4), ("bf16", 5e-3), ("f64", 1e-13)])
+@pytest.mark.parametrize(
+    "shape, axes", [((2, 70001), (1,)), ((60001, 3), (0,)), ((3, 2, 40001), (0, 2)), ((130, 11), (1,)), ((3, 1), (1,))]
+)
+def test_long_rows(reference_agrees, shape, axes, kind, tolerance):
+    data, axes = Data((normal(shape) + 1).astype(hetero.Type(kind).to_dtype())), np.array(axes, np.int64)
+    reference_agrees("mvn", data, axes, True, 1e-3, "inside_sqrt", tolerance=tolerance)
+    reference_agrees("mvn", data, axes, False, 1e-3, "inside_sqrt", tolerance=tolerance)
+    reference_agrees("normalize_l2", data, axes, 0.1, "add", tolerance=tolerance)
+
+
+def test_long_rows_of_channels(openvino_agrees):
+    data, (scale, bias) = Data(normal((1, 6, 210, 190)) + np.float32(1)), normal((2, 6))
+    for groups in (1, 3):
+        openvino_agrees("group_normalization", data, Data(scale), Data(bias), groups, 1e-3)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("length", [40, 140000])
+def test_normalization_of_numbers_that_are_not_finite(compute, value, length):
+    """Only the row of the number has results that are not finite."""
+    data = normal((2, length))
+    data[1, length // 2] = value
+    found = run(compute, "mvn", data, np.array([1]), True, 1e-3, "inside_sqrt")
+    assert np.isnan(found[1]).all() and np.isfinite(found[0]).all()

@@ -11,6 +11,7 @@ from tests.ops.oracle import Data
 MODES = [(False, False), (True, False), (False, True), (True, True)]
 # Short rows, and long ones that are split into parts of which the last is shorter.
 SHAPES = [((7,), 0), ((2, 3, 5), 1), ((3, 1000), -1), ((1500, 2), 0), ((4000, 9), 1), ((2, 0, 3), 2), ((), 0)]
+SHAPES += [((2, 30011), 1), ((9001, 3), 0), ((3, 1), 1), ((4, 1025), 1)]
 
 
 def numbers(shape, kind, seed=0):
@@ -41,7 +42,7 @@ def test_products(run, shape, axis, exclusive, reverse):
 
 
 @pytest.mark.parametrize("kind", ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f64"])
-@pytest.mark.parametrize("shape, axis", [((5, 20), 1), ((700,), 0)])
+@pytest.mark.parametrize("shape, axis", [((5, 20), 1), ((700,), 0), ((2, 5003), 1)])
 def test_other_types(reference_agrees, kind, shape, axis):
     """Integers wrap around."""
     tolerance = {"f16": 5e-4, "bf16": 4e-3, "f64": 1e-13}.get(kind, 0)
@@ -54,3 +55,11 @@ def test_a_long_sum_is_accurate(device):
     model = Model([opset13.cumsum(parameter, Constant(np.array(1)))], [parameter])
     request = hetero.Core().compile_model(model, device).create_infer_request()
     np.testing.assert_allclose(request.infer([data])[0], data.cumsum(1, np.float64), rtol=2e-6)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_numbers_that_are_not_finite(reference_agrees, reverse):
+    """All sums after the number are not finite, and none before it."""
+    data = np.ones((3, 9000), np.float32)
+    data[0, 5000], data[1, 3] = np.nan, np.inf
+    reference_agrees("cumsum", Data(data), np.array(1), False, reverse)

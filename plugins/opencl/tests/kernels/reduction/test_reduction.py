@@ -177,3 +177,63 @@ def test_more_axes_than_kernels_support(device):
 def test_too_many_dimensions(compute):
     with pytest.raises(hetero.HeteroError, match="9 dimensions"):
         reduced(compute, "reduce_sum", np.zeros((1,) * 9, np.float32), (0,))
+
+
+# Few long results, which are combined in two launches on GPUs, and short ones that share a work-group.
+LONG = [
+    ((300007,), (0,)),
+    ((3, 2, 40001), (0, 2)),
+    ((70001, 3), (0,)),
+    ((5, 9001, 5), (0, 2)),
+    ((130, 13), (1,)),
+    ((33, 21, 40), (1,)),
+    ((1, 20, 7, 7), (2, 3)),
+]
+
+
+@pytest.mark.parametrize("shape, axes", LONG)
+@pytest.mark.parametrize("name", ["reduce_sum", "reduce_mean", "reduce_max", "reduce_l2"])
+@pytest.mark.parametrize("kind", ["f32", "f16", "bf16", "f64"])
+def test_long_results_of_floats(compute, name, kind, shape, axes):
+    dtype = hetero.Type(kind).to_dtype()
+    data = (np.random.default_rng(0).random(shape) / 8).astype(dtype)
+    expected = FORMULAS[name](data.astype(np.float64), axis=axes)
+    found = reduced(compute, name, data, axes)
+    assert found.dtype == dtype and found.shape == expected.shape
+    tolerance = {"f32": 5e-7, "f16": 2**-11, "bf16": 2**-8, "f64": 1e-14}[kind]
+    np.testing.assert_allclose(found.astype(np.float64), expected, rtol=1.01 * tolerance)
+
+
+@pytest.mark.parametrize("shape, axes", LONG)
+@pytest.mark.parametrize("name", ["reduce_sum", "reduce_prod", "reduce_mean", "reduce_min", "reduce_l1"])
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint64])
+def test_long_results_of_integers(compute, name, dtype, shape, axes):
+    """Odd numbers, whose products are not 0, and all of whose other results wrap around."""
+    limits = np.iinfo(dtype)
+    data = np.random.default_rng(0).integers(limits.min, limits.max, shape, dtype) | 1
+    if name == "reduce_mean":
+        count = data.size // max(data.sum(axis=axes).size, 1)
+        sums = data.astype(object).sum(axis=axes)
+        expected = np.vectorize(lambda x: abs(x) // count * (1 if x > 0 else -1), [object])(sums).astype(dtype)
+    else:
+        with np.errstate(over="ignore"):
+            combine = {"reduce_prod": np.multiply, "reduce_min": np.minimum}.get(name, np.add)
+            terms = np.abs(data) if name == "reduce_l1" else data
+            expected = np.asarray(combine.reduce(terms, axis=axes, dtype=dtype))
+    np.testing.assert_array_equal(reduced(compute, name, data, axes), expected, strict=True)
+
+
+@pytest.mark.parametrize("shape, axes", LONG)
+def test_long_results_that_are_not_finite(compute, shape, axes):
+    data = np.zeros(shape, np.float32)
+    data.reshape(-1)[[data.size // 2, -1]] = np.nan, np.inf
+    for name, combine in (("reduce_sum", np.sum), ("reduce_max", np.max), ("reduce_min", np.min)):
+        np.testing.assert_array_equal(reduced(compute, name, data, axes), combine(data, axis=axes))
+
+
+@pytest.mark.parametrize("shape, axes", LONG)
+def test_long_results_of_booleans(compute, shape, axes):
+    data = np.ones(shape, bool)
+    data.reshape(-1)[-1] = False
+    np.testing.assert_array_equal(reduced(compute, "reduce_logical_and", data, axes), data.all(axes), strict=True)
+    np.testing.assert_array_equal(reduced(compute, "reduce_logical_or", ~data, axes), (~data).any(axes), strict=True)
