@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from hetero_opencl.profiles.profile import DeviceProfile
 
-# Work-items of a work-group, and at most of a result. Each combines _LEAST elements
-# at least, unless the device is not busy then.
+# Work-items of a work-group, and at most of a result. Each combines _LEAST elements at least, unless the device is not
+# busy then.
 _GROUP, _MOST_LANES, _LEAST = 64, 256, 4
 # Neighboring elements that are read together: 32 of f32 are a line of most caches.
 _LINE = 32
