@@ -47,8 +47,16 @@ kernel void nested(global const float* a, global float* c, int rows, int columns
   }
   c[get_global_id(0)] = s;
 }
-kernel void vector(global const float* a, global float* b) { int i = get_global_id(0); vstore16(vload16(i, a) + 1.0f, i, b); }
-kernel void halves(global const half* a, global half* b) { int i = get_global_id(0); vstore_half16(vload_half16(i, a), i, b); }
+kernel void vector(global const float* a, global float* b)
+{
+    int i = get_global_id(0);
+    vstore16(vload16(i, a) + 1.0f, i, b);
+}
+kernel void halves(global const half* a, global half* b)
+{
+    int i = get_global_id(0);
+    vstore_half16(vload_half16(i, a), i, b);
+}
 kernel void prefetch(global const float* a, global float* c, int depth) {
   int i = get_global_id(0); float next = a[i], s = 0;
   #pragma unroll 1

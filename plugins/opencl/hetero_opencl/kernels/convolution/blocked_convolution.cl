@@ -13,9 +13,10 @@
 // without padding along the row, for DATA float. A kernel of one element with stride 1 may take
 // all positions of a batch as one row: depth and height 1, width N * D * H * W.
 //
-// POINT 1: the kernel has one element, without padding, and the input is DIRECT. The loop over channel blocks is then the
-// only one: with those over the kernel, a block of 8 channels takes up to 1.7 times as long, because its arithmetic takes
-// no longer than the addresses and the ends of these loops. WHOLE 1: input channels are a multiple of IN_BLOCK.
+// POINT 1: the kernel has one element, without padding, and the input is DIRECT. The loop over channel blocks is then
+// the only one: with those over the kernel, a block of 8 channels takes up to 1.7 times as long, because its
+// arithmetic takes no longer than the addresses and the ends of these loops. WHOLE 1: input channels are a multiple
+// of IN_BLOCK.
 //
 // I, J: size of the tile. STRIDE: stride along the row. LINE: length of the copy in positions, at least
 // (I - 1) * STRIDE + (kernel_x - 1) * dilation_x + 1, a multiple of 16. IN_BLOCK: BLOCK, or 1 for an input

@@ -7,9 +7,9 @@
 // LEFT, RIGHT, RESULT: the element types of a, of b and of c. SUM: the C type of sums, unsigned for
 // integers, which wrap around. WIDEN_LEFT, WIDEN_RIGHT: convert 16 elements to SUM; NARROW: convert 16 sums to results.
 // PACKED: a is stored tile by tile, each as the ROWS elements of column 0, then those of column 1, …. A batch has two
-// axes, the inner one of length `inner`; a and b have a stride for each, c has one for both. CHANNEL(row, column): which
-// of both is the channel of an element of c; each matrix along the inner axis has rows of its own. Elements read past
-// the end of a row or of b are never stored; buffers have slack for these reads.
+// axes, the inner one of length `inner`; a and b have a stride for each, c has one for both. CHANNEL(row, column):
+// which of both is the channel of an element of c; each matrix along the inner axis has rows of its own. Elements
+// read past the end of a row or of b are never stored; buffers have slack for these reads.
 
 kernel void gemm(__global const LEFT* restrict a, __global const RIGHT* restrict b,
                  __global RESULT* restrict c, const int rows, const int columns, const int depth, const int inner,
