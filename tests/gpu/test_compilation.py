@@ -1,15 +1,15 @@
 """Programs of the zoo, a decoder and a sample of operations compile for GPUs that are not at hand, within limits."""
 
 import math
-import os
 
 import pytest
 from hetero_opencl.estimate.compilers.compilation import compile_spirv, compile_unoptimized
 from hetero_opencl.profiles.hardware import known_gpus
 
 from tests.gpu.compilation import ROW, all_sources, compile_each, compiled_for
+from tests.gpu.marks import needs_tools
 
-pytestmark = pytest.mark.skipif("HETERO_GPU_TOOLS" not in os.environ, reason="`make gpu-check` runs it")
+pytestmark = needs_tools
 
 # The local memory that every GPU gives to a work-group: OpenCL's least for devices with the full profile.
 LOCAL_BYTES = 32 << 10

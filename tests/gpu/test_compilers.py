@@ -1,11 +1,11 @@
 """What the compilers of vendors report, for kernels whose resources are known."""
 
-import os
-
 import pytest
 from hetero_opencl.estimate.compilers.compilation import compile_program, compile_spirv, compile_unoptimized
 
-pytestmark = pytest.mark.skipif("HETERO_GPU_TOOLS" not in os.environ, reason="`make gpu-check` runs it")
+from tests.gpu.marks import needs_tools
+
+pytestmark = needs_tools
 
 TARGETS = ("gfx1030", "gfx1100", "gfx90a", "sm_75", "sm_80", "sm_89", "skl", "dg2")
 WAVES = {"gfx1030": 32, "gfx1100": 32, "gfx90a": 64, "sm_75": 32, "sm_80": 32, "sm_89": 32}
@@ -36,7 +36,7 @@ kernel __attribute__((reqd_work_group_size(64, 1, 1))) void histogram(global con
         y[64 * get_global_id(0) + i] = counts[i];
 }
 """
-# 512 sums of a work-item, of which no GPU has so many registers.
+# 512 sums of a work-item, which fit the registers of no GPU.
 WIDE = """
 kernel __attribute__((reqd_work_group_size(64, 1, 1))) void wide(global const float *x, global float *y, const int n)
 {

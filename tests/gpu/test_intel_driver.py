@@ -5,15 +5,13 @@ It writes the commands to a file instead of executing them, so that results are 
 
 from __future__ import annotations
 
-import os
 import re
 import time
 
-import pytest
-
+from tests.gpu.marks import needs_tools
 from tests.gpu.plugin_tests import KERNELS, ROW, Runtime, run_module, run_plugin_tests
 
-pytestmark = pytest.mark.skipif("HETERO_GPU_TOOLS" not in os.environ, reason="`make gpu-check` runs it")
+pytestmark = needs_tools
 
 RUNTIME = Runtime("intel-gpu", "Intel(R) OpenCL HD Graphics", {})
 ONE_IN, SECONDS = 40, 60

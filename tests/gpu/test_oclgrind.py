@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -10,9 +9,10 @@ from collections import Counter
 
 import pytest
 
+from tests.gpu.marks import needs_tools
 from tests.gpu.plugin_tests import KERNELS, ROW, Runtime, environment, run_plugin_tests
 
-pytestmark = pytest.mark.skipif("HETERO_GPU_TOOLS" not in os.environ, reason="`make gpu-check` runs it")
+pytestmark = needs_tools
 
 # Tests of the kernels with barriers, local memory or atomic operations, and one of how many of them runs.
 FILES = [

@@ -1,6 +1,5 @@
 """The performance model against what experts expect of today's kernels, and against LLVM's model of RDNA 3."""
 
-import os
 import re
 
 import numpy as np
@@ -14,9 +13,10 @@ from hetero_opencl.profiles.hardware import hardware_of
 
 from hetero import Model, Parameter, Type, ops
 from tests.gpu.estimates import networks
+from tests.gpu.marks import needs_tools
 from tests.gpu.plugin_tests import ROW
 
-pytestmark = pytest.mark.skipif("HETERO_GPU_TOOLS" not in os.environ, reason="`make gpu-check` runs it")
+pytestmark = needs_tools
 
 # Fractions of peak, from reading the kernels: neither measured nor taken from the model.
 LARGE_GEMM = {

@@ -6,17 +6,15 @@ It runs on the processor, by llvmpipe, which has no f64.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from fnmatch import fnmatch
 
-import pytest
-
 from tests.gpu import tools
+from tests.gpu.marks import needs_tools
 from tests.gpu.plugin_tests import KERNELS, ROW, Runtime, environment, run_plugin_tests
 
-pytestmark = pytest.mark.skipif("HETERO_GPU_TOOLS" not in os.environ, reason="`make gpu-check` runs it")
+pytestmark = needs_tools
 
 RUNTIME = Runtime("rusticl", "rusticl", {})
 ONE_IN, SECONDS = 10, 60

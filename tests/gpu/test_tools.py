@@ -9,8 +9,7 @@ import sys
 import pytest
 
 from tests.gpu import tools
-
-needs_tools = pytest.mark.skipif("HETERO_GPU_TOOLS" not in os.environ, reason="`make gpu-check` runs it")
+from tests.gpu.marks import needs_tools
 
 LIST_PLATFORMS = """
 import json, pyopencl

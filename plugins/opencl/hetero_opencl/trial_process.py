@@ -175,7 +175,7 @@ def _measure(device: OpenCLDevice, core: Core, folder: str) -> Measurements:
 
 
 def _copy_sizes(device: OpenCLDevice, byte_size: int) -> tuple[tuple[int], tuple[int]]:
-    """Return the global and the local size of a copy of so many bytes."""
+    """Return the global and the local size of a copy of ``byte_size`` bytes."""
     return (byte_size // cl.cltypes.float4.itemsize,), (min(GROUP, device.profile.max_work_group_size),)
 
 

@@ -16,7 +16,7 @@ import pyopencl as cl
 
 from hetero_opencl.device.caches import build_uncached
 
-# Elements of a vector, and the sums of a kernel: with so many, sums and an operand fit 16 registers, or only 32.
+# Elements of a vector, and the sums of a kernel: with 12 sums, they and an operand fit 16 registers; with 24, only 32.
 _WIDTHS = (16, 8, 4)
 _FEW, _MANY = 12, 24
 # Sums that do not exceed the registers process at least this share of the elements per second. Measured on a Sapphire

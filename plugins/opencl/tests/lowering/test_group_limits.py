@@ -21,7 +21,7 @@ def processor():
 
 @pytest.fixture
 def limit(monkeypatch):
-    """Return a function after which the devices have GPUs' profiles, and groups of at most so many work-items."""
+    """Return a function that gives devices the profiles of GPUs, with groups of at most ``work_items``."""
 
     def use(work_items: int, local_memory_bytes: int = 1024) -> None:
         limits = {**GPU_LIMITS, "max_work_group_size": work_items, "local_memory_bytes": local_memory_bytes}
