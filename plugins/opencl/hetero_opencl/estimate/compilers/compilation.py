@@ -15,7 +15,7 @@ from pathlib import Path
 
 import platformdirs
 
-from hetero.system.cache_folder import cache_folder, write_cached
+from hetero.plugin import cache_folder, write_cached
 from hetero_opencl.estimate.compilers import amd, intel, nvidia, spirv
 from hetero_opencl.estimate.compilers.resources import Compilation, KernelResources
 from hetero_opencl.estimate.compilers.toolchain import identity_of
