@@ -44,8 +44,11 @@ class Verdict:
 
     @classmethod
     def of(cls, fields: dict[str, Any]) -> Verdict:
-        """Return the verdict with these fields, as asdict returns them. Raises TypeError or KeyError for others."""
-        return cls(fields["reason"], Measurements(**fields["measurements"]))
+        """Return the verdict with these fields, as asdict returns them. Raises TypeError or LookupError for others."""
+        measurements = Measurements(**fields["measurements"])
+        if asdict(measurements) != fields["measurements"]:
+            raise LookupError("a figure is missing, which an earlier version did not measure")
+        return cls(fields["reason"], measurements)
 
 
 def verdict_on(device: cl.Device) -> Verdict:

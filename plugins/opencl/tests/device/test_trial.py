@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import asdict
 
 import pyopencl as cl
 import pytest
@@ -83,6 +84,14 @@ def test_a_verdict_is_kept_unless_the_process_was_killed_from_outside(tmp_path):
     assert "SIGABRT" in devices(killed)[1]["GPU"], "the verdict of the process before"
     next(kept.glob("*.json")).write_text("damaged")
     assert len(devices(killed)[0]) == 1
+
+
+def test_a_verdict_lacks_no_figure():
+    fields = asdict(trial.Verdict())
+    assert trial.Verdict.of(fields) == trial.Verdict()
+    del fields["measurements"]["vector_width"]
+    with pytest.raises(LookupError, match="an earlier version"):
+        trial.Verdict.of(fields)
 
 
 def test_runtimes_of_one_processor_are_ordered_by_their_speed(monkeypatch):
