@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from hetero_opencl.profiles.profile import Family
 from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.plugin import TemplatePlugin
 
@@ -36,6 +37,7 @@ GPUS = _find_gpus()
 # What drivers of GPUs report: AMD's have the smallest work-groups, NVIDIA's the least local memory; f32 is their widest
 # vector. OpenCL lets a device have less space for parameters than the runtimes for processors have.
 GPU_LIMITS: dict[str, Any] = {
+    "family": Family.GPU,
     "vector_width": 1,
     "vector_registers": 16,
     "item_registers": 128,

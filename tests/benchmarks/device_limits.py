@@ -8,6 +8,7 @@ import numpy as np
 import pyopencl as cl
 from hetero_opencl.device.caches import build_uncached
 from hetero_opencl.device.device import OpenCLDevice
+from hetero_opencl.profiles.profile import Family
 
 # Sums in registers, enough to hide the latency of a multiply-add, and the length of each.
 SUMS, STEPS = 12, 100_000
@@ -45,8 +46,8 @@ class DeviceLimits:
         cl.enqueue_fill_buffer(self._queue, self._buffers[0], np.zeros(1, np.uint8), 0, COPIED_BYTES)
         self._arithmetic, self._copy = cl.Kernel(program, "multiply_add"), cl.Kernel(program, "copy")
         # GPUs need many work-items to hide latencies. On a CPU each work-item is for one core.
-        self._group = 1 if profile.is_cpu_like else 256
-        self._items = profile.compute_units * self._group * (1 if profile.is_cpu_like else 8)
+        self._group = 1 if profile.family is Family.PROCESSOR else 256
+        self._items = profile.compute_units * self._group * (1 if profile.family is Family.PROCESSOR else 8)
         self._operations = 2 * SUMS * STEPS * profile.vector_width * self._items
         self._seconds = [math.inf, math.inf]
 

@@ -40,7 +40,7 @@ def use_runtime() -> None:
         return [handle for handle in all_devices() if handle.platform.name.strip() == OPTIONS.platform]
 
     def profile(handle: cl.Device, measurements: Measurements) -> DeviceProfile:
-        return replace(profile_of(handle, measurements), is_cpu_like=False, builds_in_child=False, **GPU_LIMITS)
+        return replace(profile_of(handle, measurements), builds_in_child=False, **GPU_LIMITS)
 
     platforms.all_devices = device.all_devices = only
     device.profile_of = profile

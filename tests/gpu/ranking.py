@@ -92,7 +92,7 @@ def correlation(pairs: list[tuple[float, float]]) -> float:
 def main() -> None:
     os.environ.setdefault(VARIABLE, str(FOLDER))
     for device in present_devices().usable:
-        device.profile = replace(device.profile, is_cpu_like=False, **GPU_LIMITS)
+        device.profile = replace(device.profile, **GPU_LIMITS)
     performance = PerformanceModel(PROCESSOR, compile_to_ir, lambda source, kernel: RESOURCES)
     measured, estimated, roofline = [], [], []
     for name, shapes, model in cases():

@@ -48,12 +48,13 @@ kernel void add{width}_{sums}(global const uint *values, global uint *result, co
 def measure_vectors(handle: cl.Device) -> tuple[int, int]:
     """Return the vector width in f32, at most the one that the driver reports, and the number of vector registers.
 
-    They are measured for processors only; others have 16 registers. Raises cl.Error if a kernel does not build or run.
+    They are measured for processors. Other devices form vectors of work-items, so their width is 1. Raises cl.Error if
+    a kernel does not build or run.
     """
     native = handle.native_vector_width_float
     widths = [width for width in _WIDTHS if width <= native]
     if not (widths and handle.type & cl.device_type.CPU):
-        return native, 16
+        return 1, 16
     seconds = _times(handle, [(width, sums) for width in widths for sums in (_FEW, _MANY)])
     rates = {(width, sums): width * sums / time for (width, sums), time in seconds.items()}
     fastest = max(rates[width, _FEW] for width in widths)

@@ -25,7 +25,7 @@ CORE = hetero.Core()
 # Profiles with which tests run besides those of the devices: of which one in how many runs, and what is different.
 # Vectors of 4 f32 are those of SSE and of ARM's NEON.
 PROFILES = {
-    "as_gpu": (12, {"is_cpu_like": False, **GPU_LIMITS}),
+    "as_gpu": (12, GPU_LIMITS),
     "as_avx2": (12, {"vector_width": 8, "vector_registers": 16}),
     "as_sse": (48, {"vector_width": 4, "vector_registers": 16}),
     "as_arm": (48, {"vector_width": 4, "vector_registers": 32}),

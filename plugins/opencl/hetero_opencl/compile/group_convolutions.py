@@ -21,7 +21,7 @@ def widen_groups(model: Model, profile: DeviceProfile) -> bool:
     A Gather of channels before a 1×1 convolution disappears in the filters of one without groups, which
     ``SparseConvolution`` runs in no more time. Requires: shapes are static.
     """
-    if not profile.is_cpu_like or profile.vector_width not in (8, 16):
+    if profile.vector_width not in (8, 16):
         return False
     folded = rewrite_each(model, (ops.Convolution, ops.GroupConvolution), _fold_gather)
     return rewrite_each(model, (ops.GroupConvolution,), lambda node: _merge(node, profile.vector_width)) or folded

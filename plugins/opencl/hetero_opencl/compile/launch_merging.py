@@ -50,12 +50,13 @@ def merge_launches(
 ) -> list[Launch]:
     """Return launches that do the same, as few as possible. ``constant`` makes a buffer of an array.
 
-    Those that can be merged wait for others, while launches that use none of their buffers go ahead.
+    Those that can be merged wait for others, while launches that use none of their buffers go ahead. Work-items of a
+    merged launch compute several parts, so these are merged only where one does the work of a team.
     """
     merged: list[Launch] = []
     waiting: list[Launch] = []
     for launch in launches:
-        if fits := profile.is_cpu_like and _fits(launch):
+        if fits := profile.team_size == 1 and _fits(launch):
             must_run = _parameter_bytes([*waiting, launch]) > profile.max_parameter_bytes
         else:
             must_run = not _memory_of(launch).isdisjoint(_memory_of(*waiting))

@@ -9,7 +9,7 @@ import pyopencl as cl
 
 from hetero_opencl.device import pocl
 from hetero_opencl.device.platforms import name_of
-from hetero_opencl.profiles.profile import DeviceProfile, Measurements
+from hetero_opencl.profiles.profile import DeviceProfile, Family, Measurements
 
 # Linux describes each cache of the first core in a folder here.
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -30,7 +30,7 @@ def profile_of(handle: cl.Device, measurements: Measurements) -> DeviceProfile:
     return DeviceProfile(
         **asdict(measurements),
         name=name_of(handle),
-        is_cpu_like=is_cpu,
+        family=Family.PROCESSOR if is_cpu else Family.GPU,
         item_registers=_INTEL_REGISTERS if is_intel else _REGISTERS,
         l1_bytes=caches.get(1, _L1_BYTES),
         l2_bytes=caches.get(2, handle.global_mem_cache_size),

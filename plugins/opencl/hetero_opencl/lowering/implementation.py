@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from hetero import ops
 from hetero.graph import Node, Output
 from hetero_opencl.device.transfers import contiguous
 from hetero_opencl.lowering.tuning import Tuning, operation_key
-from hetero_opencl.profiles.profile import DeviceProfile
+from hetero_opencl.profiles.profile import DeviceProfile, Family
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering.lowering import Lowering
@@ -191,6 +191,9 @@ class Implementation(ABC):
     with the layouts of the values between operations.
     """
 
+    #: The family of devices that this is written for, if not for all.
+    family: ClassVar[Family | None] = None
+
     @property
     def name(self) -> str:
         return type(self).__name__
@@ -262,7 +265,7 @@ def candidates_of(
 ) -> Iterator[list[Choice]]:
     """Yield a list for each implementation that matches, and each of its signatures: a choice per configuration."""
     for implementation in implementations:
-        if implementation.mismatch(operation, profile):
+        if implementation.family not in (None, profile.family) or implementation.mismatch(operation, profile):
             continue
         for signature in implementation.signatures(operation, profile):
             yield [

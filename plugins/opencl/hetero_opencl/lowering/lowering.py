@@ -230,11 +230,11 @@ class Lowering:
     def launch_rows(self, source: str, kernel: str, arguments: Sequence[Argument], count: int) -> None:
         """Add a launch of ``count`` work-items that each compute a row; count is the last argument.
 
-        On a CPU a work-group runs on one core. So few rows are put into small groups, several per core, as rows take
-        long. Each other group size is a program to build for some drivers.
+        Few rows are put into small groups, several per compute unit, as rows take long; not into less than a team. Each
+        other group size is a program to build for some drivers.
         """
         profile, group = self.profile, _ROWS_PER_GROUP
-        while profile.is_cpu_like and group > 1 and count < group * profile.compute_units * _GROUPS_PER_UNIT:
+        while group > profile.team_size and count < group * profile.compute_units * _GROUPS_PER_UNIT:
             group //= 8
         self.launch(source, kernel, [*arguments, count], [-(-count // group) * group], [group])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hetero.system.errors import ConfigError
-from hetero_opencl.profiles.profile import DeviceProfile
+from hetero_opencl.profiles.profile import DeviceProfile, Family
 
 _FOLDER = Path(__file__).parent
 # NVIDIA's blog "Getting Started with CUDA Graphs" measures 2.2 µs between kernels of a stream that are launched one by
@@ -65,7 +65,7 @@ class Hardware:
         """Return what kernels are chosen by: the profile that a device of this kind would have at its peak speeds."""
         return DeviceProfile(
             name=self.name,
-            is_cpu_like=False,
+            family=Family.GPU,
             vector_width=1,
             vector_registers=16,
             item_registers=self.most_registers * self.register_size // (4 * self.wave),

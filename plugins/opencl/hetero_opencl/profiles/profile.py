@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
+
+
+class Family(Enum):
+    """What kernels are written for.
+
+    On a processor a work-group runs on a core, one work-item after another, in vectors that a kernel has explicitly. On
+    a GPU neighboring work-items run at once, and those of a work-group share local memory.
+    """
+
+    PROCESSOR = "processor"
+    GPU = "GPU"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,13 +36,18 @@ class Measurements:
     vector_registers: int = 16
 
 
+# 64 are one or two of the units' instructions on GPUs of all vendors.
+_TEAM_SIZES = {Family.PROCESSOR: 1, Family.GPU: 64}
+
+
 @dataclass(frozen=True, kw_only=True)
 class DeviceProfile(Measurements):
     """A device as kernels see it. Tests replace fields to run kernels for GPUs on CPUs and the other way round.
 
-    ``is_cpu_like`` selects between kernels with explicit vectors in register tiles and kernels with work-groups that
-    share local memory. ``item_registers`` are the registers of 4 bytes that a work-item of a GPU has. ``l1_bytes`` and
-    ``l2_bytes`` are the caches of one core; for GPUs, the local memory and the cache of all compute units.
+    ``family`` selects between definitions of kernels; nothing but the table of implementations depends on it.
+    ``team_size`` is the number of work-items that share a task that one could do, such as the scores of a query.
+    ``item_registers`` are the registers of 4 bytes that a work-item of a GPU has. ``l1_bytes`` and ``l2_bytes`` are the
+    caches of one core; for GPUs, the local memory and the cache of all compute units.
     ``compute_units`` are what takes a work-group: a core, AMD's compute unit, NVIDIA's multiprocessor, Intel's Xe-core.
     A buffer has at most ``max_allocation_bytes``, and a part of one begins at a multiple of ``base_alignment`` bytes.
     ``builds_in_child`` is set for drivers whose compiler may abort its process, ``spills_in_loops`` for those whose
@@ -38,7 +55,7 @@ class DeviceProfile(Measurements):
     """
 
     name: str
-    is_cpu_like: bool
+    family: Family
     item_registers: int
     l1_bytes: int
     l2_bytes: int
@@ -51,6 +68,10 @@ class DeviceProfile(Measurements):
     has_doubles: bool
     builds_in_child: bool
     spills_in_loops: bool
+
+    @property
+    def team_size(self) -> int:
+        return _TEAM_SIZES[self.family]
 
     def largest_group(self, most: int, local_bytes: int = 0) -> int:
         """Return ``most`` work-items, or the largest power of two that the device allows in a work-group.

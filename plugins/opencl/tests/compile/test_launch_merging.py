@@ -9,12 +9,13 @@ from hetero_opencl.compile.launch_merging import merge_launches
 from hetero_opencl.device.caches import make_kernel
 from hetero_opencl.device.device import present_devices
 from hetero_opencl.device.launch import Buffer, Launch
+from hetero_opencl.profiles.profile import Family
 
 import hetero
 from hetero import Model, Parameter, Type, ops
 from tests.devices import GPUS
 
-PROFILE = replace(present_devices().usable[0].profile, is_cpu_like=True, compute_units=2)
+PROFILE = replace(present_devices().usable[0].profile, family=Family.PROCESSOR, compute_units=2)
 X = np.random.default_rng(0).standard_normal((4, 24)).astype(np.float32)
 
 # Both texts have a macro, a type and a function of the same name.
@@ -112,7 +113,7 @@ def test_texts_that_cannot_be_functions(old, new):
 def test_what_is_never_merged():
     assert len(names(*copies(4, size=8192))) == 4
     assert len(names(*copies(4, origin=" in a file"))) == 4
-    assert len(names(*copies(4), profile=replace(PROFILE, is_cpu_like=False))) == 4
+    assert len(names(*copies(4), profile=replace(PROFILE, family=Family.GPU))) == 4
     odd = replace(launch("odd"), arguments=(Buffer(4), Buffer(4), np.complex64(1)))
     assert len(names(*[odd] * 4)) == 4
 
@@ -235,7 +236,7 @@ def test_a_model_of_small_operations(device, bound_programs, is_profiled):
     np.testing.assert_array_equal(halves, order // 2)
     np.testing.assert_allclose(sums, np.cumsum(X, 1)[:, order // 2], rtol=1e-4, atol=1e-5)
     (program,) = (bound.program for bound in bound_programs(request))
-    is_cpu = program.profile.is_cpu_like
+    is_cpu = program.profile.family is Family.PROCESSOR
     assert (len(program.commands) < len(program.launches)) == (is_cpu and not is_profiled)
     if is_profiled:
         kernels = [info.exec_type for info in request.profiling_info]

@@ -8,6 +8,7 @@ import pytest
 from hetero_opencl.__main__ import app
 from hetero_opencl.compile.lowering_dump import STAGES
 from hetero_opencl.device.device import present_devices
+from hetero_opencl.profiles.profile import Family
 from typer.testing import CliRunner
 
 import hetero
@@ -32,7 +33,7 @@ def file(tmp_path) -> str:
 def gpu(monkeypatch):
     """Select kernels for GPUs: those for CPUs depend on the measured speeds of the device."""
     for one in present_devices().usable:
-        monkeypatch.setattr(one, "profile", replace(one.profile, is_cpu_like=False))
+        monkeypatch.setattr(one, "profile", replace(one.profile, family=Family.GPU, vector_width=1))
 
 
 def printed(*arguments) -> list[str]:

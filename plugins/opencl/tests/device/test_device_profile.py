@@ -7,7 +7,7 @@ import pytest
 from hetero_opencl.device.device import OpenCLDevice, present_devices
 from hetero_opencl.device.device_profile import cache_sizes, profile_of
 from hetero_opencl.plugin import OpenCLPlugin
-from hetero_opencl.profiles.profile import Measurements
+from hetero_opencl.profiles.profile import Family, Measurements
 
 import hetero
 from hetero import Model, Parameter, Type, ops
@@ -57,16 +57,16 @@ def test_caches_are_those_for_data(tmp_path):
     assert cache_sizes(tmp_path / "absent") == {}
 
 
-@pytest.mark.parametrize("is_cpu_like", [True, False])
-def test_the_profile_given_to_a_device_selects_its_kernels(is_cpu_like):
+@pytest.mark.parametrize("family", Family)
+def test_the_profile_given_to_a_device_selects_its_kernels(family):
     """A sum of columns has one work-item for several columns on CPUs, and one for each column on GPUs."""
     (found, *_) = DEVICES
-    device = OpenCLDevice(found.handle, replace(found.profile, is_cpu_like=is_cpu_like))
+    device = OpenCLDevice(found.handle, replace(found.profile, family=family))
     plugin = OpenCLPlugin([device])
     x = Parameter(Type.f32, [8, 96])
     compiled = plugin.compile_model(Model(ops.ReduceSum(x, 0), [x]), {})
     (launch,) = compiled.last_programs()[0].launches
-    assert (launch.global_size[0] < 96) == is_cpu_like
+    assert (launch.global_size[0] < 96) == (family is Family.PROCESSOR)
     core = hetero.Core()
     core.register_plugin(lambda: plugin, "PROFILED")
     array = np.arange(8 * 96, dtype=np.float32).reshape(8, 96)

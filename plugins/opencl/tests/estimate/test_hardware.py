@@ -5,6 +5,7 @@ import pytest
 from hetero_opencl.__main__ import app
 from hetero_opencl.estimate.compilers.toolchain import VARIABLE
 from hetero_opencl.profiles.hardware import hardware_of, known_gpus
+from hetero_opencl.profiles.profile import Family
 from typer.testing import CliRunner
 
 import hetero
@@ -38,7 +39,7 @@ def test_the_parts_of_a_gpu_fit_each_other(name):
     assert one.largest_work_group <= one.schedulers * one.waves * max(one.sub_groups)
     # f64 is an option of OpenCL C 1.2, which Arc has not.
     assert one.profile().has_doubles == (name != "arc_a770")
-    assert not one.profile().is_cpu_like
+    assert one.profile().family is Family.GPU
 
 
 def test_unknown_gpu():

@@ -26,7 +26,7 @@ def limit(monkeypatch):
     def use(work_items: int, local_memory_bytes: int = 1024) -> None:
         limits = {**GPU_LIMITS, "max_work_group_size": work_items, "local_memory_bytes": local_memory_bytes}
         for one in present_devices().usable:
-            monkeypatch.setattr(one, "profile", replace(one.profile, is_cpu_like=False, **limits))
+            monkeypatch.setattr(one, "profile", replace(one.profile, **limits))
 
     return use
 

@@ -1,9 +1,14 @@
 """Implementations: one from outside of the package, and each of the package's own forced in turn."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
+import hetero_opencl
 import numpy as np
 import pytest
 from hetero_opencl.kernels.common import definition
 from hetero_opencl.lowering.implementation import Implementation
+from hetero_opencl.profiles.profile import Family
 
 from hetero import Core, Model, Parameter, Type, ops
 from tests import zoo
@@ -69,3 +74,25 @@ def test_from_outside_of_the_package(monkeypatch):
     data = np.linspace(-3, 3, 15, dtype=np.float32).reshape(3, 5)
     np.testing.assert_allclose(request.infer([data])[0], np.log1p(np.exp(data)), rtol=1e-5)
     assert "users_softplus" in [info.exec_type for info in request.get_profiling_info()]
+
+
+def test_only_the_table_of_implementations_depends_on_the_family_of_a_device():
+    """Kernels are written for a family; what they compute otherwise depends on figures of the profile."""
+    folder = Path(hetero_opencl.__file__).parent
+    users = {str(path.relative_to(folder)) for path in folder.rglob("*.py") if ".family" in path.read_text("utf-8")}
+    assert users == {"kernels/common/definition.py", "lowering/implementation.py", "profiles/profile.py"}
+
+
+def test_a_function_has_another_definition_for_gpus():
+    @definition.by_family
+    def describe(lowering, name, *, suffix=""):
+        return f"{name} on a processor{suffix}"
+
+    @describe.on_gpus
+    def _describe_on_gpu(lowering, name, *, suffix=""):
+        return f"{name} on a GPU{suffix}"
+
+    on_processor, on_gpu = (SimpleNamespace(profile=SimpleNamespace(family=family)) for family in Family)
+    assert describe(on_processor, "sum", suffix="!") == "sum on a processor!"
+    assert describe(on_gpu, "sum") == "sum on a GPU" == _describe_on_gpu(on_gpu, "sum")
+    assert describe.__name__ == "describe"

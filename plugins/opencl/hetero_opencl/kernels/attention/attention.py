@@ -18,6 +18,7 @@ from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.copies import WORDS, unsupported_movement, widest_word
 from hetero_opencl.kernels.common.definition import (
     ProductTypes,
+    by_family,
     lowers,
     source,
     template,
@@ -31,8 +32,6 @@ from hetero_opencl.lowering.lowering import Argument, Lowering
 _NO_MASK, _NUMBERS, _BOOLEANS, _CAUSAL = range(4)
 # Maximum number of scores computed at once, unless a single query has more.
 _MOST_SCORES = 2**24
-# Work-items that compute the weights of one query on a GPU; on a CPU it is one.
-_GROUP_ON_GPUS = 64
 # flash_attention.cl: vectors of 16 queries and rows of keys in registers, by the number of f32 in a register; and the
 # keys in a tile.
 _FLASH_TILES, _FLASH_KEYS = {16: (8, 2), 8: (4, 1), 4: (2, 1)}, 64
@@ -44,11 +43,16 @@ _FLASH_OPERATIONS = 2**15
 
 
 @lowers(ops.ScaledDotProductAttention, ops.SoftmaxAttention, unsupported=unsupported_non_float)
+@by_family
 def attention(lowering: Lowering, node: ops.ScaledDotProductAttention) -> None:
+    (_flash_attention if _is_flash(node) else _attention_of_scores)(lowering, node)
+
+
+@attention.on_gpus
+def _attention_of_scores(lowering: Lowering, node: ops.ScaledDotProductAttention) -> None:
+    """Launch products that compute the scores of queries, their softmax, and products with the values."""
     query, key, value = node.input_values()[:3]
     kind = query.element_type
-    if _is_flash(lowering, node):
-        return _flash_attention(lowering, node)
     wide = wide_type(kind)
     (*batch_q, queries, _), (*batch_k, keys, _), (*batch_v, _, width) = query.shape, key.shape, value.shape
     scored = np.broadcast_shapes(tuple(batch_q), tuple(batch_k))
@@ -92,7 +96,7 @@ def _weights(
     axes = list(zip(batch, strides_of(scored, len(batch), rows), of_mask, of_sink))[::-1]
     numbers = [number for axis in axes for number in axis]
     numbers += [rows, keys, of_mask[-2], of_mask[-1], of_sink[-2], first]
-    group = 1 if lowering.profile.is_cpu_like else _GROUP_ON_GPUS
+    group = lowering.profile.team_size
     macros: dict[str, int | str] = {
         "MASK_KIND": mask_kind,
         "SINK_KIND": int(sink is not None),
@@ -129,12 +133,11 @@ def _scale(lowering: Lowering, node: ops.ScaledDotProductAttention) -> tuple[Arg
     return lowering.constant(np.array([max(query.shape[-1], 1) ** -0.5], wide.to_dtype())), wide
 
 
-def _is_flash(lowering: Lowering, node: ops.ScaledDotProductAttention) -> bool:
+def _is_flash(node: ops.ScaledDotProductAttention) -> bool:
     query, (keys, width) = node.input_value(0), node.get_input_shape(2)[-2:]
     *batch, queries, depth = query.shape
     return (
-        lowering.profile.is_cpu_like
-        and query.element_type is not Type.f64
+        query.element_type is not Type.f64
         and queries > 0
         and (queries > 1 or math.prod(batch) * keys * (depth + width) <= _FLASH_OPERATIONS)
         and 0 < depth <= _FLASH_WIDTH

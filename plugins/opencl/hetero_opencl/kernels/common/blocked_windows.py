@@ -11,7 +11,7 @@ from hetero.graph import is_constant
 from hetero_opencl.kernels.common.definition import NO_EPILOGUE, source, template
 from hetero_opencl.kernels.common.windows import Lengths, Window, in_three, make_window
 from hetero_opencl.lowering.implementation import ROWS, Blocks, Implementation, KernelOperation, Signature, uniform
-from hetero_opencl.profiles.profile import DeviceProfile
+from hetero_opencl.profiles.profile import DeviceProfile, Family
 
 # Work-items per compute unit: each costs 15 to 35 ns, and with too few of them units wait for each other.
 ITEMS_PER_UNIT = 8
@@ -90,12 +90,14 @@ def blocked_source(name: str, kind: Type, block: int, macros: Mapping[str, objec
 class OnBlocks(Implementation):
     """Base of implementations that read an image in blocks of channels, and write another."""
 
+    family = Family.PROCESSOR
+
     types: Collection[Type] = (Type.f32, Type.f16, Type.bf16)
     spatial_axes: Collection[int] = (1, 2, 3)
 
     def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
         image, output = operation.source(0), operation.node.output(0)
-        if not profile.is_cpu_like or profile.vector_width not in (8, 16):
+        if profile.vector_width not in (8, 16):
             return "the device has no vectors of 8 or 16 elements"
         if image.element_type not in self.types or operation.prologue:
             return f"it computes in f32, not in {image.element_type}"

@@ -15,7 +15,7 @@ import numpy as np
 from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output
 from hetero_opencl.device.launch import Buffer
-from hetero_opencl.kernels.common.definition import source
+from hetero_opencl.kernels.common.definition import by_family, source
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 # C type that moves this number of bytes at once.
@@ -106,13 +106,22 @@ def copy_axes(
 ) -> None:
     """Launch a copy of elements of ``size`` bytes along axes, from and to these offsets in bytes."""
     word, axes = widen(merge_axes(axes), offsets, size)
-    first: list[Argument] = [source, target, *(offset // word for offset in offsets)]
-    count = math.prod(axis.length for axis in axes)
+    _copy(lowering, [source, target, *(offset // word for offset in offsets)], WORDS[word], axes)
+
+
+@by_family
+def _copy(lowering: Lowering, first: Sequence[Argument], word: str, axes: list[Axis]) -> None:
     # A few words are copied in one work-group, which may be merged with others.
-    if lowering.profile.is_cpu_like and count > _FEW:
-        return _copy_rows(lowering, first, WORDS[word], axes)
+    is_small = math.prod(axis.length for axis in axes) <= _FEW
+    (_copy_words if is_small else _copy_rows)(lowering, first, word, axes)
+
+
+@_copy.on_gpus
+def _copy_words(lowering: Lowering, first: Sequence[Argument], word: str, axes: list[Axis]) -> None:
+    """Launch a copy with a work-item for each word."""
     numbers = [number for axis in reversed(axes) for number in axis]
-    lowering.launch_flat(copy_source(WORDS[word], len(axes)), "strided_copy", [*first, *numbers], count)
+    count = math.prod(axis.length for axis in axes)
+    lowering.launch_flat(copy_source(word, len(axes)), "strided_copy", [*first, *numbers], count)
 
 
 def _copy_rows(lowering: Lowering, first: Sequence[Argument], word: str, axes: list[Axis]) -> None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
 from hetero.graph import Node, Output
 from hetero_opencl.lowering.implementation import Configuration, Implementation, KernelOperation, Signature
-from hetero_opencl.profiles.profile import DeviceProfile
+from hetero_opencl.profiles.profile import DeviceProfile, Family
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering.lowering import Lowering
@@ -29,6 +29,29 @@ Unsupported = Callable[[Any], str | None]
 
 # Returns the estimated seconds of an operation.
 Estimate = Callable[[KernelOperation, DeviceProfile], float]
+
+
+_Lower = TypeVar("_Lower", bound=Lower)
+_Parameters = ParamSpec("_Parameters")
+_Returned = TypeVar("_Returned")
+
+
+class by_family(Generic[_Parameters, _Returned]):
+    """Decorator of a function of a Lowering and more that has another definition for GPUs: that with ``on_gpus``."""
+
+    def __init__(self, function: Callable[Concatenate[Lowering, _Parameters], _Returned]) -> None:
+        functools.update_wrapper(self, function)
+        self._definitions = dict.fromkeys(Family, function)
+
+    def __call__(self, lowering: Lowering, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Returned:
+        return self._definitions[lowering.profile.family](lowering, *args, **kwargs)
+
+    def on_gpus(
+        self, function: Callable[Concatenate[Lowering, _Parameters], _Returned]
+    ) -> Callable[Concatenate[Lowering, _Parameters], _Returned]:
+        """Make the decorated function the definition for GPUs."""
+        self._definitions[Family.GPU] = function
+        return function
 
 
 class LoweringFunction(Implementation):
@@ -68,14 +91,14 @@ _host_steps: dict[type[Node], Run] = {}
 
 def lowers(
     *operations: type[Node], unsupported: Unsupported | None = None, estimate: Estimate | None = None
-) -> Callable[[Lower], Lower]:
+) -> Callable[[_Lower], _Lower]:
     """Register the decorated ``f(lowering, node)``, which adds the launches of a node, for these operations.
 
     ``unsupported`` returns the reason why a node is not supported, or None. ``estimate``, which operations with other
     implementations need, returns the seconds on a device.
     """
 
-    def register(function: Lower) -> Lower:
+    def register(function: _Lower) -> _Lower:
         for operation in operations:
             _lowerings[operation] = _Entry(LoweringFunction(function, estimate), unsupported)
         return function

@@ -114,7 +114,7 @@ def _launch_rows(
     length: int,
 ) -> None:
     """Launch a kernel that writes ``rows`` rows of ``length`` elements."""
-    lanes = 1 if lowering.profile.is_cpu_like or length < _LANES else _LANES
+    lanes = min(_LANES, lowering.profile.team_size) if length >= _LANES else 1
     text = source("windows", WORD=WORDS[element_size], FLAT=int(is_flat), LANES=lanes)
     lowering.launch_rows(text, kernel, arguments, rows * lanes)
 

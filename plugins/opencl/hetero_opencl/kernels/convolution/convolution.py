@@ -59,7 +59,7 @@ def _seconds(operation: KernelOperation, profile: DeviceProfile) -> float:
     moved = traffic(operation) + (columns if kernel > 1 else 0)
     # The gemm of a layer reaches about 70 % of that of large square matrices, and computes vectors of 16 positions.
     positions = math.prod(operation.result.shape[2:])
-    waste = -(-positions // 16) * 16 / positions if profile.is_cpu_like and positions > 1 else 1
+    waste = -(-positions // 16) * 16 / positions if profile.vector_width > 1 < positions else 1
     flops = waste * convolution_flops(operation) / (0.7 * profile.flops_per_second)
     return flops + moved / profile.bytes_per_second + 2 * profile.launch_seconds
 

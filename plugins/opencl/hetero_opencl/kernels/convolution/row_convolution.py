@@ -18,7 +18,7 @@ from hetero_opencl.kernels.convolution.convolution import grouped_filters
 from hetero_opencl.kernels.elementwise.epilogue import make_epilogue
 from hetero_opencl.lowering.implementation import Configuration, Implementation, KernelOperation, Signature, traffic
 from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.profiles.profile import DeviceProfile
+from hetero_opencl.profiles.profile import DeviceProfile, Family
 
 _TYPES = (Type.f32, Type.f16, Type.bf16)
 # Elements of a vector. Where hardware vectors are shorter, the compiler divides it.
@@ -68,10 +68,10 @@ class _Geometry(NamedTuple):
 class RowConvolution(Implementation):
     """Each work-item computes I output channels of R rows and J vectors of positions along the width in registers."""
 
+    family = Family.PROCESSOR
+
     def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
         convolution, image = operation.main, operation.source(0)
-        if not profile.is_cpu_like:
-            return "it has no work-groups that share memory"
         if image.element_type not in _TYPES or operation.prologue:
             return f"it computes in f32, not in {image.element_type}"
         if len(image.shape) not in (3, 4) or not math.prod(operation.result.shape) or not math.prod(image.shape):

@@ -13,8 +13,6 @@ from hetero_opencl.kernels.common.algorithms import SortKeys, argsort
 from hetero_opencl.kernels.common.definition import element_macros, float_type, source, template
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
-# Work-items that check together what one box suppresses. On a CPU it is one, as a barrier costs more than they save.
-_GROUP = 64
 # Sources of the IoU of boxes whose far corner is exclusive, and of boxes of pixels whose far corner is inclusive.
 CORNERS, PIXELS = (source("iou", INCLUSIVE=border) for border in (0, 1))
 
@@ -94,8 +92,8 @@ class Suppression(NamedTuple):
         return values
 
     def _launch_rows(self, kernel: str, buffers: Sequence[Buffer], max_kept: int, last: Argument) -> None:
-        """Launch a kernel with one work-group per row."""
-        group, boxes = 1 if self.lowering.profile.is_cpu_like else _GROUP, self.boxes
+        """Launch a kernel with one work-group per row, whose work-items check together what one box suppresses."""
+        group, boxes = self.lowering.profile.team_size, self.boxes
         sizes = self.scores.length, boxes.classes, boxes.batch_step, boxes.class_step, boxes.box_step, max_kept
         self.lowering.launch(self.source(), kernel, [*buffers, *sizes, last], [self.scores.rows * group], [group])
 

@@ -41,7 +41,7 @@ from hetero_opencl.lowering.implementation import (
     uniform,
 )
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.profiles.profile import DeviceProfile
+from hetero_opencl.profiles.profile import DeviceProfile, Family
 
 # Shorter rows do not get work-groups of their own.
 SHORTEST_ROW = 16
@@ -68,9 +68,11 @@ def elementwise(lowering: Lowering, root: Node) -> None:
 class BlockedElementwise(Implementation):
     """Element-wise operations on blocks of channels, in vectors if all elements are f32."""
 
+    family = Family.PROCESSOR
+
     def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
         shape = operation.result.shape
-        if not profile.is_cpu_like or len(shape) < 3 or shape[1] == 1 or not math.prod(shape):
+        if len(shape) < 3 or shape[1] == 1 or not math.prod(shape):
             return "it has several channels"
         inputs = [value for value in _group_inputs(operation) if math.prod(value.shape) > 1]
         if any(len(value.shape) != len(shape) and not is_constant(value) for value in inputs):
@@ -106,8 +108,10 @@ class BlockedElementwise(Implementation):
 class VectorElementwise(Implementation):
     """Element-wise operations of f32 on rows, in vectors along the last axis."""
 
+    family = Family.PROCESSOR
+
     def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
-        if not profile.is_cpu_like or not is_f32(operation.nodes):
+        if not is_f32(operation.nodes):
             return "all elements are f32"
         if math.prod(operation.result.shape) < _FEW:
             return "few elements are computed in one work-group, which may be merged with others"

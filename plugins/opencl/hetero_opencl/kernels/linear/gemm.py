@@ -21,28 +21,28 @@ from hetero_opencl.kernels.common.definition import (
     SINGLE,
     SUMS,
     ProductTypes,
+    by_family,
     lowers,
     source_of_sums,
     unsupported_unless,
 )
 from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue, no_epilogue
-from hetero_opencl.kernels.linear.gemv import launch_gemv
+from hetero_opencl.kernels.linear.gemv import gemv, is_gemv, shared_gemv
 from hetero_opencl.kernels.linear.group_gemm import group_gemm
-from hetero_opencl.kernels.linear.product import Batch, Factors
+from hetero_opencl.kernels.linear.product import Batch, Factors, Product
 from hetero_opencl.lowering.implementation import KernelOperation, column_major, traffic
-from hetero_opencl.lowering.lowering import Lowering
+from hetero_opencl.lowering.lowering import Argument, Lowering
 from hetero_opencl.profiles.profile import DeviceProfile
 
 # Tiles (rows, vectors of 16 columns) that fit the registers, with their speed relative to the fastest one. Keys: the
 # number of floats in a register: 16 (12 x 2 vectors take 24 of 32 registers; measured with PoCL on AVX-512, where 1 is
-# 470 GFLOP/s), 8, and fewer (both estimated).
+# 470 GFLOP/s), and fewer (estimated).
 _TILES = {
     16: {
         **{(12, 2): 1.0, (8, 2): 0.9, (4, 2): 0.44, (2, 2): 0.23, (1, 2): 0.11},
         **{(12, 1): 0.75, (8, 1): 0.54, (4, 1): 0.29, (2, 1): 0.14, (1, 1): 0.07},
     },
     8: {(6, 1): 1.0, (4, 1): 0.8, (2, 1): 0.5, (1, 1): 0.3},
-    1: {(8, 1): 1.0, (4, 1): 0.7, (2, 1): 0.4, (1, 1): 0.2},
 }
 # Types that are multiplied with i32 without a conversion.
 SMALL_INTEGERS = (Type.i8, Type.u8, Type.i16, Type.u16)
@@ -74,32 +74,25 @@ def gemm(
         inner = left.batches
         strides = (inner * right_batch_stride, right_batch_stride)
         batch = Batch(batches // inner, inner, (0, left.batch_stride), strides)
-        strided_batched_gemm(lowering, left, right, result, size, batch, epilogue, (0, 0, 0), types)
+        launch_product(lowering, Product(left, right, result, *size, batch, epilogue, types=types))
 
 
-def strided_batched_gemm(
-    lowering: Lowering,
-    left: Factors,
-    right: Buffer,
-    result: Buffer,
-    size: tuple[int, int, int],
-    batch: Batch,
-    epilogue: EpilogueMaker = no_epilogue,
-    offsets: tuple[int, int, int] = (0, 0, 0),
-    types: ProductTypes = SINGLE,
-) -> None:
-    """Launch the products of a batch with two axes. Offsets, in elements, are those of left, right and result.
+@by_family
+def launch_product(lowering: Lowering, product: Product) -> None:
+    """Launch the products of a batch."""
+    (gemv if is_gemv(product) else _tiled_gemm)(lowering, product)
 
-    Constant left matrices are ``inner`` matrices; their strides follow from their size.
-    """
-    rows, columns, depth = size
+
+@launch_product.on_gpus
+def _launch_on_gpu(lowering: Lowering, product: Product) -> None:
+    (shared_gemv if 1 in (product.rows, product.columns) else group_gemm)(lowering, product)
+
+
+def _tiled_gemm(lowering: Lowering, product: Product) -> None:
+    """Launch products with tiles in registers."""
+    left, batch, types = product.left, product.batch, product.types
+    rows, columns, depth = product.rows, product.columns, product.depth
     packed = isinstance(left.matrices, np.ndarray)
-    factors = left, right, result, size, batch
-    if 1 in (rows, columns) and launch_gemv(lowering, *factors, epilogue, offsets, types):
-        return
-    if not lowering.profile.is_cpu_like:
-        return group_gemm(lowering, *factors, epilogue, offsets, types)
-    all_offsets = *offsets, rows * columns if batch.result is None else batch.result
     tile_rows, vectors = _tile(lowering.profile, rows, columns, types)
     tiles = -(-rows // tile_rows)
     if isinstance(left.matrices, np.ndarray):
@@ -107,12 +100,14 @@ def strided_batched_gemm(
         a_strides = (0, tiles * tile_rows * depth)
     else:
         a, a_strides = left.matrices, batch.left
-    after = epilogue(16)
+    after = product.epilogue(16)
     text = source_of_sums("gemm", types, after.text, ROWS=tile_rows, VECTORS=vectors, PACKED=int(packed))
-    numbers = [*size, batch.inner, *a_strides, *batch.right, *all_offsets, left.row_stride, left.depth_stride]
+    numbers = [rows, columns, depth, batch.inner, *a_strides, *batch.right, *product.offsets, product.result_stride]
+    numbers += [left.row_stride, left.depth_stride]
     lowering.note_decision(f"tiles of {tile_rows} by {16 * vectors} for {rows} by {columns}")
-    global_size = [tiles, -(-columns // (16 * vectors)), batch.outer * batch.inner]
-    lowering.launch(text, "gemm", [a, right, result, *numbers, *after.arguments], global_size, [1, 1, 1])
+    global_size = [tiles, -(-columns // (16 * vectors)), product.batches]
+    arguments: list[Argument] = [a, product.right, product.result, *numbers, *after.arguments]
+    lowering.launch(text, "gemm", arguments, global_size, [1, 1, 1])
 
 
 def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:
@@ -127,8 +122,7 @@ def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:
 
 
 def _tile(profile: DeviceProfile, rows: int, columns: int, types: ProductTypes) -> tuple[int, int]:
-    width = profile.vector_width
-    tiles = _TILES[16 if width >= 16 else 8 if width >= 4 else 1]
+    tiles = _TILES[16 if profile.vector_width >= 16 else 8]
     if SUMS[types.result] in OF_8_BYTES:  # registers hold half as many
         limit = max(r * vectors for r, vectors in tiles) // 2
         tiles = {tile: speed for tile, speed in tiles.items() if tile[0] * tile[1] <= limit}
@@ -199,7 +193,8 @@ def batched_gemm(
     for index, places in enumerate(itertools.product(*(range(axis.length) for axis in looped))):
         of_left, of_right = (sum(axis[side] * place for axis, place in zip(looped, places)) for side in (1, 2))
         offsets = (of_left + first * depth, of_right, index * count + first_result * columns)
-        strided_batched_gemm(lowering, left, right, result, (rows, columns, depth), batch, epilogue, offsets, types)
+        product = Product(left, right, result, rows, columns, depth, batch, epilogue, offsets, types)
+        launch_product(lowering, product)
 
 
 def strides_of(shape: Sequence[int], rank: int, step: int) -> list[int]:

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero.core.types import Type
-from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.definition import OF_8_BYTES, SUMS, ProductTypes, source_of_sums
-from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, no_epilogue
-from hetero_opencl.kernels.linear.product import Batch, Factors
+from hetero_opencl.kernels.elementwise.epilogue import no_epilogue
+from hetero_opencl.kernels.linear.product import Product
 from hetero_opencl.lowering.lowering import Argument, Lowering
 from hetero_opencl.profiles.profile import DeviceProfile
 
@@ -54,48 +53,40 @@ _TILES = [
 ]  # fmt: skip
 
 
-def group_gemm(
-    lowering: Lowering,
-    left: Factors,
-    right: Buffer,
-    result: Buffer,
-    size: tuple[int, int, int],
-    batch: Batch,
-    epilogue: EpilogueMaker,
-    offsets: tuple[int, int, int],
-    types: ProductTypes,
-) -> None:
-    """Launch the products of a batch with two axes; see strided_batched_gemm."""
-    rows, columns, depth = size
-    batches, total = batch.outer * batch.inner, SUMS[types.result]
+def group_gemm(lowering: Lowering, product: Product) -> None:
+    """Launch products with tiles in local memory, and sums of the parts of the depth if that is divided."""
+    rows, columns, depth = size = product.rows, product.columns, product.depth
+    left, batch, types = product.left, product.batch, product.types
+    batches, total = product.batches, SUMS[types.result]
     if isinstance(left.matrices, np.ndarray):
         a = lowering.constant(left.matrices, ("transposed",), lambda array: np.ascontiguousarray(array.swapaxes(1, 2)))
         a_strides, a_row, a_step = (0, rows * depth), 1, rows
     else:
         a, a_strides, a_row, a_step = left.matrices, batch.left, left.row_stride, left.depth_stride
     tile, parts = choose_tile(lowering.profile, size, batches, total in OF_8_BYTES)
-    stride = rows * columns if batch.result is None else batch.result
     macros = {
         "TILE_ROWS": tile.rows, "TILE_COLUMNS": tile.columns, "STEPS": STEPS, "PARTS": parts,
         "GROUP_ROWS": tile.group_rows, "GROUP_COLUMNS": tile.group_columns,
         "ITEM_ROWS": tile.item_rows, "ITEM_COLUMNS": tile.item_columns, "BY_DEPTH": int(a_step == 1 and a_row != 1),
     }  # fmt: skip
-    first = epilogue(1) if parts == 1 else no_epilogue(1)
-    target, offset, kind = result, offsets[2], types.result
+    first = product.epilogue(1) if parts == 1 else no_epilogue(1)
+    (*in_offsets, offset), stride = product.offsets, product.result_stride
+    target, target_offset, kind = product.result, offset, types.result
     if parts > 1:
         kind = _type_of_sums(types.result)
-        target, offset = lowering.scratch(batches * parts * rows * columns, kind.size), 0
+        target, target_offset = lowering.scratch(batches * parts * rows * columns, kind.size), 0
     text = source_of_sums("group_gemm", ProductTypes(types.left, types.right, kind), first.text, **macros)
-    numbers = [*size, batch.inner, *a_strides, *batch.right, *offsets[:2], offset, stride, a_row, a_step]
+    numbers = [*size, batch.inner, *a_strides, *batch.right, *in_offsets, target_offset, stride, a_row, a_step]
     lowering.note_decision(f"tiles of {tile.rows} by {tile.columns} for {rows} by {columns}, {parts} parts")
     groups = [-(-columns // tile.columns), -(-rows // tile.rows), batches * parts]
     local_size = [tile.group_columns, tile.group_rows, 1]
     global_size = [count * items for count, items in zip(groups, local_size)]
-    lowering.launch(text, "group_gemm", [a, right, target, *numbers, *first.arguments], global_size, local_size)
+    arguments: list[Argument] = [a, product.right, target, *numbers, *first.arguments]
+    lowering.launch(text, "group_gemm", arguments, global_size, local_size)
     if parts > 1:
-        after = epilogue(1)
+        after = product.epilogue(1)
         text = source_of_sums("sum_parts", types, after.text)
-        arguments: list[Argument] = [target, result, rows, columns, batch.inner, parts, offsets[2], stride]
+        arguments = [target, product.result, rows, columns, batch.inner, parts, offset, stride]
         lowering.launch_flat(text, "sum_parts", arguments, batches * rows * columns, after.arguments)
 
 

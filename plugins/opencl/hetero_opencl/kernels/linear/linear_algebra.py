@@ -9,9 +9,6 @@ from hetero.graph import Node
 from hetero_opencl.kernels.common.definition import lowers, source, unsupported_non_float, unsupported_types, wide_type
 from hetero_opencl.lowering.lowering import Lowering
 
-# Work-items per matrix on a GPU; on a CPU it is one.
-_GROUP_ON_GPUS = 64
-
 
 @lowers(ops.Det, ops.Inverse, unsupported=unsupported_non_float)
 def linear_algebra(lowering: Lowering, node: Node) -> None:
@@ -21,7 +18,7 @@ def linear_algebra(lowering: Lowering, node: Node) -> None:
     *batch, size, _ = data.shape
     count = math.prod(batch)
     scratch = lowering.scratch(count * copies * size * size, wide_type(data.element_type).size)
-    group = 1 if lowering.profile.is_cpu_like else _GROUP_ON_GPUS
+    group = lowering.profile.team_size
     adjoint = int(getattr(node, "adjoint", False))
     text = source("linear_algebra", {"DATA": data.element_type}, GROUP=group, ADJOINT=adjoint)
     lowering.launch(text, kernel, [data, scratch, node.output(0), size], [count * group], [group])

@@ -17,7 +17,7 @@ from hetero_opencl.kernels.common.definition import implements, source
 from hetero_opencl.kernels.elementwise.epilogue import make_epilogue
 from hetero_opencl.lowering.implementation import Configuration, Implementation, KernelOperation, Signature
 from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.profiles.profile import DeviceProfile
+from hetero_opencl.profiles.profile import DeviceProfile, Family
 
 # Elements of a float16, the vectors of the kernel. On processors with shorter ones it takes several registers.
 _WIDTH = 16
@@ -39,9 +39,11 @@ _PAGE = 4096
 class PackedGemm(Implementation):
     """Each work-item computes a tile of rows by vectors of 16 columns in registers."""
 
+    family = Family.PROCESSOR
+
     def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
         matmul, (a, b) = operation.main, (operation.source(0), operation.source(1))
-        if not profile.is_cpu_like or profile.vector_width < 4:
+        if profile.vector_width < 4:
             return "the device has no vectors"
         if {a.element_type, b.element_type} - {Type.f32, Type.f16, Type.bf16} or operation.prologue:
             return f"it computes in f32, not in {a.element_type}"

@@ -22,7 +22,7 @@ from hetero_opencl.lowering.implementation import (
     Signature,
 )
 from hetero_opencl.lowering.lowering import Lowering
-from hetero_opencl.profiles.profile import DeviceProfile
+from hetero_opencl.profiles.profile import DeviceProfile, Family
 
 # Positions that a work-item copies.
 _PART = 64
@@ -32,10 +32,12 @@ _PART = 64
 class ChannelMovement(Implementation):
     """Copies channel by channel."""
 
+    family = Family.PROCESSOR
+
     def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
         node = operation.main
         values = [*(node.input_values() if isinstance(node, ops.Concat) else node.input_values()[:1]), *node.outputs()]
-        if not profile.is_cpu_like or any(len(value.shape) < 3 or value.shape[1] == 1 for value in values):
+        if any(len(value.shape) < 3 or value.shape[1] == 1 for value in values):
             return "it moves several channels of images"
         if not all(math.prod(value.shape) for value in values):
             return "there are elements"

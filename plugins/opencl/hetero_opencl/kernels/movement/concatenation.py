@@ -11,7 +11,7 @@ from hetero import ops
 from hetero.graph import Output
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.copies import WORDS, Axis, View, copy_axes, unsupported_movement, widest_word
-from hetero_opencl.kernels.common.definition import implements, lowers, source
+from hetero_opencl.kernels.common.definition import by_family, implements, lowers, source
 from hetero_opencl.kernels.movement.movement import is_left_to_concats, rows_in, sliced_view
 from hetero_opencl.lowering.implementation import (
     ROWS,
@@ -24,12 +24,12 @@ from hetero_opencl.lowering.implementation import (
     uniform,
 )
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.profiles.profile import DeviceProfile
+from hetero_opencl.profiles.profile import DeviceProfile, Family
 
 # Inputs that one launch copies.
 _MOST_SOURCES = 8
-# Bytes of an output from which on a processor copies inputs row by row: several launches then take less time than
-# finding the source of each word.
+# Bytes of an output above which processors copy inputs row by row: several launches then take less time than finding
+# the source of each word.
 _LARGE = 1 << 16
 
 
@@ -42,10 +42,12 @@ def concat(lowering: Lowering, node: ops.Concat) -> None:
 class BlockedConcat(Implementation):
     """Concatenation in blocks of channels."""
 
+    family = Family.PROCESSOR
+
     def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
         node = operation.main
         shapes = [value.shape for value in node.input_values()]
-        if not profile.is_cpu_like or len(shapes[0]) < 3 or 1 in {shape[1] for shape in shapes}:
+        if len(shapes[0]) < 3 or 1 in {shape[1] for shape in shapes}:
             return "it concatenates several channels"
         if node.axis % len(shapes[0]) == 1 and any(shape[1] % profile.vector_width for shape in shapes[:-1]):
             return "it concatenates whole blocks of channels"
@@ -73,6 +75,15 @@ class _Piece(NamedTuple):
     place: int
 
 
+class _Target(NamedTuple):
+    """An output as rows of ``length`` bytes, of elements of ``size`` bytes."""
+
+    buffer: Buffer
+    rows: int
+    length: int
+    size: int
+
+
 def _concatenate(lowering: Lowering, node: ops.Concat, layout: Layout) -> None:
     """Launch copies of the inputs that are not written to their place in the output."""
     output = node.output(0)
@@ -90,14 +101,7 @@ def _concatenate(lowering: Lowering, node: ops.Concat, layout: Layout) -> None:
         is_there = piece.buffer.whole is not None and piece.buffer.whole is (buffer.whole or buffer)
         if piece.length and not (is_there and piece.buffer.offset == buffer.offset + piece.place):
             pieces.append(piece)
-    rows, size = math.prod(stored[:axis]), output.element_type.size
-    if lowering.profile.is_cpu_like and rows * row_length > _LARGE:
-        for piece in pieces:
-            axes = [Axis(rows, piece.step, row_length), Axis(piece.length // size, size, size)]
-            copy_axes(lowering, piece.buffer, buffer, (piece.offset, piece.place), axes, size)
-        return
-    for adjacent in _runs(pieces):
-        _copy(lowering, adjacent, buffer, row_length, rows)
+    _copy(lowering, pieces, _Target(buffer, math.prod(stored[:axis]), row_length, output.element_type.size))
 
 
 def _piece(lowering: Lowering, value: Output, layout: Layout, axis: int, place: int) -> _Piece:
@@ -124,15 +128,34 @@ def _runs(pieces: Sequence[_Piece]) -> Iterable[list[_Piece]]:
         yield run
 
 
-def _copy(lowering: Lowering, pieces: Sequence[_Piece], buffer: Buffer, row_length: int, rows: int) -> None:
+@by_family
+def _copy(lowering: Lowering, pieces: Sequence[_Piece], target: _Target) -> None:
+    (_copy_each if target.rows * target.length > _LARGE else _copy_together)(lowering, pieces, target)
+
+
+def _copy_each(lowering: Lowering, pieces: Sequence[_Piece], target: _Target) -> None:
+    """Launch a copy of each piece."""
+    for piece in pieces:
+        axes = [Axis(target.rows, piece.step, target.length), Axis(piece.length // target.size, *[target.size] * 2)]
+        copy_axes(lowering, piece.buffer, target.buffer, (piece.offset, piece.place), axes, target.size)
+
+
+@_copy.on_gpus
+def _copy_together(lowering: Lowering, pieces: Sequence[_Piece], target: _Target) -> None:
+    """Launch a copy of each run of pieces."""
+    for adjacent in _runs(pieces):
+        _copy_run(lowering, adjacent, target)
+
+
+def _copy_run(lowering: Lowering, pieces: Sequence[_Piece], target: _Target) -> None:
     width = sum(piece.length for piece in pieces)
-    sizes = [row_length, pieces[0].place, *(size for piece in pieces for size in piece[1:4])]
+    sizes = [target.length, pieces[0].place, *(size for piece in pieces for size in piece[1:4])]
     word = widest_word(math.gcd(*sizes))
-    arguments: list[Argument] = [buffer, pieces[0].place // word, row_length // word, width // word]
+    arguments: list[Argument] = [target.buffer, pieces[0].place // word, target.length // word, width // word]
     for piece in pieces:
         arguments += [piece.buffer, piece.offset // word, piece.step // word, piece.length // word]
     text = _source(WORDS[word], len(pieces))
-    lowering.launch_flat(text, "concatenate", arguments, rows * width // word)
+    lowering.launch_flat(text, "concatenate", arguments, target.rows * width // word)
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""MVN, NormalizeL2, GRN and GroupNormalization in one kernel; BatchNormInference; LRN; Softmax and LogSoftmax.
+"""MVN, NormalizeL2, GRN and GroupNormalization in one kernel; BatchNormInference; LRN.
 
 Batch normalization with constants is folded into Multiply and Add before.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,16 +17,15 @@ from hetero.graph import Node, Output
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.copies import shape_input
 from hetero_opencl.kernels.common.definition import (
-    ELEMENTS,
+    by_family,
     first_reason,
     lowers,
     source,
-    template,
     unsupported_non_float,
     wide_type,
 )
-from hetero_opencl.kernels.common.sharing import Sharing, share
-from hetero_opencl.kernels.reduction.reduction import kept_and_reduced, unsupported_rank
+from hetero_opencl.kernels.common.sharing import share
+from hetero_opencl.kernels.reduction.reduction import Axes, kept_and_reduced, unsupported_rank
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 # Factor of the normalized elements.
@@ -81,6 +81,43 @@ def _axes(node: Node) -> set[int]:
     return {axis % rank for axis in shape_input(node, 1).reshape(-1).tolist()} if rank else set()
 
 
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of data to normalize: the axes that number them, and those along which they are normalized.
+
+    ``macros`` are those of the source. ``affine``: number of groups, channels per group, scales and shifts of channels.
+    """
+
+    node: Node
+    kept: Axes
+    reduced: Axes
+    macros: dict[str, object]
+    affine: tuple[int, int, Output, Output] | None
+    epsilon: np.floating
+
+    @property
+    def count(self) -> int:
+        return math.prod(length for length, _ in self.kept)
+
+    @property
+    def length(self) -> int:
+        return math.prod(length for length, _ in self.reduced)
+
+    @property
+    def kind(self) -> Type:
+        return self.node.get_element_type()
+
+    def arguments(self, *sizes: int, sums: Sequence[Buffer] = ()) -> list[Argument]:
+        """Return the arguments of kernels that write results; ``sizes`` follow those of the axes."""
+        data = self.node.input_value(0)
+        groups, channels, gamma, beta = self.affine or (1, 1, data, data)
+        buffers: list[Argument] = [data, *sums, self.node.output(0), gamma, beta]
+        return [*buffers, *self.axis_numbers(), *sizes, groups, channels, self.epsilon]
+
+    def axis_numbers(self) -> list[int]:
+        return [*(number for axis in (*self.kept, *self.reduced) for number in axis), self.length]
+
+
 def _normalize(
     lowering: Lowering,
     node: Node,
@@ -91,71 +128,57 @@ def _normalize(
     subtract_mean: bool = False,
     affine: tuple[int, int, Output, Output] | None = None,
 ) -> None:
-    """Normalize data of a shape along the axes: subtract the mean if ``subtract_mean`` is set, multiply by the scale.
-
-    ``affine``: number of groups, channels per group, scales and shifts of all channels.
-    """
+    """Normalize data of a shape along the axes: subtract the mean with ``subtract_mean``, multiply by the scale."""
     if not math.prod(shape):
         return
-    data = node.input_value(0)
-    groups, channels, gamma, beta = affine or (1, 1, data, data)
-    kept, reduced = kept_and_reduced(shape, axes)
-    rows, length = (math.prod(axis_length for axis_length, _ in kind) for kind in (kept, reduced))
     macros: dict[str, object] = {"SUBTRACT_MEAN": int(subtract_mean), "AFFINE": int(bool(affine))}
     if scale:
         macros["SCALE"] = f"({scale})"
-    axis_numbers = [number for axis in (*kept, *reduced) for number in axis]
-    channel_numbers = (groups, channels, _number(node, epsilon))
-    if not lowering.profile.is_cpu_like:
-        is_across = reduced[0][1] != 1
-        sharing = share(lowering.profile, rows, length, is_across, channel_numbers[-1].nbytes, passes=3)
-        if sharing.lanes > 1 and length >= _SHARED:
-            macros |= {"ACROSS": int(is_across), "ONE_AXIS": int(reduced[0][0] == length)}
-            buffers, numbers = (data, gamma, beta), [*axis_numbers, length]
-            return _launch_shared(lowering, node, (rows, length), sharing, macros, buffers, (numbers, channel_numbers))
-    in_vectors = reduced[0] == (length, 1)
-    # On a CPU neighboring rows are computed in vectors too; on a GPU they are neighboring work-items.
-    is_blocked = lowering.profile.is_cpu_like and kept[0][1] == 1 and kept[0][0] >= _WIDTH and affine is None
-    width = _WIDTH if is_blocked and not in_vectors else 1
-    types = {"DATA": node.get_element_type()}
-    text = source("normalization", types, IN_VECTORS=int(in_vectors), WIDTH=width, **macros)
-    arguments: list[Argument] = [data, node.output(0), gamma, beta, *axis_numbers, length, *channel_numbers]
-    lowering.launch_rows(text, "normalize_rows", arguments, rows // kept[0][0] * -(-kept[0][0] // width))
+    _normalize_rows(lowering, _Rows(node, *kept_and_reduced(shape, axes), macros, affine, _number(node, epsilon)))
 
 
-def _launch_shared(
-    lowering: Lowering,
-    node: Node,
-    size: tuple[int, int],
-    sharing: Sharing,
-    macros: dict[str, object],
-    inputs: tuple[Output, Output, Output],
-    numbers: tuple[Sequence[Argument], Sequence[Argument]],
-) -> None:
-    """Launch a normalization of ``size``, rows and their length, on a GPU.
+@by_family
+def _normalize_rows(lowering: Lowering, rows: _Rows) -> None:
+    _normalize_each(lowering, rows)
 
-    ``inputs``: data, scales and shifts. ``numbers``: those of the axes, and those of the channels.
-    """
-    (rows, length), (lanes, together, slices), (data, gamma, beta) = size, sharing, inputs
-    output = node.output(0)
-    slice_length = -(-length // slices)
-    slices = -(-length // slice_length)
-    macros = {**macros, "LANES": lanes, "ROWS": together, "SLICED": int(slices > 1)}
-    text = source("shared_normalization", {"DATA": node.get_element_type()}, **macros)
-    axes = [*numbers[0], slices, slice_length, rows]
-    global_size, group = [-(-rows // together) * slices * sharing.group], [sharing.group]
-    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {rows} rows")
+
+@_normalize_rows.on_gpus
+def _normalize_together(lowering: Lowering, rows: _Rows) -> None:
+    """Launch a normalization in which work-items share a row, and work-groups its parts if there are few rows."""
+    count, length, is_across = rows.count, rows.length, rows.reduced[0][1] != 1
+    sharing = share(lowering.profile, count, length, is_across, rows.epsilon.nbytes, passes=3)
+    lanes, together, slices = sharing
+    if lanes == 1 or length < _SHARED:
+        return _normalize_each(lowering, rows)
+    part = -(-length // slices)
+    slices = -(-length // part)
+    macros = {
+        **rows.macros, "ACROSS": int(is_across), "ONE_AXIS": int(rows.reduced[0][0] == length),
+        "LANES": lanes, "ROWS": together, "SLICED": int(slices > 1),
+    }  # fmt: skip
+    text = source("shared_normalization", {"DATA": rows.kind}, **macros)
+    sizes = (slices, part, count)
+    global_size, group = [-(-count // together) * slices * sharing.group], [sharing.group]
+    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {count} rows")
     if slices == 1:
-        arguments: list[Argument] = [data, output, gamma, beta, *axes, *numbers[1]]
-        return lowering.launch(text, "normalize_shared", arguments, global_size, group)
-    kind = wide_type(node.get_element_type())
-    sums, squares = (lowering.scratch(rows * slices, kind.size) for _ in range(2))
+        return lowering.launch(text, "normalize_shared", rows.arguments(*sizes), global_size, group)
+    sums, squares = (lowering.scratch(count * slices, wide_type(rows.kind).size) for _ in range(2))
+    data, numbers = rows.node.input_value(0), [*rows.axis_numbers(), *sizes]
     if macros["SUBTRACT_MEAN"]:
-        lowering.launch(text, "sum_slices", [data, sums, *axes], global_size, group)
+        lowering.launch(text, "sum_slices", [data, sums, *numbers], global_size, group)
     if "SCALE" in macros:
-        lowering.launch(text, "square_slices", [data, sums, squares, *axes], global_size, group)
-    arguments = [data, sums, squares, output, gamma, beta, *axes, *numbers[1]]
+        lowering.launch(text, "square_slices", [data, sums, squares, *numbers], global_size, group)
+    arguments = rows.arguments(*sizes, sums=(sums, squares))
     lowering.launch(text, "normalize_slices", arguments, global_size, group)
+
+
+def _normalize_each(lowering: Lowering, rows: _Rows) -> None:
+    """Launch a normalization with a work-item for each row, or for neighboring ones in a vector."""
+    (neighbors, step), in_vectors = rows.kept[0], rows.reduced[0] == (rows.length, 1)
+    is_blocked = lowering.profile.vector_width > 1 and step == 1 and neighbors >= _WIDTH and rows.affine is None
+    width = _WIDTH if is_blocked and not in_vectors else 1
+    text = source("normalization", {"DATA": rows.kind}, IN_VECTORS=int(in_vectors), WIDTH=width, **rows.macros)
+    lowering.launch_rows(text, "normalize_rows", rows.arguments(), rows.count // neighbors * -(-neighbors // width))
 
 
 @lowers(ops.BatchNormInference, ops.BatchNormInferenceV1, unsupported=unsupported_non_float)
@@ -196,8 +219,7 @@ def _launch_windows(
 ) -> None:
     """``buffers``: data, sums over the previous axes (the data itself if there are none), and the result."""
     inner = window[-1]
-    # On a CPU neighbors are computed in vectors.
-    width = 16 if lowering.profile.is_cpu_like and inner >= 16 else 1
+    width = 16 if lowering.profile.vector_width > 1 and inner >= 16 else 1
     sums = {} if buffers[0] is buffers[1] else {"SUMS": 1}
     # Two square roots take a fifth of the time of pow. 0.75 is the exponent of all networks that we know.
     power = "(sqrt(x) * sqrt(sqrt(x)))" if node.beta == 0.75 else "pow(x, (VALUES)(beta))"
@@ -209,49 +231,3 @@ def _launch_windows(
 def _number(node: Node, value: float) -> np.floating:
     """Return a number of the type in which kernels compute."""
     return (np.float64 if node.get_element_type() is Type.f64 else np.float32)(value)
-
-
-@lowers(ops.Softmax, ops.SoftmaxV1, ops.LogSoftmax, unsupported=unsupported_non_float)
-def softmax(lowering: Lowering, node: ops.Softmax | ops.SoftmaxV1 | ops.LogSoftmax) -> None:
-    shape, kind = node.shape, node.get_element_type()
-    axis = node.axis % len(shape)
-    length, inner = shape[axis], math.prod(shape[axis + 1 :])
-    rows = math.prod(shape[:axis]) * inner
-    if not length or not rows:
-        return
-    logarithm, narrow = isinstance(node, ops.LogSoftmax), ELEMENTS[kind].stored != ELEMENTS[kind].value
-    arguments: list[Argument] = [node.input_value(0), node.output(0), length, inner]
-    if not lowering.profile.is_cpu_like:
-        sharing = share(lowering.profile, rows, length, inner != 1, wide_type(kind).size, passes=3)
-        if sharing.lanes > 1:
-            return _launch_shared_softmax(lowering, node, (rows, length, inner), sharing, logarithm)
-    # The library's exp is fast on GPUs.
-    is_short = lowering.profile.is_cpu_like and kind is not Type.f64
-    macros = {"LOGARITHM": int(logarithm), "NARROW": int(narrow)}
-    text = source("softmax", {"DATA": kind}, EXP16="exp_of_negative" if is_short else "exp", **macros)
-    if is_short:
-        text = template("exponential") + text
-    # On a CPU columns are computed in vectors; on a GPU neighboring columns are neighboring work-items.
-    in_vectors = lowering.profile.is_cpu_like and inner >= 16
-    kernel, items = ("softmax_columns", rows // inner * -(-inner // 16)) if in_vectors else ("softmax", rows)
-    lowering.launch_rows(text, kernel, arguments, items)
-
-
-def _launch_shared_softmax(
-    lowering: Lowering, node: Node, size: tuple[int, int, int], sharing: Sharing, logarithm: bool
-) -> None:
-    """Launch the softmax of ``size``, rows, length and the step between elements of a row, on a GPU."""
-    (rows, length, inner), (lanes, together, slices) = size, sharing
-    data, output = node.input_value(0), node.output(0)
-    slice_length = -(-length // slices)
-    slices = -(-length // slice_length)
-    macros = {"LANES": lanes, "ROWS": together, "ACROSS": int(inner != 1), "LOGARITHM": int(logarithm)}
-    text = source("shared_softmax", {"DATA": data.element_type}, **macros)
-    sizes = [length, inner, slices, slice_length, rows]
-    global_size, group = [-(-rows // together) * slices * sharing.group], [sharing.group]
-    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {rows} rows")
-    if slices == 1:
-        return lowering.launch(text, "softmax_rows", [data, output, *sizes], global_size, group)
-    found = lowering.scratch(2 * rows * slices, wide_type(data.element_type).size)
-    lowering.launch(text, "softmax_parts", [data, found, *sizes], global_size, group)
-    lowering.launch(text, "softmax_of_parts", [data, found, output, *sizes], global_size, group)

@@ -52,9 +52,9 @@ def pooling(lowering: Lowering, node: Pooling) -> None:
     if isinstance(node, ops.AvgPoolV1):
         count_padding = counts_padding(node)
         macros = {"IS_MAX": 0, "START": 0, "SUM": _sum_type(kind), "WHOLE": int(_sum_type(kind) == "ulong")}
-    # On a CPU a work-item computes 16 neighbors; on a GPU neighbors are separate work-items.
+    # Where there are vectors a work-item computes 16 neighbors, else these are separate work-items.
     is_fit = ELEMENTS[kind].value == "float" and positions[-1] >= _FEWEST_LANES and window.strides[2] <= 2
-    in_vectors = lowering.profile.is_cpu_like and is_fit
+    in_vectors = lowering.profile.vector_width > 1 and is_fit
     step = {"STEP": window.strides[2]} if in_vectors else {}
     text = source("pooling", {"DATA": kind}, COUNT_PADDING=int(count_padding), **macros, **step)
     planes, rows = math.prod(data.shape[:2]), math.prod(output.shape[:-1])

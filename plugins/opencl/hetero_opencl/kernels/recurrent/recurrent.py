@@ -15,8 +15,8 @@ from hetero.core.types import Type
 from hetero.graph import Output
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.definition import ProductTypes, lowers, source, unsupported_non_float, wide_type
-from hetero_opencl.kernels.linear.gemm import right_matrices, strided_batched_gemm
-from hetero_opencl.kernels.linear.product import Batch, Factors
+from hetero_opencl.kernels.linear.gemm import launch_product, right_matrices
+from hetero_opencl.kernels.linear.product import Batch, Factors, Product
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 Cells = ops.RNNCell | ops.GRUCell | ops.LSTMCell | ops.LSTMCellV1
@@ -77,11 +77,10 @@ def _project_inputs(lowering: Lowering, data: Output, weights: Output, direction
     kind = data.element_type
     wide = wide_type(kind)
     projected = lowering.scratch(directions * rows * columns, wide.size)
-    strided_batched_gemm(
-        lowering, Factors(lowering.buffer(data), features, 1), right_matrices(lowering, weights, True), projected,
-        (rows, columns, features), Batch(1, directions, (0, 0), (0, features * columns)),
-        types=ProductTypes(kind, kind, wide),
-    )  # fmt: skip
+    left, right = Factors(lowering.buffer(data), features, 1), right_matrices(lowering, weights, True)
+    batch, types = Batch(1, directions, (0, 0), (0, features * columns)), ProductTypes(kind, kind, wide)
+    product = Product(left, right, projected, rows, columns, features, batch, types=types)
+    launch_product(lowering, product)
     return projected
 
 

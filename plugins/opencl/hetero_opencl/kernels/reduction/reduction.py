@@ -16,13 +16,14 @@ from hetero.ops.reduction import Reduction
 from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.kernels.common.definition import (
     ELEMENTS,
+    by_family,
     first_reason,
     implements,
     lowers,
     source,
     unsupported_inputs,
 )
-from hetero_opencl.kernels.common.sharing import Sharing, share
+from hetero_opencl.kernels.common.sharing import share
 from hetero_opencl.lowering.implementation import (
     ROWS,
     Blocks,
@@ -33,8 +34,10 @@ from hetero_opencl.lowering.implementation import (
     traffic,
 )
 from hetero_opencl.lowering.lowering import Argument, Lowering
-from hetero_opencl.profiles.profile import DeviceProfile
+from hetero_opencl.profiles.profile import DeviceProfile, Family
 
+# Lengths and strides.
+Axes = list[tuple[int, int]]
 # The kernel loops over this many kept and this many reduced axes, enough for tensors of twice the rank.
 MAX_AXES = 4
 # Contiguous runs of at least this length are reduced in vectors.
@@ -122,63 +125,69 @@ def unsupported_rank(node: Node) -> str | None:
     ops.ReduceLogicalAnd, ops.ReduceLogicalOr, unsupported=first_reason(unsupported_inputs(0), unsupported_rank),
     estimate=lambda operation, profile: traffic(operation) / profile.bytes_per_second + profile.launch_seconds,
 )  # fmt: skip
+@by_family
 def reduce(lowering: Lowering, node: Reduction) -> None:
-    data, output = node.input_value(0), node.output(0)
-    shape, count = tuple(data.shape), math.prod(output.shape)
+    _reduce_each(lowering, node)
+
+
+@reduce.on_gpus
+def _reduce_together(lowering: Lowering, node: Reduction) -> None:
+    """Launch a reduction in which work-items share a result, and work-groups its parts if there are few results."""
+    kept, reduced = _axes(node)
+    count, elements = math.prod(node.shape), math.prod(length for length, _ in reduced)
+    is_across = reduced[0][1] != 1
+    lanes, results, slices = sharing = share(lowering.profile, count, elements, is_across, _LOCAL_BYTES)
+    if not count or lanes == 1:
+        return _reduce_each(lowering, node)
+    data, output, length = node.input_value(0), node.output(0), -(-elements // slices)
+    macros = {"LANES": lanes, "RESULTS": results, "ACROSS": int(is_across), "SLICED": int(slices > 1)}
+    macros["ONE_AXIS"] = int(reduced[0][0] == elements)
+    text = _text(node, 1, False, {**macros, "TARGET": "VALUES" if slices > 1 else "DATA"})
+    slices = -(-elements // length)
+    target = lowering.scratch(count * slices, _LOCAL_BYTES) if slices > 1 else output
+    numbers = [*_numbers(kept, reduced), elements, slices, length, count]
+    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {count} results")
+    global_size = -(-count // results) * slices * sharing.group
+    lowering.launch(text, "reduce_shared", [data, target, *numbers], [global_size], [sharing.group])
+    if slices > 1:
+        lowering.launch(text, "combine_slices", [target, output, elements, slices], [count * lanes], [lanes])
+
+
+def _reduce_each(lowering: Lowering, node: Reduction) -> None:
+    """Launch a reduction with a work-item for each result, or for neighboring ones in a vector."""
+    (kept, reduced), count = _axes(node), math.prod(node.shape)
     if not count:
         return
-    # A scalar has no axes; those that the node names are ignored.
-    kept, reduced = kept_and_reduced(shape, set(node.axes(len(shape)) or ()) if shape else set())
-    elements = math.prod(length for length, _ in reduced)
-    numbers = [number for axis in (*kept, *reduced) for number in axis]
-    arguments: list[Argument] = [data, output, *numbers, elements]
-    if not lowering.profile.is_cpu_like:
-        is_across = reduced[0][1] != 1
-        sharing = share(lowering.profile, count, elements, is_across, _LOCAL_BYTES)
-        if sharing.lanes > 1:
-            return _launch_shared(lowering, node, arguments, elements, sharing, is_across, reduced[0][0] == elements)
-    in_vectors = data.element_type.is_real()
+    in_vectors = node.get_input_element_type(0).is_real()
     run = in_vectors and reduced[0][1] == 1 and reduced[0][0] >= _LONG_RUN
-    # On a CPU columns are computed in vectors too; on a GPU neighboring columns are neighboring work-items.
-    columns = in_vectors and lowering.profile.is_cpu_like and kept[0][1] == 1 and kept[0][0] >= _WIDTH
+    columns = in_vectors and lowering.profile.vector_width > 1 and kept[0][1] == 1 and kept[0][0] >= _WIDTH
     width = _WIDTH if columns else 1
+    elements = math.prod(length for length, _ in reduced)
+    arguments: list[Argument] = [node.input_value(0), node.output(0), *_numbers(kept, reduced), elements]
     items = count // kept[0][0] * -(-kept[0][0] // width)
     lowering.launch_rows(_text(node, width, run), "reduce", arguments, items)
 
 
-def _launch_shared(
-    lowering: Lowering,
-    node: Reduction,
-    arguments: list[Argument],
-    elements: int,
-    sharing: Sharing,
-    is_across: bool,
-    is_one_axis: bool,
-) -> None:
-    data, output, *numbers = arguments
-    lanes, results, slices = sharing
-    count, length = math.prod(node.shape), -(-elements // slices)
-    macros = {"LANES": lanes, "RESULTS": results, "ACROSS": int(is_across), "SLICED": int(slices > 1)}
-    macros["ONE_AXIS"] = int(is_one_axis)
-    text = _text(node, 1, False, {**macros, "TARGET": "VALUES" if slices > 1 else "DATA"})
-    slices = -(-elements // length)
-    target = lowering.scratch(count * slices, _LOCAL_BYTES) if slices > 1 else output
-    global_size = -(-count // results) * slices * sharing.group
-    sizes = [*numbers, slices, length, count]
-    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {count} results")
-    lowering.launch(text, "reduce_shared", [data, target, *sizes], [global_size], [sharing.group])
-    if slices > 1:
-        lowering.launch(text, "combine_slices", [target, output, elements, slices], [count * lanes], [lanes])
+def _axes(node: Reduction) -> tuple[Axes, Axes]:
+    shape = tuple(node.get_input_shape(0))
+    # A scalar has no axes; those that the node names are ignored.
+    return kept_and_reduced(shape, set(node.axes(len(shape)) or ()) if shape else set())
+
+
+def _numbers(kept: Axes, reduced: Axes) -> list[int]:
+    return [number for axis in (*kept, *reduced) for number in axis]
 
 
 @implements(ops.ReduceMax, ops.ReduceMin)
 class ReduceAllBlocks(Implementation):
     """The extreme of all elements in blocks of channels, whose order in memory does not matter."""
 
+    family = Family.PROCESSOR
+
     def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
         shape, axes = operation.source(0).shape, operation.main.axes(len(operation.source(0).shape))
-        if not profile.is_cpu_like or operation.source(0).element_type not in (Type.f32, Type.f16, Type.bf16):
-            return "it reduces floats on a processor"
+        if operation.source(0).element_type not in (Type.f32, Type.f16, Type.bf16):
+            return "it reduces floats"
         if len(shape) < 3 or axes is None or len(set(axes)) != len(shape):
             return "it reduces all axes"
         is_whole = shape[1] % profile.vector_width == 0
@@ -220,7 +229,7 @@ def _text(node: Node, width: int, run: bool, shared: Mapping[str, object] = Mapp
     return prelude + source("reduction", {"DATA": kind}, **macros)
 
 
-def kept_and_reduced(shape: tuple[int, ...], axes: set[int]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+def kept_and_reduced(shape: tuple[int, ...], axes: set[int]) -> tuple[Axes, Axes]:
     """Return (length, stride) of the kept axes and of the reduced axes, innermost first.
 
     Adjacent axes of the same kind are merged, and both lists are padded to MAX_AXES with axes of length 1. Raises

@@ -11,6 +11,7 @@ from hetero_opencl.kernels import implementations_of
 from hetero_opencl.kernels.convolution import row_convolution
 from hetero_opencl.kernels.convolution.row_convolution import RowConvolution
 from hetero_opencl.lowering.implementation import KernelOperation, candidates_of
+from hetero_opencl.profiles.profile import Family
 
 from hetero import Constant, Parameter, Type, ops
 from tests.ops.oracle import Data
@@ -57,7 +58,7 @@ def forced(monkeypatch):
         lower_model, "implementations_of", lambda node: [IMPLEMENTATION] if type(node) in anchors else original(node)
     )
     for device in present_devices().usable:
-        monkeypatch.setattr(device, "profile", replace(device.profile, is_cpu_like=True, vector_width=16))
+        monkeypatch.setattr(device, "profile", replace(device.profile, family=Family.PROCESSOR, vector_width=16))
 
 
 @pytest.fixture(params=[None, (1, 4, 2), (3, 2, 1)], ids=["chosen", "1x4x2", "3x2x1"])
@@ -110,7 +111,7 @@ def test_epilogue_of_a_tile_that_is_not_filled(template_agrees, kind):
 )
 def test_choice_by_the_number_of_output_channels(image, filters, expected):
     profile = replace(
-        present_devices().usable[0].profile, is_cpu_like=True, vector_width=16, vector_registers=32,
+        present_devices().usable[0].profile, family=Family.PROCESSOR, vector_width=16, vector_registers=32,
         flops_per_second=3e11, bytes_per_second=2e10, launch_seconds=5e-6,
     )  # fmt: skip
     pads = [filters[2] // 2, 0]

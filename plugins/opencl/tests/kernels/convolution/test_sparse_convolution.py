@@ -7,6 +7,7 @@ import pytest
 from hetero_opencl.compile.group_convolutions import widen_groups
 from hetero_opencl.device.device import present_devices
 from hetero_opencl.kernels.convolution.sparse_convolution import SparseConvolution, merge_groups
+from hetero_opencl.profiles.profile import Family
 
 from hetero import Model, Parameter, Type, ops
 from tests.ops.oracle import Data
@@ -14,7 +15,7 @@ from tests.passes.test_passes import operations
 from tests.passes.test_passes import run as reference
 
 GENERATOR = np.random.default_rng(0)
-PROFILE = replace(present_devices().usable[0].profile, is_cpu_like=True, vector_width=16)
+PROFILE = replace(present_devices().usable[0].profile, family=Family.PROCESSOR, vector_width=16)
 
 
 def numbers(*shape):
@@ -128,4 +129,4 @@ def test_widened(make, left, shape):
 def test_not_widened(make):
     x = Parameter(Type.f32, [2, 32, 5, 6])
     assert not widen_groups(Model(make(x), [x]), PROFILE)
-    assert not widen_groups(Model(make(x), [x]), replace(PROFILE, is_cpu_like=False))
+    assert not widen_groups(Model(make(x), [x]), replace(PROFILE, family=Family.GPU, vector_width=1))
