@@ -104,8 +104,12 @@ def test_parts_of_a_buffer(tmp_path):
     assert "arena 0" in lines
 
 
+# The command takes shapes of inputs and no values. This network has no branch for a sampling rate of 0.
+NEEDS_VALUES = {"voice_activity"}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in zoo.MODELS if in_sample(name, 4)])
+@pytest.mark.parametrize("name", [name for name in zoo.MODELS if in_sample(name, 4) and name not in NEEDS_VALUES])
 def test_models(name):
     port = zoo.MODELS[name]
     shape = f"{port.input}={','.join(map(str, port.shapes[0]))}"
