@@ -56,9 +56,13 @@ class Runtime(NamedTuple):
 
 
 def environment(runtime: Runtime, folder: Path) -> dict[str, str]:
-    """Return the environment of a process on a runtime: caches in ``folder``, and the full tier to sample from."""
+    """Return the environment of a process on a runtime: caches in ``folder``, and the full tier to sample from.
+
+    Without pytest's variables: the process is no worker of the run that starts it.
+    """
     own = {"XDG_CACHE_HOME": str(folder / "cache"), "HETERO_TEST_GPUS": "GPU", "HETERO_SEEDS": "1"}
-    return os.environ | tools.environment(runtime.name) | runtime.variables | own
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    return inherited | tools.environment(runtime.name) | runtime.variables | own
 
 
 def run_plugin_tests(

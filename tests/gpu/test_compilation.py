@@ -13,11 +13,13 @@ pytestmark = needs_tools
 
 # The local memory that every GPU gives to a work-group: OpenCL's least for devices with the full profile.
 LOCAL_BYTES = 32 << 10
-# Kernels that keep values in memory instead of registers on some GPU, and why.
+# Kernels that keep values in memory instead of registers, with the GPUs for which compilers do so, and why.
 SPILLING = {
-    "depthwise": "16 results of a work-item, of which an array passes on the last ones of a row",
-    "reduce": "4 sums of 16 elements of a work-item, and as many loads",
-    "softmax_columns": "the exponentials of 16 columns of a work-item",
+    "depthwise": ({"a100", "t4"}, "16 results of a work-item, of which an array passes on the last ones of a row"),
+    "group_gemm": (
+        {"hd_530"},
+        "32 results of a work-item, and an epilogue that reads a tensor: 128 bytes in one program",
+    ),
 }
 
 
@@ -42,18 +44,14 @@ def test_local_memory_fits(compiled):
     assert [name for name, kernel in compiled.kernels if kernel.local_bytes > LOCAL_BYTES] == []
 
 
-def test_no_kernel_spills(compiled):
-    """No kernel that is chosen for a GPU keeps values in memory for want of registers, but those listed."""
-    assert sorted(_spilling(compiled) - set(SPILLING)) == []
-
-
-def test_every_exception_is_needed():
-    """A kernel that spills on no GPU any more is no exception."""
-    assert set(SPILLING) == set().union(*(_spilling(compiled_for(name)) for name in known_gpus()))
-
-
-def _spilling(compiled):
-    return {name for name, kernel in compiled.kernels if kernel.spilled_registers or kernel.scratch_bytes}
+def test_no_kernel_spills():
+    """No kernel that is chosen for a GPU keeps values in memory for want of registers, but those listed, which do."""
+    found: dict[str, set[str]] = {}
+    for gpu in known_gpus():
+        for name, kernel in compiled_for(gpu).kernels:
+            if kernel.spilled_registers or kernel.scratch_bytes:
+                found.setdefault(name, set()).add(gpu)
+    assert found == {name: gpus for name, (gpus, _) in SPILLING.items()}
 
 
 def test_no_symbol_is_undefined_without_optimization():

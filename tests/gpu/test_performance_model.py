@@ -1,14 +1,16 @@
-"""The performance model against what experts expect of today's kernels, and against LLVM's model of RDNA 3."""
+"""The performance model against what experts expect of a kernel and LLVM's model of RDNA 3; estimates of networks."""
 
 import re
 
 import numpy as np
 import pytest
+from hetero_opencl.device.launch import Buffer, Launch
 from hetero_opencl.estimate.compilers.toolchain import LIBRARIES, find_file, run_tool
 from hetero_opencl.estimate.llvm_ir import compile_to_ir, parse_kernels
 from hetero_opencl.estimate.lower_for_profile import lower_for_profile
 from hetero_opencl.estimate.report import estimate_program, make_model
 from hetero_opencl.estimate.static_cost import KernelCosts
+from hetero_opencl.kernels.common.definition import NO_EPILOGUE, SINGLE, source_of_sums
 from hetero_opencl.profiles.hardware import hardware_of
 
 from hetero import Model, Parameter, Type, ops
@@ -18,48 +20,53 @@ from tests.gpu.plugin_tests import ROW
 
 pytestmark = needs_tools
 
-# Fractions of peak, from reading the kernels: neither measured nor taken from the model.
-LARGE_GEMM = {
+# Fractions of peak of a large gemm with 8 by 16 results of a work-item in registers and without local memory, which
+# GPUs had before group_gemm: from reading the kernel, neither measured nor taken from the model.
+IN_REGISTERS = {
     "rx_7900": (0.25, 0.45),
     "rtx_4090": (0.25, 0.45),
     # Expected is 0.01 to 0.04. The model says 0.046: see docs/gpus.md.
     "arc_a770": (0.01, 0.05),
 }
-NETWORKS = ("squeezenet", "resnet50", "densenet121")
-# Kernels whose hottest loops are compared, and the model that has each.
+# The estimates in ms of docs/gpus.md, for 13.8 GFLOP, 7.7 GFLOP of convolutions, and many small operations.
+ESTIMATES = {
+    "gemm of 2048": {"rx_7900": 2.50, "rtx_4090": 1.90, "arc_a770": 8.09},
+    "resnet50": {"rx_7900": 1.57, "rtx_4090": 1.00, "arc_a770": 5.07},
+    "shufflenet": {"rx_7900": 0.57, "rtx_4090": 0.53, "arc_a770": 0.80},
+}
+# What other compilers' releases may change.
+TOLERANCE = 1.05
+# Kernels whose hottest loops are compared, and inputs of the model that has each.
 INPUTS = {
-    "gemm": [(512, 512), (512, 512)],
-    "gemv": [(512, 512), (512, 1)],
+    "group_gemm": [(512, 512), (512, 512)],
+    "shared_gemv": [(512, 512), (512, 1)],
     "attention_weights": [(1, 4, 128, 64)] * 3,
 }
 ITERATIONS = 100
 
 
-@pytest.fixture(scope="module")
-def examples():
-    wanted = [*NETWORKS, "gemm of 2048"]
-    return {name: example for name, example in networks() if name in wanted}
+@pytest.mark.parametrize("profile", IN_REGISTERS)
+def test_a_gemm_in_registers(profile):
+    size, group = 2048, (16, 4, 1)
+    text = source_of_sums("gemm", SINGLE, NO_EPILOGUE, ROWS=8, VECTORS=1, PACKED=0)
+    matrices = [Buffer(4 * size**2) for _ in range(3)]
+    numbers = (*[size] * 3, 1, *[0] * 7, size**2, size, 1)
+    launch = Launch(text, "gemm", (*matrices, *map(np.int32, numbers)), (size // 8, size // 16, 1), group, "", "MatMul")
+    estimate = make_model(hardware_of(profile)).estimate(launch.with_declared_size())
+    assert estimate.flops == pytest.approx(2 * size**3, rel=0.001)
+    least, most = IN_REGISTERS[profile]
+    assert least < estimate.flops / estimate.seconds / hardware_of(profile).flops_per_second < most
 
 
-def estimated(example, profile):
-    performance = make_model(hardware_of(profile))
-    program = lower_for_profile(example.model.clone(), performance.hardware.profile(), example.inputs)
-    estimate = estimate_program(program, performance)
-    assert all(launch.is_complete for launch in estimate.launches)
-    return estimate
-
-
-@pytest.mark.parametrize("profile", LARGE_GEMM)
-def test_a_large_gemm(examples, profile):
-    least, most = LARGE_GEMM[profile]
-    (gemm,) = estimated(examples["gemm of 2048"], profile).launches
-    assert gemm.flops == pytest.approx(2 * 2048**3, rel=0.001)
-    assert least < gemm.flops / gemm.seconds / hardware_of(profile).flops_per_second < most
-
-
-@pytest.mark.parametrize("network", NETWORKS)
-def test_networks_use_little_of_a_gpu(examples, network):
-    assert 0.002 < estimated(examples[network], "rx_7900").fraction_of_peak < 0.06
+@pytest.mark.parametrize("network", ESTIMATES)
+def test_no_estimate_gets_longer(network):
+    example = dict(networks())[network]
+    for profile, known in ESTIMATES[network].items():
+        performance = make_model(hardware_of(profile))
+        program = lower_for_profile(example.model.clone(), performance.hardware.profile(), example.inputs)
+        estimate = estimate_program(program, performance)
+        assert all(launch.is_complete for launch in estimate.launches)
+        assert known / 2 < estimate.seconds * 1e3 < TOLERANCE * known
 
 
 @pytest.mark.parametrize("kernel", INPUTS)

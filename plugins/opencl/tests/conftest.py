@@ -11,6 +11,7 @@ from hetero_opencl.device.device import present_devices
 from hetero_opencl.execute.bound_program import BoundProgram
 from hetero_opencl.execute.infer_request import OpenCLInferRequest
 from hetero_opencl.lowering.implementation import Implementation, choices_of
+from hetero_opencl.profiles.profile import Family
 
 import hetero
 from hetero.graph import Model, Node, Output
@@ -70,6 +71,13 @@ def processor(request, monkeypatch) -> None:
         _, fields = PROFILES[request.param]
         for one in present_devices().usable:
             monkeypatch.setattr(one, "profile", replace(one.profile, **fields))
+
+
+@pytest.fixture
+def is_processor(request) -> bool:
+    """Whether a test runs with the profile of a processor as it is measured."""
+    is_measured = not request.node.callspec.params["processor"]
+    return is_measured and present_devices().usable[0].profile.family is Family.PROCESSOR
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Kernels run on devices with small work-groups and little local memory."""
+"""Kernels run on devices with small work-groups and little local memory; what is too large is refused."""
 
 from dataclasses import replace
 
@@ -59,6 +59,14 @@ def test_an_error_names_the_operation_and_the_limit(device, limit):
     x = Parameter(Type.f32, (100,))
     model = Model(ops.CumSum(ops.Relu(x, name="rectified"), 0), [x])
     with pytest.raises(DeviceError, match="'rectified' needs work-groups of 64 work-items on .*; the maximum is 16"):
+        Core().compile_model(model, device)
+
+
+def test_elements_are_counted_in_32_bits(device):
+    """More than 2³¹ - 1 elements, as of a tensor of more than 8 GiB, are refused before memory is allocated."""
+    rows, columns = Parameter(Type.f32, [70_000, 1]), Parameter(Type.f32, [1, 70_000])
+    model = Model(ops.Add(rows, columns, name="table"), [rows, columns])
+    with pytest.raises(DeviceError, match="'table' needs 4900000000 elements at once; the maximum is 2147483647"):
         Core().compile_model(model, device)
 
 

@@ -36,34 +36,33 @@ kernel void group_gemm(global const LEFT *restrict a, global const RIGHT *restri
             sum[i][j] = 0;
     }
     SUM next_left[LEFT_READS], next_right[RIGHT_READS];
-    // Elements outside of the matrices are read as their last ones. Those past the depth count as 0.
+    // Elements outside of the matrices are read as their last ones. Those past the depth count as 0: from when they are
+    // written to local memory, as a wave waits for a read where the element is first used.
 #define READ_NEXT(start) \
     { \
         _Pragma("unroll") for (int n = 0; n < LEFT_READS; n++) { \
             const int at = item + n * ITEMS; \
             const int k = start + (BY_DEPTH ? at % STEPS : at / TILE_ROWS); \
             const int row = first_row + (BY_DEPTH ? at / STEPS : at % TILE_ROWS); \
-            const SUM element = LEFT_LOAD(a, min(row, rows - 1) * a_row + min(k, depth - 1) * a_step); \
-            next_left[n] = k < end ? element : 0; \
+            next_left[n] = LEFT_LOAD(a, min(row, rows - 1) * a_row + min(k, depth - 1) * a_step); \
         } \
         _Pragma("unroll") for (int n = 0; n < RIGHT_READS; n++) { \
             const int at = item + n * ITEMS, k = start + at / TILE_COLUMNS; \
             const int column = first_column + at % TILE_COLUMNS; \
-            const SUM element = RIGHT_LOAD(b, min(k, depth - 1) * columns + min(column, columns - 1)); \
-            next_right[n] = k < end ? element : 0; \
+            next_right[n] = RIGHT_LOAD(b, min(k, depth - 1) * columns + min(column, columns - 1)); \
         } \
     }
     READ_NEXT(begin);
     for (int start = begin; start < end; start += STEPS) {
         #pragma unroll
         for (int n = 0; n < LEFT_READS; n++) {
-            const int at = item + n * ITEMS;
-            left[BY_DEPTH ? at % STEPS : at / TILE_ROWS][BY_DEPTH ? at / STEPS : at % TILE_ROWS] = next_left[n];
+            const int at = item + n * ITEMS, k = BY_DEPTH ? at % STEPS : at / TILE_ROWS;
+            left[k][BY_DEPTH ? at / STEPS : at % TILE_ROWS] = start + k < end ? next_left[n] : 0;
         }
         #pragma unroll
         for (int n = 0; n < RIGHT_READS; n++) {
-            const int at = item + n * ITEMS;
-            right[at / TILE_COLUMNS][at % TILE_COLUMNS] = next_right[n];
+            const int at = item + n * ITEMS, k = at / TILE_COLUMNS;
+            right[k][at % TILE_COLUMNS] = start + k < end ? next_right[n] : 0;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         READ_NEXT(start + STEPS);

@@ -56,7 +56,7 @@ def test_fake_quantize_in_vectors(template_agrees, shape):
 
 
 @pytest.mark.parametrize("channels", [32, 20])
-def test_an_epilogue_reads_a_single_element(device, request, force, channels):
+def test_an_epilogue_reads_a_single_element(device, is_processor, force, channels):
     """A scale that is computed from all elements of an image: they are reduced in the layout that they have."""
     force(BlockedConvolution, ReduceAllBlocks)
     x = Parameter(Type.f32, [1, 16, 5, 7])
@@ -71,7 +71,7 @@ def test_an_epilogue_reads_a_single_element(device, request, force, channels):
     numbers = np.einsum("oc,nchw->nohw", one, data)
     expected = np.einsum("oc,nchw->nohw", two, numbers) * numbers.max() + numbers.min()
     np.testing.assert_array_equal(found, np.maximum(expected, 0), strict=True)
-    if request.node.callspec.params["processor"] == "" and channels == 32:
+    if is_processor and channels == 32:
         assert sorted(kernels_of(compiled)) == ["blocked_convolution"] * 2 + ["reduce"] * 2 + ["rows_to_blocks"]
 
 
@@ -98,7 +98,7 @@ def agree(device: str, nodes: list, constants: dict[str, np.ndarray], shape: tup
     return kernels_of(compiled)
 
 
-def test_integer_convolutions(device, request):
+def test_integer_convolutions(device, is_processor):
     """QLinearConv, MaxPool of its integers, and QLinearConv: both convolutions run in f32, and equal its integers."""
     node = helper.make_node
     nodes = [
@@ -114,7 +114,7 @@ def test_integer_convolutions(device, request):
         "b": GENERATOR.integers(-9999, 9999, 32).astype(np.int32),
     }  # fmt: skip
     kernels = agree(device, nodes, constants, (1, 16, 8, 8))
-    if request.node.callspec.params["processor"] == "":
+    if is_processor:
         assert kernels.count("blocked_convolution") == 2
         assert len(kernels) <= 6
 
