@@ -129,12 +129,15 @@ class Tensor:
             self._set_packed(np.ascontiguousarray(packed).reshape(-1).view(np.uint8)[: self.byte_size])
 
     @classmethod
-    def sharing(cls, array: np.ndarray) -> Tensor:
-        """Return a tensor that shares the memory of an array: the constructor without its other forms, for requests."""
+    def sharing(cls, array: np.ndarray, kind: ElementType) -> Tensor:
+        """Return a tensor of a type that shares the memory of an array of that type.
+
+        It is the constructor without its other forms, for requests.
+        """
         tensor = cls.__new__(cls)
         tensor._whole, tensor._owns_memory = None, False
         tensor._data = tensor._memory = array
-        tensor._element_type = Type(array.dtype)
+        tensor._element_type = kind
         return tensor
 
     def _become_region(self, whole: Tensor, begin: Sequence[int], end: Sequence[int]) -> None:
@@ -182,6 +185,12 @@ class Tensor:
     @property
     def element_type(self) -> ElementType:
         return self._element_type if self._whole is None else self._whole.element_type
+
+    def has(self, kind: ElementType, lengths: tuple[int, ...] | None) -> bool:
+        """Return whether the tensor has this element type and shape."""
+        if self._whole is None:
+            return self._element_type is kind and self._data.shape == lengths
+        return self.element_type is kind and self.lengths == lengths
 
     @property
     def shape(self) -> tuple[int, ...]:

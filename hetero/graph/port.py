@@ -21,6 +21,7 @@ from hetero.system.messages import escaped
 from hetero.system.notebook import table
 
 if TYPE_CHECKING:
+    from hetero.core.tensor import Tensor
     from hetero.graph.node import Node
 
 
@@ -110,6 +111,10 @@ class Output(Port):
     def admits(self, shape: tuple[int, ...]) -> bool:
         """Return whether a concrete shape fits the shape of the value."""
         return self._partial_shape.admits(shape)
+
+    def is_as_before(self, tensor: Tensor) -> bool:
+        """Return whether a tensor has the element type, and the shape that was admitted last: a check of all others."""
+        return tensor.has(self.element_type, self._partial_shape.last_admitted)
 
     @property
     def tensor(self) -> Output:

@@ -130,6 +130,9 @@ class _DeviceTensor(Tensor):
     def lengths(self) -> tuple[int, ...]:
         return self.region.shape
 
+    def has(self, kind: ElementType, lengths: tuple[int, ...] | None) -> bool:
+        return self._element_type is kind and self.region.shape == lengths
+
     def set_shape(self, shape: Sequence[int]) -> None:
         """Set the shape; the contents are lost. Raises TensorError if memory of the user is too small."""
         if tuple(shape) != self.lengths:

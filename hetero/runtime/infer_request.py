@@ -26,9 +26,13 @@ from hetero.system.errors import (
     device_errors,
     reason_of,
 )
+from hetero.system.tracing import is_traced
 
 if TYPE_CHECKING:
     from hetero.runtime.compiled_model import CompiledModel
+
+# The element types of inputs whose arrays are converted, or checked by their elements.
+_CONVERTED = (Type.dynamic, Type.string)
 
 Inputs = Mapping[PortKey, Any] | Sequence[Any] | np.ndarray | Tensor | None
 
@@ -115,10 +119,21 @@ class InferRequest:
 
         Raises TensorError for an input that does not fit, RequestBusyError, and errors of the device.
         """
-        with self._span("InferRequest::infer"):
-            return self._request.infer(
-                lambda: self._set_inputs(inputs, share_inputs), lambda: self._results(share_outputs, decode_strings)
-            )
+        if is_traced():
+            with self._span("InferRequest::infer"):
+                return self._infer(inputs, share_inputs, share_outputs, decode_strings)
+        return self._infer(inputs, share_inputs, share_outputs, decode_strings)
+
+    def _infer(self, inputs: Inputs, share_inputs: bool, share_outputs: bool, decode_strings: bool) -> Results:
+        request = self._request
+        request.begin()
+        try:
+            if inputs is not None:
+                self._set_inputs(inputs, share_inputs)
+            request.run()
+            return self._results(share_outputs, decode_strings)
+        finally:
+            request.release()
 
     def _results(self, share: bool, decode_strings: bool = True) -> Results:
         tensors = self._request.request.output_tensors()
@@ -131,7 +146,8 @@ class InferRequest:
             self._request.start_async(lambda: self._prepare(inputs, userdata, share_inputs))
 
     def _prepare(self, inputs: Inputs, userdata: Any, share_inputs: bool) -> None:
-        self._set_inputs(inputs, share_inputs)
+        if inputs is not None:
+            self._set_inputs(inputs, share_inputs)
         if userdata is not None:
             self._userdata = userdata
 
@@ -342,24 +358,22 @@ class InferRequest:
         return self._compiled_model.input(key)
 
     def _set_inputs(self, inputs: Inputs, share: bool) -> None:
-        if inputs is None:
-            return
         request, ports = self._request.request, self._compiled_model._compiled.inputs
-        if isinstance(inputs, Mapping):
-            pairs = [(self._find_input(key), value) for key, value in inputs.items()]
-        elif isinstance(inputs, (list, tuple)) and not (len(ports) == 1 and _is_data(inputs, ports[0])):
+        if isinstance(inputs, (list, tuple)) and not (len(ports) == 1 and _is_data(inputs, ports[0])):
             if len(inputs) > len(ports):
                 raise TensorError(f"the model has {len(ports)} inputs, but {len(inputs)} are given")
             pairs = list(zip(ports, inputs))
-        else:
+        elif isinstance(inputs, np.ndarray) or not isinstance(inputs, Mapping):
             pairs = [(self._compiled_model.input(), inputs)]
+        else:
+            pairs = [(self._find_input(key), value) for key, value in inputs.items()]
         # Check all before setting any, so that a bad input leaves the request unchanged.
         values = [(port, _as_input(port, value, share)) for port, value in pairs]
         for port, value in values:
-            if isinstance(value, Tensor):
-                plugin.check_tensor(port, value)
-            else:
+            if not isinstance(value, Tensor):
                 plugin.check_shape(port, value.shape)
+            elif len(values) > 1:  # else ``set_tensor`` does
+                plugin.check_tensor(port, value)
         try:
             for port, value in values:
                 if isinstance(value, Tensor):
@@ -389,6 +403,8 @@ def _is_data(values: Sequence[Any], port: Output) -> bool:
 
     A list in a list is a list of one input if this has the rank 1.
     """
+    if values and isinstance(values[0], (np.ndarray, Tensor)):
+        return False
     rows = [row if isinstance(row, list) else [row] for row in values]
     if len(values) == 1 and isinstance(values[0], list) and port.partial_shape.rank == 1:
         return False
@@ -403,11 +419,13 @@ def _value_of(tensor: Tensor, share: bool, decode_strings: bool = True) -> Any:
     """
     if isinstance(tensor, plugin.RemoteTensor):
         return tensor
-    if not decode_strings and tensor.element_type is Type.string:
-        return tensor.bytes_data
-    if isinstance(tensor.element_type, ContainerType):
-        return unbox(tensor.array)
-    return tensor.array if share else tensor.array.copy()
+    array = tensor.array
+    if array.dtype.kind in "OUT":
+        if not decode_strings and tensor.element_type is Type.string:
+            return tensor.bytes_data
+        if isinstance(tensor.element_type, ContainerType):
+            return unbox(array)
+    return array if share else array.copy()
 
 
 def _as_shape(number: np.ndarray, shape: Sequence[int]) -> np.ndarray:
@@ -434,21 +452,24 @@ def _as_input(port: Output, value: Any, share: bool) -> Tensor | np.ndarray:
     """
     if isinstance(value, Tensor):
         return value
-    if isinstance(port.element_type, ContainerType):
-        tensor = Tensor(port.element_type)
-        tensor.take(as_container(value, port.element_type))
+    kind = port.element_type
+    if type(value) is np.ndarray and value.ndim and kind not in _CONVERTED and value.dtype == kind.to_dtype():
+        return Tensor.sharing(value, kind) if share else value  # most inputs
+    if isinstance(kind, ContainerType):
+        tensor = Tensor(kind)
+        tensor.take(as_container(value, kind))
         return tensor
     array = as_array(value)
     if not array.ndim and port.partial_shape.is_static:
         array = _as_shape(array, port.shape)
-    if port.element_type is Type.string:
+    if kind is Type.string:
         return Tensor(_as_strings(port, array), shared_memory=True)
-    dtype = port.element_type.to_dtype() if port.element_type.is_static() else array.dtype
+    dtype = kind.to_dtype() if kind.is_static() else array.dtype
     if array.dtype != dtype:
         if array.dtype.kind not in "biuf":
-            problem = f"takes {port.element_type} elements, but the array has {array.dtype}"
+            problem = f"takes {kind} elements, but the array has {array.dtype}"
             raise TensorTypeError(f"input '{port_name(port)}' {problem}")
         array = array.astype(dtype)
-    if port.element_type.is_dynamic():
+    if kind.is_dynamic():
         return Tensor(array, shared_memory=share)
-    return Tensor.sharing(array) if share else array
+    return Tensor.sharing(array, Type(array.dtype)) if share else array

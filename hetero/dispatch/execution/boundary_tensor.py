@@ -146,6 +146,9 @@ class BoundaryTensor(Tensor):
     def lengths(self) -> tuple[int, ...]:
         return self._shape
 
+    def has(self, kind: ElementType, lengths: tuple[int, ...] | None) -> bool:
+        return self._element_type is kind and self._shape == lengths
+
     def set_shape(self, shape: Sequence[int]) -> None:
         if tuple(shape) != self._shape:
             self._shape, self._array = tuple(shape), None
@@ -212,6 +215,9 @@ class ReadOnlyTensor(Tensor):
     @property
     def lengths(self) -> tuple[int, ...]:
         return self._tensor.lengths
+
+    def has(self, kind: ElementType, lengths: tuple[int, ...] | None) -> bool:
+        return self._tensor.has(kind, lengths)
 
     def set_shape(self, shape: Sequence[int]) -> None:
         """Raise ValueError if the shape differs from the present one."""

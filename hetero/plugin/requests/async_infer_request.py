@@ -74,31 +74,45 @@ class AsyncInferRequest:
             self._done = Completion()
             self._done.finish(error)
 
-    def infer(self, prepare: Callable[[], Any] = _do_nothing, finish: Callable[[], Any] = _do_nothing) -> Any:
-        """Run on the caller's thread: ``prepare()``, the inference and ``finish()``, whose result is returned.
+    def begin(self, is_synchronous: bool = True) -> None:
+        """Make the request busy until ``release``, so that no other thread changes its inputs or reads its outputs.
 
-        The request is busy meanwhile, so that no other thread can change the inputs or overwrite the outputs. Raises
-        RequestBusyError while an inference runs, and what the device raises.
+        Raises RequestBusyError while an inference runs, and for a synchronous one in the request's own callback.
         """
-        self._check_outside_callback("infer")
-        self._begin()
-        try:
-            prepare()
+        if is_synchronous and self._in_callback:
+            self._check_outside_callback("infer")
+        with self.lock:
+            if self._busy:
+                self.check_idle()
             self._began = time.perf_counter()
-            try:
-                self.request.infer()
-            except BaseException:
-                with device_errors(self._failure):  # here, as it takes time
-                    raise
-            finally:
-                self._note_latency()
-            return finish()
+            self._busy, self.request.cancelled = True, False
+
+    def run(self) -> None:
+        """Run an inference on the caller's thread, between ``begin`` and ``release``. Raises what the device raises."""
+        self._began = time.perf_counter()  # without the time in which the caller set the inputs
+        try:
+            self.request.infer()
+        except BaseException:
+            with device_errors(self._failure):  # here, as it takes time
+                raise
         finally:
-            self._busy = False
+            self.latency = time.perf_counter() - self._began
+
+    def release(self) -> None:
+        """Make the request idle."""
+        self._busy = False
+
+    def infer(self) -> None:
+        """Run an inference on the caller's thread, as ``begin``, ``run`` and ``release`` do."""
+        self.begin()
+        try:
+            self.run()
+        finally:
+            self.release()
 
     def start_async(self, prepare: Callable[[], Any] = _do_nothing) -> None:
         """Start in the background, after ``prepare()``. Raises RequestBusyError while an inference is under way."""
-        self._begin()
+        self.begin(is_synchronous=False)
         before, done = self._done, Completion()
         try:
             prepare()
@@ -180,12 +194,6 @@ class AsyncInferRequest:
                 f"{method}() cannot be called in the callback of the infer request of '{name}', whose inference ends "
                 "after it: only start_async() can"
             )
-
-    def _begin(self) -> None:
-        with self.lock:
-            self.check_idle()
-            self._began = time.perf_counter()
-            self._busy, self.request.cancelled = True, False
 
     def _note_latency(self) -> None:
         self.latency = time.perf_counter() - self._began

@@ -52,20 +52,24 @@ class SyncInferRequest(ABC):
         # The tensors of all inputs and of all outputs in order, once somebody asked for them.
         self._input_tensors: tuple[Tensor, ...] | None = None
         self._output_tensors: tuple[Tensor, ...] | None = None
+        self._inputs = frozenset(compiled_model.inputs)
         self._batches: dict[Output, list[Tensor]] = {}
         self.cancelled = False
         #: The time of each stage of the last profiled or traced inference.
         self.stage_times = {stage: Timer() for stage in STAGES}
 
-    #: The stages of a subclass that start the computation, and those that wait for it, without those that do nothing.
+    #: The stages of a subclass that start the computation, those that wait for it, and all, without those that do
+    #: nothing.
     starting_stages: ClassVar[Sequence[str]]
     waiting_stages: ClassVar[Sequence[str]]
+    all_stages: ClassVar[Sequence[str]]
 
     def __init_subclass__(cls) -> None:
         # Stages that do nothing are not called: a model cut into pieces runs hundreds of small requests.
         does = [stage for stage in STAGES if getattr(cls, stage) not in _NOTHING_TO_DO]
         cls.starting_stages = tuple(stage for stage in does if stage in STAGES[:2])
         cls.waiting_stages = tuple(stage for stage in does if stage in STAGES[2:])
+        cls.all_stages = tuple(does)
 
     @property
     def is_profiled(self) -> bool:
@@ -108,10 +112,10 @@ class SyncInferRequest(ABC):
 
     def run_stages(self, stages: Sequence[str] = ()) -> None:
         """Run these stages, by default all, on tensors that the caller has checked. Raises as ``run_stage`` does."""
-        is_timed = self.is_profiled or is_traced()
+        is_timed = self.compiled_model.is_profiled or is_traced()
         stage = ""
         try:
-            for stage in stages or (*self.starting_stages, *self.waiting_stages):
+            for stage in stages or self.all_stages:
                 if self.cancelled and stage != "wait":  # what has started is waited for
                     self.check_cancelled()
                 if is_timed:
@@ -139,9 +143,11 @@ class SyncInferRequest(ABC):
         return span(name, compiled.name, self.number, compiled.full_device_name) if is_traced() else NO_SPAN
 
     def _finish(self) -> None:
-        self.check_cancelled()
+        if self.cancelled:
+            self.check_cancelled()
         self.check_outputs()
-        self.record_profile()
+        if self.compiled_model.is_profiled:
+            self.record_profile()
 
     def record_profile(self) -> None:
         """Add the times of the last inference to those of the compiled model, if it is profiled."""
@@ -202,9 +208,13 @@ class SyncInferRequest(ABC):
         check_tensor(port, tensor)
         if isinstance(tensor, RemoteTensor):
             self.check_context(port, tensor)
-        self._batches.pop(port, None)
+        if self._batches:
+            self._batches.pop(port, None)
         self._tensors[port] = tensor
-        self._input_tensors = self._output_tensors = None
+        if port in self._inputs:
+            self._input_tensors = None
+        else:
+            self._output_tensors = None
 
     def set_tensors(self, port: Output, tensors: Sequence[Tensor]) -> None:
         """Bind a batch of tensors to an input. They are joined along the first axis at the start of each inference.
@@ -232,20 +242,25 @@ class SyncInferRequest(ABC):
 
     def input_tensors(self) -> Sequence[Tensor]:
         if self._input_tensors is None:
-            self._input_tensors = tuple(map(self.get_tensor, self.compiled_model.inputs))
+            self._input_tensors = self._tensors_of(self.compiled_model.inputs)
         return self._input_tensors
 
     def output_tensors(self) -> Sequence[Tensor]:
         if self._output_tensors is None:
-            self._output_tensors = tuple(map(self.get_tensor, self.compiled_model.outputs))
+            self._output_tensors = self._tensors_of(self.compiled_model.outputs)
         return self._output_tensors
+
+    def _tensors_of(self, ports: Sequence[Output]) -> tuple[Tensor, ...]:
+        tensors = self._tensors
+        return tuple([tensors[port] if port in tensors else self.get_tensor(port) for port in ports])
 
     def check_inputs(self) -> None:
         """Join the batches. Raise TensorError if an input tensor does not fit its port."""
         if self._batches:
             self._join_batches()
         for port, tensor in zip(self.compiled_model.inputs, self.input_tensors()):
-            check_tensor(port, tensor)
+            if not port.is_as_before(tensor):
+                check_tensor(port, tensor)
 
     def takes(self, tensor: RemoteTensor) -> bool:
         """Return whether the device can use a remote tensor without a copy, as its context is the compiled model's."""
@@ -267,7 +282,9 @@ class SyncInferRequest(ABC):
 
     def check_outputs(self) -> None:
         """Raise DeviceError if an output tensor does not fit its port."""
-        for port, tensor in zip(self.compiled_model.outputs, self.output_tensors()):
+        for port, tensor in zip(self.compiled_model.outputs, self._output_tensors or self.output_tensors()):
+            if port.is_as_before(tensor):
+                continue
             try:
                 check_tensor(port, tensor)
             except TensorError as error:
@@ -304,6 +321,8 @@ def repair_tensor(port: Output, tensor: Tensor) -> None:
 
 def check_tensor(port: Output, tensor: Tensor) -> None:
     """Raise TensorError if a tensor does not fit a port."""
+    if port.is_as_before(tensor):
+        return
     if tensor.element_type != port.element_type and not port.element_type.is_dynamic():
         problem = f"takes {port.element_type} elements, but the tensor has {tensor.element_type}"
         raise TensorError(f"'{port_name(port)}' {problem}")

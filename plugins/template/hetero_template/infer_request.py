@@ -27,7 +27,7 @@ class TemplateInferRequest(SyncInferRequest):
         self.assigned: set[str] = set()  # the names of the variables that the last inference assigned
 
     def start(self) -> None:
-        self._profile, observe = [], self._record_time if self.is_profiled else None
+        self._profile, observe = [], self._record_time if self.compiled_model.is_profiled else None
         before = dict(self.variables)
         results = self.compiled_model.run(map(_view_of, self.input_tensors()), self, observe)
         self.assigned = {name for name, array in self.variables.items() if array is not before.get(name)}
