@@ -47,13 +47,15 @@ class ProgramCache(Generic[Program]):
         ]
         self.untyped = [index for index, kind in enumerate(types) if kind.is_dynamic()]
         self._programs: OrderedDict[tuple[Any, ...], Program] = OrderedDict()
+        #: The program of a model that no input can change, once it is made.
+        self.only: Program | None = None
         self._lock = threading.Lock()
 
     def make_if_static(self) -> None:
         """Make the program now if no input can change it: all shapes are static and no contents decide shapes."""
         ports = self.model.inputs
         if not self.deciding and not self.untyped and all(port.partial_shape.is_static for port in ports):
-            self.program_for([port.shape for port in ports], {})
+            self.only = self.program_for([port.shape for port in ports], {})
 
     @property
     def last_used(self) -> Program | None:

@@ -124,7 +124,7 @@ class OpenCLDevice(ProfiledDevice):
             "f16 arithmetic": "supported" if "cl_khr_fp16" in handle.extensions.split() else "not supported",
         }
 
-    @property
+    @functools.cached_property
     def shares_host_memory(self) -> bool:
         """Whether kernels and the host can use the same memory without mapping: fine-grain shared virtual memory."""
         try:
@@ -340,10 +340,18 @@ class opencl_errors:
         return
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, (cl.Error, MemoryError)):
-            problem = "out of device memory" if isinstance(error, (cl.MemoryError, MemoryError)) else "OpenCL failed"
-            doing = self._doing() if callable(self._doing) else self._doing
-            raise DeviceError(f"{problem} while {doing}: {error}") from error
+        if isinstance(error, OPENCL_ERRORS):
+            raise opencl_error(error, self._doing() if callable(self._doing) else self._doing) from error
+
+
+# What pyopencl raises.
+OPENCL_ERRORS = (cl.Error, MemoryError)
+
+
+def opencl_error(error: Exception, doing: str) -> DeviceError:
+    """Return an OpenCL error as a DeviceError that says what was being done, where a ``with`` takes too long."""
+    problem = "out of device memory" if isinstance(error, (cl.MemoryError, MemoryError)) else "OpenCL failed"
+    return DeviceError(f"{problem} while {doing}: {error}")
 
 
 def _compiler_errors(error: Exception) -> str:

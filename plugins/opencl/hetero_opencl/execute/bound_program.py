@@ -17,7 +17,7 @@ from hetero.core.tensor import Tensor
 from hetero.plugin import ProfilingInfo, SharedTensor
 from hetero.system.errors import DeviceError
 from hetero_opencl.compile.built_program import BuiltProgram
-from hetero_opencl.device.device import opencl_errors
+from hetero_opencl.device.device import OPENCL_ERRORS, opencl_error, opencl_errors
 from hetero_opencl.device.launch import Buffer, Launch
 from hetero_opencl.device.transfers import copy_region, finish
 from hetero_opencl.execute.bindings import Bindings, DeviceRegion, make_bindings
@@ -108,6 +108,9 @@ class BoundProgram:
         self.output_shapes = [shape or () for shape in built.program.output_shapes]
         # Copies from the host that were started. Their end is waited for when they are deleted.
         self._uploads: list[cl.Event] = []
+        kinds = [result.get_output_element_type(0) for result in built.program.model.results]
+        sizes = [math.prod(shape or ()) * kind.size for shape, kind in zip(built.program.output_shapes, kinds)]
+        self._has_large = built.device.shares_host_memory and max(sizes, default=0) >= _LARGE
         # Memory that kernels write large outputs to and their tensors take, and the array that a tensor has taken.
         self._large: dict[int, tuple[SharedTensor, np.ndarray]] = {}
 
@@ -123,11 +126,12 @@ class BoundProgram:
     def bind(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Let kernels work directly in the tensors that are in the context's memory, from the next inference on."""
         context = self._workspace.context
-        outputs = [self._written_to(index, tensor) for index, tensor in enumerate(outputs)]
+        if self._has_large:
+            outputs = [self._written_to(index, tensor) for index, tensor in enumerate(outputs)]
         shaped_outputs = list(zip(outputs, self.program.output_shapes))
         # First all shapes: memory that grows gets another buffer, and several tensors may be in it.
         for tensor, shape in shaped_outputs:
-            if shape is not None and tensor.shape != shape and context.holds(tensor):
+            if shape is not None and type(tensor) is not Tensor and tensor.lengths != shape and context.holds(tensor):
                 tensor.set_shape(shape)
         tensors = [*inputs, *outputs]
         regions = next((arguments.regions for arguments in self._sets if arguments.is_for(tensors)), None)
@@ -180,7 +184,7 @@ class BoundProgram:
         """Copy the inputs that are not bound to the device, or start to. They must stay alive until ``finish``."""
         self._uploads = []
         copies = self._sets[0].bindings.copies_before
-        with opencl_errors(f"uploading inputs to {self._built.device.full_name}"):
+        try:
             for buffer, tensor, region in zip(self.program.inputs, inputs, self._sets[0].regions):
                 if region is None:
                     self._upload(buffer, tensor.array)
@@ -190,6 +194,8 @@ class BoundProgram:
                 self._workspace.mark()
             if copies or self._uploads:
                 self.queue.flush()
+        except OPENCL_ERRORS as error:
+            raise opencl_error(error, f"uploading inputs to {self._built.device.full_name}") from error
 
     def _upload(self, buffer: Buffer, array: np.ndarray) -> None:
         memory = self._on_host(buffer, array.shape, array.dtype)
@@ -218,30 +224,36 @@ class BoundProgram:
         """Start the kernels that ``launch`` left, each slice when the one before the last has ended."""
         ends = self.program.slice_ends
         for ended, end in zip(ends, ends[2:]):
-            with self._errors_of_kernels():
+            try:
                 self.launched[ended - 1][1].wait()
+            except OPENCL_ERRORS as error:
+                raise self._error_of_kernels(error) from error
             self._launch_until(end)
 
     def _launch_until(self, end: int) -> None:
         enqueue, queue, launched, check = cl.enqueue_nd_range_kernel, self.queue, self.launched, self._check
         program, begin = self.program, len(self.launched)
-        with opencl_errors(lambda: f"starting {launch.operation} on {self._built.device.full_name}"):
-            try:
-                for launch, bound in zip(program.commands[begin:end], self._sets[0].launches[begin:end]):
-                    check()
-                    launched.append((launch, enqueue(queue, *bound)))
-            finally:
-                self._workspace.last_command[:] = [event for _, event in launched[-1:]]
+        try:
+            for launch, bound in zip(program.commands[begin:end], self._sets[0].launches[begin:end]):
+                check()
+                launched.append((launch, enqueue(queue, *bound)))
+        except OPENCL_ERRORS as error:
+            raise opencl_error(error, f"starting {launch.operation} on {self._built.device.full_name}") from error
+        finally:
+            if launched:
+                self._workspace.last_command[:] = [launched[-1][1]]
         copies = self._sets[0].bindings.copies_after if end == len(program.commands) else ()
-        with self._errors_of_kernels():
+        try:
             for buffer, target in copies:
                 self._copy_to_region(target, buffer)
             if copies:
                 self._workspace.mark()
             queue.flush()
+        except OPENCL_ERRORS as error:
+            raise self._error_of_kernels(error) from error
 
-    def _errors_of_kernels(self) -> opencl_errors:
-        return opencl_errors(lambda: f"running {self._failed_operation()} on {self._built.device.full_name}")
+    def _error_of_kernels(self, error: Exception) -> DeviceError:
+        return opencl_error(error, f"running {self._failed_operation()} on {self._built.device.full_name}")
 
     def _copy_to_region(self, target: DeviceRegion, buffer: Buffer) -> None:
         copy_region(self.queue, target.buffer, target.region_in_buffer(), self.memory(buffer), target.dense())
@@ -249,7 +261,7 @@ class BoundProgram:
     def finish(self) -> None:
         """Wait until all kernels have run, and read the output shapes that depend on data."""
         self.launch_rest()
-        with self._errors_of_kernels():
+        try:
             if self._workspace.last_command:
                 cl.wait_for_events(self._workspace.last_command)
             if self.launched and (status := execution_status(self.launched[-1][1])) < COMPLETE:
@@ -260,6 +272,8 @@ class BoundProgram:
                 dims = np.empty(buffer.byte_size // 8, np.int64)
                 self._read([(buffer, dims)])
                 self.output_shapes[index] = tuple(dims.tolist())
+        except OPENCL_ERRORS as error:
+            raise self._error_of_kernels(error) from error
         self._uploads = []
 
     def _failed_operation(self) -> str:
@@ -284,12 +298,14 @@ class BoundProgram:
                     on_host.append((buffer, tensor.array))
                 else:
                     on_device.append((buffer, target))
-        with opencl_errors(f"downloading outputs from {self._built.device.full_name}"):
+        try:
             for buffer, target in on_device:
                 self._copy_to_region(target, buffer)
             if on_device:
                 finish(self.queue)
             self._read(on_host)
+        except OPENCL_ERRORS as error:
+            raise opencl_error(error, f"downloading outputs from {self._built.device.full_name}") from error
 
     def _read(self, values: Sequence[tuple[Buffer, np.ndarray]]) -> None:
         """Copy buffers to host arrays. All copies are started before one is waited for."""

@@ -44,8 +44,7 @@ class OpenCLInferRequest(SyncInferRequest):
 
     def preprocess(self) -> None:
         fork_guard.check()
-        stateful = self._programs()
-        if stateful is not self._stateful:
+        if self._states and (stateful := self._programs()) is not self._stateful:
             del self.bound_model  # frees its memory before the next one allocates
             self._bind(stateful)
         read = [self._states[name].current for name in self._stateful.read]

@@ -28,7 +28,7 @@ from hetero_opencl.kernels.common.definition import (
 )
 from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue, no_epilogue
 from hetero_opencl.kernels.linear.gemv import gemv, is_gemv, shared_gemv
-from hetero_opencl.kernels.linear.group_gemm import group_gemm
+from hetero_opencl.kernels.linear.group_gemm import FULL, choose_tile, group_gemm
 from hetero_opencl.kernels.linear.product import Batch, Factors, Product
 from hetero_opencl.lowering.implementation import KernelOperation, column_major, traffic
 from hetero_opencl.lowering.lowering import Argument, Lowering
@@ -44,6 +44,9 @@ _TILES = {
     },
     8: {(6, 1): 1.0, (4, 1): 0.8, (2, 1): 0.5, (1, 1): 0.3},
 }
+# On GPUs: a tile that no compiler spills, shapes of work-groups of a wave or more, and how many times as many results
+# may be computed with them as with tiles in local memory.
+_TILE_ON_GPUS, _GROUPS_ON_GPUS, _PADDING = (4, 1), ((16, 4), (8, 8), (4, 16)), 1.25
 # Types that are multiplied with i32 without a conversion.
 SMALL_INTEGERS = (Type.i8, Type.u8, Type.i16, Type.u16)
 
@@ -85,15 +88,50 @@ def launch_product(lowering: Lowering, product: Product) -> None:
 
 @launch_product.on_gpus
 def _launch_on_gpu(lowering: Lowering, product: Product) -> None:
-    (shared_gemv if 1 in (product.rows, product.columns) else group_gemm)(lowering, product)
+    if 1 in (product.rows, product.columns):
+        return shared_gemv(lowering, product)
+    group = _full_group(lowering.profile, product)
+    if group is None:
+        return group_gemm(lowering, product)
+    _tiled_gemm(lowering, product, _TILE_ON_GPUS, group)
 
 
-def _tiled_gemm(lowering: Lowering, product: Product) -> None:
-    """Launch products with tiles in registers."""
+def _full_group(profile: DeviceProfile, product: Product) -> tuple[int, int] | None:
+    """Return the work-items of a group along rows and columns, for tiles in registers; None if local memory pays.
+
+    It does unless left matrices are constants, as packed ones are read without waiting, and the tiles fill the device
+    with about as little padding as those in local memory have.
+    """
+    is_wide = SUMS[product.types.result] in OF_8_BYTES
+    if is_wide or not isinstance(product.left.matrices, np.ndarray):
+        return None
+    size = product.rows, product.columns, product.depth
+    tile, _ = choose_tile(profile, size, product.batches, is_wide)
+    most = _PADDING * _computed(product, (tile.rows, tile.columns))
+    rows, vectors = _TILE_ON_GPUS
+    found = []
+    for group in _GROUPS_ON_GPUS:
+        sides = rows * group[0], 16 * vectors * group[1]
+        computed = _computed(product, sides)
+        groups = computed // math.prod(sides) * product.batches
+        if computed <= most and groups >= FULL * profile.compute_units:
+            found.append((computed, group))
+    return min(found)[1] if found else None
+
+
+def _computed(product: Product, sides: tuple[int, int]) -> int:
+    """Return how many results of a matrix work-groups compute, those past its end included, ``sides`` each."""
+    return math.prod(-(-size // side) * side for size, side in zip((product.rows, product.columns), sides))
+
+
+def _tiled_gemm(
+    lowering: Lowering, product: Product, tile: tuple[int, int] | None = None, group: tuple[int, int] = (1, 1)
+) -> None:
+    """Launch products with tiles in registers. ``tile``: rows and vectors, by default those of processors."""
     left, batch, types = product.left, product.batch, product.types
     rows, columns, depth = product.rows, product.columns, product.depth
     packed = isinstance(left.matrices, np.ndarray)
-    tile_rows, vectors = _tile(lowering.profile, rows, columns, types)
+    tile_rows, vectors = tile or _tile(lowering.profile, rows, columns, types)
     tiles = -(-rows // tile_rows)
     if isinstance(left.matrices, np.ndarray):
         a = lowering.constant(left.matrices, ("tiles", tile_rows), partial(pack, tile_rows=tile_rows))
@@ -105,9 +143,10 @@ def _tiled_gemm(lowering: Lowering, product: Product) -> None:
     numbers = [rows, columns, depth, batch.inner, *a_strides, *batch.right, *product.offsets, product.result_stride]
     numbers += [left.row_stride, left.depth_stride]
     lowering.note_decision(f"tiles of {tile_rows} by {16 * vectors} for {rows} by {columns}")
-    global_size = [tiles, -(-columns // (16 * vectors)), product.batches]
+    sizes = zip((tiles, -(-columns // (16 * vectors))), group)
+    global_size = [*(-(-count // items) * items for count, items in sizes), product.batches]
     arguments: list[Argument] = [a, product.right, product.result, *numbers, *after.arguments]
-    lowering.launch(text, "gemm", arguments, global_size, [1, 1, 1])
+    lowering.launch(text, "gemm", arguments, global_size, [*group, 1])
 
 
 def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:

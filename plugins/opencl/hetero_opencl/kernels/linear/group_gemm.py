@@ -21,7 +21,7 @@ STEPS = 16
 # memory and how many work-groups hide them, and cycles per second. Only the order of tiles by cost counts.
 _LANES, _LATENCY, _HIDDEN, _CLOCK = 64, 320, 4, 1.5e9
 # A launch with less work-groups per unit leaves units idle.
-_FULL = 2
+FULL = 2
 
 
 class GroupTile(NamedTuple):
@@ -99,7 +99,7 @@ def choose_tile(
     for tile in _fitting_tiles(profile, is_wide):
         tiles = -(-rows // tile.rows) * -(-columns // tile.columns) * batches
         for parts in _numbers_of_parts(depth):
-            is_full = tiles * parts >= _FULL * profile.compute_units
+            is_full = tiles * parts >= FULL * profile.compute_units
             found.append((not is_full, _cost(profile, tile, parts, tiles, size, batches), tile, parts))
             if is_full:
                 break
