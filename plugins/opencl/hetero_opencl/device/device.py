@@ -86,6 +86,7 @@ class OpenCLDevice(ProfiledDevice):
         with opencl_errors(f"making a context on {handle.name}"):
             self.context = context or cl.Context([handle])
         self._queue = queue
+        self._shares_host_memory = _has_shared_memory(handle)
         #: Operations and the implementations that do not build for them, see compile/next_implementation.py.
         self.failed_choices: set[tuple[str, str]] = set()
         self.loaded_programs: weakref.WeakValueDictionary[str, cl.Program] = weakref.WeakValueDictionary()
@@ -124,14 +125,10 @@ class OpenCLDevice(ProfiledDevice):
             "f16 arithmetic": "supported" if "cl_khr_fp16" in handle.extensions.split() else "not supported",
         }
 
-    @functools.cached_property
+    @property
     def shares_host_memory(self) -> bool:
         """Whether kernels and the host can use the same memory without mapping: fine-grain shared virtual memory."""
-        try:
-            fine_grain = self.handle.svm_capabilities & cl.device_svm_capabilities.FINE_GRAIN_BUFFER
-        except cl.Error:  # before OpenCL 2.0
-            return False
-        return bool(fine_grain and self.handle.host_unified_memory)
+        return self._shares_host_memory
 
     def allocate(self, byte_size: int, hostbuf: np.ndarray | None = None) -> cl.Buffer:
         """Allocate a buffer of ``byte_size + SLACK`` bytes, in the memory of ``hostbuf`` if that is given."""
@@ -264,6 +261,14 @@ class OpenCLDevice(ProfiledDevice):
                 return build_uncached(cl.Program(self.context, [self.handle], [binary]))
         except cl.Error:
             return None
+
+
+def _has_shared_memory(handle: cl.Device) -> bool:
+    try:
+        fine_grain = handle.svm_capabilities & cl.device_svm_capabilities.FINE_GRAIN_BUFFER
+    except cl.Error:  # before OpenCL 2.0
+        return False
+    return bool(fine_grain and handle.host_unified_memory)
 
 
 @dataclass(frozen=True)
