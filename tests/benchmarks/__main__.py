@@ -37,7 +37,7 @@ from tests.benchmarks import (
 )
 
 _COMPARISONS = (
-    import_time, compilation, boundaries, overlap, requests, streams, tracing, handover, transposes,
+    import_time, compilation, boundaries, overlap, streams, tracing, handover, transposes,
     placement, outside_kernels, ray_nodes, tree_reading,
 )  # fmt: skip
 # Each yields groups of lines, one group for each comparison.
@@ -52,6 +52,7 @@ BENCHMARKS: dict[str, Callable[[], Iterable[list[str]]]] = {
     },
     "sinking": lambda: [transposes.sinking()],
     "reference": reference.compare,
+    "requests": requests.compare,
     "quantized": quantized.compare,
     "memory": memory.compare,
     "cold_start": cold_start.compare,

@@ -30,9 +30,9 @@ IN_REGISTERS = {
 }
 # The estimates in ms of docs/gpus.md, for 13.8 GFLOP, 7.7 GFLOP of convolutions, and many small operations.
 ESTIMATES = {
-    "gemm of 2048": {"rx_7900": 2.50, "rtx_4090": 1.90, "arc_a770": 8.09},
-    "resnet50": {"rx_7900": 1.57, "rtx_4090": 1.00, "arc_a770": 5.07},
-    "shufflenet": {"rx_7900": 0.57, "rtx_4090": 0.53, "arc_a770": 0.80},
+    "gemm of 2048": {"rx_7900": 2.51, "rtx_4090": 1.90, "arc_a770": 8.09},
+    "resnet50": {"rx_7900": 1.56, "rtx_4090": 0.98, "arc_a770": 4.54, "hd_530": 42.0},
+    "shufflenet": {"rx_7900": 0.57, "rtx_4090": 0.52, "arc_a770": 0.75, "hd_530": 3.79},
 }
 # What other compilers' releases may change.
 TOLERANCE = 1.05
