@@ -44,7 +44,8 @@ class OpenCLInferRequest(SyncInferRequest):
 
     def preprocess(self) -> None:
         fork_guard.check()
-        if self._states and (stateful := self._programs()) is not self._stateful:
+        stateful = self._programs()  # others if PERF_COUNT was changed, or a variable set
+        if stateful is not self._stateful:
             del self.bound_model  # frees its memory before the next one allocates
             self._bind(stateful)
         read = [self._states[name].current for name in self._stateful.read]
