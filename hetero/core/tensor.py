@@ -140,6 +140,10 @@ class Tensor:
         tensor._element_type = kind
         return tensor
 
+    def share(self, array: np.ndarray) -> None:
+        """Use the memory of another array of the same type instead, for a tensor that ``sharing`` made."""
+        self._data = self._memory = array
+
     def _become_region(self, whole: Tensor, begin: Sequence[int], end: Sequence[int]) -> None:
         if not isinstance(whole, Tensor):
             raise TensorError(f"a region is a part of a Tensor, not of {type(whole).__name__}")

@@ -378,6 +378,8 @@ class InferRequest:
             for port, value in values:
                 if isinstance(value, Tensor):
                     request.set_tensor(port, value)
+                elif share:
+                    request.share_input(port, value)
                 else:
                     request.write_input(port, value)
         except BaseException:
@@ -446,7 +448,7 @@ def _as_strings(port: Output, array: np.ndarray) -> np.ndarray:
 
 
 def _as_input(port: Output, value: Any, share: bool) -> Tensor | np.ndarray:
-    """Convert the value of an input to a Tensor to bind, or to an array to copy, of the port's type.
+    """Convert the value of an input to a Tensor to bind, or to an array to copy or to share, of the port's type.
 
     Raises TensorError if the elements do not fit.
     """
@@ -454,7 +456,7 @@ def _as_input(port: Output, value: Any, share: bool) -> Tensor | np.ndarray:
         return value
     kind = port.element_type
     if type(value) is np.ndarray and value.ndim and kind not in _CONVERTED and value.dtype == kind.to_dtype():
-        return Tensor.sharing(value, kind) if share else value  # most inputs
+        return value  # most inputs
     if isinstance(kind, ContainerType):
         tensor = Tensor(kind)
         tensor.take(as_container(value, kind))
@@ -470,6 +472,4 @@ def _as_input(port: Output, value: Any, share: bool) -> Tensor | np.ndarray:
             problem = f"takes {kind} elements, but the array has {array.dtype}"
             raise TensorTypeError(f"input '{port_name(port)}' {problem}")
         array = array.astype(dtype)
-    if kind.is_dynamic():
-        return Tensor(array, shared_memory=share)
-    return Tensor.sharing(array, Type(array.dtype)) if share else array
+    return Tensor(array, shared_memory=share) if kind.is_dynamic() else array

@@ -130,6 +130,10 @@ class BoundPlan:
             tensor = self._stand_ins[port] = Tensor(tensor.element_type, tensor.shape)
         self._bind_value(value, tensor)
 
+    def note_other_memory(self) -> None:
+        """Note that a tensor of the user, which stays bound, has other memory, which may be that of an output."""
+        self._is_changed = True
+
     def _separate_outputs(self) -> None:
         """Give stand-ins to outputs in the memory of inputs."""
         request = self._request

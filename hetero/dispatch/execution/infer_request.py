@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any
 
+import numpy as np
+
 from hetero import properties as props
 from hetero.core.tensor import Tensor
 from hetero.dispatch.cutting.deployment import Deployer, Deployment
@@ -246,6 +248,13 @@ class HeteroInferRequest(SyncInferRequest):
             self.bound.bind(port, tensor)
         except StepError:
             self._unbound.add(port)  # the next inference binds it again, and handles the error
+
+    def share_input(self, port: Output, array: np.ndarray) -> None:
+        shared = self._shared.get(port)
+        is_same = shared is not None and shared.array is array
+        super().share_input(port, array)
+        if not is_same:
+            self.bound.note_other_memory()
 
     def check_context(self, port: Output, tensor: RemoteTensor) -> None:
         """Accept tensors of any context: a tensor that a step does not take is copied."""

@@ -49,6 +49,7 @@ class SyncInferRequest(ABC):
         self.number = next(_numbers)
         self._tensors: dict[Output, Tensor] = {}  # those bound to the ports
         self._own: dict[Output, Tensor] = {}  # those that the request created
+        self._shared: dict[Output, Tensor] = {}  # those in the user's arrays
         # The tensors of all inputs and of all outputs in order, once somebody asked for them.
         self._input_tensors: tuple[Tensor, ...] | None = None
         self._output_tensors: tuple[Tensor, ...] | None = None
@@ -202,6 +203,15 @@ class SyncInferRequest(ABC):
         own.copy_from(array)
         if self._tensors.get(port) is not own:
             self.set_tensor(port, own)
+
+    def share_input(self, port: Output, array: np.ndarray) -> None:
+        """Use an array of the port's type and shape without a copy, in one tensor for all such arrays of the port."""
+        shared = self._shared.get(port)
+        if shared is not None and self._tensors.get(port) is shared:
+            shared.share(array)
+        else:
+            self._shared[port] = shared = Tensor.sharing(array, port.element_type)
+            self.set_tensor(port, shared)
 
     def set_tensor(self, port: Output, tensor: Tensor) -> None:
         """Bind a tensor to a port. Raises TensorError if type, shape or remote context do not fit the port."""
