@@ -16,9 +16,9 @@ LOCAL_BYTES = 32 << 10
 # Kernels that keep values in memory instead of registers, with the GPUs for which compilers do so, and why.
 SPILLING = {
     "depthwise": ({"a100", "t4"}, "16 results of a work-item, of which an array passes on the last ones of a row"),
-    "group_gemm": (
-        {"hd_530"},
-        "32 results of a work-item, and an epilogue that reads a tensor: 128 bytes in one program",
+    "gemm": (
+        {"arc_a770", "hd_530", "rx_7900", "rx_6800", "mi210", "t4"},
+        "the 64 results of a work-item, which pass through memory once so that the epilogue is in the code once",
     ),
 }
 

@@ -6,8 +6,8 @@ DeployedModel is the compiled model as requests run it, on a plan that may chang
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
@@ -197,15 +197,15 @@ class HeteroInferRequest(SyncInferRequest):
         bound = self.bound
         if not (bound.needs_threads or self.compiled_model.timeout):
             return bound.run_on_this_thread()
-        ended: Future[BaseException | None] = Future()
+        end = End()
         has_begun = False
         try:
-            self.compiled_model.scheduler.begin(self.inference(ended.set_result))
+            self.compiled_model.scheduler.begin(self.inference(end.set))
             has_begun = True
-            return ended.result()
+            return end.wait()
         except BaseException as error:  # such as Ctrl-C, while the steps run on other threads
             self.cancel()
-            if not (has_begun and _has_ended(ended)):
+            if not (has_begun and _has_ended(end)):
                 bound.is_abandoned = True
             return error
 
@@ -268,10 +268,37 @@ class HeteroInferRequest(SyncInferRequest):
         return [*stages, *self.bound.get_profiling_info()] if stages else []
 
 
-def _has_ended(ended: Future[Any]) -> bool:
+# A wait begins anew after this time: a signal right before it begins does not end it.
+_SIGNAL_SECONDS = 0.2
+
+
+class End:
+    """The end of an inference, for which one thread waits, with its error.
+
+    Ctrl-C may interrupt the wait at any instruction. It cannot leave a lock that ``set`` needs, as it can in a Future.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lock.acquire()
+        self._has_come = False
+        self._error: BaseException | None = None
+
+    def set(self, error: BaseException | None) -> None:
+        """Let ``wait`` return an error or None."""
+        self._error, self._has_come = error, True
+        self._lock.release()
+
+    def wait(self) -> BaseException | None:
+        while not self._has_come:
+            self._lock.acquire(timeout=_SIGNAL_SECONDS)
+        return self._error
+
+
+def _has_ended(end: End) -> bool:
     """Wait for the end of a cancelled inference. Return False if the wait is interrupted too, as a device may hang."""
     try:
-        ended.result()
+        end.wait()
     except BaseException:
         return False
     return True

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from concurrent.futures import Future
 from typing import ClassVar
 
 import numpy as np
@@ -45,20 +44,20 @@ class Interrupted(PickyPlugin):
         return _CompiledModel(prepared)
 
 
-class _Awaited(Future):
-    """A Future that counts the threads that began to wait for it, without a lock that Ctrl-C could leave locked."""
+class _Awaited(infer_request.End):
+    """An End that counts the waits for it, without a lock that Ctrl-C could leave locked."""
 
     waits: ClassVar[list[None]] = []
 
-    def result(self, timeout=None):
+    def wait(self):
         self.waits.append(None)
-        return super().result(timeout)
+        return super().wait()
 
 
 @pytest.fixture
 def wait_for_waits(monkeypatch):
     """Wait until the caller of infer() has begun to wait for the steps that many times."""
-    monkeypatch.setattr(infer_request, "Future", _Awaited)
+    monkeypatch.setattr(infer_request, "End", _Awaited)
     _Awaited.waits.clear()
 
     def wait(count):
