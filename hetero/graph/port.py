@@ -113,7 +113,10 @@ class Output(Port):
         return self._partial_shape.admits(shape)
 
     def is_as_before(self, tensor: Tensor) -> bool:
-        """Return whether a tensor has the element type, and the shape that was admitted last: a check of all others."""
+        """Return whether a tensor has the element type and the shape that was admitted last.
+
+        Requests ask this in each inference; what is not as before takes the full check, with ``admits``.
+        """
         return tensor.has(self.element_type, self._partial_shape.last_admitted)
 
     @property

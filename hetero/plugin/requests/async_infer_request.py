@@ -195,9 +195,6 @@ class AsyncInferRequest:
                 "after it: only start_async() can"
             )
 
-    def _note_latency(self) -> None:
-        self.latency = time.perf_counter() - self._began
-
     def _submit(self, index: int, done: Completion) -> None:
         executor, _ = self._pipeline[index]
         executor.submit(self._run_stage, index, done, priority=self.request.compiled_model.priority)
@@ -216,7 +213,7 @@ class AsyncInferRequest:
 
     def end(self, done: Completion, error: BaseException | None) -> None:
         """End an inference in the background, with an error or None: wake the waiting threads, after the callback."""
-        self._note_latency()
+        self.latency = time.perf_counter() - self._began
         if error is not None:
             error = device_error(error, self._failure)
         if self._callback_executor is not None:

@@ -1,4 +1,5 @@
 // Batched matrix product (gemm): c[m][n] = sum over k of a[m][k] * b[k][n], then the epilogue (see epilogue.py).
+// Of processors, with one work-item in a group, and of GPUs for packed a that fill them; see group_gemm.cl for others.
 //
 // A work-item computes a tile of ROWS rows and VECTORS * 16 columns in registers, so that each element of b is used
 // ROWS times and each element of a VECTORS * 16 times. Sums are written a * b + c, not mad() or fma(), because PoCL
