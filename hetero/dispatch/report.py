@@ -37,13 +37,18 @@ class OperationReport:
 
 @dataclass(frozen=True)
 class SubgraphReport:
-    """One subgraph: the names of its operations, and the number of values that cross its boundary."""
+    """One subgraph: the names of its operations, and the number of values that cross its boundary.
+
+    ``apart``: the operations of which the device would have joined some with operations outside, or moved them there,
+    and that it transformed on their own instead.
+    """
 
     index: int
     device: str
     operations: tuple[str, ...]
     inputs: int
     outputs: int
+    apart: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,8 @@ class PlacementReport:
         for s in self.subgraphs:
             ends = f"{counted(s.inputs, 'input')}, {counted(s.outputs, 'output')}"
             lines.append(f"subgraph {s.index} on {s.device}: {counted(len(s.operations), 'operation')}, {ends}")
+            if s.apart:
+                lines.append(f"  transformed apart, as fusions would cross the boundary: {', '.join(s.apart)}")
             lines += [f"  {reasons[name]}" for name in s.operations]
         folded = [o.name for o in self.operations if o.subgraph is None]
         if folded:

@@ -82,12 +82,14 @@ class Port:
 class Output(Port):
     """A value that a node computes."""
 
-    __slots__ = ("_partial_shape", "_targets", "element_type", "own_names", "value")
+    __slots__ = ("_partial_shape", "_successor", "_targets", "element_type", "own_names", "value")
     element_type: Type
 
     def __init__(self, node: Node, index: int) -> None:
         super().__init__(node, index)
         self.element_type = Type.dynamic
+        # The output that took the place of this one; itself if none did, None if its contents are in no output now.
+        self._successor: Output | None = self
         self._partial_shape = PartialShape.dynamic()
         self.own_names: set[str] = set()  # without the friendly name of a Parameter or Result
         # The contents as far as they are known: None, or an array in which a Dimension stands for each unknown element
@@ -107,6 +109,11 @@ class Output(Port):
     @property
     def shape(self) -> Shape:
         return self._partial_shape.to_shape()
+
+    def share_shape(self, other: Output) -> None:
+        """Let two equal static shapes be one object, so that copies of readers need no inference (``take_inference``)."""
+        if self._partial_shape.is_static and self._partial_shape == other._partial_shape:
+            self._partial_shape = other._partial_shape
 
     def admits(self, shape: tuple[int, ...]) -> bool:
         """Return whether a concrete shape fits the shape of the value."""
@@ -178,10 +185,27 @@ class Output(Port):
         self._targets.pop(target_input, None)
 
     def replace(self, replacement: Output) -> None:
-        """Make every reader of this value read another one, and add this value's names to it."""
+        """Make every reader of this value read another one, which equals it, and add this value's names to that."""
         for target in self.get_target_inputs():
             target.replace_source_output(replacement)
         replacement.own_names |= self.names
+        self.hand_over(replacement)
+
+    def hand_over(self, successor: Output | None) -> None:
+        """Note which output has the contents of this one from now on; None if none has them.
+
+        For a pass that changes what a node computes. ``replace`` does so by itself.
+        """
+        self._successor = successor
+        if successor is not None:
+            successor._successor = successor
+
+    def current(self) -> Output | None:
+        """Return the output that has the contents that this one had when it was made; None if none has them."""
+        value: Output | None = self
+        while value is not None and value._successor is not value:
+            value = value._successor
+        return value
 
     def __lt__(self, other: Output) -> bool:
         """Order values by their nodes, older ones first, and then by index."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
@@ -156,18 +157,18 @@ class Plugin:
         """Return which operations of the model the device can run: friendly name to device name, such as "GPU.1".
 
         By default every node of the transformed model is judged by ``unsupported_reason``. Only names of the model's
-        own nodes count, and only this device's name, with or without an id. If the device can run the whole model, the
-        result has the transformed model too, for ``compile``.
+        own nodes count, and only this device's name, with or without an id. The result has the transformed model too,
+        of which parts can be compiled.
         """
         properties = self.property_table(options)
-        device = self.device(properties.explicit())
-        transformed = self.transform_model(model.clone(), properties)
-        refused = self.unsupported_nodes(transformed, properties, device)
-        name = full_name(self.name, device.id or properties.value_of(props.device.id))
-        result = get_supported_nodes(model, transformed, refused.get, name, self.has_strings)
-        drop_folded(model, transformed, result, lambda alone: self.query_model(alone, options))
-        if not result.refused and type(self).compile_model is Plugin.compile_model:
-            result.prepared = PreparedModel(self, device, properties, Ports.of(model), transformed)
+        copy, copies = model.clone_with_nodes()
+        prepared = replace(self.prepare(copy, properties), copies=copies)
+        refused = self.refused_nodes(prepared)
+        name = full_name(self.name, prepared.device.id or properties.value_of(props.device.id))
+        result = get_supported_nodes(model, prepared.model, refused.get, name, self.has_strings)
+        drop_folded(model, prepared.model, result, lambda alone: self.query_model(alone, options))
+        if type(self).compile_model is Plugin.compile_model:
+            result.prepared = prepared
         return result
 
     @traced("Plugin::compile_model", _about_options)
@@ -180,13 +181,19 @@ class Plugin:
         remote tensors, made by this plugin. Raises UnsupportedOperationError, which names operations, if the device
         cannot run the whole model. By default the transformed model is handed to ``compile``.
         """
-        properties = self.property_table(options)
-        device = self.device(properties.explicit())
-        ports = Ports.of(model)
-        transformed = self.transform_model(model, properties)
-        if refused := self.unsupported_nodes(transformed, properties, device):
+        prepared = self.prepare(model, self.property_table(options), context)
+        if refused := self.refused_nodes(prepared):
             raise unsupported(self.name, refused)
-        return self.compile(PreparedModel(self, device, properties, ports, transformed, context))
+        return self.compile(prepared)
+
+    def prepare(self, model: Model, properties: PropertyTable, context: RemoteContext | None = None) -> PreparedModel:
+        """Transform a model, which may be changed, for ``compile``. It may have operations that the device refuses."""
+        device, ports = self.device(properties.explicit()), Ports.of(model)
+        return PreparedModel(self, device, properties, ports, self.transform_model(model, properties), context)
+
+    def refused_nodes(self, prepared: PreparedModel) -> dict[Node, str]:
+        """Return the nodes of a prepared model that the device cannot run, each with the reason."""
+        return self.unsupported_nodes(prepared.model, prepared.properties, prepared.device)
 
     @traced("Plugin::import_model", _about_options)
     def import_model(

@@ -23,8 +23,8 @@ class QueryResult(dict[str, str]):
     ``together``: the refused operations that the device runs with those around them, but not alone.
     ``with_readers``: the supported operations that the device leaves out, as their readers there need no result of
     them, but that it cannot run for readers on other devices.
-    ``prepared`` is the model to pass to ``Plugin.compile`` if the device gets all of it, so that it is not transformed
-    again; None if it must be compiled by ``compile_model``.
+    ``prepared`` is the model after the device's transformations: what was judged, and what ``Plugin.compile`` gets, or
+    a part of it. None if the device must transform again, in ``compile_model``.
     """
 
     def __init__(self, supported: Mapping[str, str] | None = None) -> None:

@@ -29,6 +29,7 @@ from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.host import mapped_device
 from hetero.runtime.model_cache import ModelCache
 from hetero.system.cache_folder import cache_folder
+from hetero.system.collection import rarer_collections
 from hetero.system.errors import ArgumentTypeError, device_errors
 from hetero.system.tracing import traced
 
@@ -69,6 +70,7 @@ class Core(CoreDevices):
         return list(self._registry.loaded_extensions)
 
     @traced("Core::read_model")
+    @rarer_collections()
     def read_model(
         self,
         model: ModelSource,
@@ -91,6 +93,7 @@ class Core(CoreDevices):
         return frontend.convert(model) if weights is None or weights == "" else frontend.convert(model, weights)
 
     @traced("Core::compile_model")
+    @rarer_collections()
     def compile_model(
         self,
         model: Model | ModelSource,
@@ -170,6 +173,7 @@ class Core(CoreDevices):
             return plugin.get_default_context(options)
 
     @traced("Core::query_model")
+    @rarer_collections()
     def query_model(self, model: Model, device_name: str, config: Mapping[str, Any] | None = None) -> QueryResult:
         """Return the supported operations: friendly name to device name. Raises the errors of compile_model().
 

@@ -5,7 +5,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hetero.dispatch.cutting.partition import extract, partition
+from hetero.dispatch.cutting.partition import partition
+from hetero.dispatch.cutting.parts import extract
 from hetero.graph import is_terminal
 from hetero.graph.rt_info import AFFINITY
 from tests.devices import PickyPlugin, core_with

@@ -12,11 +12,13 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from hetero.dispatch.cost.database import estimated_seconds
 from hetero.dispatch.cutting.constant_boundaries import fold_across_cut
-from hetero.dispatch.cutting.partition import DeviceSubgraph, extract, partition
+from hetero.dispatch.cutting.partition import DeviceSubgraph, partition
 from hetero.dispatch.cutting.plan import Boundaries, Plan, byte_size, context_of, plan_of_subgraphs
+from hetero.dispatch.cutting.preparation import Preparation, prepare_parts
 from hetero.dispatch.devices import Failure, ListedDevice, named, names_of
 from hetero.dispatch.placement.affinity import Placed, Placement, Strategy
 from hetero.dispatch.placement.support import Support
@@ -37,11 +39,15 @@ def make_report(
     devices: Sequence[str],
     placed: Mapping[Node, Placed],
     subgraphs: Sequence[DeviceSubgraph],
+    apart: Sequence[tuple[str, ...]],
     folded: set[Node],
     failures: Sequence[Failure],
     boundaries: Boundaries,
 ) -> PlacementReport:
-    """Return the report of a placement; ``folded`` are operations that were folded at compile time."""
+    """Return the report of a placement.
+
+    ``apart``: the operations of each subgraph that were prepared apart. ``folded``: those folded at compile time.
+    """
     shapes = assumed_shapes(model)
     # The first one of an operation on Constants that several subgraphs run.
     subgraph_of = {node: index for index, s in reversed([*enumerate(subgraphs)]) for node in s.nodes}
@@ -61,7 +67,7 @@ def make_report(
         tuple(devices),
         operations,
         tuple(
-            SubgraphReport(i, s.device.name, tuple(n.friendly_name for n in s.nodes), len(s.inputs), len(s.outputs))
+            SubgraphReport(i, s.device.name, names_of(s.nodes), len(s.inputs), len(s.outputs), apart[i])
             for i, s in enumerate(subgraphs)
         ),
         _boundaries(subgraphs, subgraph_of, boundaries),
@@ -94,6 +100,13 @@ def _boundaries(
 _Key = tuple[ListedDevice, tuple[Node, ...], tuple[Output, ...], tuple[Output, ...]]
 
 
+class _Part(NamedTuple):
+    """A compiled subgraph, and the operations of it that were prepared apart."""
+
+    compiled: CompiledModel
+    apart: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Deployment:
     """A model in the form in which devices run it."""
@@ -115,7 +128,7 @@ class Deployer:
         drop_overwritten_assigns(model)
         pinned = [node for node in walk_nested(model.get_ordered_ops()) if AFFINITY in node.rt_info]
         self._pins = {node: node.rt_info.get(AFFINITY) for node in pinned}
-        self._compiled: dict[_Key, CompiledModel] = {}
+        self._compiled: dict[_Key, _Part] = {}
         # Operations that no device runs, as they were folded.
         self._folded: dict[Node, Placed] = {}
 
@@ -135,7 +148,7 @@ class Deployer:
     def release_unused(self, deployment: Deployment) -> None:
         """Release compiled subgraphs that this deployment does not use."""
         in_use = {id(step.compiled) for step in deployment.plan.steps}
-        self._compiled = {key: compiled for key, compiled in self._compiled.items() if id(compiled) in in_use}
+        self._compiled = {key: part for key, part in self._compiled.items() if id(part.compiled) in in_use}
 
     def _place(self, support: Support, unpinned: Collection[str] = ()) -> tuple[Support, Placement]:
         for node in walk_nested(self._model.get_ordered_ops()):
@@ -155,65 +168,70 @@ class Deployer:
             removed, shared = fold_across_cut(self._model, device_of)
             self._folded |= {node: where for node, where in placed.items() if node in removed}
             subgraphs = partition(self._model, device_of, estimated_seconds, shared)
-            compiled, failures = self._compile_all(subgraphs, placed, support.take_prepared())
-            if not failures:
-                plan = plan_of_subgraphs(self._model, subgraphs, compiled, self._variables)
-                names = [device.name for device in self._devices]
-                folded = set(self._folded)
-                report = make_report(self._model, names, placed, subgraphs, folded, support.failures, plan.boundaries)
-                return Deployment(support.without_tracebacks(), subgraphs, plan, report)
-            support, placement = self._place(support.without(failures), unpinned)
+            keys = [(s.device, tuple(s.nodes), tuple(s.inputs), tuple(s.outputs)) for s in subgraphs]
+            new = {index: key for index, key in enumerate(keys) if key not in self._compiled}
+            prepared = prepare_parts(self._model, subgraphs, new, support.queries)
+            errors: Mapping[int, HeteroError] = prepared.errors
+            if not errors and not prepared.refused:
+                support.release_prepared()
+                errors = self._compile(subgraphs, prepared, new)
+                if not errors:
+                    return self._deployment(support, placed, subgraphs, [self._compiled[key] for key in keys])
+            for device, reasons in prepared.refused.items():
+                support = support.refusing(device, reasons)
+            support = support.without([_failure(subgraphs[index], error, placed) for index, error in errors.items()])
+            support, placement = self._place(support, unpinned)
 
-    def _compile_all(
-        self, subgraphs: Sequence[DeviceSubgraph], placed: Mapping[Node, Placed], prepared: dict[str, PreparedModel]
-    ) -> tuple[list[CompiledModel], list[Failure]]:
-        """Compile the subgraphs in parallel. Return them in order, and the failures of devices.
+    def _compile(
+        self, subgraphs: Sequence[DeviceSubgraph], prepared: Preparation, keys: Mapping[int, _Key]
+    ) -> dict[int, HeteroError]:
+        """Compile subgraphs by index in parallel, keep them by their keys, and return the errors of devices.
 
-        Threads save time with devices that compile outside of Python; resnet50 and densenet121, cut into 9 and 25
-        subgraphs for GPU and TEMPLATE, take as long as without threads on two cores.
-
-        Subgraphs compiled before another device failed are used again. If one device gets the whole model, it compiles
-        what it prepared for its query: ``prepared`` has that by device name, and is emptied. Raises DeviceError for
-        pinned operations: the error of the first subgraph that fails, whichever thread was first.
+        Threads save time with devices that compile outside of Python. What was compiled before another device failed
+        is used again.
         """
-        keys = [(s.device, tuple(s.nodes), tuple(s.inputs), tuple(s.outputs)) for s in subgraphs]
-        new = [index for index, key in enumerate(keys) if key not in self._compiled]
-        whole = prepared.get(subgraphs[0].device.name) if self._is_whole(subgraphs) else None
-        prepared.clear()
-        models: dict[int, Model | PreparedModel] = {}
-        for index in new:
-            name = f"{self._model.friendly_name}/{index}"
-            models[index] = whole.named(name) if whole else extract(subgraphs[index], name)
-        del whole
-        outcomes: dict[int, CompiledModel | Exception] = {}
-        if len(new) > 1:
-            with ThreadPoolExecutor(min(len(new), max(2, os.cpu_count() or 1)), "hetero compile") as threads:
+        models = prepared.models
+        outcomes: dict[int, CompiledModel | HeteroError] = {}
+        if len(keys) > 1:
+            with ThreadPoolExecutor(min(len(keys), max(2, os.cpu_count() or 1)), "hetero compile") as threads:
                 futures = {
                     index: threads.submit(contextvars.copy_context().run, _compile, subgraphs[index], models.pop(index))
-                    for index in new
+                    for index in keys
                 }
                 outcomes = {index: future.result() for index, future in futures.items()}
         else:
-            outcomes = {index: _compile(subgraphs[index], models.pop(index)) for index in new}
-        failures = []
+            outcomes = {index: _compile(subgraphs[index], models.pop(index)) for index in keys}
+        errors = {}
         for index, outcome in outcomes.items():
-            subgraph = subgraphs[index]
             if isinstance(outcome, CompiledModel):
-                self._compiled[keys[index]] = outcome
-                continue
-            lost = [node for node in subgraph.nodes if not placed[node].is_pinned]
-            if not lost:
-                raise DeviceError(f"{outcome}; pinned to {subgraph.device.name}: {named(subgraph.nodes)}") from outcome
-            failures.append(Failure(subgraph.device.name, names_of(lost), outcome))
-        return [self._compiled[key] for key in keys] if not failures else [], failures
+                self._compiled[keys[index]] = _Part(outcome, prepared.apart.get(index, ()))
+            else:
+                errors[index] = outcome
+        return errors
 
-    def _is_whole(self, subgraphs: Sequence[DeviceSubgraph]) -> bool:
-        """Return whether there is one subgraph, of the same inputs and outputs as the model in the same order."""
-        outputs = [result.input_value(0) for result in self._model.results]
-        return [(s.inputs, s.outputs) for s in subgraphs] == [(self._model.inputs, outputs)]
+    def _deployment(
+        self,
+        support: Support,
+        placed: Mapping[Node, Placed],
+        subgraphs: list[DeviceSubgraph],
+        parts: Sequence[_Part],
+    ) -> Deployment:
+        plan = plan_of_subgraphs(self._model, subgraphs, [part.compiled for part in parts], self._variables)
+        names, folded = [device.name for device in self._devices], set(self._folded)
+        apart = [part.apart for part in parts]
+        report = make_report(self._model, names, placed, subgraphs, apart, folded, support.failures, plan.boundaries)
+        return Deployment(support.without_tracebacks(), subgraphs, plan, report)
 
 
-def _compile(subgraph: DeviceSubgraph, model: Model | PreparedModel) -> CompiledModel | Exception:
+def _failure(subgraph: DeviceSubgraph, error: HeteroError, placed: Mapping[Node, Placed]) -> Failure:
+    """Return that a device failed at a subgraph's operations, except pinned ones. Raise DeviceError if all are."""
+    lost = [node for node in subgraph.nodes if not placed[node].is_pinned]
+    if not lost:
+        raise DeviceError(f"{error}; pinned to {subgraph.device.name}: {named(subgraph.nodes)}") from error
+    return Failure(subgraph.device.name, names_of(lost), error)
+
+
+def _compile(subgraph: DeviceSubgraph, model: Model | PreparedModel) -> CompiledModel | HeteroError:
     """Return the compiled subgraph, or the error of its device."""
     try:
         compiled = subgraph.device.compile(model)

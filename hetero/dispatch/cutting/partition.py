@@ -6,16 +6,13 @@ It also splits a subgraph if a good part of it can run while another device work
 
 from __future__ import annotations
 
-import contextlib
-import gc
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hetero.dispatch.cutting.subgraph_order import ColoredGraph, order_subgraphs, split_for_overlap
 from hetero.dispatch.devices import ListedDevice
-from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal
+from hetero.graph import Constant, Model, Node, Output, is_terminal
 from hetero.ops.control_flow.variables import assigned_variables
-from hetero.passes.bounds.intervals import Intervals, is_integral
 
 
 @dataclass(eq=False)
@@ -31,19 +28,6 @@ class DeviceSubgraph:
 Estimate = Callable[[Model, Sequence[Node]], Mapping[Node, float]]
 
 
-@contextlib.contextmanager
-def _garbage_collection_paused() -> Iterator[None]:
-    """Pause the garbage collector: it would walk a graph of 100,000 nodes again and again for nothing."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-@_garbage_collection_paused()
 def partition(
     model: Model,
     device_of: Mapping[Node, ListedDevice],
@@ -102,38 +86,6 @@ def _split_setters(nodes: list[Node]) -> Iterator[list[Node]]:
     yield nodes[begin:]
 
 
-def extract(subgraph: DeviceSubgraph, name: str) -> Model:
-    """Return a model of a subgraph, with a Parameter for each of its inputs.
-
-    Types, shapes, tensor names and known values are those from before the cut; Constants share their arrays.
-    """
-    copies: dict[Output, Output] = {}
-    intervals = Intervals()
-    parameters, sinks = [], []
-    for value in subgraph.inputs:
-        parameter = Parameter(value.element_type, value.partial_shape, name=value_name(value))
-        parameter.known_value = parameter.output(0).value = value.value
-        if is_integral(value):
-            parameter.known_interval = intervals.of(value)
-        parameter.output(0).names = set(value.own_names)
-        parameters.append(parameter)
-        copies[value] = parameter.output(0)
-    for node in subgraph.nodes:
-        for value in node.input_values():
-            if isinstance(value.node, Constant) and value not in copies:
-                copies[value] = value.node.copy_with_new_inputs([]).output(0)
-        clone = node.copy_with_new_inputs([copies[value] for value in node.input_values()])
-        copies.update(zip(node.outputs(), clone.outputs()))
-        is_read = any(output.get_target_inputs() for output in node.outputs())
-        if not is_read or assigned_variables([node]):  # its device may find that nothing needs the readers
-            sinks.append(clone)
-    model = Model([copies[value] for value in subgraph.outputs], parameters, name, sinks=sinks)
-    for value, result in zip(subgraph.outputs, model.results):
-        # Shape inference may know more by now, such as for an If with a folded condition, but the readers do not.
-        result.set_output_type(0, value.element_type, value.partial_shape)
-    return model
-
-
 def _find_boundaries(model: Model, subgraphs: Sequence[DeviceSubgraph]) -> None:
     """Set the inputs and outputs of the subgraphs: those of the model first, in the model's order."""
     crossing = dict.fromkeys(result.input_value(0) for result in model.results)
@@ -151,9 +103,3 @@ def _find_boundaries(model: Model, subgraphs: Sequence[DeviceSubgraph]) -> None:
         subgraph.outputs = [value for node in subgraph.nodes for value in node.outputs() if value in crossing]
     for subgraph in subgraphs:
         subgraph.outputs.sort(key=lambda value: rank.get(value, len(rank)))
-
-
-def value_name(value: Output) -> str:
-    """Return the name of the Parameter that stands for a value in another subgraph."""
-    name = value.node.friendly_name
-    return name if value.node.get_output_size() == 1 else f"{name}.{value.index}"

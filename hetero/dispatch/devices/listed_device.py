@@ -14,6 +14,7 @@ from hetero.plugin.blobs.blob import read_blob
 from hetero.plugin.blobs.blob_import import import_blob
 from hetero.plugin.compiled_model import checked
 from hetero.plugin.query import query_fault
+from hetero.properties import PropertyTable
 from hetero.system.errors import DeviceError, device_errors
 
 
@@ -47,6 +48,18 @@ class ListedDevice:
                 raise DeviceError(f"{problem}: {fault}")
             # A plain dictionary is accepted too; it has no reasons for refused operations.
             return result if isinstance(result, QueryResult) else QueryResult(result)
+
+    def prepare(self, model: Model, properties: PropertyTable) -> PreparedModel:
+        """Transform a model, with the properties of a query. Raise DeviceError if the device fails."""
+        problem = f"{self.name} failed to transform '{model.friendly_name}'"
+        with device_errors(problem):
+            return call_within(self.timeout, problem, self.plugin.prepare, model, properties)
+
+    def refused_nodes(self, prepared: PreparedModel) -> dict[Node, str]:
+        """Return the nodes of a prepared model that the device cannot run. Raise DeviceError if it fails."""
+        problem = f"{self.name} failed to query '{prepared.friendly_name}'"
+        with device_errors(problem):
+            return call_within(self.timeout, problem, self.plugin.refused_nodes, prepared)
 
     def compile(self, model: Model | PreparedModel) -> CompiledModel:
         """Compile a model. Raise DeviceError if the device fails or returns something else than a CompiledModel."""

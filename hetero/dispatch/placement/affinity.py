@@ -14,7 +14,7 @@ Example: a model of three operations on ``HETERO:A,B``. The user pins ``relu`` t
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hetero.dispatch.devices import ListedDevice
@@ -49,11 +49,15 @@ class Group:
                 )
         return pinned[0] if pinned else None
 
-    def has_device(self, queries: Mapping[str, QueryResult]) -> bool:
-        """Return whether a device supports the whole group: the one that it is pinned to, if it is pinned."""
+    def waits_for(self, device: str, queries: Mapping[str, QueryResult], others: Collection[str]) -> bool:
+        """Return whether no queried device has the group yet and this one may; ``others`` are not queried either.
+
+        If that one refuses a group that is pinned to it, all others are asked too, for the message.
+        """
         pins = {node.rt_info.get(AFFINITY) for node in walk_nested(self.nodes) if AFFINITY in node.rt_info}
-        able = {device for device, supported in queries.items() if self.fits(supported)}
-        return bool(able) and pins <= able and len(pins) < 2
+        able = {name for name, supported in queries.items() if self.fits(supported)}
+        has_device = bool(able) and pins <= able and len(pins) < 2
+        return not has_device and (device in pins or pins.isdisjoint(others))
 
     def able_names(self, queries: Mapping[str, QueryResult]) -> str:
         """Return the names of the devices that support the whole group, for messages."""

@@ -15,12 +15,21 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from hetero.dispatch.devices import EstimateError, Failure, ListedDevice, named, names_of
-from hetero.dispatch.placement.affinity import Assignment, Candidates, Placed, Placement, Strategy, find_groups, place
+from hetero.dispatch.placement.affinity import (
+    Assignment,
+    Candidates,
+    Group,
+    Placed,
+    Placement,
+    Strategy,
+    find_groups,
+    place,
+)
 from hetero.graph import Model, Node, Output, is_terminal
 from hetero.graph.rt_info import AFFINITY
 from hetero.ops.checks import MAX_VALUE_SIZE
 from hetero.passes.constant_folding import constant_nodes
-from hetero.plugin import PreparedModel, QueryResult, Rank, unsupported
+from hetero.plugin import QueryResult, Rank, unsupported
 from hetero.system.errors import DeviceError, HeteroError
 
 
@@ -134,12 +143,22 @@ class Support:
         except HeteroError as error:
             return self.without_devices(model, {device.name: error})
 
+    def needed(self, groups: Collection[Group], devices: Sequence[ListedDevice]) -> list[ListedDevice]:
+        """Return those of the devices, which are not queried yet, that may get a group that has no device yet."""
+        names = [device.name for device in devices]
+        groups = set(groups)
+        return [d for d in devices if any(group.waits_for(d.name, self.queries, names) for group in groups)]
+
+    def refusing(self, device: str, reasons: Mapping[str, str]) -> Support:
+        """Return the support that remains if a device refuses operations, by name with the reasons."""
+        return Support({**self.queries, device: _refusing(self.queries[device], reasons)}, self.failures)
+
     def without(self, failures: Iterable[Failure]) -> Support:
         """Return the support that remains after these failures; their errors become the reasons for refusal."""
         queries, failures = dict(self.queries), tuple(failures)
         for failure in failures:
             before = queries.get(failure.device, QueryResult())
-            queries[failure.device] = _refusing(before, failure.operations, str(failure.error))
+            queries[failure.device] = _refusing(before, dict.fromkeys(failure.operations, str(failure.error)))
         return Support(queries, self.failures + failures)
 
     def without_devices(self, model: Model, errors: Mapping[str, Exception]) -> Support:
@@ -154,20 +173,18 @@ class Support:
 
         That support has new queries, not the operations at which a cost estimate failed or that need their readers.
 
-        GREEDY and UNDIVIDED query devices in the user's order until each operation has one, other strategies all.
+        GREEDY and UNDIVIDED query devices in the user's order, if they may get operations that have none yet; other
+        strategies query all.
         Raises DeviceError as ``affinity.place`` does.
         """
         groups = find_groups([node for node in model.get_ordered_ops() if not is_terminal(node)])
         support = self
-        for device in devices:
-            if (
-                strategy in (greedy, undivided)
-                and support.queries
-                and all(group.has_device(support.queries) for group in groups.values())
-            ):
+        while new := [device for device in devices if device.name not in support.queries]:
+            if strategy in (greedy, undivided):
+                new = support.needed(groups.values(), new)
+            if not new:
                 break
-            if device.name not in support.queries:
-                support = support.query(model, device)
+            support = support.query(model, new[0])
         queried = [device for device in devices if device.name in support.queries]
         while True:
             try:
@@ -181,20 +198,15 @@ class Support:
                     node.rt_info[AFFINITY] = where.device.name
                 return support, placement
             remaining = {
-                name: _refusing(result, lost[name], "its readers are on other devices") if name in lost else result
+                name: _refusing(result, dict.fromkeys(lost.get(name, ()), "its readers are on other devices"))
                 for name, result in support.queries.items()
             }
             return Support(remaining, support.failures).place(model, devices, strategy)
 
-    def take_prepared(self) -> dict[str, PreparedModel]:
-        """Return the model as prepared by each device that supports all of it, by device name, and forget it.
-
-        A prepared model can be compiled once, and takes memory.
-        """
-        taken = {name: result.prepared for name, result in self.queries.items() if result.prepared}
-        for name in taken:
-            self.queries[name].prepared = None
-        return taken
+    def release_prepared(self) -> None:
+        """Forget the models that devices prepared for their queries: they take memory."""
+        for result in self.queries.values():
+            result.prepared = None
 
     def without_tracebacks(self) -> Support:
         """Return the same support with plain errors: tracebacks keep alive what a device was working on."""
@@ -213,11 +225,14 @@ class Support:
         return unsupported(device, unplaced)
 
 
-def _refusing(before: QueryResult, names: Collection[str], reason: str) -> QueryResult:
+def _refusing(before: QueryResult, reasons: Mapping[str, str]) -> QueryResult:
     """Return the result of a query without these operations."""
-    after = QueryResult({name: device for name, device in before.items() if name not in names})
-    after.refused = before.refused | dict.fromkeys(names, reason)
-    after.with_readers = before.with_readers.difference(names)
+    if not reasons:
+        return before
+    after = QueryResult({name: device for name, device in before.items() if name not in reasons})
+    after.refused = {**before.refused, **reasons}
+    after.with_readers = before.with_readers.difference(reasons)
+    after.prepared = before.prepared
     return after
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetero.core.containers import ContainerType
-from hetero.dispatch.cutting.partition import DeviceSubgraph, extract
+from hetero.dispatch.cutting.partition import DeviceSubgraph
+from hetero.dispatch.cutting.parts import extract
 from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_terminal
 from hetero.ops.checks import is_exact

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
-from hetero.dispatch.cutting.partition import value_name
+from hetero.dispatch.cutting.parts import value_name
 from hetero.dispatch.devices import ListedDevice
 from hetero.graph import Model, Node, Output, port_name
 from hetero.graph.unique_names import make_names_unique

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from hetero import Model, Parameter, Type, ops
-from hetero.dispatch.cutting.partition import extract, partition
+from hetero.dispatch.cutting.partition import partition
+from hetero.dispatch.cutting.parts import extract
 from tests.devices import PickyPlugin, core_with
 
 

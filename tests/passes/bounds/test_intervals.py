@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from hetero import Constant, Core, Model, Parameter, Type, ops
-from hetero.dispatch.cutting.partition import DeviceSubgraph, extract
+from hetero.dispatch.cutting.partition import DeviceSubgraph
+from hetero.dispatch.cutting.parts import extract
 from hetero.passes.bounds.intervals import I32, Interval, Intervals, interval_of_type
 
 CORE = Core()

@@ -71,6 +71,7 @@ class _HalfValues(dict[Output, Output]):
             restored = ops.Convert(output, Type.f32, name=name).output(0)
             for reader in readers:
                 reader.replace_source_output(restored)
+            output.hand_over(restored)
             self[restored] = output
 
     def _should_convert(self, node: Node, reading: list[Input]) -> bool:

@@ -39,7 +39,7 @@ def lower_for_profile(model: Model, profile: DeviceProfile, inputs: Sequence[np.
     """
     plugin = OpenCLPlugin([ProfiledDevice(profile)])
     query = plugin.query_model(model, {})
-    if query.prepared is None:
+    if query.refused or query.prepared is None:
         raise UnsupportedOperationError(f"{profile.name} cannot run {next(iter(query.refused.values()), 'the model')}")
     prepared = query.prepared.model
     fold_weights(prepared)

@@ -1,0 +1,94 @@
+"""The values of a prepared model: each original value that is still computed has its contents there.
+
+Parts are cut out at these values, so that a pass that changes what an output has without saying so
+(``Output.hand_over``) gives wrong results. Expected are the contents in the original model.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from hetero import Core, Model, Parameter, Type, ops
+from hetero.core.tensor import Tensor
+from hetero.graph import Result, is_terminal
+from hetero.passes import sink_transposes
+from tests import zoo
+from tests.devices import ENGINES, GPUS, PickyPlugin, core_with
+from tests.dispatch.random_graphs import KINDS, inputs_of, placed_graphs, sequence, texts
+
+DEVICES = ("TEMPLATE", GPUS[0], "ONEDNN")
+# Values in f16, and those that a fusion rounds otherwise, differ by this share of the largest one.
+TOLERANCES = {"f16": 2e-2, "f32": 1e-4}
+NETWORKS = ("squeezenet", "ocr_recognition", "magika", "face_detection", "basic_pitch")
+
+
+def prepared_by(core, device, model, **options):
+    return core.resolve_device(device)[0].query_model(model, options).prepared
+
+
+def pairs(model, prepared):
+    """Return the values of operations and, in the prepared model, those with the same contents."""
+    inside = set(prepared.model.get_ordered_ops())
+    found = []
+    for node in model.get_ordered_ops():
+        for value in () if is_terminal(node) else node.outputs():
+            current = prepared.copies[node].output(value.index).current()
+            if current is not None and current.node in inside and current.element_type == value.element_type:
+                found.append((value, current))
+    return found
+
+
+def contents(values, parameters, sinks, inputs):
+    """Return the contents of values by the reference."""
+    model = Model([Result(value) for value in values], parameters, sinks=sinks)
+    outputs = [Tensor(value.element_type, []) for value in values]
+    assert model.evaluate(outputs, [Tensor(array) for array in inputs])
+    return [output.data for output in outputs]
+
+
+def check(model, prepared, inputs, tolerance):
+    found = pairs(model, prepared)
+    expected = contents([value for value, _ in found], model.parameters, model.sinks, inputs)
+    actual = contents([value for _, value in found], prepared.model.parameters, prepared.model.sinks, inputs)
+    for (value, _), one, other in zip(found, expected, actual, strict=True):
+        largest = np.abs(one).max(initial=1e-3, where=np.isfinite(one)) if one.dtype.kind == "f" else 0
+        np.testing.assert_allclose(other, one, 0, tolerance * largest, err_msg=value.node.friendly_name)
+    return found
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@settings(max_examples=60)
+@given(placed_graphs(kinds=[kind for kind in KINDS if kind not in (sequence, texts)]))
+def test_values_of_random_graphs(device, model):
+    check(model, prepared_by(Core(), device, model), inputs_of(model, 2, 0), TOLERANCES["f32"])
+
+
+@pytest.mark.parametrize(("device", "precision"), [(device, "f32") for device in DEVICES] + [(GPUS[0], "f16")])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_values_of_networks(name, device, precision):
+    core = Core()
+    model = core.read_model(zoo.path(name))
+    options = {"INFERENCE_PRECISION_HINT": precision} if device == GPUS[0] else {}
+    arrays = zoo.inputs(name, 0, zoo.MODELS[name].shapes[0])
+    inputs = [arrays[port.any_name] for port in model.inputs]
+    model.reshape({port: array.shape for port, array in zip(model.inputs, inputs)})
+    found = check(model, prepared_by(core, device, model, **options), inputs, TOLERANCES[precision])
+    operations = sum(not is_terminal(node) for node in model.get_ordered_ops())
+    assert len(found) > operations / 3  # most values are still there
+
+
+def test_values_that_transposes_move():
+    """sink_transposes changes the order of dimensions under a value's name, and of the lengths that ShapeOf gives."""
+    x = Parameter(Type.f32, [1, 3, 4, 5])
+    moved = ops.Transpose(x, np.int64([0, 2, 3, 1]))
+    relu = ops.Relu(moved, name="relu")
+    lengths = ops.ShapeOf(relu, name="lengths")
+    model = Model([ops.Transpose(ops.Exp(relu), np.int64([0, 3, 1, 2])), lengths], [x])
+
+    class Sinking(PickyPlugin):
+        passes = (sink_transposes,)
+
+    prepared = prepared_by(core_with(A=Sinking()), "A", model)
+    assert not any(isinstance(node, ops.Transpose) for node in prepared.model.get_ordered_ops())
+    found = check(model, prepared, [np.random.default_rng(0).random([1, 3, 4, 5], np.float32)], 0)
+    assert "relu" not in {value.node.friendly_name for value, _ in found}
