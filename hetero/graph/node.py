@@ -14,7 +14,7 @@ from hetero.core.ov_any import RTMap
 from hetero.core.shape import PartialShape, PartialShapeLike
 from hetero.core.static_shape import Shape
 from hetero.core.types import Type
-from hetero.graph.port import Input, Output
+from hetero.graph.port import Input, Output, shared
 from hetero.graph.upper_layers import need
 from hetero.system.errors import GraphError
 from hetero.system.messages import escaped
@@ -150,7 +150,7 @@ class Node(Named, Arithmetic):
         self.rt_info = RTMap()
         self._outputs = [Output(self, index) for index in range(output_size)]
         self._inputs = [Input(self, index, as_output(a)) for index, a in enumerate(arguments)]
-        # The descriptions of inputs and outputs at the last inference.
+        # The descriptions of inputs and outputs at the last inference; empty after an attribute was set.
         self._inferred: list[object] = []
 
     @property
@@ -196,7 +196,10 @@ class Node(Named, Arithmetic):
 
     def infer(self) -> None:
         """Infer types, shapes and known contents of the outputs from the inputs."""
+        shapes = [output._partial_shape for output in self._outputs]
         self.validate_and_infer_types()
+        for output, shape in zip(self._outputs, shapes):
+            output._partial_shape = shared(output._partial_shape, shape)
         for output, value in zip(self._outputs, self.infer_values()):
             output.value = value
         self._inferred = [*_descriptions(self.input_values()), *_descriptions(self._outputs)]
@@ -207,14 +210,21 @@ class Node(Named, Arithmetic):
         Descriptions are compared by identity. Returns False, and changes nothing, if they differ, or if the inputs or
         outputs of the other node were changed after its last inference.
         """
-        found = [*_descriptions(self.input_values()), *_descriptions(other._outputs)]
-        if len(found) != len(other._inferred) or not all(map(operator.is_, found, other._inferred)):
+        if not other._was_inferred_from(self.input_values()):
             return False
         for mine, source in zip(self._outputs, other._outputs):
             mine.element_type, mine.value = source.element_type, source.value
             mine._partial_shape = source._partial_shape
         self._inferred = other._inferred
         return True
+
+    def is_inferred(self) -> bool:
+        """Return whether inputs and declared attributes are those of the last inference, and outputs its results."""
+        return self._was_inferred_from(self.input_values())
+
+    def _was_inferred_from(self, inputs: Sequence[Output]) -> bool:
+        found = [*_descriptions(inputs), *_descriptions(self._outputs)]
+        return len(found) == len(self._inferred) and all(map(operator.is_, found, self._inferred))
 
     def copy_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
         """Return the same operation on other inputs, with this one's names and rt_info."""
@@ -255,7 +265,7 @@ class Node(Named, Arithmetic):
         return self.input(index).get_source_output()
 
     def input_values(self) -> list[Output]:
-        return [i.get_source_output() for i in self._inputs]
+        return [i._source for i in self._inputs]
 
     def output(self, output_index: int) -> Output:
         try:

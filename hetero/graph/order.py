@@ -19,21 +19,21 @@ def topological_order(ends: Iterable[Node]) -> list[Node]:
         if end in state:
             continue
         state[end] = False
-        path = [(end, iter(end.input_values()))]
+        path, inputs = [end], [iter(end._inputs)]
         while path:
-            node, sources = path[-1]
-            for source in sources:
-                source_node = source.node
-                if source_node not in state:
-                    state[source_node] = False
-                    path.append((source_node, iter(source_node.input_values())))
+            for read in inputs[-1]:
+                source = read._source._node
+                if source not in state:
+                    state[source] = False
+                    path.append(source)
+                    inputs.append(iter(source._inputs))
                     break
-                if not state[source_node]:
-                    raise GraphError(f"the graph has a cycle through '{source_node.friendly_name}'")
+                if not state[source]:
+                    raise GraphError(f"the graph has a cycle through '{source.friendly_name}'")
             else:
-                path.pop()
-                state[node] = True
-                order.append(node)
+                inputs.pop()
+                order.append(path.pop())
+                state[order[-1]] = True
     return order
 
 

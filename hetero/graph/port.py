@@ -25,6 +25,15 @@ if TYPE_CHECKING:
     from hetero.graph.node import Node
 
 
+# Shared by all outputs before their types are inferred; shapes of outputs are replaced, not changed.
+_UNKNOWN_SHAPE = PartialShape.dynamic()
+
+
+def shared(shape: PartialShape, other: PartialShape) -> PartialShape:
+    """Return the other shape if both are equal and static, so that readers need no inference (``is_inferred``)."""
+    return other if other is not _UNKNOWN_SHAPE and other.is_static and shape == other else shape
+
+
 class Port:
     """What an Output and an Input have in common: a place at a node, and the type and shape of the value there."""
 
@@ -90,7 +99,7 @@ class Output(Port):
         self.element_type = Type.dynamic
         # The output that took the place of this one; itself if none did, None if its contents are in no output now.
         self._successor: Output | None = self
-        self._partial_shape = PartialShape.dynamic()
+        self._partial_shape = _UNKNOWN_SHAPE
         self.own_names: set[str] = set()  # without the friendly name of a Parameter or Result
         # The contents as far as they are known: None, or an array in which a Dimension stands for each unknown element
         # of an integer tensor (see ops/checks.py).
@@ -111,9 +120,8 @@ class Output(Port):
         return self._partial_shape.to_shape()
 
     def share_shape(self, other: Output) -> None:
-        """Let two equal static shapes be one object, so that copies of readers need no inference (``take_inference``)."""
-        if self._partial_shape.is_static and self._partial_shape == other._partial_shape:
-            self._partial_shape = other._partial_shape
+        """Let the shapes of two outputs be one object if they are equal and static: see ``shared``."""
+        self._partial_shape = shared(self._partial_shape, other._partial_shape)
 
     def admits(self, shape: tuple[int, ...]) -> bool:
         """Return whether a concrete shape fits the shape of the value."""

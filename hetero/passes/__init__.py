@@ -10,7 +10,7 @@ from hetero.passes.cleanup import (
     is_identity,
     remove_identities,
 )
-from hetero.passes.constant_folding import fold_constants, fold_weights
+from hetero.passes.constant_folding import fold_constants, fold_weights, with_folded_weights
 from hetero.passes.denormal_weights import flush_denormal_weights
 from hetero.passes.fusion.activations import align_prelu_slopes, fuse_gelu, fuse_swish
 from hetero.passes.fusion.attention import fuse_attention
@@ -78,5 +78,5 @@ __all__ = [
     "has_static_rank", "has_static_shape", "is_identity", "join_products", "make_names_unique", "may_change_numerics",
     "rank_equals", "remove_identities", "shape_deciding_parameters", "shape_matches",
     "sink_channel_shuffles", "sink_transposes", "specialize", "split_batch_norm", "type_matches", "type_matches_any",
-    "upgrade_opset",
+    "upgrade_opset", "with_folded_weights",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.containers import ContainerType
-from hetero.graph import Constant, Input, Model, Node, Output, Parameter, Result, is_constant
+from hetero.graph import Constant, Input, Model, Node, Op, Output, Parameter, Result, is_constant
 from hetero.graph.rt_info import copy_rt_info
 from hetero.ops.checks import exact_value
 from hetero.ops.control_flow.bodies import MISSING_BODY
@@ -92,7 +92,9 @@ def fold_constants(model: Model) -> bool:
     for node in order:
         if isinstance(node, (Parameter, Constant)):
             continue
-        node.infer()
+        # What an undeclared attribute or a body changes is not noted.
+        if node.bodies or not (isinstance(node, Op) and node.is_declared() and node.is_inferred()):
+            node.infer()
         if isinstance(node, Result):
             continue
         changed |= fold_node(node, budget)
@@ -160,14 +162,31 @@ def fold_weights(model: Model) -> bool:
     Takes more memory, but a device would compute and rearrange them again in every inference. Integer weights of
     operations on integers stay, except those of convolutions, which inspect their filters when they are compiled.
     """
-    order, weights = model.get_ordered_ops(), set()
-    constant = constant_nodes(order)
+    budget, weights = FoldingBudget(model.get_ordered_ops(), _GROWTH), _weights(model)
+    return any([fold_node(node, budget) for node in weights])
+
+
+def with_folded_weights(model: Model) -> Model:
+    """Return a copy of the model with folded weights, see ``fold_weights``, or the model if it has none to fold.
+
+    A device keeps the model itself for export, as it is smaller.
+    """
+    if not _weights(model):
+        return model
+    copy = model.clone()
+    fold_weights(copy)
+    return copy
+
+
+def _weights(model: Model) -> list[Node]:
+    """Return the operations that compute weights from Constants, in topological order."""
+    order = model.get_ordered_ops()
+    constant, weights = constant_nodes(order), set[Node]()
     for node in reversed(order):
         targets = (target for output in node.outputs() for target in output.get_target_inputs())
         if node in constant and any(target.node in weights or _is_weight(target) for target in targets):
             weights.add(node)
-    budget = FoldingBudget(order, _GROWTH)
-    return any([fold_node(node, budget) for node in order if node in weights])
+    return [node for node in order if node in weights]
 
 
 def _is_weight(target: Input) -> bool:

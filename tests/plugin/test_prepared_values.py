@@ -13,7 +13,7 @@ from hetero.core.tensor import Tensor
 from hetero.graph import Result, is_terminal
 from hetero.passes import sink_transposes
 from tests import zoo
-from tests.devices import ENGINES, GPUS, PickyPlugin, core_with
+from tests.devices import GPUS, PickyPlugin, core_with
 from tests.dispatch.random_graphs import KINDS, inputs_of, placed_graphs, sequence, texts
 
 DEVICES = ("TEMPLATE", GPUS[0], "ONEDNN")

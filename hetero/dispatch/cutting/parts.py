@@ -102,7 +102,7 @@ class PreparedParts:
     def cut_out(self, subgraph: DeviceSubgraph, name: str) -> tuple[PreparedModel, list[Node]]:
         """Return the part for a subgraph of the original model, and the nodes that were prepared apart."""
         choice = _Choice(self, subgraph)
-        if not choice.prepared:
+        if choice.apart and not choice.prepared:
             return self._prepare(extract(subgraph, name)), choice.apart
         parameters = _parameters(subgraph.inputs)
         made = {value: parameter.output(0) for value, parameter in parameters.items()}

@@ -40,11 +40,11 @@ def named_devices(
     """
     shared = {key: value for key, value in options.items() if key not in user.supported_properties}
     resolved = find_devices(user, names)
-    known = {key for name in resolved for key in user.host.get_property(name, props.supported_properties)}
-    if unknown := {key: value for key, value in shared.items() if key not in known}:
+    supported = {name: user.host.get_property(name, props.supported_properties) for name in resolved}
+    if unknown := {key: value for key, value in shared.items() if not any(key in keys for keys in supported.values())}:
         user.property_table(unknown)  # raises PropertyError for a key that no device has
     shared.update({key: value for key, value in table.explicit().items() if key in passed_on})
-    return make_devices(user, names, resolved, shared, table.get(props.device.properties))
+    return _make_devices(user, names, resolved, supported, shared, table.get(props.device.properties))
 
 
 def find_devices(user: Plugin, names: Sequence[str]) -> dict[str, tuple[Plugin, dict[str, Any]]]:
@@ -100,18 +100,19 @@ def _warn_once(user: str, reason: str) -> None:
     get_logger(f"hetero.{user}").warning("%s goes on without a device: %s", user, reason)
 
 
-def make_devices(
+def _make_devices(
     user: Plugin,
     names: Sequence[str],
     resolved: Mapping[str, tuple[Plugin, dict[str, Any]]],
+    supported: Mapping[str, Collection[str]],
     shared: Mapping[str, Any],
     per_device: Mapping[str, Mapping[str, Any]],
 ) -> list[ListedDevice]:
     """Return the resolved devices with their options: those of ``shared`` that they have, and their own.
 
-    ``per_device`` is DEVICE_PROPERTIES. ``names`` are all devices of the user, with those that are unavailable. Raises
-    DeviceError for a device in DEVICE_PROPERTIES that is not among them, PropertyError for an option that a device does
-    not accept.
+    ``supported`` are the keys of each device, ``per_device`` is DEVICE_PROPERTIES. ``names`` are all devices of the
+    user, with those that are unavailable. Raises DeviceError for a device in DEVICE_PROPERTIES that is not among them,
+    PropertyError for an option that a device does not accept.
     """
     per_device = _with_processors(user, resolved, per_device)
     for name in per_device:
@@ -119,15 +120,15 @@ def make_devices(
             raise DeviceError(f"DEVICE_PROPERTIES names {name}, which is not among the devices {', '.join(names)}")
     devices = []
     for name, (plugin, options) in resolved.items():
-        supported = user.host.get_property(name, props.supported_properties)
-        known = {key: value for key, value in shared.items() if key in supported}
+        known = {key: value for key, value in shared.items() if key in supported[name]}
         own = {**per_device.get(plugin.name, {}), **per_device.get(name, {})}
         if props.device.id in own:
             raise PropertyError(f"DEVICE_PROPERTIES of {name} cannot choose a {props.device.id}: name the other device")
         values = {**options, **known, **own}
         with device_errors(f"{name} failed to check its properties"):
             try:
-                plugin.property_table({**options, **own})
+                if own:
+                    plugin.property_table({**options, **own})
             except PropertyError as error:
                 raise PropertyError(f"DEVICE_PROPERTIES: {error}") from error
             plugin.property_table(values)  # a PropertyError after this one is the mistake of the device

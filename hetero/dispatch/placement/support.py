@@ -25,6 +25,7 @@ from hetero.dispatch.placement.affinity import (
     find_groups,
     place,
 )
+from hetero.dispatch.placement.fusions import over_fusions
 from hetero.graph import Model, Node, Output, is_terminal
 from hetero.graph.rt_info import AFFINITY
 from hetero.ops.checks import MAX_VALUE_SIZE
@@ -178,9 +179,9 @@ class Support:
         Raises DeviceError as ``affinity.place`` does.
         """
         groups = find_groups([node for node in model.get_ordered_ops() if not is_terminal(node)])
-        support = self
+        support, chooses_first = self, strategy in (greedy, undivided)
         while new := [device for device in devices if device.name not in support.queries]:
-            if strategy in (greedy, undivided):
+            if chooses_first:
                 new = support.needed(groups.values(), new)
             if not new:
                 break
@@ -188,7 +189,8 @@ class Support:
         queried = [device for device in devices if device.name in support.queries]
         while True:
             try:
-                placement = place(model, groups, queried, support.queries, strategy)
+                choose = strategy if chooses_first else over_fusions(strategy, support.queries)
+                placement = place(model, groups, queried, support.queries, choose)
             except EstimateError as error:
                 support = support.without(error.failures)
                 continue

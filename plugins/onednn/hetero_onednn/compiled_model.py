@@ -15,7 +15,7 @@ from hetero import properties as props
 from hetero.compiler import ProgramCache
 from hetero.core.types import Type
 from hetero.graph import Constant, Model, is_terminal, port_name
-from hetero.passes import fold_weights
+from hetero.passes import with_folded_weights
 from hetero.passes.bounds.value_bounds import is_ordinary
 from hetero.plugin import CompiledModel, ExecutedStep, PreparedModel, Section, make_runtime_model, model_sections
 from hetero.system.errors import UnsupportedValueError
@@ -43,9 +43,7 @@ class OneDnnCompiledModel(CompiledModel):
         super().__init__(prepared)
         self._model = prepared.model
         self._quantizes = prepared.model.has_rt_info(QUANTIZES)
-        # Only the copy gets decompressed weights, so the exported model stays small.
-        decompressed = prepared.model.clone()
-        fold_weights(decompressed)
+        decompressed = with_folded_weights(prepared.model)
         # A processor without bf16 computes in f32, as the property is a hint.
         is_bf16 = self.properties.get(props.hint.inference_precision) is Type.bf16 and computes_in_bf16()
         precision = DataType.bf16 if is_bf16 else DataType.f32

@@ -12,7 +12,7 @@ from typing import Any
 from hetero import ops
 from hetero import properties as props
 from hetero.graph import Model, UniqueNames, is_terminal, walk_nested
-from hetero.passes import fold_weights
+from hetero.passes import with_folded_weights
 from hetero.plugin import (
     STAGES,
     AsyncInferRequest,
@@ -50,10 +50,8 @@ class OpenCLCompiledModel(CompiledModel):
         self.context = context
         self._model, self.device, self._binaries = prepared.model, context.device, binaries
         self._tuning = Tuning.load(self.device, self.properties.value_of(props.tuning_file))
-        # Only the copy gets decompressed weights, so the exported model stays small.
-        self._decompressed = prepared.model.clone()
-        fold_weights(self._decompressed)
-        _name_generators(self._decompressed)
+        _name_generators(prepared.model)
+        self._decompressed = with_folded_weights(prepared.model)
         self.variables = [variable.info for variable in prepared.model.variables]
         self._constants = Constants(self.device.upload)
         self._lowered: CreatedPrograms = weakref.WeakKeyDictionary()

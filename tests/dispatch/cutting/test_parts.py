@@ -1,0 +1,139 @@
+"""Parts cut out of prepared models: what is prepared, what is prepared apart, and what the devices get.
+
+Expected values are those of numpy.
+"""
+
+import numpy as np
+import pytest
+
+from hetero import Model, Parameter, Type, ops
+from hetero.graph import is_terminal
+from hetero.passes import fold_batch_norm, fold_constants, fuse_gelu, remove_identities, split_batch_norm
+from tests.devices import PickyPlugin, core_with
+
+FILTERS = np.float32([[[[2.0]], [[-1.0]]], [[[0.5]], [[3.0]]]])
+SCALE, SHIFT, MEAN, VARIANCE = (np.float32(row) for row in ([2, 3], [1, -1], [0.5, 0.25], [4, 9]))
+X = np.linspace(-2, 2, 18, dtype=np.float32).reshape(1, 2, 3, 3)
+EPSILON = 1e-5
+
+
+class Fusing(PickyPlugin):
+    """Folds BatchNorm into convolutions, and counts what it transforms and compiles."""
+
+    passes = (fold_constants, remove_identities, split_batch_norm, fold_batch_norm, fuse_gelu)
+
+    def __init__(self, accepts=lambda node: True):
+        super().__init__(accepts)
+        self.transformed = []
+
+    def transform_model(self, model, properties):
+        self.transformed.append(sorted(n.friendly_name for n in model.get_ordered_ops() if not is_terminal(n)))
+        return super().transform_model(model, properties)
+
+
+def network():
+    """Relu, Convolution, BatchNorm, Relu, Tanh, and a second output after the Convolution."""
+    x = Parameter(Type.f32, X.shape, name="x")
+    first = ops.Relu(x, name="first")
+    product = ops.Convolution(first, FILTERS, [1, 1], [0, 0], [0, 0], [1, 1], name="product")
+    normal = ops.BatchNormInference(product, SCALE, SHIFT, MEAN, VARIANCE, EPSILON, name="normal")
+    return Model([ops.Tanh(ops.Relu(normal, name="last"), name="tanh")], [x], "network")
+
+
+def expected():
+    product = np.einsum("oi,nihw->nohw", FILTERS[:, :, 0, 0], np.maximum(X, 0))
+    scale = SCALE / np.sqrt(VARIANCE + EPSILON)
+    normal = product * scale[:, None, None] + (SHIFT - MEAN * scale)[:, None, None]
+    return np.tanh(np.maximum(normal, 0))
+
+
+def compile_with(pins, a, b, model=None):
+    return core_with(A=a, B=b).compile_model(model or network(), "HETERO:A,B", {"AFFINITIES": pins})
+
+
+def operations(prepared):
+    return [node.type_info.name for node in prepared.get_ordered_ops() if not is_terminal(node)]
+
+
+def test_parts_have_what_the_device_made_of_the_whole_model():
+    """Convolution and Add on A are what became of Convolution and BatchNorm; nothing is prepared again."""
+    a, b = Fusing(), Fusing()
+    compiled = compile_with({"tanh": "B"}, a, b)
+    np.testing.assert_allclose(compiled(X)[0], expected(), rtol=1e-5)
+    assert (len(a.transformed), len(b.transformed)) == (1, 1)
+    (part,) = a.compiled
+    assert operations(part) == ["Relu", "Convolution", "Add", "Relu"]
+    report = compiled.get_property("PLACEMENT_REPORT")
+    assert [s.apart for s in report.subgraphs] == [(), ()]
+    assert [s.operations for s in report.subgraphs] == [("first", "product", "normal", "last"), ("tanh",)]
+
+
+def test_only_the_operations_of_a_fusion_across_the_cut_are_prepared_apart():
+    a, b = Fusing(), Fusing()
+    compiled = compile_with({"normal": "B", "last": "B", "tanh": "B"}, a, b)
+    np.testing.assert_allclose(compiled(X)[0], expected(), rtol=1e-5)
+    assert a.transformed[1:] == [["product"]] and b.transformed[1:] == [["normal"]]
+    assert operations(a.compiled[0]) == ["Relu", "Convolution"]
+    assert operations(b.compiled[0]) == ["Multiply", "Add", "Relu", "Tanh"]
+    report = compiled.get_property("PLACEMENT_REPORT")
+    assert [s.apart for s in report.subgraphs] == [("product",), ("normal",)]
+    assert "transformed apart, as fusions would cross the boundary: product" in str(report)
+
+
+def test_a_part_of_which_nothing_is_left_passes_its_input_on():
+    """A removes the Reshape, which changes nothing."""
+    x = Parameter(Type.f32, [2], name="x")
+    first = ops.Exp(ops.Negative(x, name="negative"), name="exp")
+    same = ops.Reshape(first, np.int64([2]), False, name="same")
+    model = Model([ops.Negative(same, name="end")], [x], "identity")
+    a, b = Fusing(), Fusing()
+    compiled = compile_with({"negative": "B", "exp": "B", "end": "B"}, a, b, model)
+    np.testing.assert_allclose(compiled(np.float32([1, 2]))[0], -np.exp(np.float32([-1, -2])), rtol=1e-6)
+    assert [operations(part) for part in a.compiled] == [[]]
+    assert len(a.transformed) == 1
+
+
+def test_an_operation_that_runs_only_in_a_fusion_is_refused_before_anything_is_compiled():
+    """A runs Erf only in a Gelu, of which a pin takes the last operation: B gets it, and A fails at nothing."""
+    x = Parameter(Type.f32, [4], name="x")
+    half = ops.Multiply(x, np.float32([0.5]), name="half")
+    scaled = ops.Multiply(x, np.float32([0.5**0.5]), name="scaled")
+    sum_ = ops.Add(ops.Erf(scaled, name="erf"), np.float32([1]), name="sum")
+    model = Model([ops.Exp(ops.Multiply(half, sum_, name="gelu"), name="exp")], [x], "gelu")
+    a, b = Fusing(lambda node: node.type_info.name != "Erf"), Fusing()
+    whole = core_with(A=a, B=b).compile_model(model, "HETERO:A,B")
+    assert {o.device for o in whole.get_property("PLACEMENT_REPORT").operations} == {"A"}
+    a.compiled.clear()
+    compiled = compile_with({"gelu": "B"}, a, b, model)
+    values = np.float32([-1, 0, 1, 2])
+    np.testing.assert_allclose(compiled(values)[0], whole(values)[0], rtol=1e-5)
+    report = compiled.get_property("PLACEMENT_REPORT")
+    assert {o.name: o.device for o in report.operations}["erf"] == "B"
+    assert report.failures == ()
+    assert not any("Erf" in operations(part) for part in a.compiled)
+
+
+def test_a_pinned_operation_that_runs_only_in_a_fusion_is_an_error_that_names_it():
+    x = Parameter(Type.f32, [4], name="x")
+    model = Model([ops.Gelu(ops.Exp(x, name="exp"), "erf", name="gelu")], [x], "gelu")
+    a = Fusing(lambda node: node.type_info.name != "Gelu")
+    with pytest.raises(RuntimeError, match="'gelu' is pinned to a device that cannot run it"):
+        compile_with({"gelu": "A"}, a, Fusing(), model)
+
+
+def test_a_strategy_by_cost_does_not_cut_fusions():
+    """BatchNorm costs nothing on B and much on A, but A folds it into the Convolution, which only A is fast at."""
+
+    class Slow(Fusing):
+        slow = ()
+
+        def estimate_cost(self, node, options):
+            return 1.0 if node.friendly_name in self.slow else 1e-9
+
+    a, b = Slow(), Slow()
+    a.slow, b.slow = ("normal",), ("first", "product", "last", "tanh")
+    core = core_with(A=a, B=b)
+    compiled = core.compile_model(network(), "HETERO:A,B", {"PLACEMENT": "MIN_CUT"})
+    devices = {o.name: o.device for o in compiled.get_property("PLACEMENT_REPORT").operations}
+    assert devices["product"] == devices["normal"]
+    np.testing.assert_allclose(compiled(X)[0], expected(), rtol=1e-5)
