@@ -19,6 +19,7 @@ from hetero.dispatch.devices import (
     CPU,
     ListedDevice,
     named_devices,
+    names_of,
     own_options,
     unavailable_reasons,
     with_processors,
@@ -119,9 +120,13 @@ class HeteroPlugin(Plugin):
         table, devices = self._devices(options)
         copy = model.clone()
         make_names_unique(copy)
+        names, strategy = names_of(copy.get_ordered_ops()), _strategy(table, devices)
         pin(copy, table.get(affinities), devices)
-        support, placement = Support().place(copy, devices, _strategy(table, devices))
-        result = QueryResult()
+        deployer = Deployer(copy, devices, strategy)
+        support, placement = deployer.agreed(*Support().place(copy, devices, strategy))
+        kept = names_of(copy.get_ordered_ops())
+        # Any device can leave out an Assign that another one overwrites.
+        result = QueryResult(dict.fromkeys(set(names).difference(kept), devices[0].name))
         for supported in reversed([*support.queries.values()]):
             result.update(supported)  # has Parameters, Constants and Results too
         result.update((node.friendly_name, where.device.name) for node, where in placement.placed.items())

@@ -156,6 +156,15 @@ def test_devices_are_queried_and_transform_models_only_as_needed(refused, pins, 
     assert (a.transformations, b.transformations, c.transformations) == transformations
 
 
+def test_a_query_names_an_assign_that_another_one_overwrites():
+    x = Parameter(Type.f32, [2], name="x")
+    read = ops.ReadValue(np.zeros([2], np.float32), "v", name="read")
+    first, second = (ops.Assign(ops.Add(read, x), "v", name=name) for name in ("first", "second"))
+    model = Model([ops.Relu(read)], [x], "overwritten", sinks=[first, second])
+    queried = core_with(A=PickyPlugin()).query_model(model, "HETERO:A")
+    assert queried.keys() == {node.friendly_name for node in model.get_ordered_ops()}
+
+
 @pytest.mark.parametrize("placement", ["MIN_CUT", "PIPELINE"])
 def test_placement_by_cost_queries_all_devices(placement):
     a, b = Counting(), Counting()

@@ -108,6 +108,18 @@ class _Part(NamedTuple):
 
 
 @dataclass(frozen=True)
+class _Cut:
+    """A placement whose subgraphs the devices have prepared; ``placed`` has the operations that were folded too."""
+
+    support: Support
+    placement: Placement
+    placed: Mapping[Node, Placed]
+    subgraphs: list[DeviceSubgraph]
+    keys: list[_Key]
+    prepared: Preparation
+
+
+@dataclass(frozen=True)
 class Deployment:
     """A model in the form in which devices run it."""
 
@@ -150,6 +162,13 @@ class Deployer:
         in_use = {id(step.compiled) for step in deployment.plan.steps}
         self._compiled = {key: part for key, part in self._compiled.items() if id(part.compiled) in in_use}
 
+    def agreed(self, support: Support, placement: Placement) -> tuple[Support, Placement]:
+        """Return the placement after devices refused operations without those around them, and its support."""
+        if not placement.unplaced:
+            cut = self._cut(support, placement)
+            support, placement = cut.support, cut.placement
+        return support, placement
+
     def _place(self, support: Support, unpinned: Collection[str] = ()) -> tuple[Support, Placement]:
         for node in walk_nested(self._model.get_ordered_ops()):
             node.rt_info.pop(AFFINITY, None)
@@ -161,7 +180,8 @@ class Deployer:
             raise support.unsupported_error(f"HETERO:{','.join(d.name for d in self._devices)}", placement.unplaced)
         return support, placement
 
-    def _cut_and_compile(self, support: Support, placement: Placement, unpinned: Collection[str] = ()) -> Deployment:
+    def _cut(self, support: Support, placement: Placement, unpinned: Collection[str] = ()) -> _Cut:
+        """Cut the model, and prepare its parts. What a device refuses of a part is placed again."""
         while True:
             placed = placement.placed | self._folded
             device_of = {node: where.device for node, where in placed.items()}
@@ -169,28 +189,33 @@ class Deployer:
             self._folded |= {node: where for node, where in placed.items() if node in removed}
             subgraphs = partition(self._model, device_of, estimated_seconds, shared)
             keys = [(s.device, tuple(s.nodes), tuple(s.inputs), tuple(s.outputs)) for s in subgraphs]
-            new = {index: key for index, key in enumerate(keys) if key not in self._compiled}
+            new = [index for index, key in enumerate(keys) if key not in self._compiled]
             prepared = prepare_parts(self._model, subgraphs, new, support.queries)
-            errors: Mapping[int, HeteroError] = prepared.errors
-            if not errors and not prepared.refused:
-                support.release_prepared()
-                errors = self._compile(subgraphs, prepared, new)
-                if not errors:
-                    return self._deployment(support, placed, subgraphs, [self._compiled[key] for key in keys])
+            if not prepared.errors and not prepared.refused:
+                return _Cut(support, placement, placed, subgraphs, keys, prepared)
             for device, reasons in prepared.refused.items():
                 support = support.refusing(device, reasons)
-            support = support.without([_failure(subgraphs[index], error, placed) for index, error in errors.items()])
-            support, placement = self._place(support, unpinned)
+            failures = [_failure(subgraphs[index], error, placed) for index, error in prepared.errors.items()]
+            support, placement = self._place(support.without(failures), unpinned)
 
-    def _compile(
-        self, subgraphs: Sequence[DeviceSubgraph], prepared: Preparation, keys: Mapping[int, _Key]
-    ) -> dict[int, HeteroError]:
-        """Compile subgraphs by index in parallel, keep them by their keys, and return the errors of devices.
+    def _cut_and_compile(self, support: Support, placement: Placement, unpinned: Collection[str] = ()) -> Deployment:
+        while True:
+            cut = self._cut(support, placement, unpinned)
+            cut.support.release_prepared()
+            errors = self._compile(cut)
+            if not errors:
+                return self._deployment(cut)
+            failures = [_failure(cut.subgraphs[index], error, cut.placed) for index, error in errors.items()]
+            support, placement = self._place(cut.support.without(failures), unpinned)
+
+    def _compile(self, cut: _Cut) -> dict[int, HeteroError]:
+        """Compile the new subgraphs in parallel, and keep them by their keys. Return the errors of devices by index.
 
         Threads save time with devices that compile outside of Python. What was compiled before another device failed
         is used again.
         """
-        models = prepared.models
+        subgraphs, models = cut.subgraphs, cut.prepared.models
+        keys = {index: cut.keys[index] for index in models}
         outcomes: dict[int, CompiledModel | HeteroError] = {}
         if len(keys) > 1:
             with ThreadPoolExecutor(min(len(keys), max(2, os.cpu_count() or 1)), "hetero compile") as threads:
@@ -204,23 +229,25 @@ class Deployer:
         errors = {}
         for index, outcome in outcomes.items():
             if isinstance(outcome, CompiledModel):
-                self._compiled[keys[index]] = _Part(outcome, prepared.apart.get(index, ()))
+                self._compiled[keys[index]] = _Part(outcome, cut.prepared.apart.get(index, ()))
             else:
                 errors[index] = outcome
         return errors
 
-    def _deployment(
-        self,
-        support: Support,
-        placed: Mapping[Node, Placed],
-        subgraphs: list[DeviceSubgraph],
-        parts: Sequence[_Part],
-    ) -> Deployment:
-        plan = plan_of_subgraphs(self._model, subgraphs, [part.compiled for part in parts], self._variables)
-        names, folded = [device.name for device in self._devices], set(self._folded)
-        apart = [part.apart for part in parts]
-        report = make_report(self._model, names, placed, subgraphs, apart, folded, support.failures, plan.boundaries)
-        return Deployment(support.without_tracebacks(), subgraphs, plan, report)
+    def _deployment(self, cut: _Cut) -> Deployment:
+        parts = [self._compiled[key] for key in cut.keys]
+        plan = plan_of_subgraphs(self._model, cut.subgraphs, [part.compiled for part in parts], self._variables)
+        report = make_report(
+            self._model,
+            [device.name for device in self._devices],
+            cut.placed,
+            cut.subgraphs,
+            [part.apart for part in parts],
+            set(self._folded),
+            cut.support.failures,
+            plan.boundaries,
+        )
+        return Deployment(cut.support.without_tracebacks(), cut.subgraphs, plan, report)
 
 
 def _failure(subgraph: DeviceSubgraph, error: HeteroError, placed: Mapping[Node, Placed]) -> Failure:

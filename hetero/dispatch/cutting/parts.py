@@ -101,35 +101,35 @@ class PreparedParts:
 
     def cut_out(self, subgraph: DeviceSubgraph, name: str) -> tuple[PreparedModel, list[Node]]:
         """Return the part for a subgraph of the original model, and the nodes that were prepared apart."""
-        choice = _Choice(self, subgraph)
-        if choice.apart and not choice.prepared:
-            return self._prepare(extract(subgraph, name)), choice.apart
+        composition = _Composition(self, subgraph)
+        if composition.apart and not composition.prepared:
+            return self._prepare(extract(subgraph, name)), composition.apart
         parameters = _parameters(subgraph.inputs)
         made = {value: parameter.output(0) for value, parameter in parameters.items()}
-        for value in made.keys() & choice.current.keys():
-            made[value].share_shape(choice.current[value])
-        piece = choice.piece()
-        model = self._prepare(extract(piece, name)).model if choice.apart else Model([], [])
+        for value in made.keys() & composition.current.keys():
+            made[value].share_shape(composition.current[value])
+        piece = composition.piece()
+        model = self._prepare(extract(piece, name)).model if composition.apart else Model([], [])
         if any(isinstance(result.input_value(0).node, Parameter) for result in model.results):
             return self._prepare(extract(subgraph, name)), subgraph.nodes  # nothing is left between ends of the piece
         made |= {value: result.input_value(0) for value, result in zip(piece.outputs, model.results, strict=True)}
-        copies = {found: made[value] for found, value in choice.original.items() if value in made}
-        sinks = model.sinks + _copy_nodes(sorted(choice.prepared, key=self.position.__getitem__), copies)
+        copies = {found: made[value] for found, value in composition.original.items() if value in made}
+        sinks = model.sinks + _copy_nodes(sorted(composition.prepared, key=self.position.__getitem__), copies)
 
         def value_of(value: Output) -> Output:
             if value in made:
                 return made[value]
-            found = choice.current[value]
+            found = composition.current[value]
             return copies[found] if found in copies else found.node.copy_with_new_inputs([]).output(0)  # a Constant
 
         for value, parameter in zip(piece.inputs, model.parameters, strict=True):
             for target in parameter.output(0).get_target_inputs():
                 target.replace_source_output(value_of(value))
         part = _model(subgraph, parameters, map(value_of, subgraph.outputs), sinks, name)
-        return replace(self.prepared, ports=Ports.of(part), model=part, copies={}), choice.apart
+        return replace(self.prepared, ports=Ports.of(part), model=part, copies={}), composition.apart
 
 
-class _Choice:
+class _Composition:
     """Which operations a part consists of: prepared ones where they compute its values from each other."""
 
     def __init__(self, parts: PreparedParts, subgraph: DeviceSubgraph) -> None:

@@ -104,11 +104,13 @@ def test_an_operation_that_runs_only_in_a_fusion_is_refused_before_anything_is_c
     whole = core_with(A=a, B=b).compile_model(model, "HETERO:A,B")
     assert {o.device for o in whole.get_property("PLACEMENT_REPORT").operations} == {"A"}
     a.compiled.clear()
+    queried = core_with(A=a, B=b).query_model(model, "HETERO:A,B", {"AFFINITIES": {"gelu": "B"}})
     compiled = compile_with({"gelu": "B"}, a, b, model)
     values = np.float32([-1, 0, 1, 2])
     np.testing.assert_allclose(compiled(values)[0], whole(values)[0], rtol=1e-5)
     report = compiled.get_property("PLACEMENT_REPORT")
-    assert {o.name: o.device for o in report.operations}["erf"] == "B"
+    assert {o.name: o.device for o in report.operations} == {o.name: queried[o.name] for o in report.operations}
+    assert queried["erf"] == "B"
     assert report.failures == ()
     assert not any("Erf" in operations(part) for part in a.compiled)
 
