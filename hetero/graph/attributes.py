@@ -42,7 +42,9 @@ class Attribute:
 
     def __set__(self, node: Node, value: Any) -> None:
         node.__dict__[self.name] = self.converted(value, node.type_info.name)
-        node._inferred = []
+        if node.__dict__.get("_inferred"):
+            node._inferred = []
+            node.note_change()
 
     def converted(self, value: Any, operation: str) -> Any:
         """Return a value after conversion. Raise ArgumentListError with the operation's name if it is not accepted."""

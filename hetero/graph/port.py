@@ -194,19 +194,23 @@ class Output(Port):
 
     def replace(self, replacement: Output) -> None:
         """Make every reader of this value read another one, which equals it, and add this value's names to that."""
+        self.hand_over(replacement)
         for target in self.get_target_inputs():
             target.replace_source_output(replacement)
         replacement.own_names |= self.names
-        self.hand_over(replacement)
 
-    def hand_over(self, successor: Output | None) -> None:
-        """Note which output has the contents of this one from now on; None if none has them.
+    def hand_over(self, successor: Output) -> None:
+        """Note that another output has the contents of this one from now on, as a pass has changed the node.
 
-        For a pass that changes what a node computes. ``replace`` does so by itself.
+        ``replace`` does so by itself.
         """
         self._successor = successor
-        if successor is not None:
+        if successor._successor is not None:
             successor._successor = successor
+
+    def note_change(self) -> None:
+        """Note that the output has other contents from now on, as its node got other inputs or attributes."""
+        self._successor = None
 
     def current(self) -> Output | None:
         """Return the output that has the contents that this one had when it was made; None if none has them."""
@@ -266,6 +270,8 @@ class Input(Port):
         """Read another value. Types and shapes are not inferred again."""
         if not isinstance(new_source_output, Output):
             raise ArgumentTypeError(f"an input reads an Output, not {new_source_output!r}")
+        if self._source.current() is not new_source_output:
+            self._node.note_change()
         self._source._targets.pop(self, None)
         self._source = new_source_output
         new_source_output._targets[self] = None

@@ -32,6 +32,7 @@ def flush_denormal_weights(model: Model) -> bool:
             tiny = np.finfo(np.float32).tiny
             flushed = Constant(np.where(np.abs(node.data) < tiny, np.float32(0), node.data))
             copy_rt_info([node], flushed)
+            node.output(0).hand_over(flushed.output(0))
             for reader in readers:
                 reader.replace_source_output(flushed.output(0))
             changed = True

@@ -96,8 +96,18 @@ class PreparedParts:
 
     def __init__(self, prepared: PreparedModel, prepare: Callable[[Model], PreparedModel]) -> None:
         self.prepared, self._prepare = prepared, prepare
-        self.position = {node: index for index, node in enumerate(prepared.model.get_ordered_ops())}
+        order = prepared.model.get_ordered_ops()
+        self.position = {node: index for index, node in enumerate(order)}
+        self._changed = _changed(order)
         self.names = {node.friendly_name for node in prepared.copies if not is_terminal(node)}
+
+    def current(self, value: Output) -> Output | None:
+        """Return the prepared model's value with the contents of an original one; None if it has none."""
+        copy = self.prepared.copies.get(value.node)
+        found = copy.output(value.index).current() if copy else None
+        if found is None or found.node not in self.position or found.node in self._changed:
+            return None
+        return found if port_fits(found, value) else None
 
     def cut_out(self, subgraph: DeviceSubgraph, name: str) -> tuple[PreparedModel, list[Node]]:
         """Return the part for a subgraph of the original model, and the nodes that were prepared apart."""
@@ -129,6 +139,15 @@ class PreparedParts:
         return replace(self.prepared, ports=Ports.of(part), model=part, copies={}), composition.apart
 
 
+def _changed(order: Iterable[Node]) -> set[Node]:
+    """Return the nodes of a model whose contents passes have changed in place, and all after them."""
+    changed = set[Node]()
+    for node in order:
+        if any(value.node in changed for value in node.input_values()) or None in map(Output.current, node.outputs()):
+            changed.add(node)
+    return changed
+
+
 class _Composition:
     """Which operations a part consists of: prepared ones where they compute its values from each other."""
 
@@ -138,7 +157,7 @@ class _Composition:
         self._names = {node.friendly_name for node in subgraph.nodes}
         values = [*subgraph.inputs, *(value for node in subgraph.nodes for value in node.outputs())]
         #: The prepared model's values with the contents of the part's.
-        self.current = {value: found for value in values if (found := self._current(value))}
+        self.current = {value: found for value in values if (found := parts.current(value))}
         #: The part's value, the first one of several, for each of these.
         self.original = {found: value for value, found in reversed(self.current.items())}
         #: Nodes of the prepared model, in no order.
@@ -156,11 +175,6 @@ class _Composition:
         inputs = [value for value in read if value.node not in inside and not isinstance(value.node, Constant)]
         outputs = [value for node in self.apart for value in node.outputs() if value in self._crossing]
         return DeviceSubgraph(self._subgraph.device, self.apart, inputs, outputs)
-
-    def _current(self, value: Output) -> Output | None:
-        copy = self._parts.prepared.copies.get(value.node)
-        found = copy.output(value.index).current() if copy else None
-        return found if found and found.node in self._parts.position and port_fits(found, value) else None
 
     def _choose(self) -> None:
         sinks = {node for node in self._subgraph.nodes if _is_sink(node)}

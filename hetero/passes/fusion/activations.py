@@ -10,7 +10,7 @@ from hetero import ops
 from hetero.graph import Constant, Model, Node
 from hetero.passes.manager import changes_numerics
 from hetero.passes.matching.pattern import Anything, Either, Number, OpPattern, fuse_matches, product_of
-from hetero.passes.matching.rewriting import rewrite_each
+from hetero.passes.matching.rewriting import replace, rewrite_each
 
 _X = Anything("x")
 
@@ -76,5 +76,5 @@ def _align(node: Node) -> bool:
         return False  # the slopes belong to the last axis, as numpy broadcasts them, or may do so
     axes = Constant(np.arange(1, len(data) - 1), name=f"{node.friendly_name}/axes")
     aligned = ops.Unsqueeze(node.input_value(1), axes, name=f"{node.friendly_name}/slope")
-    node.input(1).replace_source_output(aligned.output(0))
+    replace([node], ops.PRelu(node.input_value(0), aligned))
     return True

@@ -129,5 +129,6 @@ def _fuse(group: _Group) -> None:
     fused.friendly_name = (anchor or nodes[-1:])[0].friendly_name
     copy_rt_info(nodes, fused)
     fused.output(0).names = set(result.own_names)
+    result.hand_over(fused.output(0))
     for reader in readers:
         reader.replace_source_output(fused.output(0))

@@ -73,7 +73,6 @@ class _Rewriter:
         node.infer()
         self._changed = True
         for output in node.outputs():
-            output.hand_over(None)
             if output in orders.layouts:
                 self._names[Read(output, identity(len(output.partial_shape)))] |= output.own_names
                 output.own_names = set()
@@ -113,7 +112,6 @@ class _Rewriter:
             if target.node is not gather:
                 target.replace_source_output(gather.output(0))
         gather.output(0).own_names, node.output(0).own_names = node.output(0).own_names, set()
-        node.output(0).hand_over(gather.output(0))
         self._outputs[Read(node.output(0), identity(1))] = gather.output(0)
         self._changed = True
 

@@ -3,6 +3,8 @@
 Expected values are those of numpy.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -121,6 +123,54 @@ def test_a_pinned_operation_that_runs_only_in_a_fusion_is_an_error_that_names_it
     a = Fusing(lambda node: node.type_info.name != "Gelu")
     with pytest.raises(RuntimeError, match="'gelu' is pinned to a device that cannot run it"):
         compile_with({"gelu": "A"}, a, Fusing(), model)
+
+
+def scale_weights_in_place(model):
+    """Multiply the weights of a product by the factor of the Multiply after it, which goes."""
+    for node in model.get_ordered_ops():
+        product = node.input_value(0).node if isinstance(node, ops.Multiply) else None
+        if isinstance(product, ops.MatMul):
+            factor = node.input_value(1).node
+            product.input(1).replace_source_output(
+                ops.Constant(product.input_value(1).node.data * factor.data).output(0)
+            )
+            node.output(0).replace(product.output(0))
+    return True
+
+
+def scale_alpha_in_place(model):
+    """Multiply the attribute alpha of an Elu of negative numbers by the factor of the Multiply after it, which goes."""
+    for node in model.get_ordered_ops():
+        elu = node.input_value(0).node if isinstance(node, ops.Multiply) else None
+        if isinstance(elu, ops.Elu):
+            elu.alpha *= node.input_value(1).node.data.item()
+            node.output(0).replace(elu.output(0))
+    return True
+
+
+@pytest.mark.parametrize(
+    ("change", "pinned"),
+    [
+        *itertools.product([scale_weights_in_place], ["product", "scaled", "abs"]),
+        *itertools.product([scale_alpha_in_place], ["negative", "elu", "larger", "end"]),
+    ],
+)
+def test_passes_that_change_operations_in_place_do_not_change_what_parts_compute(change, pinned):
+    """A's pass changes what 'product' or 'elu' has, without telling; B has no passes."""
+    x = Parameter(Type.f32, [2, 2], name="x")
+    product = ops.MatMul(x, np.float32([[1, 2], [3, 4]]), False, False, name="product")
+    scaled = ops.Multiply(product, np.float32(10), name="scaled")
+    elu = ops.Elu(ops.Negative(ops.Abs(scaled, name="abs"), name="negative"), 1.0, name="elu")
+    model = Model([ops.Exp(ops.Multiply(elu, np.float32(3), name="larger"), name="end")], [x], "changed")
+
+    class InPlace(PickyPlugin):
+        passes = (change,)
+
+    values = np.float32([[-0.01, 0.02], [0.03, -0.01]])
+    expected = np.exp(3 * np.expm1(-np.abs(10 * values @ np.float32([[1, 2], [3, 4]]))))
+    np.testing.assert_allclose(compile_with({}, InPlace(), PickyPlugin(), model)(values)[0], expected, rtol=1e-5)
+    compiled = compile_with({pinned: "B"}, InPlace(), PickyPlugin(), model)
+    np.testing.assert_allclose(compiled(values)[0], expected, rtol=1e-5)
 
 
 def test_a_strategy_by_cost_does_not_cut_fusions():

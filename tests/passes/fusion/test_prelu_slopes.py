@@ -21,7 +21,7 @@ from hetero.passes import align_prelu_slopes
 )
 def test_slopes(data, slope, expected):
     parameter = ops.Parameter(Type.f32, PartialShape(data))
-    node = ops.PRelu(parameter, np.ones(slope, np.float32))
-    changed = align_prelu_slopes(Model([node], [parameter]))
-    assert str(node.get_input_partial_shape(1)) == expected
+    model = Model([ops.PRelu(parameter, np.ones(slope, np.float32))], [parameter])
+    changed = align_prelu_slopes(model)
+    assert str(model.result.input_value(0).node.get_input_partial_shape(1)) == expected
     assert changed == (PartialShape(expected) != PartialShape(slope))
