@@ -69,9 +69,9 @@ class _HalfValues(dict[Output, Output]):
             readers = output.get_target_inputs()
             name = f"{node.friendly_name}/{output.index}/f32"
             restored = ops.Convert(output, Type.f32, name=name).output(0)
+            output.hand_over(restored)
             for reader in readers:
                 reader.replace_source_output(restored)
-            output.hand_over(restored)
             self[restored] = output
 
     def _should_convert(self, node: Node, reading: list[Input]) -> bool:
