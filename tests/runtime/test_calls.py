@@ -7,7 +7,7 @@ from tests.benchmarks.requests import OTHERS, PARTS, python_calls, request_of
 from tests.devices import GPUS
 
 # The most calls of one operation, and of ten parts on two devices in turn.
-MOST = {"TEMPLATE": (50, 640), "GPU": (105, 640), "ONEDNN": (80, 430), "OPENVINO.CPU": (60, 420)}
+MOST = {"TEMPLATE": (50, 320), "GPU": (75, 340), "ONEDNN": (50, 270), "OPENVINO.CPU": (50, 260)}
 
 
 @pytest.mark.parametrize("device", MOST)

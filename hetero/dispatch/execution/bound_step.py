@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from hetero.core.tensor import Tensor
 from hetero.dispatch.cutting.plan import ExecutionStep, StepError, step_errors
-from hetero.dispatch.execution.boundary_tensor import PATTERNS, BoundaryTensor, MarkedOutput, UnmarkedOutput
+from hetero.dispatch.execution.boundary_tensor import BoundaryTensor, MarkedOutput, UnmarkedOutput
 from hetero.dispatch.execution.shared_variable import SharedVariable
 from hetero.dispatch.report import log
 from hetero.graph import Output, port_name
@@ -81,7 +81,7 @@ class BoundStep:
             if self._parent.cancelled:
                 self._parent.check_cancelled()
             for output in self.outputs.values():
-                output.mark(PATTERNS[0])
+                output.mark(0)
             if is_timed:
                 self.request.run_stages(self._starting)
             else:  # without run_stages, which takes as long as a small operation
@@ -136,7 +136,7 @@ class BoundStep:
         if unwritten and self._can_repeat:
             self.restore()
             for output in self.outputs.values():
-                output.mark(PATTERNS[1])
+                output.mark(1)
             self.request.run_stages()
             unwritten = self._unwritten()
         for port, output in unwritten:

@@ -69,8 +69,16 @@ class OneDnnCompiledModel(CompiledModel):
         """
         if self._quantizes:
             self._refuse_nan(inputs)
-        is_fast = self._keeping_programs is self.programs or all(is_ordinary(array, LARGEST_INPUT) for array in inputs)
-        programs = self.programs if is_fast and not keeps_nan else self._keeping_programs
+        programs = self.programs
+        if programs is not self._keeping_programs:
+            for array in () if keeps_nan else inputs:
+                if not is_ordinary(array, LARGEST_INPUT):
+                    keeps_nan = True
+                    break
+            if keeps_nan:
+                programs = self._keeping_programs
+        if programs.only is not None:
+            return programs.only
         contents = {index: inputs[index] for index in programs.deciding}
         return programs.program_for([array.shape for array in inputs], contents)
 
