@@ -7,7 +7,7 @@ from tests.benchmarks.requests import OTHERS, PARTS, python_calls, request_of
 from tests.devices import GPUS
 
 # The most calls of one operation, and of ten parts on two devices in turn.
-MOST = {"TEMPLATE": (50, 320), "GPU": (75, 340), "ONEDNN": (50, 270), "OPENVINO.CPU": (50, 260)}
+MOST = {"TEMPLATE": (50, 300), "GPU": (75, 300), "ONEDNN": (50, 210), "OPENVINO.CPU": (50, 205)}
 
 
 @pytest.mark.parametrize("device", MOST)

@@ -14,6 +14,7 @@ from hetero.dispatch.cutting.plan import (
     Boundary,
     Plan,
     StepPort,
+    byte_size,
     context_of,
     is_plain,
     smallest_shape,
@@ -151,7 +152,8 @@ class BoundPlan:
         if len(self.plan.steps) == 1 and not self._copied:
             for port in self._in_place:  # the device computes in place, so no pattern may overwrite the input
                 written = self.plan.ports[self._value_of[port]][0].port
-                self.steps[0].outputs[written] = UnmarkedOutput(written, request.get_tensor(port))
+                if written in self.steps[0].outputs:
+                    self.steps[0].outputs[written] = UnmarkedOutput(written, request.get_tensor(port))
             return
         for port in self._in_place:
             if port not in self._stand_ins:
@@ -171,7 +173,11 @@ class BoundPlan:
     def _bind_output(self, writer: StepPort, tensor: Tensor) -> None:
         step = self.steps[writer.step]
         step.set_tensor(writer.port, tensor)
-        if isinstance(tensor, BoundaryTensor):
+        if step.writes_outputs:
+            step.outputs.pop(writer.port, None)
+            if byte_size(writer.port) is None:
+                step.outputs[writer.port] = UnmarkedOutput(writer.port, tensor)
+        elif isinstance(tensor, BoundaryTensor):
             step.outputs[writer.port] = tensor
         else:
             kind = UnmarkedOutput if isinstance(tensor, RemoteTensor) else MarkedOutput
@@ -256,13 +262,13 @@ class BoundPlan:
         while ready or running:
             if ready:
                 index = ready.popleft()
-                actions.append(self.steps[index].start)
+                actions.append(self.steps[index].actions[0])
                 if self.steps[index].is_asynchronous:
                     running.append(index)
                     continue
             else:
                 index = running.popleft()
-            actions.append(self.steps[index].wait)
+                actions.append(self.steps[index].actions[1])
             for reader in self.plan.steps[index].readers:
                 blockers[reader] -= 1
             add_ready(self.plan.steps[index].readers)

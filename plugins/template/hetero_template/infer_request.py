@@ -27,10 +27,12 @@ class TemplateInferRequest(SyncInferRequest):
         self.assigned: set[str] = set()  # the names of the variables that the last inference assigned
 
     def start(self) -> None:
-        self._profile, observe = [], self._record_time if self.compiled_model.is_profiled else None
+        compiled = self.compiled_model
+        self._profile, observe = [], self._record_time if compiled.is_profiled else None
         before = dict(self.variables)
-        results = self.compiled_model.run(map(_view_of, self.input_tensors()), self, observe)
-        self.assigned = {name for name, array in self.variables.items() if array is not before.get(name)}
+        results = compiled.run(map(_view_of, self.input_tensors()), self, observe)
+        if compiled.variables:
+            self.assigned = {name for name, array in self.variables.items() if array is not before.get(name)}
         taken: set[int] = set()
         for index, array in enumerate(results):
             # The user may write to an output tensor. Inputs, constants and variables are views, so what owns its memory

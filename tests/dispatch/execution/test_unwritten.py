@@ -1,5 +1,7 @@
 """Devices that do not write their outputs: old memory is never passed on as a result."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -127,3 +129,34 @@ def test_an_output_in_the_memory_of_an_input(caplog):
         request.infer()
         np.testing.assert_allclose(x, expected, rtol=1e-6)
     assert a.count == 2 and not warnings_in(caplog)
+
+
+class Promising(Faulty):
+    """A device that promises to write its outputs."""
+
+    def devices(self):
+        return [replace(device, writes_outputs=True) for device in super().devices()]
+
+
+@pytest.mark.parametrize(("shape", "checked"), [([2, 4], 0), ([-1, 4], 1)], ids=["static", "dynamic"])
+def test_outputs_of_a_device_that_promises_to_write_them_are_not_marked(shape, checked):
+    """Of dynamic ones the type and shape are checked."""
+    a, b = Promising(accepts=no_exp), Faulty()
+    request = core_with(A=a, B=b).compile_model(cut(shape), "HETERO:A,B").create_infer_request()
+    steps = request._request.request.bound.steps
+    counts = {step.step.device: len(step.outputs) for step in steps}
+    assert counts == {"A": checked, "B": 1}
+    for seed in range(3):
+        x = np.random.default_rng(seed).standard_normal((2, 4), np.float32)
+        np.testing.assert_allclose(request.infer(x)[0], np.tanh(np.exp(np.maximum(x, 0))), rtol=1e-6)
+
+
+def test_a_shape_that_does_not_fit_a_dynamic_output_is_found_in_spite_of_the_promise(caplog):
+    a = Promising("wrong shape", 2)
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(cut([-1, 4]), "HETERO:A,B")
+    request = compiled.create_infer_request()
+    for rows in (1, 2, 3):
+        x = np.random.default_rng(rows).standard_normal((rows, 4), np.float32)
+        np.testing.assert_allclose(request.infer(x)[0], np.tanh(np.exp(np.maximum(x, 0))), rtol=1e-6)
+    (warning,) = warnings_in(caplog)
+    assert "no longer on A: A gave a wrong output" in warning
