@@ -72,7 +72,7 @@ class AsyncInferQueue:
             self._userdata[index] = userdata
             self._requests[index].start_async(inputs, share_inputs=share_inputs)
         except BaseException:
-            if index is not None:
+            if index is not None and self._requests[index]._request.running is None:  # else its end adds it
                 self._add_idle(index)
             raise
 
@@ -123,7 +123,8 @@ class AsyncInferQueue:
 
     def _add_idle(self, index: int) -> None:
         with self._lock:
-            self._idle.append(index)
+            if index not in self._idle:
+                self._idle.append(index)
             waiting, self._waiting = self._waiting, []
         for end in waiting:
             end.set(None)

@@ -1,5 +1,6 @@
 """Ctrl-C at any time: the request or the queue stays usable."""
 
+import contextlib
 import random
 import signal
 
@@ -8,6 +9,7 @@ import pytest
 
 from hetero import AsyncInferQueue, Core, Model, Parameter, Type, ops
 from hetero.graph.rt_info import AFFINITY
+from hetero.system.errors import CancelledError
 from tests.devices import core_with
 from tests.dispatch.execution.test_interrupt import Interrupted
 
@@ -63,6 +65,17 @@ def test_infer(devices, pressed_at_random):
         interrupted += pressed_at_random(lambda: request.infer(X))
         check(request.infer(X))
     assert interrupted
+
+
+@pytest.mark.parametrize("devices", ["TEMPLATE", "HETERO:A,B"])
+def test_start_async(devices, pressed_at_random):
+    """An inference that was launched is cancelled, or has ended; another one did not start."""
+    request = compiled_on(devices).create_infer_request()
+    for _ in range(ROUNDS):
+        pressed_at_random(lambda: request.start_async(X))
+        with contextlib.suppress(CancelledError):
+            request.wait()
+        check(request.infer(X))
 
 
 @pytest.mark.parametrize("devices", ["TEMPLATE", "HETERO:A,B"])

@@ -292,6 +292,8 @@ class HeteroAsyncInferRequest(AsyncInferRequest):
         compiled.scheduler.submit(lambda: self._run(end), compiled.priority)
 
     def _run(self, end: End) -> None:
+        if not self.take_up(end):
+            return
         try:
             self.request.run_stage("preprocess")
         except BaseException as error:

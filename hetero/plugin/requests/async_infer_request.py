@@ -111,10 +111,22 @@ class AsyncInferRequest:
                 with device_errors(self._failure):
                     raise
         except BaseException as error:
-            if self.running is end:
-                self._last, self.running = before, None
-                end.set(as_exception(error, "the inference did not start"))  # for threads that wait for it already
+            with self.lock:
+                if self.running is end and end.is_taken_up:  # Ctrl-C came when it was launched
+                    self.request.cancel()
+                elif self.running is end:
+                    self._last, self.running = before, None
+                    end.set(as_exception(error, "the inference did not start"))  # for threads that wait for it already
             raise
+
+    def take_up(self, end: End) -> bool:
+        """Return whether an inference in the background may begin, for the thread that runs it.
+
+        False if Ctrl-C ended ``start_async`` after the launch: the request may run another inference by now.
+        """
+        with self.lock:
+            end.is_taken_up = self.running is end
+            return end.is_taken_up
 
     def launch(self, end: End) -> None:
         """Begin an inference in the background, which ``end(end, error)`` ends (optional): by default the pipeline."""
@@ -184,6 +196,8 @@ class AsyncInferRequest:
         executor.submit(self._run_stage, index, end, priority=self.request.compiled_model.priority)
 
     def _run_stage(self, index: int, end: End) -> None:
+        if index == 0 and not self.take_up(end):
+            return
         try:
             self.request.check_cancelled()
             self._pipeline[index][1]()
@@ -213,7 +227,8 @@ class AsyncInferRequest:
         return f"{compiled.device_name} failed in an inference of '{compiled.name}'"
 
     def _complete(self, end: End, error: Exception | None) -> None:
-        self.running = None  # before the callback, which may start the next inference
+        if self.running is end:
+            self.running = None  # before the callback, which may start the next inference
         if self._callback is not None:
             thread = threading.get_ident()
             self._in_callback.add(thread)

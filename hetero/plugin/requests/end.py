@@ -20,6 +20,8 @@ class End:
         self._lock = threading.Lock()
         self._lock.acquire()
         self.has_come = False
+        #: Whether a thread runs the inference in the background.
+        self.is_taken_up = False
         self.error: BaseException | None = None
 
     def set(self, error: BaseException | None) -> None:
