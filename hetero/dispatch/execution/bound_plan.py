@@ -173,10 +173,11 @@ class BoundPlan:
     def _bind_output(self, writer: StepPort, tensor: Tensor) -> None:
         step = self.steps[writer.step]
         step.set_tensor(writer.port, tensor)
-        if step.writes_outputs:
+        if step.writes_outputs and isinstance(tensor, BoundaryTensor) and byte_size(writer.port) is not None:
             step.outputs.pop(writer.port, None)
-            if byte_size(writer.port) is None:
-                step.outputs[writer.port] = UnmarkedOutput(writer.port, tensor)
+            tensor.is_fixed = True
+        elif step.writes_outputs:
+            step.outputs[writer.port] = UnmarkedOutput(writer.port, tensor)
         elif isinstance(tensor, BoundaryTensor):
             step.outputs[writer.port] = tensor
         else:

@@ -114,13 +114,16 @@ class MarkedOutput:
 
 
 class UnmarkedOutput:
-    """An output of a step that is not checked for being written: in memory of a device, or in that of an input."""
+    """An output of a step of which only type and shape are checked.
+
+    It is in memory of a device or in that of an input, or the device promises to write it.
+    """
 
     marked_bytes = 0
 
     def __init__(self, port: Output, tensor: Tensor) -> None:
         self._port, self._tensor = port, tensor
-        self._region: Region | None = None  # that of a remote tensor when it was checked last
+        self._region: Region | None = None  # that of a tensor in device memory when it was checked last
 
     def mark(self, number: int) -> None:
         """Do nothing."""
@@ -128,7 +131,7 @@ class UnmarkedOutput:
     def is_valid(self) -> bool:
         """Return whether type and shape fit the port for certain; else they take the full check."""
         tensor: Any = self._tensor
-        region = tensor.region if isinstance(tensor, RemoteTensor) else None
+        region = tensor.region if isinstance(tensor, (RemoteTensor, SharedTensor)) else None
         if region is None or region is not self._region:
             if not self._port.is_as_before(tensor):
                 return False
@@ -173,6 +176,8 @@ class BoundaryTensor(Tensor):
         self._array: np.ndarray | None = None  # None if neither read nor written since ``mark``
         self._is_marked = False  # whether the array is not known to be written
         self._number = 0
+        #: Whether another type or shape raises at once, as no check follows.
+        self.is_fixed = False
         self._whole, self._owns_memory = None, True
 
     @property
@@ -204,10 +209,13 @@ class BoundaryTensor(Tensor):
 
     def set_shape(self, shape: Sequence[int]) -> None:
         if tuple(shape) != self._shape:
+            if self.is_fixed:
+                self._refuse(self._kind, tuple(shape))
             self._shape, self._array = tuple(shape), None
 
     def take(self, array: np.ndarray) -> None:
-        if array.nbytes < MIN_RELEASED and array.shape == self._first_shape and array.dtype == self._dtype:
+        fits = array.shape == self._first_shape and array.dtype == self._dtype
+        if fits and array.nbytes < MIN_RELEASED:
             # A copy, as readers would have to bind another address, which takes longer.
             self._element_type = self._kind
             if self._home is None or self._home.shape != array.shape:
@@ -216,10 +224,16 @@ class BoundaryTensor(Tensor):
             self._array = self._home
             self._array[...] = array  # type: ignore[index]
         else:
+            if self.is_fixed and not fits:
+                self._refuse(Type(array.dtype), array.shape)
             # A type that differs is kept, so that the check of the device's outputs reports it.
             self._element_type = self._kind if array.dtype == self._dtype else Type(array.dtype)
             self._array = array
         self._shape, self._is_marked = array.shape, False
+
+    def _refuse(self, kind: Type, shape: tuple[int, ...]) -> None:
+        wanted = f"{self._kind}{list(self._first_shape)}"
+        raise TensorError(f"an output of {wanted} cannot become {kind}{list(shape)}")
 
     def release(self) -> None:
         """Free the memory with its contents, unless it is in the slot or small."""
