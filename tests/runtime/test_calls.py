@@ -7,7 +7,7 @@ from tests.benchmarks.requests import OTHERS, PARTS, python_calls, request_of
 from tests.devices import GPUS
 
 # The most calls of one operation, and of ten parts on two devices in turn.
-MOST = {"TEMPLATE": (50, 300), "GPU": (75, 300), "ONEDNN": (50, 210), "OPENVINO.CPU": (50, 205)}
+MOST = {"TEMPLATE": (44, 300), "GPU": (70, 295), "ONEDNN": (49, 205), "OPENVINO.CPU": (47, 195)}
 
 
 @pytest.mark.parametrize("device", MOST)
