@@ -46,6 +46,9 @@ class Device:
     #: Whether a model compiles much faster than on devices that generate code. AUTO runs the first inferences on such a
     #: device while another one compiles.
     compiles_fast: bool = False
+    #: Whether an inference that raises nothing has written every output, also if a driver fails. HETERO does not check
+    #: the outputs of static shapes then. The conformance kit checks it.
+    writes_outputs: bool = False
     #: The floating-point type in which the device computes f32 models fastest. It does so if the user sets
     #: EXECUTION_MODE_HINT to PERFORMANCE, which sets INFERENCE_PRECISION_HINT; dynamic: in the model's own types.
     fastest_type: Type = Type.dynamic

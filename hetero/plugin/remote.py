@@ -86,7 +86,7 @@ class RemoteMemory(ABC):
     def array(self, region: Region) -> np.ndarray:
         """Return a region as an array without a copy (optional), if the memory is host-visible.
 
-        By default raises TensorError.
+        It is used until ``resize`` changes ``byte_size``. By default raises TensorError.
         """
         raise TensorError(f"the host does not see the memory of {self.context.get_device_name()}")
 
@@ -140,6 +140,12 @@ class _DeviceTensor(Tensor):
             if region.byte_size > self.memory.byte_size:
                 self.memory.resize(region.byte_size)
             self.region = region
+
+    def take(self, array: np.ndarray) -> None:
+        if array.shape == self.region.shape and array.dtype == self.region.dtype:
+            self.write(array)
+        else:
+            super().take(array)
 
 
 class RemoteTensor(_DeviceTensor):
@@ -248,10 +254,22 @@ class SharedTensor(_DeviceTensor):
 
     def __init__(self, memory: RemoteMemory, type: Type, shape: Sequence[int]) -> None:
         super().__init__(memory, Type(type), Region.whole(_dtype_of(type), shape))
+        self._viewed: tuple[Region, int] | None = None  # the region and the size of the memory that ``_array`` is of
+        self._array = np.empty(0)
 
     @property
     def array(self) -> np.ndarray:
-        return self.memory.array(self.region)
+        viewed = self._viewed
+        if viewed is None or viewed[0] is not self.region or viewed[1] != self.memory.byte_size:
+            self._array = self.memory.array(self.region)
+            self._viewed = self.region, self.memory.byte_size
+        return self._array
+
+    def write(self, source: Tensor | np.ndarray) -> None:
+        if isinstance(source, Tensor):
+            source.read(self.array)
+        else:
+            self.array[...] = source
 
 
 class RemoteContext(ABC):

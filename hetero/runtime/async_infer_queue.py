@@ -11,6 +11,7 @@ from typing import Any
 
 from hetero import properties as props
 from hetero.plugin.requests.async_infer_request import LOST_IN_FORK
+from hetero.plugin.requests.end import End
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.infer_request import InferRequest, Inputs
 from hetero.system.errors import ArgumentTypeError, CancelledError, PropertyError, RequestBusyError, as_exception
@@ -39,7 +40,9 @@ class AsyncInferQueue:
 
     def _set_idle(self) -> None:
         self._idle = deque(range(len(self._requests)))
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        # What threads wait for until a request is idle. Ctrl-C may leave one that no thread waits for.
+        self._waiting: list[End] = []
 
     def _renew(self) -> None:
         is_lost = len(self._idle) < len(self._requests)
@@ -63,15 +66,14 @@ class AsyncInferQueue:
         Raises TensorError for inputs that do not fit. Raises the first error of earlier inferences, once, instead of
         starting this one. Raises RequestBusyError if it is called in the callback while all requests are busy.
         """
-        with self._changed:
-            self._wait_for_idle("start_async")
-            self._raise_first_error()
-            index = self._idle.popleft()
+        index = None
         try:
+            index = self._first_idle("start_async", takes_it=True)
             self._userdata[index] = userdata
             self._requests[index].start_async(inputs, share_inputs=share_inputs)
         except BaseException:
-            self._add_idle(index)
+            if index is not None and self._requests[index]._request.running is None:  # else its end adds it
+                self._add_idle(index)
             raise
 
     def get_idle_request_id(self) -> int:
@@ -79,10 +81,7 @@ class AsyncInferQueue:
 
         Raises the errors of ``start_async``.
         """
-        with self._changed:
-            self._wait_for_idle("get_idle_request_id")
-            self._raise_first_error()
-            return self._idle[0]
+        return self._first_idle("get_idle_request_id", takes_it=False)
 
     @property
     def userdata(self) -> list[Any]:
@@ -103,21 +102,32 @@ class AsyncInferQueue:
         for request in self._requests:
             with contextlib.suppress(Exception):  # _on_end() has recorded it
                 request.wait()
-        with self._changed:
+        with self._lock:
             self._raise_first_error()
 
-    def _wait_for_idle(self, caller: str) -> None:
-        if not self._idle and self._is_in_callback():
-            raise RequestBusyError(
-                f"{caller}() in the callback of a queue cannot wait, and all {len(self)} requests are busy: "
-                "check is_ready() first"
-            )
-        self._changed.wait_for(lambda: self._idle)
+    def _first_idle(self, caller: str, takes_it: bool) -> int:
+        """Return the index of the first idle request, after waiting for one if all are busy; it may be taken."""
+        while True:
+            with self._lock:
+                if self._idle:
+                    self._raise_first_error()
+                    return self._idle.popleft() if takes_it else self._idle[0]
+                end = End()
+                self._waiting.append(end)
+            if self._is_in_callback():
+                raise RequestBusyError(
+                    f"{caller}() in the callback of a queue cannot wait, and all {len(self)} requests are busy: "
+                    "check is_ready() first"
+                )
+            end.wait()
 
     def _add_idle(self, index: int) -> None:
-        with self._changed:
-            self._idle.append(index)
-            self._changed.notify_all()
+        with self._lock:
+            if index not in self._idle:
+                self._idle.append(index)
+            waiting, self._waiting = self._waiting, []
+        for end in waiting:
+            end.set(None)
 
     def _is_in_callback(self) -> bool:
         return threading.get_ident() in self._in_callback
@@ -137,7 +147,7 @@ class AsyncInferQueue:
             self._add_idle(index)
 
     def _add_error(self, error: Exception) -> None:
-        with self._changed:
+        with self._lock:
             if self._first_error is None:
                 self._first_error = error
 

@@ -15,6 +15,7 @@ from hetero.core.tensor import Tensor, as_array
 from hetero.core.types import Type
 from hetero.graph import Output, find_port, port_name
 from hetero.graph.port import PortKey, describe_ports
+from hetero.plugin.requests.end import End
 from hetero.system.allocation import as_text
 from hetero.system.errors import (
     ArgumentTypeError,
@@ -125,19 +126,21 @@ class InferRequest:
         return self._infer(inputs, share_inputs, share_outputs, decode_strings)
 
     def _infer(self, inputs: Inputs, share_inputs: bool, share_outputs: bool, decode_strings: bool) -> Results:
-        request = self._request
-        request.begin()
+        request, end = self._request, End()
         try:
+            request.begin(end)
             if inputs is not None:
                 self._set_inputs(inputs, share_inputs)
             request.run()
             return self._results(share_outputs, decode_strings)
         finally:
-            request.release()
+            if request.running is end:  # not in a method, as Ctrl-C may come when one begins
+                request.running = None
 
     def _results(self, share: bool, decode_strings: bool = True) -> Results:
-        tensors = self._request.request.output_tensors()
-        arrays = [_value_of(tensor, share, decode_strings) for tensor in tensors]
+        arrays: list[Any] = []
+        for tensor in self._request.request.output_tensors():
+            arrays.append(_value_of(tensor, share, decode_strings))
         return Results(self._compiled_model._compiled.outputs, arrays)
 
     def start_async(self, inputs: Inputs = None, userdata: Any = None, share_inputs: bool = False) -> None:
@@ -368,7 +371,9 @@ class InferRequest:
         else:
             pairs = [(self._find_input(key), value) for key, value in inputs.items()]
         # Check all before setting any, so that a bad input leaves the request unchanged.
-        values = [(port, _as_input(port, value, share)) for port, value in pairs]
+        values: list[tuple[Output, Tensor | np.ndarray]] = []
+        for port, given in pairs:
+            values.append((port, _as_input(port, given, share)))
         for port, value in values:
             if not isinstance(value, Tensor):
                 plugin.check_shape(port, value.shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from hetero_template.compiled_model import TemplateCompiledModel
@@ -131,6 +132,9 @@ class Faulty(PickyPlugin):
         self.write: Callable[[Tensor], object] = lambda tensor: tensor.data.fill(7)
         #: Cancels the user's request during an inference, for the fault "cancel".
         self.cancel: Callable[[], None] = lambda: None
+
+    def devices(self):
+        return [replace(device, writes_outputs=False) for device in super().devices()]
 
     def begin(self, inputs: Sequence[Tensor]) -> None:
         """Called at the start of each inference."""

@@ -23,17 +23,17 @@ class Fault:
 
     def __init__(self, monkeypatch) -> None:
         self._action, self._steps = None, 0
-        start = BoundStep.start
+        advance = BoundStep.advance
 
-        def start_or_fail(step, is_timed=False):
-            if self._action is not None:
+        def advance_or_fail(step, stages, is_first=True, **options):
+            if is_first and self._action is not None:
                 if self._steps == 0:
                     action, self._action = self._action, None
                     action(step)
                 self._steps -= 1
-            start(step, is_timed)
+            advance(step, stages, is_first, **options)
 
-        monkeypatch.setattr(BoundStep, "start", start_or_fail)
+        monkeypatch.setattr(BoundStep, "advance", advance_or_fail)
 
     def arm(self, action, steps: int) -> None:
         """Call ``action(step)`` after this number of steps."""

@@ -7,7 +7,7 @@ from tests.benchmarks.requests import OTHERS, PARTS, python_calls, request_of
 from tests.devices import GPUS
 
 # The most calls of one operation, and of ten parts on two devices in turn.
-MOST = {"TEMPLATE": (50, 640), "GPU": (105, 640), "ONEDNN": (80, 430), "OPENVINO.CPU": (60, 420)}
+MOST = {"TEMPLATE": (44, 300), "GPU": (70, 295), "ONEDNN": (49, 205), "OPENVINO.CPU": (47, 195)}
 
 
 @pytest.mark.parametrize("device", MOST)

@@ -83,7 +83,7 @@ def test_one_thread_infers_while_another_sets_a_tensor(request_and_event):
 def test_the_first_error_of_a_queue_is_raised_once():
     compiled, settled = Core().compile_model(difference(), "TEMPLATE"), threading.Event()
     queue = AsyncInferQueue(compiled, 2)
-    queue._changed = threading.Condition(WatchedLock(settled))
+    queue._lock = WatchedLock(settled)
     queue.set_callback(lambda request, error: error and 1 / 0)
     queue.start_async(MINE)
 
@@ -102,17 +102,17 @@ def test_a_thread_that_waits_for_an_inference_that_does_not_start_gets_its_error
     request = Core().compile_model(difference(), "TEMPLATE").create_infer_request()
     waits, waiting = [], threading.Event()
 
-    class Awaited(async_infer_request.Completion):
-        def result(self, timeout=None):
+    class Awaited(async_infer_request.End):
+        def result(self):
             waiting.set()
-            return super().result(timeout)
+            super().result()
 
-    def fail(done):
+    def fail(end):
         waits.append(started(request.wait))
         assert waiting.wait(PATIENCE)
         raise DeviceError("no threads are left")
 
-    monkeypatch.setattr(async_infer_request, "Completion", Awaited)
+    monkeypatch.setattr(async_infer_request, "End", Awaited)
     with monkeypatch.context() as patch:
         patch.setattr(request._request, "launch", fail)
         with pytest.raises(DeviceError, match="no threads are left"):

@@ -69,7 +69,7 @@ class Boundary:
 class Boundaries:
     """The memory of the values that go from step to step.
 
-    ``slot_of`` gives the slot of a value of known size in device memory, ``slots`` the memory and bytes of each slot.
+    ``slot_of`` gives the slot of a value of known size, ``slots`` the memory and bytes of each slot.
     ``released`` gives the step after which a large value is not needed any more.
     """
 
@@ -109,8 +109,9 @@ def plan_boundaries(
         last, size = _last_step(steps, users, times), byte_size(port)
         if last is not None and is_internal and (size is None or size >= MIN_RELEASED):
             boundaries.released[value] = last
-    for memory in choice.memories[1:]:
-        there = {v: byte_size(writers[v]) for v in steps_of if boundaries.by_value[v].memory is memory}
+    internal = [value for value in steps_of if value not in user_outputs]
+    for memory in choice.memories:
+        there = {v: byte_size(writers[v]) for v in internal if boundaries.by_value[v].memory is memory}
         sizes = {value: size for value, size in there.items() if size is not None}
         _plan_slots(boundaries, memory, sizes, {value: {times[step] for step in steps_of[value]} for value in sizes})
     return boundaries

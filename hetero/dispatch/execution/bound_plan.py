@@ -14,13 +14,20 @@ from hetero.dispatch.cutting.plan import (
     Boundary,
     Plan,
     StepPort,
+    byte_size,
     context_of,
     is_plain,
     smallest_shape,
     step_errors,
 )
 from hetero.dispatch.execution.bound_step import BoundStep
-from hetero.dispatch.execution.boundary_tensor import BoundaryTensor, MarkedOutput, ReadOnlyTensor, UnmarkedOutput
+from hetero.dispatch.execution.boundary_tensor import (
+    BoundaryTensor,
+    HostMemory,
+    MarkedOutput,
+    ReadOnlyTensor,
+    UnmarkedOutput,
+)
 from hetero.dispatch.execution.shared_variable import SharedVariable, states_by_name
 from hetero.graph import Output, port_name
 from hetero.plugin import ProfilingInfo, RemoteTensor, SharedTensor, SyncInferRequest, overlap
@@ -87,7 +94,7 @@ class BoundPlan:
         self._bind_boundaries()
 
     def _bind_boundaries(self) -> None:
-        slots: dict[int, Tensor] = {}
+        slots: dict[int, Tensor | HostMemory] = {}
         for value, boundary in self.plan.boundaries.by_value.items():
             if value in self._tensor_of:
                 continue
@@ -99,21 +106,20 @@ class BoundPlan:
             else:
                 self._bind_value(value, tensor)
 
-    def _boundary_tensor(self, value: Output, boundary: Boundary, slots: dict[int, Tensor]) -> Tensor:
+    def _boundary_tensor(self, value: Output, boundary: Boundary, slots: dict[int, Tensor | HostMemory]) -> Tensor:
         port, memory = self.plan.ports[value][0].port, boundary.memory
         if not is_plain(port):
             return self.steps[self.plan.ports[value][0].step].request.get_tensor(port)
-        kind, shape, slot = port.element_type, smallest_shape(port), self.plan.boundaries.slot_of.get(value)
+        kind, shape, number = port.element_type, smallest_shape(port), self.plan.boundaries.slot_of.get(value)
+        if number is not None and number not in slots:
+            _, byte_size = self.plan.boundaries.slots[number]
+            slots[number] = HostMemory(byte_size) if memory is HOST else memory.create(Type.u8, [byte_size])
+        slot = None if number is None else slots[number]
         if memory is HOST:
-            tensor = BoundaryTensor(kind, shape)
+            tensor = BoundaryTensor(kind, shape, slot if isinstance(slot, HostMemory) else None)
             self._release_after_use(value, tensor)
             return tensor
-        if slot is None:
-            return memory.create(kind, shape)
-        if slot not in slots:
-            slot_memory, byte_size = self.plan.boundaries.slots[slot]
-            slots[slot] = slot_memory.create(Type.u8, [byte_size])
-        return memory.create_in(slots[slot], kind, shape)
+        return memory.create_in(slot, kind, shape) if isinstance(slot, Tensor) else memory.create(kind, shape)
 
     def bind(self, port: Output, tensor: Tensor) -> None:
         """Bind a tensor of the user to the steps that read or write it. Raise StepError if a device refuses it."""
@@ -145,7 +151,9 @@ class BoundPlan:
         self._in_place = [port for port, tensor in outputs if any(overlap(tensor, source) for source in inputs)]
         if len(self.plan.steps) == 1 and not self._copied:
             for port in self._in_place:  # the device computes in place, so no pattern may overwrite the input
-                self.steps[0].outputs[self.plan.ports[self._value_of[port]][0].port] = UnmarkedOutput()
+                written = self.plan.ports[self._value_of[port]][0].port
+                if written in self.steps[0].outputs:
+                    self.steps[0].outputs[written] = UnmarkedOutput(written, request.get_tensor(port))
             return
         for port in self._in_place:
             if port not in self._stand_ins:
@@ -165,11 +173,16 @@ class BoundPlan:
     def _bind_output(self, writer: StepPort, tensor: Tensor) -> None:
         step = self.steps[writer.step]
         step.set_tensor(writer.port, tensor)
-        if isinstance(tensor, BoundaryTensor):
+        if step.writes_outputs and isinstance(tensor, BoundaryTensor) and byte_size(writer.port) is not None:
+            step.outputs.pop(writer.port, None)
+            tensor.is_fixed = True
+        elif step.writes_outputs:
+            step.outputs[writer.port] = UnmarkedOutput(writer.port, tensor)
+        elif isinstance(tensor, BoundaryTensor):
             step.outputs[writer.port] = tensor
         else:
-            is_remote = isinstance(tensor, RemoteTensor)
-            step.outputs[writer.port] = UnmarkedOutput() if is_remote else MarkedOutput(writer.port, tensor)
+            kind = UnmarkedOutput if isinstance(tensor, RemoteTensor) else MarkedOutput
+            step.outputs[writer.port] = kind(writer.port, tensor)
 
     def _bind_input(self, reader: StepPort, tensor: Tensor) -> None:
         step = self.steps[reader.step]
@@ -250,13 +263,13 @@ class BoundPlan:
         while ready or running:
             if ready:
                 index = ready.popleft()
-                actions.append(self.steps[index].start)
+                actions.append(self.steps[index].actions[0])
                 if self.steps[index].is_asynchronous:
                     running.append(index)
                     continue
             else:
                 index = running.popleft()
-            actions.append(self.steps[index].wait)
+                actions.append(self.steps[index].actions[1])
             for reader in self.plan.steps[index].readers:
                 blockers[reader] -= 1
             add_ready(self.plan.steps[index].readers)

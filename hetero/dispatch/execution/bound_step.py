@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping, Sequence
 
 from hetero.core.tensor import Tensor
 from hetero.dispatch.cutting.plan import ExecutionStep, StepError, step_errors
-from hetero.dispatch.execution.boundary_tensor import PATTERNS, BoundaryTensor, MarkedOutput, UnmarkedOutput
+from hetero.dispatch.execution.boundary_tensor import BoundaryTensor, MarkedOutput, UnmarkedOutput
 from hetero.dispatch.execution.shared_variable import SharedVariable
 from hetero.dispatch.report import log
 from hetero.graph import Output, port_name
@@ -40,11 +41,12 @@ class BoundStep:
         self.request: SyncInferRequest = step.create_request()
         self.request.number = parent.number  # a trace shows both as one request
         self._can_repeat = can_repeat
-        self._starting, self._waiting = self.request.starting_stages, self.request.waiting_stages
+        #: Whether outputs of static shapes are written for certain, and fit.
+        self.writes_outputs = step.compiled.device.writes_outputs
         self._is_running = False  # the device computes in the background
         #: Whether the device computes in the background after ``start``.
-        self.is_asynchronous = "wait" in self._waiting
-        #: The outputs, by port.
+        self.is_asynchronous = "wait" in self.request.waiting_stages
+        #: The outputs to check, by port.
         self.outputs: dict[Output, BoundaryTensor | MarkedOutput | UnmarkedOutput] = {}
         #: Copies of values to other tensors after the step: the value, the source and the target.
         self.copies: list[tuple[Output, Tensor, Tensor]] = []
@@ -64,45 +66,49 @@ class BoundStep:
             raise
 
     def run(self) -> None:
-        """Start the step and wait for it. Raises as these do."""
+        """Start the step and wait for it. Raises as ``advance`` does."""
         if not (self._parent.is_profiled or is_traced()):
-            self.start()
-            self.wait()
+            self.advance(self.request.all_stages)
             return
         with self.request.span(self.step.name), self.timer:
-            self.start(is_timed=True)
-            self.wait(is_timed=True)
+            self.advance(self.request.all_stages, is_timed=True)
         self.request.record_profile()
 
-    def start(self, is_timed: bool = False) -> None:
-        """Start the step. Raise StepError if it fails, or if the user cancelled the inference."""
-        stage = "start"
-        try:
-            if self._parent.cancelled:
-                self._parent.check_cancelled()
-            for output in self.outputs.values():
-                output.mark(PATTERNS[0])
-            if is_timed:
-                self.request.run_stages(self._starting)
-            else:  # without run_stages, which takes as long as a small operation
-                for stage in self._starting:
-                    getattr(self.request, stage)()
-            if self.is_asynchronous:
-                self._is_running = True
-        except BaseException as error:
-            raise StepError(self.step.device, self.request.device_error(error, stage)) from error
+    @property
+    def actions(self) -> list[Callable[[], None]]:
+        """The parts that ``run`` consists of: starting and waiting if the device computes in the background."""
+        if not self.is_asynchronous:
+            return [functools.partial(self.advance, self.request.all_stages)]
+        starting, waiting = self.request.starting_stages, self.request.waiting_stages
+        return [
+            functools.partial(self.advance, starting, is_last=False),
+            functools.partial(self.advance, waiting, is_first=False),
+        ]
 
-    def wait(self, is_timed: bool = False) -> None:
-        """Wait for the step. Raise StepError if it fails, or leaves an output unwritten or of another type or shape."""
-        stage = "wait"
+    def advance(
+        self, stages: Sequence[str], is_first: bool = True, is_last: bool = True, is_timed: bool = False
+    ) -> None:
+        """Run stages of the device. One method for all parts of a step, as a call takes longer than a small part.
+
+        Raises StepError if the step fails, leaves an output unwritten or of another type or shape, or if the user
+        cancelled the inference.
+        """
+        request, stage = self.request, ""
         try:
-            if self._waiting:
-                self._is_running = False
-                if is_timed:
-                    self.request.run_stages(self._waiting)
-                else:
-                    for stage in self._waiting:
-                        getattr(self.request, stage)()
+            if is_first:
+                if self._parent.cancelled:
+                    self._parent.check_cancelled()
+                for output in self.outputs.values():
+                    output.mark(0)
+            self._is_running = False
+            if is_timed:
+                request.run_stages(stages)
+            else:  # without run_stages, which takes as long as a small operation
+                for stage in stages:
+                    getattr(request, stage)()
+            if not is_last:
+                self._is_running = True
+                return
             for output in self.outputs.values():
                 if not output.is_valid():
                     self._check_outputs()
@@ -110,7 +116,7 @@ class BoundStep:
             if self.copies:
                 self._copy()
         except BaseException as error:
-            raise StepError(self.step.device, self.request.device_error(error, stage)) from error
+            raise StepError(self.step.device, request.device_error(error, stage or "start")) from error
         for tensor in self.released:
             tensor.release()
 
@@ -119,7 +125,7 @@ class BoundStep:
         if self._is_running:
             self._is_running = False
             with contextlib.suppress(Exception):
-                self.request.run_stages(self._waiting)
+                self.request.run_stages(self.request.waiting_stages)
 
     def cancel(self) -> None:
         """Cancel the step, without an error if the device fails at that: other steps are to be cancelled too."""
@@ -136,7 +142,7 @@ class BoundStep:
         if unwritten and self._can_repeat:
             self.restore()
             for output in self.outputs.values():
-                output.mark(PATTERNS[1])
+                output.mark(1)
             self.request.run_stages()
             unwritten = self._unwritten()
         for port, output in unwritten:

@@ -1,4 +1,4 @@
-"""BoundaryTensor: a tensor in host memory between steps that holds memory only while it is needed.
+"""BoundaryTensor: a tensor in host memory between steps, which keeps its memory between inferences.
 
 ReadOnlyTensor is the view of a tensor that is bound to the steps that read it. Outputs that a device leaves unwritten
 are detected, so that old memory is not passed on as a result: before a step the first elements of each of its outputs
@@ -18,9 +18,9 @@ import numpy as np
 from hetero.core.containers import ElementType, box
 from hetero.core.tensor import Tensor
 from hetero.core.types import Type
-from hetero.dispatch.cutting.plan import smallest_shape
+from hetero.dispatch.cutting.plan import MIN_RELEASED, smallest_shape
 from hetero.graph import Output
-from hetero.plugin import Region, SharedTensor
+from hetero.plugin import Region, RemoteTensor, SharedTensor
 from hetero.system.errors import TensorError
 
 # A result may begin with one of the patterns, such as a single int8 of this value, but not with both: the step runs
@@ -28,24 +28,23 @@ from hetero.system.errors import TensorError
 PATTERNS = (bytes(range(0xA3, 0xB3)), bytes(range(0x53, 0x63)))
 
 
-def first_elements(data: np.ndarray) -> np.ndarray:
-    """Return a view of the first elements of the first row of an array, as many as a pattern has bytes for."""
-    if not data.size:
-        return data.reshape(-1)
-    row = data[(0,) * (data.ndim - 1)] if data.ndim else data.reshape(1)
-    return row[: max(len(PATTERNS[0]) // data.itemsize, 1)]
+class Mark:
+    """The first elements of the first row of an array, as many as a pattern has bytes for, and both patterns there.
 
+    Finding the elements takes longer than writing them, so they are kept as long as the array is.
+    """
 
-def write_pattern(elements: np.ndarray, pattern: bytes) -> None:
-    """Overwrite elements that ``first_elements`` returned."""
-    elements[...] = _as_elements(pattern, elements.dtype)[: len(elements)]
+    __slots__ = ("byte_count", "elements", "expected", "patterns")
 
-
-def holds_pattern(elements: np.ndarray, pattern: bytes) -> bool:
-    """Return whether elements are as ``write_pattern`` left them; False if there are none."""
-    if elements.dtype.kind in "OU":
-        pattern = _as_elements(pattern, elements.dtype)[: len(elements)].tobytes()
-    return len(elements) > 0 and elements.tobytes() == pattern[: elements.nbytes]
+    def __init__(self, data: np.ndarray) -> None:
+        row = data[(0,) * (data.ndim - 1)] if data.size and data.ndim else data.reshape(-1)
+        self.elements = row[: max(len(PATTERNS[0]) // data.itemsize, 1)]
+        kind, count = data.dtype.kind, len(self.elements)
+        self.patterns = [_as_elements(pattern, data.dtype)[:count] for pattern in PATTERNS]
+        #: The bytes of the elements with each pattern. An array without elements holds none.
+        self.expected = [pattern.tobytes() if count else None for pattern in self.patterns]
+        #: The number of bytes that are overwritten. No string or list equals the pattern by chance.
+        self.byte_count = count * len(PATTERNS[0]) if kind in "OU" else self.elements.nbytes
 
 
 @functools.cache
@@ -54,140 +53,226 @@ def _as_elements(pattern: bytes, dtype: np.dtype) -> np.ndarray:
         return np.array(["".join(chr(0xF0000 + byte) for byte in pattern)] * len(pattern), dtype)
     if dtype.kind == "O":  # the box of a sequence or an optional: a list that is no other one
         return box([])[np.newaxis]
-    return np.frombuffer(pattern, dtype, len(pattern) // dtype.itemsize)
+    whole = len(pattern) // dtype.itemsize * dtype.itemsize
+    return np.frombuffer(pattern[:whole], dtype)
 
 
 class MarkedOutput:
-    """An output of a step in memory that the host sees."""
+    """An output of a step in memory that the host sees, other than a BoundaryTensor."""
 
     def __init__(self, port: Output, tensor: Tensor) -> None:
         self._port, self._tensor = port, tensor
-        # The memory of the tensor and the first elements there. Finding the elements takes longer than writing them,
-        # so they are kept until the tensor gets other memory.
-        self._memory: np.ndarray | Region | None = None
-        self._elements = np.empty(0)
-        self._pattern = b""
-        #: The number of bytes that ``mark`` overwrote.
-        self.marked_bytes = 0
+        self._is_shared = isinstance(tensor, SharedTensor)
+        self._memory: np.ndarray | Region | None = None  # what is marked
+        self._fits = False  # whether its type and shape fit the port
+        self._mark = Mark(np.empty(0))
+        self._number = 0
 
-    def mark(self, pattern: bytes) -> None:
+    @property
+    def marked_bytes(self) -> int:
+        """The number of bytes that ``mark`` overwrote."""
+        return self._mark.byte_count
+
+    def mark(self, number: int) -> None:
         """Write a pattern to the tensor. A tensor without elements gets some, unless its memory is the user's."""
-        memory = self._tensor.region if isinstance(self._tensor, SharedTensor) else self._tensor.array
-        if memory is not self._memory:
-            self._memory, self._elements = memory, self._find_elements()
-            is_number = self._elements.dtype.kind not in "OU"
-            # No string or list equals the pattern by chance.
-            self.marked_bytes = self._elements.nbytes if is_number else len(self._elements) * len(pattern)
-        write_pattern(self._elements, pattern)
-        self._pattern = pattern
+        tensor: Any = self._tensor
+        if (tensor.region if self._is_shared else tensor.array) is not self._memory:
+            self._find_elements()
+        self._number = number
+        self._mark.elements[...] = self._mark.patterns[number]
 
-    def _find_elements(self) -> np.ndarray:
+    def _find_elements(self) -> None:
         if 0 in self._tensor.shape:
             with contextlib.suppress(TensorError):
                 self._tensor.set_shape(smallest_shape(self._port))
         data = self._tensor.array
         # The device cannot write to read-only memory of the user either, and raises its own error.
-        return first_elements(data if data.flags.writeable else data.reshape(-1)[:0])
+        self._mark = Mark(data if data.flags.writeable else data.reshape(-1)[:0])
+        self._memory = self._tensor.region if isinstance(self._tensor, SharedTensor) else data
+        self._fits = self._port.is_as_before(self._tensor)
 
     def is_valid(self) -> bool:
-        """Return False: whether the output was written, with a type and shape that fit, takes the full checks."""
-        return False
+        """Return whether the output was written where the mark is; False for other memory, which takes the full check.
+
+        The memory was checked when it was found, so its identity is enough.
+        """
+        tensor: Any = self._tensor
+        return (
+            self._fits
+            and (tensor.region if self._is_shared else tensor.array) is self._memory
+            and self._mark.elements.tobytes() != self._mark.expected[self._number]
+        )
 
     def is_unwritten(self) -> bool:
         """Return whether the tensor is as ``mark`` left it."""
-        if not holds_pattern(self._elements, self._pattern):
+        expected = self._mark.expected[self._number]
+        if self._mark.elements.tobytes() != expected:
             return False
         self._memory = None
         # The tensor may have got other memory.
-        return holds_pattern(first_elements(self._tensor.array), self._pattern)
+        return Mark(self._tensor.array).elements.tobytes() == expected
 
 
 class UnmarkedOutput:
-    """An output of a step that is not checked for being written: in memory of a device, or in that of an input."""
+    """An output of a step of which only type and shape are checked.
+
+    It is in memory of a device or in that of an input, or the device promises to write it.
+    """
 
     marked_bytes = 0
 
-    def mark(self, pattern: bytes) -> None:
+    def __init__(self, port: Output, tensor: Tensor) -> None:
+        self._port, self._tensor = port, tensor
+        self._region: Region | None = None  # that of a tensor in device memory when it was checked last
+
+    def mark(self, number: int) -> None:
         """Do nothing."""
 
     def is_valid(self) -> bool:
-        """Return False, as type and shape take the full checks."""
-        return False
+        """Return whether type and shape fit the port for certain; else they take the full check."""
+        tensor: Any = self._tensor
+        region = tensor.region if isinstance(tensor, (RemoteTensor, SharedTensor)) else None
+        if region is None or region is not self._region:
+            if not self._port.is_as_before(tensor):
+                return False
+            self._region = region
+        return True
 
     def is_unwritten(self) -> bool:
         return False
 
 
-class BoundaryTensor(Tensor):
-    """A tensor that allocates memory on first use and frees it in ``release``, with its contents.
+class HostMemory:
+    """A slot in host memory for values of known size that are used one after the other. It is allocated on first use.
 
-    It is the output of the step that writes it. Readers have a ReadOnlyTensor of it.
+    A device that gives arrays of its own by ``Tensor.take`` may never use it.
     """
 
-    def __init__(self, kind: Type, shape: Sequence[int]) -> None:
+    def __init__(self, byte_size: int) -> None:
+        self._byte_size = byte_size
+        self._bytes: np.ndarray | None = None
+
+    def array(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """Return an array at the start of the memory."""
+        if self._bytes is None:
+            self._bytes = np.empty(self._byte_size, np.uint8)
+        return np.ndarray(shape, dtype, self._bytes)
+
+
+class BoundaryTensor(Tensor):
+    """A tensor that allocates memory on first use, in ``slot`` if given, and keeps it while the shape is the same.
+
+    It is the output of the step that writes it. Readers have a ReadOnlyTensor of it. Large arrays are dropped in
+    ``release``, unless they are in the slot.
+    """
+
+    def __init__(self, kind: Type, shape: Sequence[int], slot: HostMemory | None = None) -> None:
         self._kind, self._dtype = kind, kind.to_dtype()
-        self._element_type = kind
+        self._element_type: ElementType = kind
         self._shape = self._first_shape = tuple(shape)
-        self._array: np.ndarray | None = None
-        self._pattern = b""
-        self._marked: np.ndarray | None = None  # the elements with the pattern
+        self._slot = slot
+        self._home: np.ndarray | None = None  # the array that was allocated last
+        self._mark = Mark(np.empty(0))  # that of ``_home``
+        self._array: np.ndarray | None = None  # None if neither read nor written since ``mark``
+        self._is_marked = False  # whether the array is not known to be written
+        self._number = 0
+        #: Whether another type or shape raises at once, as no check follows.
+        self.is_fixed = False
         self._whole, self._owns_memory = None, True
 
     @property
     def array(self) -> np.ndarray:
         if self._array is None:
-            self._array = np.empty(self._shape, self._dtype)
-            if self._pattern:
-                self._marked = first_elements(self._array)
-                write_pattern(self._marked, self._pattern)
-        return self._array
+            if self._home is None or self._home.shape != self._shape:
+                self._allocate()
+            self._array, self._is_marked = self._home, True
+            self._mark.elements[...] = self._mark.patterns[self._number]
+        return self._array  # type: ignore[return-value]
+
+    def _allocate(self) -> None:
+        is_in_slot = self._slot is not None and self._shape == self._first_shape
+        make = self._slot.array if self._slot is not None and is_in_slot else np.empty
+        self._home = make(self._shape, self._dtype)
+        self._mark = Mark(self._home)
 
     @property
     def lengths(self) -> tuple[int, ...]:
         return self._shape
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the next inference uses the present array again."""
+        return self._array is self._home and (self._slot is not None or not _is_large(self._array))
 
     def has(self, kind: ElementType, lengths: tuple[int, ...] | None) -> bool:
         return self._element_type is kind and self._shape == lengths
 
     def set_shape(self, shape: Sequence[int]) -> None:
         if tuple(shape) != self._shape:
+            if self.is_fixed:
+                self._refuse(self._kind, tuple(shape))
             self._shape, self._array = tuple(shape), None
 
     def take(self, array: np.ndarray) -> None:
-        # A type that differs is kept, so that the check of the device's outputs reports it.
-        self._element_type = self._kind if array.dtype == self._dtype else Type(array.dtype)
-        self._shape, self._array, self._marked = array.shape, array, None
+        fits = array.shape == self._first_shape and array.dtype == self._dtype
+        if fits and array.nbytes < MIN_RELEASED:
+            # A copy, as readers would have to bind another address, which takes longer.
+            self._element_type = self._kind
+            if self._home is None or self._home.shape != array.shape:
+                self._shape = array.shape
+                self._allocate()
+            self._array = self._home
+            self._array[...] = array  # type: ignore[index]
+        else:
+            if self.is_fixed and not fits:
+                self._refuse(Type(array.dtype), array.shape)
+            # A type that differs is kept, so that the check of the device's outputs reports it.
+            self._element_type = self._kind if array.dtype == self._dtype else Type(array.dtype)
+            self._array = array
+        self._shape, self._is_marked = array.shape, False
+
+    def _refuse(self, kind: Type, shape: tuple[int, ...]) -> None:
+        wanted = f"{self._kind}{list(self._first_shape)}"
+        raise TensorError(f"an output of {wanted} cannot become {kind}{list(shape)}")
 
     def release(self) -> None:
-        self._array = self._marked = None
+        """Free the memory with its contents, unless it is in the slot or small."""
+        self._array = None
+        if self._slot is None and _is_large(self._home):
+            self._home = None
 
-    def mark(self, pattern: bytes) -> None:
-        """Free the memory, and write a pattern to the memory that is allocated next."""
-        self._array = self._marked = None
-        self._shape, self._pattern = self._first_shape, pattern
+    def mark(self, number: int) -> None:
+        """Let the memory have a pattern when it is used next, and the tensor its first shape."""
+        self._array, self._shape, self._number = None, self._first_shape, number
 
     @property
     def marked_bytes(self) -> int:
-        """The number of bytes with the pattern; that of a whole pattern if no memory was allocated since ``mark``."""
-        return len(self._pattern) if self._marked is None else self._marked.nbytes
+        """The number of bytes with the pattern; that of a whole pattern if no memory was used since ``mark``."""
+        return len(PATTERNS[0]) if self._array is None else self._mark.byte_count
 
     def is_valid(self) -> bool:
         """Return whether the tensor was written since ``mark``, with its first type and shape.
 
         False for the other shapes of a dynamic output, which take the full checks.
         """
+        array, mark = self._array, self._mark
         return (
-            (array := self._array) is not None
+            array is not None
             and array.shape == self._first_shape
             and array.dtype == self._dtype
-            and (self._marked is None or not holds_pattern(self._marked, self._pattern))
+            and not (self._is_marked and mark.elements.tobytes() == mark.expected[self._number])
         )
 
     def is_unwritten(self) -> bool:
         """Return whether nothing was written since ``mark``. A tensor without elements was given another shape."""
         if self._array is None:
             return 0 not in self._shape
-        return self._marked is not None and holds_pattern(self._marked, self._pattern)
+        mark = self._mark
+        return self._is_marked and mark.elements.tobytes() == mark.expected[self._number]
+
+
+def _is_large(array: np.ndarray | None) -> bool:
+    return array is not None and array.nbytes >= MIN_RELEASED
 
 
 class ReadOnlyTensor(Tensor):
@@ -199,13 +284,22 @@ class ReadOnlyTensor(Tensor):
 
     def __init__(self, tensor: Tensor) -> None:
         self._tensor = tensor
+        # The view of the array that the tensor had last, so that devices find the same object at the same address.
+        self._source: np.ndarray | None = None
+        self._view = np.empty(0)
         self._whole, self._owns_memory = None, False
 
     @property
     def array(self) -> np.ndarray:
-        view = self._tensor.array.view()
+        array = self._tensor.array
+        if array is self._source:
+            return self._view
+        view = array.view()
         # By position, which the stub does not allow: by keyword, the call takes three times as long.
         view.setflags(False)  # type: ignore[call-arg]
+        # A view keeps the memory alive, which a boundary may be about to release.
+        if not isinstance(self._tensor, BoundaryTensor) or self._tensor.is_kept:
+            self._source, self._view = array, view
         return view
 
     @property

@@ -6,7 +6,6 @@ DeployedModel is the compiled model as requests run it, on a plan that may chang
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -37,7 +36,7 @@ from hetero.plugin import (
     SyncInferRequest,
     VariableState,
 )
-from hetero.plugin.requests.async_infer_request import Completion
+from hetero.plugin.requests.end import End
 from hetero.plugin.requests.sync_infer_request import repair_tensor
 from hetero.properties import Property
 
@@ -200,9 +199,12 @@ class HeteroInferRequest(SyncInferRequest):
         end = End()
         has_begun = False
         try:
-            self.compiled_model.scheduler.begin(self.inference(end.set))
+            scheduler, inference = self.compiled_model.scheduler, self.inference(end.set)
+            # On another thread: Ctrl-C on this one could come after a slot was taken, and leave it taken.
+            scheduler.submit(lambda: scheduler.run(inference), self.compiled_model.priority)
             has_begun = True
-            return end.wait()
+            end.wait()
+            return end.error
         except BaseException as error:  # such as Ctrl-C, while the steps run on other threads
             self.cancel()
             if not (has_begun and _has_ended(end)):
@@ -268,33 +270,6 @@ class HeteroInferRequest(SyncInferRequest):
         return [*stages, *self.bound.get_profiling_info()] if stages else []
 
 
-# A wait begins anew after this time: a signal right before it begins does not end it.
-_SIGNAL_SECONDS = 0.2
-
-
-class End:
-    """The end of an inference, for which one thread waits, with its error.
-
-    Ctrl-C may interrupt the wait at any instruction. It cannot leave a lock that ``set`` needs, as it can in a Future.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._lock.acquire()
-        self._has_come = False
-        self._error: BaseException | None = None
-
-    def set(self, error: BaseException | None) -> None:
-        """Let ``wait`` return an error or None."""
-        self._error, self._has_come = error, True
-        self._lock.release()
-
-    def wait(self) -> BaseException | None:
-        while not self._has_come:
-            self._lock.acquire(timeout=_SIGNAL_SECONDS)
-        return self._error
-
-
 def _has_ended(end: End) -> bool:
     """Wait for the end of a cancelled inference. Return False if the wait is interrupted too, as a device may hang."""
     try:
@@ -312,30 +287,32 @@ class HeteroAsyncInferRequest(AsyncInferRequest):
     def __init__(self, request: HeteroInferRequest) -> None:
         super().__init__(request, [])
 
-    def launch(self, done: Completion) -> None:
+    def launch(self, end: End) -> None:
         compiled = self.request.compiled_model
-        compiled.scheduler.submit(lambda: self._run(done), compiled.priority)
+        compiled.scheduler.submit(lambda: self._run(end), compiled.priority)
 
-    def _run(self, done: Completion) -> None:
+    def _run(self, end: End) -> None:
+        if not self.take_up(end):
+            return
         try:
             self.request.run_stage("preprocess")
         except BaseException as error:
-            self.end(done, error)
+            self.end(end, error)
         else:
-            self._run_steps(done)
+            self._run_steps(end)
 
-    def _run_steps(self, done: Completion) -> None:
+    def _run_steps(self, end: End) -> None:
         request = self.request
-        request.compiled_model.scheduler.run(request.inference(lambda error: self._finish(done, error)))
+        request.compiled_model.scheduler.run(request.inference(lambda error: self._finish(end, error)))
 
-    def _finish(self, done: Completion, error: BaseException | None) -> None:
+    def _finish(self, end: End, error: BaseException | None) -> None:
         request = self.request
         try:
             if not request.finish(error):
-                request.compiled_model.scheduler.submit(lambda: self._run_steps(done))
+                request.compiled_model.scheduler.submit(lambda: self._run_steps(end))
                 return
             request._finish()
         except BaseException as raised:
-            self.end(done, raised)
+            self.end(end, raised)
         else:
-            self.end(done, None)
+            self.end(end, None)

@@ -201,15 +201,6 @@ class Scheduler:
         """Run a function that is no step on one of the threads."""
         self._executor.submit(task, priority=priority)
 
-    def begin(self, inference: Inference) -> None:
-        """Submit the first steps of an inference to the threads, and return."""
-        ready = inference.first_steps()
-        if not ready:
-            inference.end()
-        for index in ready:
-            if self._take_slot(inference, index):
-                self._executor.submit(self._run, (inference, index))
-
     def run(self, inference: Inference) -> None:
         """Run an inference on this thread, which is one of the scheduler's own, as far as it need not wait."""
         self._run(*((inference, index) for index in inference.first_steps() if self._take_slot(inference, index)))

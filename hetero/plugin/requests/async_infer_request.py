@@ -6,9 +6,9 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from typing import Any
 
+from hetero.plugin.requests.end import End
 from hetero.plugin.requests.executors import Executor
 from hetero.plugin.requests.sync_infer_request import SyncInferRequest
 from hetero.system.errors import (
@@ -26,20 +26,6 @@ Callback = Callable[[Exception | None], None]
 LOST_IN_FORK = "was started in the parent process and does not run in this one, which was forked meanwhile"
 
 
-class Completion(Future[None]):
-    """The end of an inference in the background, with its error. Both can be read without the lock of the future."""
-
-    is_finished = False
-    error: Exception | None = None
-
-    def finish(self, error: Exception | None) -> None:
-        self.error, self.is_finished = error, True
-        if error is None:
-            self.set_result(None)
-        else:
-            self.set_exception(error)
-
-
 def _do_nothing() -> None:
     return
 
@@ -52,7 +38,8 @@ class AsyncInferRequest:
         self._pipeline = list(pipeline)
         #: Held while an inference begins, and by those who use the idle request.
         self.lock = threading.Lock()
-        self._busy = False
+        #: The inference that runs, by its end; None if the request is idle. Whoever began it makes the request idle.
+        self.running: End | None = None
         self._began = 0.0
         #: Seconds that the last inference took, from its start to its end.
         self.latency = 0.0
@@ -61,34 +48,36 @@ class AsyncInferRequest:
         self._callback_executor: Executor | None = None
         # The threads that are in the callback, by their idents.
         self._in_callback: set[int] = set()
-        self._done: Completion | None = None
+        self._last: End | None = None  # of the inferences in the background
         renew_after_fork(self, AsyncInferRequest._renew)
 
     def _renew(self) -> None:
-        self.lock, self._busy, self._in_callback = threading.Lock(), False, set()
-        if self._done is not None:
-            error = self._done.error
-            if not self._done.is_finished:
+        self.lock, self.running, self._in_callback = threading.Lock(), None, set()
+        if self._last is not None:
+            error = self._last.error
+            if not self._last.has_come:
                 name = self.request.compiled_model.name
                 error = CancelledError(f"the inference of '{name}' {LOST_IN_FORK}: start it again")
-            self._done = Completion()
-            self._done.finish(error)
+            self._last = End()
+            self._last.set(error)
 
-    def begin(self, is_synchronous: bool = True) -> None:
-        """Make the request busy until ``release``, so that no other thread changes its inputs or reads its outputs.
+    def begin(self, end: End, is_synchronous: bool = True) -> None:
+        """Make the request busy, so that no other thread changes its inputs or reads its outputs.
 
-        Raises RequestBusyError while an inference runs, and for a synchronous one in the request's own callback.
+        The caller sets ``running`` to None if it is ``end``, also if this method raises: Ctrl-C may come at any
+        instruction. Raises RequestBusyError while an inference runs, and for a synchronous one in the request's own
+        callback.
         """
         if is_synchronous and self._in_callback:
             self._check_outside_callback("infer")
         with self.lock:
-            if self._busy:
+            if self.running is not None:
                 self.check_idle()
             self._began = time.perf_counter()
-            self._busy, self.request.cancelled = True, False
+            self.running, self.request.cancelled = end, False
 
     def run(self) -> None:
-        """Run an inference on the caller's thread, between ``begin`` and ``release``. Raises what the device raises."""
+        """Run an inference on the caller's thread, after ``begin``. Raises what the device raises."""
         self._began = time.perf_counter()  # without the time in which the caller set the inputs
         try:
             self.request.infer()
@@ -98,39 +87,50 @@ class AsyncInferRequest:
         finally:
             self.latency = time.perf_counter() - self._began
 
-    def release(self) -> None:
-        """Make the request idle."""
-        self._busy = False
-
     def infer(self) -> None:
-        """Run an inference on the caller's thread, as ``begin``, ``run`` and ``release`` do."""
-        self.begin()
+        """Run an inference on the caller's thread, as ``begin`` and ``run`` do."""
+        end = End()
         try:
+            self.begin(end)
             self.run()
         finally:
-            self.release()
+            if self.running is end:
+                self.running = None
 
     def start_async(self, prepare: Callable[[], Any] = _do_nothing) -> None:
         """Start in the background, after ``prepare()``. Raises RequestBusyError while an inference is under way."""
-        self.begin(is_synchronous=False)
-        before, done = self._done, Completion()
+        before, end = self._last, End()
         try:
+            self.begin(end, is_synchronous=False)
             prepare()
             self._began = time.perf_counter()
-            self._done = done
+            self._last = end
             try:
-                self.launch(done)
+                self.launch(end)
             except BaseException:
                 with device_errors(self._failure):
                     raise
         except BaseException as error:
-            self._done, self._busy = before, False
-            done.finish(as_exception(error, "the inference did not start"))  # for threads that wait for it already
+            with self.lock:
+                if self.running is end and end.is_taken_up:  # Ctrl-C came when it was launched
+                    self.request.cancel()
+                elif self.running is end:
+                    self._last, self.running = before, None
+                    end.set(as_exception(error, "the inference did not start"))  # for threads that wait for it already
             raise
 
-    def launch(self, done: Completion) -> None:
-        """Begin an inference in the background, which ``end(done, error)`` ends (optional): by default the pipeline."""
-        self._submit(0, done)
+    def take_up(self, end: End) -> bool:
+        """Return whether an inference in the background may begin, for the thread that runs it.
+
+        False if Ctrl-C ended ``start_async`` after the launch: the request may run another inference by now.
+        """
+        with self.lock:
+            end.is_taken_up = self.running is end
+            return end.is_taken_up
+
+    def launch(self, end: End) -> None:
+        """Begin an inference in the background, which ``end(end, error)`` ends (optional): by default the pipeline."""
+        self._submit(0, end)
 
     def wait(self) -> None:
         """Wait for the inference that was started last, if any, and raise its error.
@@ -139,9 +139,8 @@ class AsyncInferRequest:
         the inference ran.
         """
         self._check_outside_callback("wait")
-        done = self._done
-        if done is not None:
-            done.result()
+        if self._last is not None:
+            self._last.result()
 
     def wait_for(self, timeout: float) -> bool:
         """Wait at most ``timeout`` milliseconds. Return whether the inference has ended, or raise as ``wait`` does.
@@ -149,21 +148,18 @@ class AsyncInferRequest:
         Returns False if the request has run none.
         """
         self._check_outside_callback("wait_for")
-        done = self._done
-        if done is None:
+        last = self._last
+        if last is None:
             return self.latency > 0
-        try:
-            done.result(timeout / 1000)
-        except TimeoutError:
-            if not done.done():
-                return False
-            raise
+        if not last.wait(timeout / 1000):
+            return False
+        last.result()
         return True
 
     def cancel(self) -> None:
         """Cancel the running inference: stages that have not begun do not run, and ``wait`` raises CancelledError."""
         with self.lock:
-            if self._busy:
+            if self.running is not None:
                 self.request.cancel()
 
     def set_callback(self, callback: Callback | None, on_own_thread: bool = True) -> None:
@@ -180,7 +176,7 @@ class AsyncInferRequest:
 
     def check_idle(self) -> None:
         """Raise RequestBusyError if an inference is running. None begins while the caller holds ``lock``."""
-        if self._busy:
+        if self.running is not None:
             compiled, seconds = self.request.compiled_model, time.perf_counter() - self._began
             raise RequestBusyError(
                 f"the infer request of '{compiled.name}' is busy on {compiled.device_name} for {seconds:.1f} s: "
@@ -195,32 +191,34 @@ class AsyncInferRequest:
                 "after it: only start_async() can"
             )
 
-    def _submit(self, index: int, done: Completion) -> None:
+    def _submit(self, index: int, end: End) -> None:
         executor, _ = self._pipeline[index]
-        executor.submit(self._run_stage, index, done, priority=self.request.compiled_model.priority)
+        executor.submit(self._run_stage, index, end, priority=self.request.compiled_model.priority)
 
-    def _run_stage(self, index: int, done: Completion) -> None:
+    def _run_stage(self, index: int, end: End) -> None:
+        if index == 0 and not self.take_up(end):
+            return
         try:
             self.request.check_cancelled()
             self._pipeline[index][1]()
             if index + 1 < len(self._pipeline):
-                self._submit(index + 1, done)
+                self._submit(index + 1, end)
                 return
         except BaseException as error:
-            self.end(done, error)
+            self.end(end, error)
         else:
-            self.end(done, None)
+            self.end(end, None)
 
-    def end(self, done: Completion, error: BaseException | None) -> None:
+    def end(self, end: End, error: BaseException | None) -> None:
         """End an inference in the background, with an error or None: wake the waiting threads, after the callback."""
         self.latency = time.perf_counter() - self._began
         if error is not None:
             error = device_error(error, self._failure)
         if self._callback_executor is not None:
             with contextlib.suppress(DeviceError):  # at the end of the program, when it takes no tasks
-                self._callback_executor.submit(self._complete, done, error)
+                self._callback_executor.submit(self._complete, end, error)
                 return
-        self._complete(done, error)
+        self._complete(end, error)
 
     @property
     def _failure(self) -> str:
@@ -228,8 +226,9 @@ class AsyncInferRequest:
         compiled = self.request.compiled_model
         return f"{compiled.device_name} failed in an inference of '{compiled.name}'"
 
-    def _complete(self, done: Completion, error: Exception | None) -> None:
-        self._busy = False  # before the callback, which may start the next inference
+    def _complete(self, end: End, error: Exception | None) -> None:
+        if self.running is end:
+            self.running = None  # before the callback, which may start the next inference
         if self._callback is not None:
             thread = threading.get_ident()
             self._in_callback.add(thread)
@@ -240,4 +239,4 @@ class AsyncInferRequest:
                 error = error or as_exception(raised, f"the callback of the infer request of '{name}' failed")
             finally:
                 self._in_callback.discard(thread)
-        done.finish(error)
+        end.set(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import heapq
 import itertools
 import queue
 import threading
@@ -19,9 +20,35 @@ from hetero.system.tracing import span
 
 log = get_logger("hetero.plugin")
 
+# The priority, negated; a number by which tasks of equal priority are in order; the function, None to end a thread; and
+# its arguments.
+_Entry = tuple[float, int, Callable[..., None] | None, tuple[Any, ...]]
+
 # Seconds that the program waits at exit for running tasks; longer ones are abandoned.
 SECONDS_AT_EXIT = 5.0
 _alive: weakref.WeakKeyDictionary[Executor, None] = weakref.WeakKeyDictionary()
+
+
+class _Tasks:
+    """Tasks in order of priority. Ctrl-C may interrupt ``put`` at any instruction, unlike that of a PriorityQueue."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._heap: list[_Entry] = []
+        self._tokens: queue.SimpleQueue[None] = queue.SimpleQueue()
+
+    def put(self, task: _Entry) -> None:
+        with self._lock:
+            self._tokens.put(None)  # first, as a token without a task does no harm, and a task without a token waits
+            heapq.heappush(self._heap, task)
+
+    def get(self) -> _Entry:
+        """Remove the first task, after waiting for one, and return it."""
+        while True:
+            self._tokens.get()
+            with self._lock:
+                if self._heap:
+                    return heapq.heappop(self._heap)
 
 
 class Executor:
@@ -41,9 +68,7 @@ class Executor:
 
     def _set_up(self) -> None:
         self._lock = threading.Lock()
-        self._tasks: queue.PriorityQueue[tuple[float, int, Callable[..., None] | None, tuple[Any, ...]]] = (
-            queue.PriorityQueue()
-        )
+        self._tasks = _Tasks()
         self._threads: list[threading.Thread] = []
         self._end = weakref.finalize(self, _send_end, self._tasks, self._threads)
         self._end.atexit = False
@@ -114,7 +139,7 @@ class Executors:
         return executor
 
 
-def _work(tasks: queue.PriorityQueue[Any], threads: list[threading.Thread]) -> None:
+def _work(tasks: _Tasks, threads: list[threading.Thread]) -> None:
     # A reference to the executor would keep it alive.
     np.seterr(all="ignore")  # infinities and NaN are valid results of inferences
     while threading.current_thread() in threads:
@@ -131,7 +156,7 @@ def _work(tasks: queue.PriorityQueue[Any], threads: list[threading.Thread]) -> N
         del task, arguments  # not kept alive while the thread waits
 
 
-def _send_end(tasks: queue.PriorityQueue[Any], threads: list[threading.Thread]) -> None:
+def _send_end(tasks: _Tasks, threads: list[threading.Thread]) -> None:
     for index, _ in enumerate(threads):
         tasks.put((float("inf"), index, None, ()))
 

@@ -12,7 +12,7 @@ from hetero.passes.bounds.value_bounds import is_ordinary
 from hetero_onednn.keep_nan import LARGEST_NORM
 from hetero_onednn.library.api import Argument, ExecArg, OneDnnError, Stream, function
 from hetero_onednn.library.primitive import Memory
-from hetero_onednn.library.threads import one_thread
+from hetero_onednn.library.threads import OneThread
 from hetero_onednn.program import Buffer, CopiedOutput, PrimitiveProgram, Value, aligned
 
 Launch = tuple[int, int, int, ctypes.Array[ExecArg]]
@@ -33,7 +33,11 @@ class BoundProgram:
         self._scratchpads: list[Memory] = []
         # The memory objects of inputs and outputs, whose addresses change.
         self._external: dict[Buffer, list[tuple[Memory, int]]] = {}
-        self._addresses: dict[Buffer, int] = {}
+        self._inputs = [(i, value.buffer) for i, value in enumerate(program.inputs) if value is not None]
+        self._outputs = [(i, value.buffer) for i, value in enumerate(program.outputs) if isinstance(value, Value)]
+        self._addresses: dict[Buffer, int] = dict.fromkeys([buffer for _, buffer in (*self._inputs, *self._outputs)], 0)
+        self._copied = [(i, out.source) for i, out in enumerate(program.outputs) if isinstance(out, CopiedOutput)]
+        self._threads = OneThread(program.on_one_thread)
         #: Arguments of dnnl_primitive_execute, in order.
         self._launches: list[Launch] = [self._bind(step) for step in range(len(program.steps))]
         #: The values to check after steps, by the number of launches before.
@@ -76,18 +80,15 @@ class BoundProgram:
 
         Returns False, without valid results, as soon as a value that is checked is not finite.
         """
-        for value, array in zip(self.program.inputs, inputs):
-            if value is not None:
-                self._place(value.buffer, array)
-        for output, array in zip(self.program.outputs, outputs):
-            if isinstance(output, Value):
-                self._place(output.buffer, array)
-        with one_thread(self.program.on_one_thread):
+        for arrays, buffers in ((inputs, self._inputs), (outputs, self._outputs)):
+            for index, buffer in buffers:
+                address = arrays[index].__array_interface__["data"][0]
+                if address != self._addresses[buffer]:
+                    self._place(buffer, address)
+        with self._threads:
             is_valid = self._run(outputs, check, observe)
-        for output, array in zip(self.program.outputs, outputs):
-            if isinstance(output, CopiedOutput):
-                source = inputs[output.source] if isinstance(output.source, int) else output.source
-                np.copyto(array, source)
+        for index, source in self._copied:
+            np.copyto(outputs[index], inputs[source] if isinstance(source, int) else source)
         return is_valid
 
     def _run(
@@ -117,12 +118,10 @@ class BoundProgram:
         start = self.program.offsets[buffer] + value.offset
         return self._arena[start : start + size].view(np.float32)
 
-    def _place(self, buffer: Buffer, array: np.ndarray) -> None:
-        address = array.__array_interface__["data"][0]
-        if self._addresses.get(buffer) != address:
-            self._addresses[buffer] = address
-            for memory, offset in self._external.get(buffer, ()):
-                self._set_address(memory.handle, address + offset)
+    def _place(self, buffer: Buffer, address: int) -> None:
+        self._addresses[buffer] = address
+        for memory, offset in self._external.get(buffer, ()):
+            self._set_address(memory.handle, address + offset)
 
     def _initialized(self, buffer: Buffer) -> np.ndarray:
         memory = self._own.get(buffer)

@@ -59,6 +59,8 @@ class OneDnnCompiledModel(CompiledModel):
         self.programs = cache(LARGEST_INPUT)
         self._keeping_programs = cache(math.inf) if loses_nan(decompressed) else self.programs
         self.programs.make_if_static()
+        # Those of inputs of static shapes.
+        self._shapes = [tuple(port.shape) for port in self.inputs if port.partial_shape.is_static]
 
     def program_for(self, inputs: Sequence[np.ndarray], keeps_nan: bool = False) -> PrimitiveProgram:
         """Return the program for these inputs, made on a cache miss; with ``keeps_nan`` the one that checks nothing.
@@ -67,10 +69,25 @@ class OneDnnCompiledModel(CompiledModel):
         """
         if self._quantizes:
             self._refuse_nan(inputs)
-        is_fast = self._keeping_programs is self.programs or all(is_ordinary(array, LARGEST_INPUT) for array in inputs)
-        programs = self.programs if is_fast and not keeps_nan else self._keeping_programs
+        programs = self.programs
+        if programs is not self._keeping_programs:
+            for array in () if keeps_nan else inputs:
+                if not is_ordinary(array, LARGEST_INPUT):
+                    keeps_nan = True
+                    break
+            if keeps_nan:
+                programs = self._keeping_programs
+        if programs.only is not None and self._are_static(inputs):
+            return programs.only
         contents = {index: inputs[index] for index in programs.deciding}
         return programs.program_for([array.shape for array in inputs], contents)
+
+    def _are_static(self, inputs: Sequence[np.ndarray]) -> bool:
+        """Return whether the inputs have the shapes of the model, as primitives read their memory unchecked."""
+        for array, shape in zip(inputs, self._shapes):  # noqa: SIM110  # a generator is a call for each input
+            if array.shape != shape:
+                return False
+        return True
 
     def _refuse_nan(self, inputs: Sequence[np.ndarray]) -> None:
         """Raise UnsupportedValueError for NaN and infinities, which may become NaN."""

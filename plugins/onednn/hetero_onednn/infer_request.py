@@ -28,28 +28,40 @@ class OneDnnInferRequest(SyncInferRequest):
 
     def start(self) -> None:
         fork_guard.check()
-        inputs = [np.ascontiguousarray(tensor.array).reshape(tensor.shape) for tensor in self.input_tensors()]
-        bound = self._bind(self.compiled_model.program_for(inputs))
-        outputs = []
-        for tensor, shape in zip(self.output_tensors(), bound.program.output_shapes):
-            tensor.set_shape(shape)
-            outputs.append(tensor.array if tensor.is_continuous() else np.empty(shape, tensor.array.dtype))
+        compiled = self.compiled_model
+        inputs: list[np.ndarray] = []
+        for tensor in self.input_tensors():
+            array = tensor.array
+            inputs.append(array if array.flags.c_contiguous else np.ascontiguousarray(array))
+        program = compiled.program_for(inputs)
+        outputs: list[np.ndarray] = []
+        strided: list[tuple[np.ndarray, np.ndarray]] = []  # what is computed elsewhere, and where it belongs
+        for tensor, shape in zip(self.output_tensors(), program.output_shapes):
+            array = tensor.array
+            if array.shape != shape:
+                tensor.set_shape(shape)
+                array = tensor.array
+            if not array.flags.c_contiguous:
+                strided.append((np.empty(shape, array.dtype), array))
+                array = strided[-1][0]
+            outputs.append(array)
         self._profile = []
-        observe = self._record_time if self.is_profiled else None
+        observe = self._record_time if compiled.is_profiled else None
+        bound = self._bound
+        if bound is None or bound.program is not program:
+            bound = self._bind(program)
         if not bound.run(inputs, outputs, self.check_cancelled, observe):
-            bound = self._bind(self.compiled_model.program_for(inputs, keeps_nan=True))
-            bound.run(inputs, outputs, self.check_cancelled, observe)
-        for tensor, array in zip(self.output_tensors(), outputs):
-            if not tensor.is_continuous():
-                np.copyto(tensor.array, array)
+            program = compiled.program_for(inputs, keeps_nan=True)
+            self._bind(program).run(inputs, outputs, self.check_cancelled, observe)
+        for array, target in strided:
+            np.copyto(target, array)
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         return [*super().get_profiling_info(), *self._profile]
 
     def _bind(self, program: PrimitiveProgram) -> BoundProgram:
-        if self._bound is None or self._bound.program is not program:
-            self._bound = None  # frees its memory before the next one allocates
-            self._bound = BoundProgram(program)
+        self._bound = None  # frees its memory before the next one allocates
+        self._bound = BoundProgram(program)
         return self._bound
 
     def _record_time(self, index: int, seconds: float) -> None:

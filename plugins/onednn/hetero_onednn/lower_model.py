@@ -22,7 +22,7 @@ from hetero.passes.bounds.value_bounds import ValueBounds
 from hetero.reference import evaluate
 from hetero_onednn.keep_nan import keep_nan, loses_nan
 from hetero_onednn.library.api import DataType, OneDnnError
-from hetero_onednn.library.threads import needs_one_thread, one_thread
+from hetero_onednn.library.threads import OneThread, needs_one_thread
 from hetero_onednn.lowering import Lowering, PrimitiveOperation, unsupported
 from hetero_onednn.primitives import implementation_of
 from hetero_onednn.primitives.post_ops import ELEMENTWISE, post_ops_of
@@ -97,7 +97,7 @@ def lower_model(
         checks = largest_input < math.inf and precision is DataType.f32
         keep_nan(model, ValueBounds(largest_input, constants.derived), checks)
     fuse_elementwise(model, FUSION_RULES)
-    with one_thread(on_one_thread):
+    with OneThread(on_one_thread):
         return _lower_all(model, Lowering(constants, precision), on_one_thread)
 
 

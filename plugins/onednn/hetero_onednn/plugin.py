@@ -81,6 +81,7 @@ class OneDnnPlugin(Plugin):
             max_streams=os.cpu_count() or 1,
             rank=Rank.PROCESSOR,
             compiles_fast=True,
+            writes_outputs=True,
             fastest_type=Type.bf16 if has_bf16 else Type.dynamic,
         )
 

@@ -88,7 +88,7 @@ class PrimitiveProgram:
     scratchpad_size: int = 0
 
     def __post_init__(self) -> None:
-        self.output_shapes = [result.input_value(0).shape for result in self.model.results]
+        self.output_shapes = [tuple(result.input_value(0).shape) for result in self.model.results]
         self.offsets, self.arena_size = _plan(self.steps)
         self.scratchpad_size = max((step.primitive.scratchpad.byte_size for step in self.steps), default=0)
 

@@ -73,6 +73,7 @@ def describe(core: openvino.Core, name: str) -> OpenVinoDevice:
         max_streams=default(props.range_for_streams)[1],
         rank=Rank.PROCESSOR if name.startswith("CPU") else Rank.ACCELERATOR,
         compiles_fast=name.startswith("CPU"),
+        writes_outputs=name.startswith("CPU"),
         fastest_type=fastest,
         engine_properties=tuple(properties.values()),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -31,7 +31,8 @@ class EngineRequest:
         # Outputs that are inputs or earlier outputs too: OpenVINO would bind one memory to both ports.
         self._copied_inputs: dict[int, int] = {}
         self._copied_outputs: dict[int, int] = {}
-        self._bounds = next((i for i, port in enumerate(engine.outputs) if WITHIN_BOUNDS in port.names), None)
+        #: The index of the output with the checks of numbers, None if the model has none.
+        self.bounds = next((i for i, port in enumerate(engine.outputs) if WITHIN_BOUNDS in port.names), None)
         inputs = {_value_of(port): index for index, port in enumerate(engine.inputs)}
         outputs: dict[frozenset[str], int] = {}
         for index, port in enumerate(engine.outputs[:output_count]):
@@ -47,12 +48,15 @@ class EngineRequest:
                 else:
                     self._allocated[index] = hetero_type(port.element_type).to_dtype()
 
-    def bind(self, inputs: Iterable[Tensor], outputs: Sequence[Tensor]) -> None:
-        """Bind the memory of the tensors that have other memory than at the last inference."""
-        for port, tensor in zip(self._inputs, inputs):
-            port.read_from(tensor)
+    def bind(self, inputs: Sequence[Tensor], arrays: Sequence[np.ndarray], outputs: Sequence[Tensor]) -> None:
+        """Bind the memory of the tensors that have other memory than at the last inference; ``arrays`` of inputs."""
+        for port, tensor, array in zip(self._inputs, inputs, arrays):
+            if array is not port.bound or array.shape != port.shape:
+                port.read_from(tensor, array)
         for index, port in self._outputs.items():
-            port.write_to(outputs[index])
+            array = outputs[index].array
+            if array is not port.bound or array.shape != port.shape:
+                port.write_to(outputs[index])
 
     def infer(self) -> list[np.ndarray]:
         """Run OpenVINO, and return all its outputs. Raises RuntimeError."""
@@ -60,14 +64,14 @@ class EngineRequest:
 
     def is_within_bounds(self, results: Sequence[np.ndarray]) -> bool:
         """Return whether the numbers that the model checks were as small as it needs."""
-        return self._bounds is None or bool(results[self._bounds].all())
+        return self.bounds is None or bool(results[self.bounds].all())
 
     def write_outputs(self, results: Sequence[np.ndarray], inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Copy the outputs that OpenVINO computed in other memory to their tensors.
 
         Raises UnsupportedValueError if integers had more bits than OpenVINO computes with.
         """
-        if not self.is_within_bounds(results):
+        if self.bounds is not None and not self.is_within_bounds(results):
             raise UnsupportedValueError(
                 "integers in the model are out of the range in which OpenVINO is right; "
                 "HETERO with a further device, such as HETERO:OPENVINO.CPU,TEMPLATE, computes them there"
@@ -92,30 +96,24 @@ class _BoundPort:
     """The memory that is bound to a port of OpenVINO's request."""
 
     def __init__(self, bind: Callable[[openvino.Tensor], None], shape: tuple[int, ...] = ()) -> None:
-        self._bind, self._shape = bind, shape  # the shape of an output
-        self._bound: np.ndarray | None = None
-        self._bound_shape: tuple[int, ...] = ()  # an array may be given another shape in place
+        self._bind, self._output_shape = bind, shape
+        #: The array whose memory is bound, and its shape then: an array may be given another shape in place.
+        self.bound: np.ndarray | None = None
+        self.shape: tuple[int, ...] = ()
         #: A contiguous copy of a tensor that is not.
         self.copy: np.ndarray | None = None
 
-    def read_from(self, tensor: Tensor) -> None:
-        array = tensor.array
-        if not self._is_bound(array):
-            self._set(array if array.flags.c_contiguous else np.ascontiguousarray(array), tensor)
+    def read_from(self, tensor: Tensor, array: np.ndarray) -> None:
+        """Bind the memory of an input, or of a copy if it is not contiguous, which is not bound again."""
+        self._set(array if array.flags.c_contiguous else np.ascontiguousarray(array), tensor)
 
     def write_to(self, tensor: Tensor) -> None:
+        """Bind the memory of an output, or of an array to copy from if it is not contiguous."""
+        tensor.set_shape(self._output_shape)
         array = tensor.array
-        if array.shape != self._shape:
-            tensor.set_shape(self._shape)
-            array = tensor.array
-        if not self._is_bound(array):
-            self.copy = None if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
-            self._set(array if self.copy is None else self.copy, tensor)
-
-    def _is_bound(self, array: np.ndarray) -> bool:
-        """Return whether the memory of an array is bound, and contiguous therefore."""
-        return array is self._bound and array.shape == self._bound_shape
+        self.copy = None if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
+        self._set(array if self.copy is None else self.copy, tensor)
 
     def _set(self, array: np.ndarray, tensor: Tensor) -> None:
         self._bind(bound_tensor(array, cast(Type, tensor.element_type)))
-        self._bound, self._bound_shape = array, array.shape
+        self.bound, self.shape = array, array.shape

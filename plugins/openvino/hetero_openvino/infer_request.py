@@ -41,18 +41,22 @@ class OpenVinoInferRequest(SyncInferRequest):
     def start(self) -> None:
         fork_guard.check()
         compiled, inputs, outputs = self.compiled_model, self.input_tensors(), self.output_tensors()
+        arrays: list[np.ndarray] = []
+        for tensor in inputs:
+            arrays.append(tensor.array)  # not in a comprehension, which is a call
         for index in compiled.wide_inputs:
             _check_integers(inputs[index], index)
         running = self._fast
         for index in compiled.deciding_inputs:
-            if not is_ordinary(inputs[index].array, LARGEST_INPUT):
+            if not is_ordinary(arrays[index], LARGEST_INPUT):
                 running = self._exact_request()
                 break
-        results = self._run(running, inputs, outputs)
-        if running is self._fast and compiled.has_exact_engine and not running.is_within_bounds(results):
+        results = self._run(running, inputs, arrays, outputs)
+        is_checked = compiled.has_exact_engine and running is self._fast and running.bounds is not None
+        if is_checked and not running.is_within_bounds(results):
             self.check_cancelled()
             running = self._exact_request()
-            results = self._run(running, inputs, outputs)
+            results = self._run(running, inputs, arrays, outputs)
         running.write_outputs(results, inputs, outputs)
         if self._exposed:
             assigned = iter(results[len(compiled.outputs) :])
@@ -60,10 +64,14 @@ class OpenVinoInferRequest(SyncInferRequest):
                 if state.may_be_assigned:
                     state.assign(next(assigned), next(assigned))
 
-    def _run(self, running: EngineRequest, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> list[np.ndarray]:
+    def _run(
+        self, running: EngineRequest, inputs: Sequence[Tensor], arrays: Sequence[np.ndarray], outputs: Sequence[Tensor]
+    ) -> list[np.ndarray]:
         self._running = running
-        variables = [tensor for state in self._exposed for tensor in (state.contents, state.is_set)]
-        running.bind((*inputs, *variables), outputs)
+        if self._exposed:
+            variables = [tensor for state in self._exposed for tensor in (state.contents, state.is_set)]
+            inputs, arrays = [*inputs, *variables], [*arrays, *(tensor.array for tensor in variables)]
+        running.bind(inputs, arrays, outputs)
         try:
             return running.infer()
         except RuntimeError as error:

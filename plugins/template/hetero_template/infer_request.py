@@ -27,19 +27,18 @@ class TemplateInferRequest(SyncInferRequest):
         self.assigned: set[str] = set()  # the names of the variables that the last inference assigned
 
     def start(self) -> None:
-        self._profile, observe = [], self._record_time if self.compiled_model.is_profiled else None
-        before = dict(self.variables)
-        results = self.compiled_model.run(map(_view_of, self.input_tensors()), self, observe)
-        self.assigned = {name for name, array in self.variables.items() if array is not before.get(name)}
+        compiled = self.compiled_model
+        self._profile, observe = [], self._record_time if compiled.is_profiled else None
+        before = dict(self.variables) if compiled.variables else {}
+        results = compiled.run(map(_view_of, self.input_tensors()), self, observe)
+        if compiled.variables:
+            self.assigned = {name for name, array in self.variables.items() if array is not before.get(name)}
         taken: set[int] = set()
-        for index, array in enumerate(results):
+        for tensor, array in zip(self.output_tensors(), results):
             # The user may write to an output tensor. Inputs, constants and variables are views, so what owns its memory
             # is new.
-            if array.base is not None or id(array) in taken:
-                results[index] = array = array.copy()
+            tensor.take(array.copy() if array.base is not None or id(array) in taken else array)
             taken.add(id(array))
-        for tensor, array in zip(self.output_tensors(), results):
-            tensor.take(array)
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         return [*super().get_profiling_info(), *self._profile]

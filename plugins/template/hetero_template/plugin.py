@@ -58,6 +58,7 @@ class TemplatePlugin(Plugin):
             max_streams=os.cpu_count() or 1,
             rank=Rank.REFERENCE,
             compiles_fast=True,
+            writes_outputs=True,
         )
 
     def devices(self) -> Sequence[Device]:

@@ -49,9 +49,9 @@ class _Awaited(infer_request.End):
 
     waits: ClassVar[list[None]] = []
 
-    def wait(self):
+    def wait(self, timeout=float("inf")):
         self.waits.append(None)
-        return super().wait()
+        return super().wait(timeout)
 
 
 @pytest.fixture

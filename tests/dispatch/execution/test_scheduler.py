@@ -1,5 +1,6 @@
 """The scheduler: overlap of steps, their order, and errors. Steps that meet at a barrier prove that they overlap."""
 
+import functools
 import threading
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -235,7 +236,7 @@ def test_random_plans_run_every_step_once_and_in_order(seed):
                 order.append(index)
                 running[device] -= 1
 
-        scheduler.begin(Inference(plan, run_step, ended.set_result))
+        scheduler.submit(functools.partial(scheduler.run, Inference(plan, run_step, ended.set_result)))
         ends.append(ended)
         orders.append(order)
     assert [end.result(30) for end in ends] == [None] * 40
@@ -256,7 +257,7 @@ def test_after_an_error_no_step_begins_and_the_end_comes_once_all_have_ended():
         held.wait(30)
 
     scheduler = Scheduler("test", {"A": 2, "B": 1, "C": 1})
-    scheduler.begin(Inference(plan, run_step, ended.set_result))
+    scheduler.submit(functools.partial(scheduler.run, Inference(plan, run_step, ended.set_result)))
     with pytest.raises(TimeoutError):
         ended.result(0.05)
     held.set()

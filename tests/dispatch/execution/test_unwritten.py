@@ -1,5 +1,7 @@
 """Devices that do not write their outputs: old memory is never passed on as a result."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -127,3 +129,38 @@ def test_an_output_in_the_memory_of_an_input(caplog):
         request.infer()
         np.testing.assert_allclose(x, expected, rtol=1e-6)
     assert a.count == 2 and not warnings_in(caplog)
+
+
+class Promising(Faulty):
+    """A device that promises to write its outputs."""
+
+    def devices(self):
+        return [replace(device, writes_outputs=True) for device in super().devices()]
+
+
+@pytest.mark.parametrize(("shape", "checked"), [([2, 4], {0, 1}), ([-1, 4], {1})], ids=["static", "dynamic"])
+def test_outputs_of_a_device_that_promises_to_write_them_are_not_marked(shape, checked):
+    """Of dynamic ones the type and shape are checked, and of outputs of the user."""
+    a, b = Promising(accepts=no_exp), Faulty()
+    request = core_with(A=a, B=b).compile_model(cut(shape), "HETERO:A,B").create_infer_request()
+    steps = request._request.request.bound.steps
+    outputs = [list(step.outputs.values()) for step in steps if step.step.device == "A"]
+    assert {len(of_step) for of_step in outputs} == checked
+    assert not any(output.marked_bytes for of_step in outputs for output in of_step)
+    for seed in range(3):
+        x = np.random.default_rng(seed).standard_normal((2, 4), np.float32)
+        np.testing.assert_allclose(request.infer(x)[0], np.tanh(np.exp(np.maximum(x, 0))), rtol=1e-6)
+
+
+@pytest.mark.parametrize("accepts", [no_exp, lambda node: True], ids=["cut", "whole"])
+@pytest.mark.parametrize("shape", [[2, 4], [-1, 4], [2, 8192]], ids=str)
+@pytest.mark.parametrize("fault", ["wrong shape", "wrong type"])
+def test_a_type_or_shape_that_does_not_fit_is_found_in_spite_of_the_promise(fault, shape, accepts, caplog):
+    a = Promising(fault, 2, accepts)
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(cut(shape), "HETERO:A,B")
+    request = compiled.create_infer_request()
+    for seed in range(3):
+        x = np.random.default_rng(seed).standard_normal((2, shape[1]), np.float32)
+        np.testing.assert_allclose(request.infer(x)[0], np.tanh(np.exp(np.maximum(x, 0))), rtol=1e-6)
+    (warning,) = warnings_in(caplog)
+    assert "no longer on A: A gave a wrong output" in warning or "cannot become" in warning

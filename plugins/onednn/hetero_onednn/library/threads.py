@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from hetero.graph import Model
 from hetero.ops.work_estimate import work_of
@@ -27,24 +26,26 @@ def needs_one_thread(model: Model) -> bool:
     return sum(duration * duration for duration in seconds) < _SHORT * sum(seconds)
 
 
-@contextmanager
-def one_thread(applies: bool) -> Iterator[None]:
-    """Let the calling thread create and execute primitives inside the ``with`` block without other threads.
+class OneThread:
+    """Lets the calling thread create and execute primitives inside the ``with`` block without other threads.
 
     Primitives must be executed with the number of threads that they were created for. Libraries without OpenMP, whose
-    threads have other limits, are left as they are.
+    threads have other limits, are left as they are. One thread at a time uses an object.
     """
-    functions = _openmp() if applies else None
-    if functions is None:
-        yield
-        return
-    get_threads, set_threads = functions
-    number = get_threads()
-    set_threads(1)
-    try:
-        yield
-    finally:
-        set_threads(number)
+
+    def __init__(self, applies: bool) -> None:
+        self._functions = _openmp() if applies else None
+        self._number = 0
+
+    def __enter__(self) -> None:
+        if self._functions is not None:
+            get_threads, set_threads = self._functions
+            self._number = get_threads()
+            set_threads(1)
+
+    def __exit__(self, *error: object) -> None:
+        if self._functions is not None:
+            self._functions[1](self._number)
 
 
 @functools.cache

@@ -54,6 +54,9 @@ class BoundModel:
     def begin(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Bind the first program, and start uploading the inputs. They must stay alive until ``finish``."""
         self._workspace.wait()
+        first = self._segments[0] if self._segments else None
+        if first is not None and first.segment is self._programs.only and first.begin_again(inputs, outputs):
+            return
         self._outputs = outputs
         self._bind(0, self._programs, inputs, range(len(outputs)))
 
@@ -80,7 +83,8 @@ class BoundModel:
                 break
             inputs = bound.next_inputs(rest.sources, check)
             self._bind(at + 1, programs, inputs, [bound.output_indices[i] for i in rest.results])
-        self._leave_others()
+        if len(self._bound) > len(self._segments):
+            self._leave_others()
 
     def _leave_others(self) -> None:
         """Free the memory of the programs that this inference did not use, and forget those used long ago."""
@@ -129,6 +133,8 @@ class _BoundSegment:
         self.output_indices: Sequence[int] = ()
         self._inputs: Sequence[Tensor] = ()
         self._outputs: Sequence[Tensor] = ()
+        self._tensors: Sequence[Tensor] = ()  # the inputs of the program
+        self._given: tuple[Sequence[Tensor], Sequence[Tensor]] | None = None  # the inputs and outputs of the model
         self._carried: list[RemoteTensor] | None = None  # None while it has no memory
 
     def _host_step(self, node: Node) -> HostStep[Any]:
@@ -145,14 +151,29 @@ class _BoundSegment:
         for result, parameter in self._passed_through:
             targets[result].array[()] = inputs[parameter].array[()]
         self._outputs = [targets[index] for index in self._results]
-        tensors = [inputs[index] for index in self._parameters]
-        self.bound.bind(tensors, self._outputs)
-        self.bound.upload(tensors)
+        self._tensors = [inputs[index] for index in self._parameters]
+        self.bound.bind(self._tensors, self._outputs)
+        self.bound.upload(self._tensors)
+        self._given = inputs, outputs
+
+    def begin_again(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> bool:
+        """Start uploading the inputs if they and the outputs are those of the last ``begin``, in the same memory.
+
+        Sequences of tensors that may change are not the same, so only tuples are.
+        """
+        given = self._given
+        if given is None or given[0] is not inputs or given[1] is not outputs or type(inputs) is not tuple:
+            return False
+        if self._passed_through or not self.bound.is_bound():
+            return False
+        self.bound.upload(self._tensors)
+        return True
 
     def free(self) -> None:
         """Free all memory but the arena."""
         if self._carried is not None:
-            self._carried, self._inputs, self._outputs = None, (), ()
+            self._carried, self._given = None, None
+            self._inputs, self._outputs, self._tensors = (), (), ()
             self.bound.unbind()
             for step in self._host_steps.values():
                 step.free()

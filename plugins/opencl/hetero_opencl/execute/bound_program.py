@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pyopencl as cl
 
 from hetero.core.tensor import Tensor
-from hetero.plugin import ProfilingInfo, SharedTensor
+from hetero.plugin import ProfilingInfo, RemoteTensor, SharedTensor
 from hetero.system.errors import DeviceError
 from hetero_opencl.compile.built_program import BuiltProgram
 from hetero_opencl.device.device import OPENCL_ERRORS, opencl_error, opencl_errors
@@ -51,10 +51,14 @@ class _ArgumentSet:
         """Return whether the tensors are in ``regions`` if that is known without asking the context."""
         return bool(self.regions) and all(map(_is_in, tensors, self.regions))
 
+    def is_current(self, arena: Arena) -> bool:
+        """Return whether the arguments are those for the arena."""
+        return self._arena_version == arena.version
+
     def bind(self, regions: list[DeviceRegion | None], arena: Arena) -> None:
         """Set the arguments that are not set yet."""
         is_rebound = regions != self.regions
-        if not is_rebound and self._arena_version == arena.version:
+        if not is_rebound and self.is_current(arena):
             return
         program, count = self._program, len(self._program.inputs)
         if is_rebound:
@@ -92,7 +96,7 @@ class _ArgumentSet:
 
 
 def _is_in(tensor: Tensor, region: DeviceRegion | None) -> bool:
-    return type(tensor) is Tensor if region is None else region.is_of(tensor)
+    return not isinstance(tensor, (RemoteTensor, SharedTensor)) if region is None else region.is_of(tensor)
 
 
 class BoundProgram:
@@ -102,6 +106,7 @@ class BoundProgram:
         self.program, self._built, self._workspace = built.program, built, workspace
         self.arena, self.queue = workspace.arena, workspace.queue
         self._sets = [_ArgumentSet(built)]  # the one in use, then those used before
+        self._on_device: list[tuple[Any, DeviceRegion]] = []  # the bound tensors in the context's memory
         self.launched: list[tuple[Launch, cl.Event]] = []
         self._profile: list[ProfilingInfo] = []
         #: The shapes of the outputs. Those that depend on data are set by ``finish``.
@@ -141,6 +146,16 @@ class BoundProgram:
                 regions.append(None if shape is None else DeviceRegion.of(tensor, context))
         self._select_set(regions)
         self._sets[0].bind(regions, self.arena)
+        self._on_device = [(tensor, region) for tensor, region in zip(tensors, regions) if region is not None]
+
+    def is_bound(self) -> bool:
+        """Return whether the tensors of the last ``bind`` and the arena have the same memory as then."""
+        if self._has_large or not self._sets[0].is_current(self.arena):
+            return False
+        for tensor, (memory, buffer, region) in self._on_device:
+            if tensor.region is not region or tensor.memory is not memory or memory.buffer is not buffer:
+                return False
+        return True
 
     def _written_to(self, index: int, tensor: Tensor) -> Tensor:
         """Return memory that kernels can write a large output to, which then becomes that of its tensor.
@@ -165,6 +180,7 @@ class BoundProgram:
     def unbind(self) -> None:
         """Forget the tensors, so that their memory can be freed. The kernels are kept."""
         self._large.clear()
+        self._on_device = []
         for arguments in self._sets:
             arguments.unbind()
 
@@ -187,7 +203,13 @@ class BoundProgram:
         try:
             for buffer, tensor, region in zip(self.program.inputs, inputs, self._sets[0].regions):
                 if region is None:
-                    self._upload(buffer, tensor.array)
+                    array = tensor.array
+                    memory = self._on_host(buffer, array.shape, array.dtype)
+                    if memory is not None:
+                        memory[...] = array
+                    elif array.nbytes:
+                        target, dense = self.memory(buffer), np.ascontiguousarray(array)
+                        self._uploads.append(cl.enqueue_copy(self.queue, target, dense, is_blocking=False))
             for buffer, source in copies:
                 copy_region(self.queue, self.memory(buffer), source.dense(), source.buffer, source.region_in_buffer())
             if copies:
@@ -197,19 +219,11 @@ class BoundProgram:
         except OPENCL_ERRORS as error:
             raise opencl_error(error, f"uploading inputs to {self._built.device.full_name}") from error
 
-    def _upload(self, buffer: Buffer, array: np.ndarray) -> None:
-        memory = self._on_host(buffer, array.shape, array.dtype)
-        if memory is not None:
-            np.copyto(memory, array)
-        elif array.nbytes:
-            source = np.ascontiguousarray(array)
-            self._uploads.append(cl.enqueue_copy(self.queue, self.memory(buffer), source, is_blocking=False))
-
     def _on_host(self, buffer: Buffer, shape: Sequence[int], dtype: np.dtype) -> np.ndarray | None:
         """Return the memory of a buffer as an array, or None if the host does not see it. A constant is read-only."""
         if buffer.source is not None:
             return buffer.source.reshape(shape)
-        slot = self.memory_plan.slots.get(buffer)
+        slot = self._sets[0].plan.slots.get(buffer)
         return None if slot is None else self.arena.array(slot, shape, dtype)
 
     def launch(self, check: Callable[[], None]) -> None:
@@ -260,7 +274,8 @@ class BoundProgram:
 
     def finish(self) -> None:
         """Wait until all kernels have run, and read the output shapes that depend on data."""
-        self.launch_rest()
+        if len(self.launched) < len(self.program.commands):
+            self.launch_rest()
         try:
             if self._workspace.last_command:
                 cl.wait_for_events(self._workspace.last_command)
@@ -313,7 +328,7 @@ class BoundProgram:
         for buffer, array in values:
             memory = self._on_host(buffer, array.shape, array.dtype)
             if memory is not None:
-                np.copyto(array, memory)
+                array[...] = memory
             elif array.nbytes:
                 target = array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
                 started = cl.enqueue_copy(self.queue, target, self.memory(buffer), is_blocking=False)

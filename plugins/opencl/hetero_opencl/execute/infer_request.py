@@ -32,25 +32,32 @@ class OpenCLInferRequest(SyncInferRequest):
         super().__init__(compiled_model)
         self._context, self._programs_for = context, programs_for
         self._states = {info.variable_id: OpenCLVariableState(info, context) for info in variables}
-        self._bind(self._programs())
+        kinds = [port.element_type for port in compiled_model.outputs]
+        self._containers = [index for index, kind in enumerate(kinds) if isinstance(kind, ContainerType)]
+        self._stateful: StatefulPrograms | None = None
+        self.bound_model: BoundModel
+        self._use_programs()
 
-    def _programs(self) -> StatefulPrograms:
-        """Return the programs for the variables that are set now."""
-        return self._programs_for([state.is_set for state in self._states.values()])
-
-    def _bind(self, stateful: StatefulPrograms) -> None:
-        self._stateful = stateful
-        self.bound_model = BoundModel(stateful.programs, Workspace(self._context, self.is_profiled))
+    def _use_programs(self) -> StatefulPrograms:
+        """Return the programs for the variables that are set now, and bind them if they are others than before."""
+        stateful = self._programs_for([state.is_set for state in self._states.values()])
+        if stateful is not self._stateful:
+            if self._stateful is not None:
+                del self.bound_model  # frees its memory before the next one allocates
+            self._stateful, self._has_profile = stateful, self.compiled_model.is_profiled
+            self.bound_model = BoundModel(stateful.programs, Workspace(self._context, self._has_profile))
+        return stateful
 
     def preprocess(self) -> None:
         fork_guard.check()
-        stateful = self._programs()  # others if PERF_COUNT was changed, or a variable set
-        if stateful is not self._stateful:
-            del self.bound_model  # frees its memory before the next one allocates
-            self._bind(stateful)
-        read = [self._states[name].current for name in self._stateful.read]
-        written = [self._states[name].following for name in self._stateful.written]
-        self.bound_model.begin([*self.input_tensors(), *read], [*self.output_tensors(), *written])
+        inputs, outputs = self.input_tensors(), self.output_tensors()
+        if self._states:
+            stateful = self._use_programs()
+            inputs = [*inputs, *(self._states[name].current for name in stateful.read)]
+            outputs = [*outputs, *(self._states[name].following for name in stateful.written)]
+        elif self.compiled_model.is_profiled is not self._has_profile:
+            self._use_programs()
+        self.bound_model.begin(inputs, outputs)
 
     def start(self) -> None:
         self.bound_model.launch(self.check_cancelled)
@@ -61,12 +68,12 @@ class OpenCLInferRequest(SyncInferRequest):
     def postprocess(self) -> None:
         self.bound_model.download()
         for name, state in self._states.items():
-            state.is_assigned = name in self._stateful.written
+            state.is_assigned = self._stateful is not None and name in self._stateful.written
             if state.is_assigned:
                 state.advance()
-        for tensor in self.output_tensors():
-            if isinstance(tensor.element_type, ContainerType):
-                tensor.array[()] = _with_arrays(tensor.array[()])
+        for index in self._containers:
+            array = self.output_tensors()[index].array
+            array[()] = _with_arrays(array[()])
 
     def query_state(self) -> list[VariableState]:
         return list(self._states.values())

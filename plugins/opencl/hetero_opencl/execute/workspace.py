@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Sequence
-from typing import cast
+from typing import Any
 
 import numpy as np
 import pyopencl as cl
@@ -35,6 +35,7 @@ class Arena:
         self._memory: list[cl.Buffer] = []
         self._sizes: list[int] = []
         self._parts: dict[Slot, cl.Buffer] = {}
+        self._arrays: dict[Slot, np.ndarray] = {}  # those that the host used last
         self._context = device.context
         self._counters: dict[int, cl.Buffer] = {}
         self.version = 0
@@ -61,7 +62,7 @@ class Arena:
     def release(self) -> None:
         """Free all memory."""
         self.version += 1
-        self._parts, self._memory, self._sizes = {}, [], []
+        self._parts, self._arrays, self._memory, self._sizes = {}, {}, [], []
 
     def part(self, slot: Slot) -> cl.Buffer:
         """Return the sub-buffer of a slot of a memory plan."""
@@ -71,8 +72,13 @@ class Arena:
 
     def array(self, slot: Slot, shape: Sequence[int], dtype: np.dtype) -> np.ndarray | None:
         """Return a dense array in a slot, or None if the host does not see the memory. No command may be using it."""
-        memory = cast(np.ndarray | None, self._memory[slot.arena].hostbuf)
-        return None if memory is None else np.ndarray(shape, dtype, memory, slot.offset)
+        array = self._arrays.get(slot)
+        if array is None or array.shape != shape or array.dtype != dtype:
+            memory: Any = self._memory[slot.arena].hostbuf
+            if memory is None:
+                return None
+            array = self._arrays[slot] = np.ndarray(shape, dtype, memory, slot.offset)
+        return array
 
 
 class Workspace:
