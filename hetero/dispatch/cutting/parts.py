@@ -191,9 +191,10 @@ class _Composition:
                     for source in sources:
                         self._need(source, is_crossing=True)
             else:
-                self.apart.insert(0, node)
+                self.apart.append(node)
                 for value in node.input_values():
                     self._need(value)
+        self.apart.reverse()
 
     def _need(self, value: Output, is_crossing: bool = False) -> None:
         """Note that a value is needed, or the one before it that has the same contents."""

@@ -19,6 +19,7 @@ class End:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._lock.acquire()
+        self._is_set = threading.Lock()  # held from the first call of ``set``
         self.has_come = False
         #: Whether a thread runs the inference in the background.
         self.is_taken_up = False
@@ -26,7 +27,7 @@ class End:
 
     def set(self, error: BaseException | None) -> None:
         """Let ``wait`` return, with an error or None. Does nothing the second time."""
-        if not self.has_come:
+        if self._is_set.acquire(blocking=False):
             self.error, self.has_come = error, True
             self._lock.release()
 
