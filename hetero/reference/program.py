@@ -98,8 +98,9 @@ class Program:
                 ended = time.perf_counter()
                 observe(node, ended - started)
                 started = ended
-        run.variables.update(changes)
-        for name, slot in self._assigned.items():
+        if changes:
+            run.variables.update(changes)
+        for name, slot in self._assigned.items() if self._assigned else ():
             # Copied, as the array may be an input's memory or become an output's.
             run.variables[name] = values[slot].copy()
         return list(map(values.__getitem__, self.output_slots))
