@@ -31,7 +31,12 @@ def _do_nothing() -> None:
 
 
 class AsyncInferRequest:
-    """Runs a request's stages one after the other, each on its executor, so that stages of several requests overlap."""
+    """Runs a request's stages one after the other, each on its executor, so that stages of several requests overlap.
+
+    The state of a request is here. It is idle if ``running`` is None. ``begin`` makes it busy with a new End;
+    ``cancel`` sets ``request.cancelled`` while it is busy; whoever began the inference sets ``running`` to None at its
+    end, before the callback, and the End has the error, or None, for those who wait.
+    """
 
     def __init__(self, request: SyncInferRequest, pipeline: Sequence[Stage]) -> None:
         self.request = request
