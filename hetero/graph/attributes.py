@@ -42,9 +42,7 @@ class Attribute:
 
     def __set__(self, node: Node, value: Any) -> None:
         node.__dict__[self.name] = self.converted(value, node.type_info.name)
-        if node.__dict__.get("_inferred"):
-            node._inferred = []
-            node.note_change()
+        node._inferred = []
 
     def converted(self, value: Any, operation: str) -> Any:
         """Return a value after conversion. Raise ArgumentListError with the operation's name if it is not accepted."""

@@ -39,6 +39,8 @@ class Model(Named):
     """
 
     rt_info: RTMap
+    #: Whether all passes that changed the model are known to keep values (``hetero.passes.keeps_values``).
+    keeps_values = True
 
     def __init__(
         self,

@@ -218,11 +218,6 @@ class Node(Named, Arithmetic):
         self._inferred = other._inferred
         return True
 
-    def note_change(self) -> None:
-        """Note that the outputs have other contents from now on: see ``Output.current``."""
-        for output in self._outputs:
-            output.note_change()
-
     def is_inferred(self) -> bool:
         """Return whether inputs and declared attributes are those of the last inference, and outputs its results."""
         return self._was_inferred_from(self.input_values())

@@ -197,8 +197,6 @@ class Op(Node):
 
     def set_arguments(self, arguments: Sequence[Any]) -> None:
         """Replace all inputs."""
-        if self._inputs:
-            self.note_change()
         self.disconnect()
         sources = [_as_argument(argument, type(self)) for argument in arguments]
         self._inputs = [Input(self, index, source) for index, source in enumerate(sources)]

@@ -97,8 +97,8 @@ class Output(Port):
     def __init__(self, node: Node, index: int) -> None:
         super().__init__(node, index)
         self.element_type = Type.dynamic
-        # The output that took the place of this one; itself if none did, None if its contents are in no output now.
-        self._successor: Output | None = self
+        # The output that took the place of this one; itself if none did.
+        self._successor = self
         self._partial_shape = _UNKNOWN_SHAPE
         self.own_names: set[str] = set()  # without the friendly name of a Parameter or Result
         # The contents as far as they are known: None, or an array in which a Dimension stands for each unknown element
@@ -204,18 +204,12 @@ class Output(Port):
 
         ``replace`` does so by itself.
         """
-        self._successor = successor
-        if successor._successor is not None:
-            successor._successor = successor
+        self._successor, successor._successor = successor, successor
 
-    def note_change(self) -> None:
-        """Note that the output has other contents from now on, as its node got other inputs or attributes."""
-        self._successor = None
-
-    def current(self) -> Output | None:
-        """Return the output that has the contents that this one had when it was made; None if none has them."""
-        value: Output | None = self
-        while value is not None and value._successor is not value:
+    def current(self) -> Output:
+        """Return the output that has the contents that this one had when it was made, if all passes keep values."""
+        value = self
+        while value._successor is not value:
             value = value._successor
         return value
 
@@ -270,8 +264,6 @@ class Input(Port):
         """Read another value. Types and shapes are not inferred again."""
         if not isinstance(new_source_output, Output):
             raise ArgumentTypeError(f"an input reads an Output, not {new_source_output!r}")
-        if self._source.current() is not new_source_output:
-            self._node.note_change()
         self._source._targets.pop(self, None)
         self._source = new_source_output
         new_source_output._targets[self] = None

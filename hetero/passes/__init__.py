@@ -24,7 +24,14 @@ from hetero.passes.fusion.fuse_elementwise import FusionRules, fuse_elementwise
 from hetero.passes.fusion.join_products import join_products
 from hetero.passes.fusion.layer_norm import fuse_layer_norm
 from hetero.passes.integers_in_f32 import compute_integers_in_f32
-from hetero.passes.manager import Pass, PassManager, changes_numerics, may_change_numerics
+from hetero.passes.manager import (
+    Pass,
+    PassManager,
+    changes_numerics,
+    does_keep_values,
+    keeps_values,
+    may_change_numerics,
+)
 from hetero.passes.matching.graph_rewrite import (
     BackwardGraphRewrite,
     GraphRewrite,
@@ -71,12 +78,12 @@ __all__ = [
     "AnyInput", "BackwardGraphRewrite", "ConstantFolding", "ConvertFP32ToFP16", "FusionRules", "GraphRewrite",
     "LowLatency2", "MakeStateful", "Manager", "Matcher", "MatcherPass", "ModelPass", "Optional", "Or", "Pass",
     "PassBase", "PassManager", "Predicate", "Serialize", "Version", "WrapType", "align_prelu_slopes", "attrs_match",
-    "changes_numerics", "channel_selection", "compute_integers_in_f32", "consumers_count",
+    "changes_numerics", "channel_selection", "compute_integers_in_f32", "consumers_count", "does_keep_values",
     "eliminate_common_subexpressions", "eliminate_dead_code", "flush_denormal_weights", "fold_batch_norm",
     "fold_constant_if", "fold_constants", "fold_weights", "fuse_attention", "fuse_convolution", "fuse_elementwise",
     "fuse_gelu", "fuse_layer_norm", "fuse_pad_into_convolution", "fuse_swish", "has_static_dim", "has_static_dims",
-    "has_static_rank", "has_static_shape", "is_identity", "join_products", "make_names_unique", "may_change_numerics",
-    "rank_equals", "remove_identities", "shape_deciding_parameters", "shape_matches",
+    "has_static_rank", "has_static_shape", "is_identity", "join_products", "keeps_values", "make_names_unique",
+    "may_change_numerics", "rank_equals", "remove_identities", "shape_deciding_parameters", "shape_matches",
     "sink_channel_shuffles", "sink_transposes", "specialize", "split_batch_norm", "type_matches", "type_matches_any",
     "upgrade_opset", "with_folded_weights",
 ]  # fmt: skip

@@ -10,8 +10,10 @@ from hetero import ops
 from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result
 from hetero.graph.rt_info import copy_rt_info
 from hetero.ops.checks import exact_value
+from hetero.passes.manager import keeps_values
 
 
+@keeps_values
 def eliminate_dead_code(model: Model) -> bool:
     """Disconnect nodes that read values of the model but lead to no result or sink.
 
@@ -30,6 +32,7 @@ def eliminate_dead_code(model: Model) -> bool:
     return bool(dead)
 
 
+@keeps_values
 def remove_identities(model: Model, keeps_outputs: bool = True) -> bool:
     """Remove operations that change neither type nor shape nor contents.
 
@@ -89,6 +92,7 @@ def _is_zero(value: Output) -> bool:
 _MAX_COMPARED_BYTES = 1 << 12
 
 
+@keeps_values
 def eliminate_common_subexpressions(model: Model) -> bool:
     """Merge nodes of the same operation, attributes and inputs into the first of them.
 

@@ -16,6 +16,7 @@ from hetero.ops.control_flow.bodies import MISSING_BODY
 from hetero.ops.control_flow.control_flow import SubGraphOp
 from hetero.ops.convolution import CONVOLUTIONS
 from hetero.ops.work_estimate import assumed_shape, bytes_of, work_of
+from hetero.passes.manager import keeps_values
 from hetero.reference import evaluate, has_evaluate
 from hetero.system.errors import HeteroError
 from hetero.system.mapped_file import release_pages
@@ -81,6 +82,7 @@ def _operations_of_body(body: Model) -> float:
     return sum(BODY_OVERHEAD + _operations_of(node) for node in body.get_ordered_ops())
 
 
+@keeps_values
 def fold_constants(model: Model) -> bool:
     """Replace values that depend on Constants alone, or on static shapes, by Constants.
 

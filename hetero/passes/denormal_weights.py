@@ -11,7 +11,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Constant, Model
 from hetero.graph.rt_info import copy_rt_info
-from hetero.passes.manager import changes_numerics
+from hetero.passes.manager import changes_numerics, keeps_values
 
 _PRODUCTS = (
     ops.Convolution, ops.GroupConvolution, ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData, ops.MatMul,
@@ -21,6 +21,7 @@ _CHUNK = 1 << 18
 
 
 @changes_numerics
+@keeps_values
 def flush_denormal_weights(model: Model) -> bool:
     """Replace f32 constants with denormal numbers that are weights of convolutions and matrix products."""
     changed = False

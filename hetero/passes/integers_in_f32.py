@@ -17,6 +17,7 @@ from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Output, Result, constant_array, copy_rt_info
 from hetero.passes.bounds.intervals import I32, Interval, hull, interval_of_type
 from hetero.passes.cleanup import eliminate_dead_code
+from hetero.passes.manager import keeps_values
 from hetero.reference import evaluate
 
 #: f32 holds the integers from -LARGEST to LARGEST.
@@ -44,6 +45,7 @@ class _Floats(NamedTuple):
     shifted: tuple[Interval, ...] = ()
 
 
+@keeps_values
 def compute_integers_in_f32(model: Model) -> bool:
     """Compute products of integers that are converted to f32 in f32, if all their sums are exact.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from hetero.graph import Model
 from hetero.system.errors import PropertyError
@@ -11,6 +12,7 @@ from hetero.system.tracing import span
 
 #: Changes a model in place, and returns whether it changed anything.
 Pass = Callable[[Model], bool]
+Function = TypeVar("Function", bound=Callable[..., object])
 
 _log = get_logger("hetero")
 
@@ -24,6 +26,22 @@ def changes_numerics(transformation: Pass) -> Pass:
 def may_change_numerics(transformation: Pass) -> bool:
     """Return whether a pass is marked by ``changes_numerics``."""
     return getattr(transformation, "changes_numerics", False)
+
+
+def keeps_values(transformation: Function) -> Function:
+    """Mark a pass, or a method ``transform_model``, that keeps values, so that parts are cut out of what it returns.
+
+    Each output that is in the model afterwards has the contents that it had before, and what ``Output.replace`` or
+    ``Output.hand_over`` puts in the place of an output has that output's contents, up to rounding. A pass that changes
+    what an operation has in place, as by scaled weights, does not keep values.
+    """
+    transformation.keeps_values = True  # type: ignore[attr-defined]  # a mark on a function
+    return transformation
+
+
+def does_keep_values(transformation: Callable[..., object]) -> bool:
+    """Return whether a pass is marked by ``keeps_values``."""
+    return getattr(transformation, "keeps_values", False)
 
 
 class PassManager:
@@ -55,6 +73,7 @@ class PassManager:
                 with span(name, current.friendly_name):
                     if transformation(current):
                         changed[name] = None
+                        model.keeps_values &= does_keep_values(transformation)
             waiting += [body for node in current.get_ordered_ops() for body in node.bodies if body]
         _log.debug("model '%s' was changed by %s", model.friendly_name, ", ".join(changed) or "no pass")
         return list(changed)

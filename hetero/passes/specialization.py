@@ -14,6 +14,7 @@ from hetero.graph.rt_info import copy_rt_info
 from hetero.ops import ShapeOf
 from hetero.ops.control_flow.variables import AssignV3, assigned_variables
 from hetero.passes.constant_folding import fold_constants
+from hetero.passes.manager import keeps_values
 
 
 def shape_deciding_parameters(model: Model) -> list[Parameter]:
@@ -63,6 +64,7 @@ def specialize(
     return special
 
 
+@keeps_values
 def fold_constant_if(model: Model) -> bool:
     """Move the operations of the taken branch into the graph, for each If of a known condition.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Model, Node, Op
+from hetero.passes.manager import keeps_values
 from hetero.passes.matching.rewriting import replace, rewrite_each
 
 # The newest version takes the same inputs and attributes.
@@ -58,6 +59,7 @@ _OTHERS: dict[type[Op], Callable[[Any], Node | None]] = {
 UPGRADED = (*_SAME_INPUTS, *_OTHERS)
 
 
+@keeps_values
 def upgrade_opset(model: Model) -> bool:
     """Replace operations of older versions by the newest that does the same.
 

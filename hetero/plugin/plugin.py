@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
 from hetero.graph import Model, Node, is_terminal
-from hetero.passes import Pass, PassManager, may_change_numerics
+from hetero.passes import Pass, PassManager, does_keep_values, keeps_values, may_change_numerics
 from hetero.plugin.blobs.model_sections import models_in
 from hetero.plugin.device import Device
 from hetero.plugin.host import Host
@@ -162,7 +162,9 @@ class Plugin:
         """
         properties = self.property_table(options)
         copy, copies = model.clone_with_nodes()
-        prepared = replace(self.prepare(copy, properties), copies=copies)
+        prepared = self.prepare(copy, properties)
+        if prepared.model.keeps_values and does_keep_values(type(self).transform_model):
+            prepared = replace(prepared, copies=copies)
         refused = self.refused_nodes(prepared)
         name = full_name(self.name, prepared.device.id or properties.value_of(props.device.id))
         result = get_supported_nodes(model, prepared.model, refused.get, name, self.has_strings)
@@ -209,8 +211,11 @@ class Plugin:
         device = self.device(properties.explicit())
         return self.compile(PreparedModel(self, device, properties, ports, transformed, context, sections))
 
+    @keeps_values
     def transform_model(self, model: Model, properties: PropertyTable) -> Model:
         """Apply the device's graph passes to a model in place and return it (optional).
+
+        One that keeps values, as passes do that ``keeps_values`` marks, may be marked too.
 
         By default these are ``passes``, without those in DISABLED_PASSES, without those that change rounding if
         EXECUTION_MODE_HINT is ACCURACY, and none with DISABLE_TRANSFORMATIONS.

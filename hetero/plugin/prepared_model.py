@@ -55,7 +55,8 @@ class PreparedModel:
     context: RemoteContext | None = None
     #: The sections of the exported model if the model is imported, else empty.
     sections: Mapping[str, memoryview] = field(default_factory=dict)
-    #: The copies of the user's nodes that the passes began with; empty if they began with these nodes themselves.
+    #: The copies of the user's nodes that the passes began with; empty if these nodes themselves or if not all passes
+    #: keep values.
     copies: Mapping[Node, Node] = field(default_factory=dict)
 
     @property

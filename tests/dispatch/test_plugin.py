@@ -5,6 +5,7 @@ import pytest
 
 from hetero import Model, Parameter, PartialShape, Tensor, Type, ops
 from hetero.graph.rt_info import AFFINITY
+from hetero.passes import keeps_values
 from hetero.plugin import Device
 from hetero.properties import Property
 from hetero.system.errors import DeviceError, HeteroError, PropertyError, UnsupportedOperationError
@@ -133,6 +134,7 @@ class Counting(PickyPlugin):
         self.queries += 1
         return super().query_model(model, options)
 
+    @keeps_values
     def transform_model(self, model, properties):
         self.transformations += 1
         return super().transform_model(model, properties)

@@ -96,21 +96,22 @@ class PreparedParts:
 
     def __init__(self, prepared: PreparedModel, prepare: Callable[[Model], PreparedModel]) -> None:
         self.prepared, self._prepare = prepared, prepare
-        order = prepared.model.get_ordered_ops()
-        self.position = {node: index for index, node in enumerate(order)}
-        self._changed = _changed(order)
+        self.position = {node: index for index, node in enumerate(prepared.model.get_ordered_ops())}
         self.names = {node.friendly_name for node in prepared.copies if not is_terminal(node)}
 
     def current(self, value: Output) -> Output | None:
         """Return the prepared model's value with the contents of an original one; None if it has none."""
         copy = self.prepared.copies.get(value.node)
-        found = copy.output(value.index).current() if copy else None
-        if found is None or found.node not in self.position or found.node in self._changed:
-            return None
-        return found if port_fits(found, value) else None
+        found = copy and copy.output(value.index).current()
+        return found if found and found.node in self.position and port_fits(found, value) else None
 
     def cut_out(self, subgraph: DeviceSubgraph, name: str) -> tuple[PreparedModel, list[Node]]:
-        """Return the part for a subgraph of the original model, and the nodes that were prepared apart."""
+        """Return the part for a subgraph of the original model, and the nodes that were prepared apart.
+
+        If passes do not keep values, the part is prepared as a whole.
+        """
+        if not self.prepared.copies:
+            return self._prepare(extract(subgraph, name)), []
         composition = _Composition(self, subgraph)
         if composition.apart and not composition.prepared:
             return self._prepare(extract(subgraph, name)), composition.apart
@@ -137,15 +138,6 @@ class PreparedParts:
                 target.replace_source_output(value_of(value))
         part = _model(subgraph, parameters, map(value_of, subgraph.outputs), sinks, name)
         return replace(self.prepared, ports=Ports.of(part), model=part, copies={}), composition.apart
-
-
-def _changed(order: Iterable[Node]) -> set[Node]:
-    """Return the nodes of a model whose contents passes have changed in place, and all after them."""
-    changed = set[Node]()
-    for node in order:
-        if any(value.node in changed for value in node.input_values()) or None in map(Output.current, node.outputs()):
-            changed.add(node)
-    return changed
 
 
 class _Composition:

@@ -70,13 +70,15 @@ class Boundaries:
     """The memory of the values that go from step to step.
 
     ``slot_of`` gives the slot of a value of known size, ``slots`` the memory and bytes of each slot.
-    ``released`` gives the step after which a large value is not needed any more.
+    ``released`` gives the step after which a large value is not needed any more. ``lent`` are values that a sequence
+    may hold after their last reader: they get new host memory in each inference.
     """
 
     by_value: dict[Output, Boundary] = field(default_factory=dict)
     slot_of: dict[Output, int] = field(default_factory=dict)
     slots: list[tuple[Memory, int]] = field(default_factory=list)
     released: dict[Output, int] = field(default_factory=dict)
+    lent: set[Output] = field(default_factory=set)
 
 
 def plan_boundaries(
@@ -100,16 +102,20 @@ def plan_boundaries(
         return boundaries
     # The port of the writing step may know more about the shape than the whole model does.
     writers = {value: ports[value][0].port for value in steps_of}
+    # Steps whose sequences may hold the arrays of their inputs.
+    holders = {index for index, step in enumerate(steps) if not all(map(is_plain, step.compiled.outputs))}
+    boundaries.lent.update(value for value, users in steps_of.items() if holders.intersection(users[1:]))
+    own = user_outputs | boundaries.lent  # in memory of their own
     times = _times(steps)
     choice = _MemoryChoice([step.compiled for step in steps])
     for value, users in steps_of.items():
         port = writers[value]
-        is_internal = is_plain(port) and value not in user_outputs
+        is_internal = is_plain(port) and value not in own
         boundaries.by_value[value] = choice.best(choice.memories if is_internal else [HOST], users)
         last, size = _last_step(steps, users, times), byte_size(port)
         if last is not None and is_internal and (size is None or size >= MIN_RELEASED):
             boundaries.released[value] = last
-    internal = [value for value in steps_of if value not in user_outputs]
+    internal = [value for value in steps_of if value not in own]
     for memory in choice.memories:
         there = {v: byte_size(writers[v]) for v in internal if boundaries.by_value[v].memory is memory}
         sizes = {value: size for value, size in there.items() if size is not None}

@@ -116,7 +116,8 @@ class BoundPlan:
             slots[number] = HostMemory(byte_size) if memory is HOST else memory.create(Type.u8, [byte_size])
         slot = None if number is None else slots[number]
         if memory is HOST:
-            tensor = BoundaryTensor(kind, shape, slot if isinstance(slot, HostMemory) else None)
+            is_lent = value in self.plan.boundaries.lent
+            tensor = BoundaryTensor(kind, shape, slot if isinstance(slot, HostMemory) else None, is_lent)
             self._release_after_use(value, tensor)
             return tensor
         return memory.create_in(slot, kind, shape) if isinstance(slot, Tensor) else memory.create(kind, shape)
@@ -173,13 +174,13 @@ class BoundPlan:
     def _bind_output(self, writer: StepPort, tensor: Tensor) -> None:
         step = self.steps[writer.step]
         step.set_tensor(writer.port, tensor)
-        if step.writes_outputs and isinstance(tensor, BoundaryTensor) and byte_size(writer.port) is not None:
+        if isinstance(tensor, BoundaryTensor) and (tensor.is_lent or not step.writes_outputs):
+            step.outputs[writer.port] = tensor
+        elif isinstance(tensor, BoundaryTensor) and byte_size(writer.port) is not None:
             step.outputs.pop(writer.port, None)
             tensor.is_fixed = True
         elif step.writes_outputs:
             step.outputs[writer.port] = UnmarkedOutput(writer.port, tensor)
-        elif isinstance(tensor, BoundaryTensor):
-            step.outputs[writer.port] = tensor
         else:
             kind = UnmarkedOutput if isinstance(tensor, RemoteTensor) else MarkedOutput
             step.outputs[writer.port] = kind(writer.port, tensor)

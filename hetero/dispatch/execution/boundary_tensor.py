@@ -163,10 +163,11 @@ class BoundaryTensor(Tensor):
     """A tensor that allocates memory on first use, in ``slot`` if given, and keeps it while the shape is the same.
 
     It is the output of the step that writes it. Readers have a ReadOnlyTensor of it. Large arrays are dropped in
-    ``release``, unless they are in the slot.
+    ``release``, unless they are in the slot, and all arrays in ``mark`` if ``is_lent``: a sequence may hold them.
     """
 
-    def __init__(self, kind: Type, shape: Sequence[int], slot: HostMemory | None = None) -> None:
+    def __init__(self, kind: Type, shape: Sequence[int], slot: HostMemory | None = None, is_lent: bool = False) -> None:
+        self.is_lent = is_lent
         self._kind, self._dtype = kind, kind.to_dtype()
         self._element_type: ElementType = kind
         self._shape = self._first_shape = tuple(shape)
@@ -202,7 +203,8 @@ class BoundaryTensor(Tensor):
     @property
     def is_kept(self) -> bool:
         """Whether the next inference uses the present array again."""
-        return self._array is self._home and (self._slot is not None or not _is_large(self._array))
+        is_small = not (self.is_lent or _is_large(self._array))
+        return self._array is self._home and (self._slot is not None or is_small)
 
     def has(self, kind: ElementType, lengths: tuple[int, ...] | None) -> bool:
         return self._element_type is kind and self._shape == lengths
@@ -244,6 +246,8 @@ class BoundaryTensor(Tensor):
     def mark(self, number: int) -> None:
         """Let the memory have a pattern when it is used next, and the tensor its first shape."""
         self._array, self._shape, self._number = None, self._first_shape, number
+        if self.is_lent:
+            self._home = None
 
     @property
     def marked_bytes(self) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Model, Node
-from hetero.passes.manager import changes_numerics
+from hetero.passes.manager import changes_numerics, keeps_values
 from hetero.passes.matching.pattern import Anything, Either, Number, OpPattern, fuse_matches, product_of
 from hetero.passes.matching.rewriting import replace, rewrite_each
 
@@ -28,6 +28,7 @@ _HSWISH = Either(
 
 
 @changes_numerics
+@keeps_values
 def fuse_swish(model: Model) -> bool:
     """Replace the operations that compute Swish or HSwish by these.
 
@@ -54,6 +55,7 @@ _TANH = product_of(_X, _HALF, OpPattern(ops.Add, OpPattern(ops.Tanh, _ANGLE), _O
 
 
 @changes_numerics
+@keeps_values
 def fuse_gelu(model: Model) -> bool:
     """Replace the operations that compute GELU, by erf or by its tanh approximation, by Gelu.
 
@@ -63,6 +65,7 @@ def fuse_gelu(model: Model) -> bool:
     return fuse_matches(model, _TANH, lambda match: ops.Gelu(match["x"], "tanh")) or by_erf
 
 
+@keeps_values
 def align_prelu_slopes(model: Model) -> bool:
     """Reshape slopes ``[C]`` of PRelu to ``[C, 1, ...]`` if axis 1 of the data is known to have the length C."""
     return rewrite_each(model, (ops.PRelu,), _align)

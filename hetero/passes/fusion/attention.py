@@ -7,7 +7,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Constant, Model, Node, Output
 from hetero.ops.checks import exact_value
-from hetero.passes.manager import changes_numerics
+from hetero.passes.manager import changes_numerics, keeps_values
 from hetero.passes.matching.pattern import (
     AnyConstant,
     Anything,
@@ -30,6 +30,7 @@ _ATTENTION = OpPattern(
 
 
 @changes_numerics
+@keeps_values
 def fuse_attention(model: Model) -> bool:
     """Replace the operations that compute attention by SoftmaxAttention.
 

@@ -9,13 +9,14 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Constant, Input, Model, Node, Op, Output, constant_array
 from hetero.graph.rt_info import copy_rt_info
-from hetero.passes.manager import changes_numerics
+from hetero.passes.manager import changes_numerics, keeps_values
 from hetero.passes.matching.rewriting import only_reader, per_channel, replace, rewrite_each
 from hetero.system.mapped_file import release_pages
 
 _CONVOLUTIONS = (ops.Convolution, ops.GroupConvolution)
 
 
+@keeps_values
 def split_batch_norm(model: Model) -> bool:
     """Replace each BatchNormInference of constant parameters by a Multiply and an Add.
 
@@ -27,6 +28,7 @@ def split_batch_norm(model: Model) -> bool:
 
 
 @changes_numerics
+@keeps_values
 def fold_batch_norm(model: Model) -> bool:
     """Fold batch normalizations, and multiplications and additions of constants per channel, into convolutions.
 
@@ -115,6 +117,7 @@ def _with_constant(operation: type[Op], data: Output, numbers: np.ndarray, rank:
     return operation(data, Constant(shaped, name=f"{name}/constant"), name=name)
 
 
+@keeps_values
 def fuse_convolution(model: Model) -> bool:
     """Replace a convolution, an Add of a constant per channel, and a Relu or Clamp by a FusedConvolution.
 
@@ -155,6 +158,7 @@ def _bias(reader: Input) -> Constant | None:
     return Constant(np.ascontiguousarray(vector), name=f"{reader.node.friendly_name}/bias")
 
 
+@keeps_values
 def fuse_pad_into_convolution(model: Model) -> bool:
     """Let convolutions pad their data themselves if nothing else reads a Pad of zeros.
 

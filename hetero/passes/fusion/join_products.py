@@ -10,6 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Constant, Model, Node, Output, constant_array
 from hetero.graph.rt_info import copy_rt_info
+from hetero.passes.manager import keeps_values
 from hetero.passes.matching.rewriting import only_reader
 
 # Operations that take parts of a product as they are. Others may be computed together with their product.
@@ -19,6 +20,7 @@ _READERS = (
 )  # fmt: skip
 
 
+@keeps_values
 def join_products(model: Model) -> bool:
     """Make one MatMul of several that multiply the same row by constant matrices, such as query, key and value.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.graph import Model, Node
-from hetero.passes.manager import changes_numerics
+from hetero.passes.manager import changes_numerics, keeps_values
 from hetero.passes.matching.pattern import (
     AnyConstant,
     Anything,
@@ -34,6 +34,7 @@ _NORMALIZED = Either(
 
 
 @changes_numerics
+@keeps_values
 def fuse_layer_norm(model: Model) -> bool:
     """Replace the operations that subtract the mean and divide by the standard deviation by MVN.
 

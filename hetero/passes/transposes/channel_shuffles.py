@@ -13,9 +13,11 @@ from hetero.graph import Constant, Input, Model, Node, Output, constant_array
 from hetero.graph.rt_info import copy_rt_info
 from hetero.ops.elementwise.arithmetic import Broadcasting
 from hetero.ops.elementwise.elementwise import Unary
+from hetero.passes.manager import keeps_values
 from hetero.passes.matching.rewriting import only_reader, per_channel, replace
 
 
+@keeps_values
 def sink_channel_shuffles(model: Model) -> bool:
     """Replace channel shuffles by Gathers, and move these as far as possible towards the outputs.
 

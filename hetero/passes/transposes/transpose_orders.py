@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from typing import NamedTuple
 
 from hetero import ops
+from hetero.core.types import Type
 from hetero.graph import Model, Node, Output, is_constant
 from hetero.ops.checks import exact_value
 from hetero.ops.convolution import CONVOLUTIONS
@@ -142,7 +143,8 @@ class AxisOrders:
         for output in node.outputs():
             shape = output.partial_shape
             self._units[output] = [axis for axis in range(rank_of(output)) if shape[axis] == 1]
-            width = output.element_type.bitwidth if output.element_type.is_static() else 32
+            kind = output.element_type
+            width = kind.bitwidth if isinstance(kind, Type) and kind.is_static() else 32
             self._bits[output] = math.prod(assumed_shape(shape)) * width + _BITS_PER_TRANSPOSE
         if not isinstance(node, ops.ShapeOf):  # ShapeOf reads any order
             for read in reads:

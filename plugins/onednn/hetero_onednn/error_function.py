@@ -13,7 +13,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Model, Node, Output, copy_rt_info
-from hetero.passes import changes_numerics
+from hetero.passes import changes_numerics, keeps_values
 
 # Up to this magnitude x · (1 + a polynomial of x²), then 1 - exp(|x| · (a polynomial of |x| - 1)), and from 4 on 1.
 _LIMIT = 475 / 512
@@ -25,6 +25,7 @@ _ERF_OF_LIMIT = math.erf(_LIMIT)
 
 
 @changes_numerics
+@keeps_values
 def compute_erf_by_polynomials(model: Model) -> bool:
     """Replace Erf of f32 by element-wise operations. Requires: GELUs are fused."""
     nodes = [node for node in model.get_ordered_ops() if type(node) is ops.Erf and node.get_element_type() is Type.f32]

@@ -10,7 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Model, Node, constant_array, is_constant
-from hetero.passes import changes_numerics
+from hetero.passes import changes_numerics, keeps_values
 from hetero.passes.matching.rewriting import replace, rewrite_each
 from hetero_onednn.library.api import multiplies_int8_exactly
 from hetero_onednn.quantization import dequantize
@@ -22,6 +22,7 @@ _TOLERANCE = 1e-3
 
 
 @changes_numerics
+@keeps_values
 def split_fake_quantize(model: Model) -> bool:
     """Replace each FakeQuantize of f32 with constant limits.
 

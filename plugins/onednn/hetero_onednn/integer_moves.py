@@ -8,6 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Model, Node, Parameter, copy_rt_info
+from hetero.passes import keeps_values
 from hetero.passes.matching.rewriting import only_reader, replace
 from hetero.reference import evaluate
 from hetero_onednn.primitives.post_ops import ELEMENTWISE
@@ -18,6 +19,7 @@ _POOLINGS = (ops.MaxPool, ops.MaxPoolV8, ops.MaxPoolV1)
 _MOVES = (ops.Reshape, ops.Transpose, ops.Squeeze, ops.Unsqueeze, *_POOLINGS)
 
 
+@keeps_values
 def move_integers(model: Model) -> bool:
     """Let operations whose results are elements of their data read 8-bit integers instead of the real numbers.
 

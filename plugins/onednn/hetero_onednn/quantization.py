@@ -10,7 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Constant, Model, Node, Output, constant_array, copy_rt_info, is_constant
-from hetero.passes import changes_numerics
+from hetero.passes import changes_numerics, keeps_values
 from hetero.passes.matching.rewriting import only_reader
 from hetero_onednn.library.api import multiplies_int8_exactly
 
@@ -140,6 +140,7 @@ def is_quantizing(node: Node) -> bool:
 
 
 @changes_numerics
+@keeps_values
 def compute_products_in_floats(model: Model) -> bool:
     """Replace convolutions and products of 8-bit integers in i32, which are converted to f32, by those in f32.
 

@@ -7,6 +7,7 @@ import numpy as np
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Model, Node, Output
+from hetero.passes import keeps_values
 from hetero.passes.matching.rewriting import only_reader, replace, rewrite_each
 from hetero_onednn.quantization import single_number
 
@@ -14,6 +15,7 @@ from hetero_onednn.quantization import single_number
 _FACTORS = (1e30, 1e16)
 
 
+@keeps_values
 def replace_zeros_by_arithmetic(model: Model) -> bool:
     """Replace ``Select(Equal(x, 0), number, x)`` of f32, which nothing else reads the condition of, by arithmetic.
 

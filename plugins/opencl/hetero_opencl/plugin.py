@@ -26,6 +26,7 @@ from hetero.passes import (
     fuse_layer_norm,
     fuse_pad_into_convolution,
     join_products,
+    keeps_values,
     remove_identities,
     sink_channel_shuffles,
     split_batch_norm,
@@ -124,6 +125,7 @@ class OpenCLPlugin(Plugin):
             raise DeviceError(f"{self.name} cannot compile for a context of {context.get_device_name()}")
         return OpenCLCompiledModel(prepared, context, binaries)
 
+    @keeps_values
     def transform_model(self, model: Model, properties: PropertyTable) -> Model:
         model = super().transform_model(model, properties)
         if properties.get(props.hint.inference_precision) is Type.f16:

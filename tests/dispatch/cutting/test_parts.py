@@ -3,14 +3,19 @@
 Expected values are those of numpy.
 """
 
-import itertools
-
 import numpy as np
 import pytest
 
 from hetero import Model, Parameter, Type, ops
 from hetero.graph import is_terminal
-from hetero.passes import fold_batch_norm, fold_constants, fuse_gelu, remove_identities, split_batch_norm
+from hetero.passes import (
+    fold_batch_norm,
+    fold_constants,
+    fuse_gelu,
+    keeps_values,
+    remove_identities,
+    split_batch_norm,
+)
 from tests.devices import PickyPlugin, core_with
 
 FILTERS = np.float32([[[[2.0]], [[-1.0]]], [[[0.5]], [[3.0]]]])
@@ -28,6 +33,7 @@ class Fusing(PickyPlugin):
         super().__init__(accepts)
         self.transformed = []
 
+    @keeps_values
     def transform_model(self, model, properties):
         self.transformed.append(sorted(n.friendly_name for n in model.get_ordered_ops() if not is_terminal(n)))
         return super().transform_model(model, properties)
@@ -148,26 +154,60 @@ def scale_alpha_in_place(model):
     return True
 
 
+def scale_weights_after_the_scale(model):
+    """Multiply the weights of a product by the factor of the Multiply before it, which goes."""
+    for node in model.get_ordered_ops():
+        scale = node.input_value(0).node if isinstance(node, ops.MatMul) else None
+        if isinstance(scale, ops.Multiply):
+            weights = node.input_value(1).node.data * scale.input_value(1).node.data
+            node.input(1).replace_source_output(ops.Constant(weights).output(0))
+            scale.output(0).replace(scale.input_value(0))
+    return True
+
+
+def scale_bodies(model):
+    """Multiply what the branches of an If return by the factor of the Multiply after it, which goes."""
+    for node in model.get_ordered_ops():
+        branching = node.input_value(0).node if isinstance(node, ops.Multiply) else None
+        if isinstance(branching, ops.If):
+            for body in branching.bodies:
+                (factor,) = (inner.input(1) for inner in body.get_ordered_ops() if isinstance(inner, ops.Multiply))
+                scaled = factor.get_source_output().node.data * node.input_value(1).node.data
+                factor.replace_source_output(ops.Constant(scaled).output(0))
+            node.output(0).replace(branching.output(0))
+    return True
+
+
+OPERATIONS = ("smaller", "product", "scaled", "negative", "elu", "larger", "if", "branched", "end")
+
+
+@pytest.mark.parametrize("pinned", OPERATIONS)
 @pytest.mark.parametrize(
-    ("change", "pinned"),
-    [
-        *itertools.product([scale_weights_in_place], ["product", "scaled", "abs"]),
-        *itertools.product([scale_alpha_in_place], ["negative", "elu", "larger", "end"]),
-    ],
+    "change", [scale_weights_in_place, scale_alpha_in_place, scale_weights_after_the_scale, scale_bodies]
 )
 def test_passes_that_change_operations_in_place_do_not_change_what_parts_compute(change, pinned):
-    """A's pass changes what 'product' or 'elu' has, without telling; B has no passes."""
+    """A's pass changes what operations have, and is not marked as one that keeps values; B has no passes."""
     x = Parameter(Type.f32, [2, 2], name="x")
-    product = ops.MatMul(x, np.float32([[1, 2], [3, 4]]), False, False, name="product")
+    smaller = ops.Multiply(x, np.float32(0.1), name="smaller")
+    product = ops.MatMul(smaller, np.float32([[1, 2], [3, 4]]), False, False, name="product")
     scaled = ops.Multiply(product, np.float32(10), name="scaled")
     elu = ops.Elu(ops.Negative(ops.Abs(scaled, name="abs"), name="negative"), 1.0, name="elu")
-    model = Model([ops.Exp(ops.Multiply(elu, np.float32(3), name="larger"), name="end")], [x], "changed")
+    larger = ops.Multiply(elu, np.float32(3), name="larger")
+    branching = ops.If(ops.Less(ops.ReduceSum(larger, np.int64([0, 1]), name="sum"), np.float32(0), name="less"))
+    branching.friendly_name = "if"
+    inner = [Parameter(Type.f32, [2, 2]) for _ in range(2)]
+    bodies = [Model([ops.Result(ops.Multiply(value, np.float32(f)))], [value]) for value, f in zip(inner, (2, 5))]
+    branching.set_then_body(bodies[0])
+    branching.set_else_body(bodies[1])
+    branching.set_input(larger.output(0), *inner)
+    result = branching.set_output(bodies[0].results[0], bodies[1].results[0])
+    model = Model([ops.Exp(ops.Multiply(result, np.float32(0.5), name="branched"), name="end")], [x], "changed")
 
     class InPlace(PickyPlugin):
         passes = (change,)
 
-    values = np.float32([[-0.01, 0.02], [0.03, -0.01]])
-    expected = np.exp(3 * np.expm1(-np.abs(10 * values @ np.float32([[1, 2], [3, 4]]))))
+    values = np.float32([[-0.1, 0.2], [0.3, -0.1]])
+    expected = np.exp(3 * np.expm1(-np.abs(values @ np.float32([[1, 2], [3, 4]]))))
     np.testing.assert_allclose(compile_with({}, InPlace(), PickyPlugin(), model)(values)[0], expected, rtol=1e-5)
     compiled = compile_with({pinned: "B"}, InPlace(), PickyPlugin(), model)
     np.testing.assert_allclose(compiled(values)[0], expected, rtol=1e-5)

@@ -78,8 +78,8 @@ def test_values_of_networks(name, device, precision):
     assert len(found) > (operations / 4 if precision == "f32" else 0)
 
 
-def test_values_that_transposes_move_are_not_taken_for_the_original_ones():
-    """sink_transposes changes the order of dimensions of what operations have, in place."""
+def test_of_a_pass_that_changes_operations_in_place_no_value_is_taken_for_the_original_one():
+    """sink_transposes changes the order of dimensions of what operations have."""
     x = Parameter(Type.f32, [1, 3, 4, 4], name="x")
     relu = ops.Relu(ops.Transpose(x, np.int64([0, 1, 3, 2])), name="relu")
     model = Model([ops.Transpose(ops.Exp(relu, name="exp"), np.int64([0, 1, 3, 2]))], [x])
@@ -89,4 +89,4 @@ def test_values_that_transposes_move_are_not_taken_for_the_original_ones():
 
     prepared = prepared_by(core_with(A=Sinking()), "A", model)
     assert not any(isinstance(node, ops.Transpose) for node in prepared.model.get_ordered_ops())
-    assert {value.node.friendly_name for value, _ in pairs(model, prepared)}.isdisjoint({"relu", "exp"})
+    assert pairs(model, prepared) == []

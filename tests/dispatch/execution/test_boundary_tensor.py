@@ -7,7 +7,8 @@ from hetero_template.infer_request import TemplateInferRequest
 
 from hetero import Core, Model, Parameter, Type, ops
 from hetero.graph.rt_info import AFFINITY
-from tests.devices import PickyPlugin, core_with
+from hetero.ops.sequence.sequences import SequenceAt, SequenceConstruct, SequenceLength
+from tests.devices import GPUS, PickyPlugin, core_with
 
 SMALL, LARGE = [16], [256, 256]
 
@@ -106,3 +107,28 @@ def test_an_array_of_shared_memory_stays_until_the_memory_grows():
     assert tensor.array is not before and tensor.array.shape == (8,)
     tensor.take(np.arange(8, dtype=np.float32))
     np.testing.assert_array_equal(tensor.array, np.arange(8))
+
+
+@pytest.mark.parametrize("devices", [("A", "B"), (GPUS[0], "A")])
+@pytest.mark.parametrize("shape", [[1, 3], [256, 256]])
+def test_memory_of_a_value_in_a_sequence_is_not_used_again(devices, shape):
+    """The second device makes a sequence of the first one's value; the first one writes 'length' and reads the item."""
+    x = Parameter(Type.f32, shape, name="x")
+    value = ops.Abs(x, name="value")
+    made = SequenceConstruct([value, value])
+    made.friendly_name = "made"
+    length = ops.Convert(SequenceLength(made), Type.f32, name="length")
+    item = SequenceAt(made, np.int64(1))
+    item.friendly_name = "item"
+    model = Model([ops.Add(ops.Add(length, item, name="sum"), np.float32(0.5), name="end"), item], [x], "sequences")
+    for node in model.get_ordered_ops():
+        node.rt_info[AFFINITY] = devices[node.friendly_name in ("made", "sum", "end")]
+    core = core_with(A=PickyPlugin(), B=PickyPlugin())
+    request = core.compile_model(model, f"HETERO:{','.join(devices)}").create_infer_request()
+    first, second = np.full(shape, -1, np.float32), np.full(shape, 7, np.float32)
+    kept = request.infer([first], share_outputs=True).to_tuple()
+    kept_items = kept[1].copy()
+    found = request.infer([second]).to_tuple()
+    np.testing.assert_array_equal(found[0], second + 2.5)
+    np.testing.assert_array_equal(found[1], second)
+    np.testing.assert_array_equal(kept_items, -first)

@@ -5,6 +5,7 @@ import pytest
 
 from hetero import Core, Model, Parameter, PartialShape, Type, ops
 from hetero.graph.rt_info import original_names
+from hetero.ops.sequence.sequences import SequenceAt, SequenceConstruct
 from hetero.passes import sink_transposes
 from hetero.plugin.query import get_supported_nodes
 from tests import zoo
@@ -340,3 +341,12 @@ def test_a_vector_of_slopes_keeps_its_axis():
     x = Parameter(Type.f32, [2, 5, 3, 3])
     model = Model(transposed(ops.PRelu(transposed(x, 0, 2, 1, 3), channels), 0, 2, 1, 3), [x])
     check(model, floats(2, 5, 3, 3))
+
+
+def test_sequences_are_left_as_they_are():
+    x = Parameter(Type.f32, [2, 3])
+    turned = ops.Transpose(x, np.int64([1, 0]))
+    model = Model([SequenceAt(SequenceConstruct([turned, turned]), np.int64(0))], [x])
+    sink_transposes(model)
+    value = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(Core().compile_model(model, "TEMPLATE")(value)[0], value.T)

@@ -64,9 +64,7 @@ class _HalfValues(dict[Output, Output]):
             for reader, value in zip(reading, sources):
                 reader.replace_source_output(value)
             node.infer()
-            _keep_contents(node)
             return
-        _keep_contents(node)
         for output in outputs:
             readers = output.get_target_inputs()
             name = f"{node.friendly_name}/{output.index}/f32"
@@ -94,12 +92,6 @@ class _HalfValues(dict[Output, Output]):
             else:
                 self[value] = Constant(array.astype(np.float16), name=name).output(0)
         return self[value]
-
-
-def _keep_contents(node: Node) -> None:
-    """Note that a node whose inputs were replaced computes the same as before, up to rounding."""
-    for output in node.outputs():
-        output.hand_over(output)
 
 
 def _was_half(value: Output) -> bool:
