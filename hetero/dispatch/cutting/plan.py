@@ -103,7 +103,7 @@ def plan_boundaries(
     # The port of the writing step may know more about the shape than the whole model does.
     writers = {value: ports[value][0].port for value in steps_of}
     # Steps whose sequences may hold the arrays of their inputs.
-    holders = {index for index, step in enumerate(steps) if not all(map(is_plain, step.compiled.outputs))}
+    holders = {writer.step for writer, *_ in ports.values() if not is_plain(writer.port)}
     boundaries.lent.update(value for value, users in steps_of.items() if holders.intersection(users[1:]))
     own = user_outputs | boundaries.lent  # in memory of their own
     times = _times(steps)
