@@ -93,13 +93,14 @@ class BoundStep:
         Raises StepError if the step fails, leaves an output unwritten or of another type or shape, or if the user
         cancelled the inference.
         """
-        request, stage = self.request, ""
+        request, outputs, stage = self.request, self.outputs, ""
         try:
             if is_first:
                 if self._parent.cancelled:
                     self._parent.check_cancelled()
-                for output in self.outputs.values():
-                    output.mark(0)
+                if outputs:  # a loop over nothing takes as long as a call
+                    for output in outputs.values():
+                        output.mark(0)
             self._is_running = False
             if is_timed:
                 request.run_stages(stages)
@@ -109,10 +110,8 @@ class BoundStep:
             if not is_last:
                 self._is_running = True
                 return
-            for output in self.outputs.values():
-                if not output.is_valid():
-                    self._check_outputs()
-                    break
+            if outputs and not all([output.is_valid() for output in outputs.values()]):
+                self._check_outputs()
             if self.copies:
                 self._copy()
         except BaseException as error:
