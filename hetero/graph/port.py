@@ -202,7 +202,8 @@ class Output(Port):
     def hand_over(self, successor: Output) -> None:
         """Note that another output has the contents of this one from now on, as a pass has changed the node.
 
-        ``replace`` does so by itself.
+        ``replace`` does so by itself. This output must not take the place of another one later: it would count as the
+        one that has its own first contents again.
         """
         self._successor, successor._successor = successor, successor
 

@@ -29,8 +29,8 @@ from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.host import mapped_device
 from hetero.runtime.model_cache import ModelCache
 from hetero.system.cache_folder import cache_folder
-from hetero.system.collection import rarer_collections
 from hetero.system.errors import ArgumentTypeError, device_errors
+from hetero.system.garbage_collection import rarer_collections
 from hetero.system.tracing import traced
 
 Extensions = Extension | type[Op] | str | os.PathLike[str]

@@ -26,7 +26,7 @@ from tests.benchmarks.cut_compilations import CASES, Compilation
 from tests.benchmarks.interleaved import Comparison, interleave
 
 MODELS = ("resnet50", "densenet121")
-DEVICES = ("HETERO:GPU,TEMPLATE", "GPU", "TEMPLATE")
+DEVICES = ("HETERO:GPU,TEMPLATE", "HETERO:GPU", "GPU", "HETERO:TEMPLATE", "TEMPLATE")
 ROUNDS = 5
 ROOT = Path(__file__).parents[2]
 

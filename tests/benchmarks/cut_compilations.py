@@ -43,7 +43,7 @@ def chain(operations: int = 1000) -> Model:
 
 
 def decoder(operations: int = 1000) -> Model:
-    """Return decoder layers with random weights, until there are so many operations."""
+    """Return a decoder with random weights of at least this number of operations."""
     generator = np.random.default_rng(SEED)
 
     def weights(*shape: int) -> np.ndarray:

@@ -126,9 +126,13 @@ def test_inputs_constants_and_shared_values_as_outputs():
 
 
 class Counting(PickyPlugin):
-    """Counts its queries and the models that it transforms."""
+    """Counts its queries, its tables of properties, and the models that it transforms."""
 
-    queries = transformations = 0
+    queries = transformations = tables = 0
+
+    def property_table(self, options):
+        self.tables += 1
+        return super().property_table(options)
 
     def query_model(self, model, options):
         self.queries += 1
@@ -156,6 +160,8 @@ def test_devices_are_queried_and_transform_models_only_as_needed(refused, pins, 
     np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
     assert (a.queries, b.queries, c.queries) == queries
     assert (a.transformations, b.transformations, c.transformations) == transformations
+    # Its keys, the check of its options, and those of the query, however many parts it gets.
+    assert [device.tables for device in (a, b, c)] == [2 + count for count in queries]
 
 
 def test_a_query_names_an_assign_that_another_one_overwrites():

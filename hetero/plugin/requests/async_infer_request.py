@@ -34,8 +34,8 @@ class AsyncInferRequest:
     """Runs a request's stages one after the other, each on its executor, so that stages of several requests overlap.
 
     The state of a request is here. It is idle if ``running`` is None. ``begin`` makes it busy with a new End;
-    ``cancel`` sets ``request.cancelled`` while it is busy; whoever began the inference sets ``running`` to None at its
-    end, before the callback, and the End has the error, or None, for those who wait.
+    ``cancel`` sets ``request.cancelled`` while it is busy; the code that began the inference sets ``running`` to None
+    at its end, before the callback, and the End has the error, or None, for the threads that wait.
     """
 
     def __init__(self, request: SyncInferRequest, pipeline: Sequence[Stage]) -> None:
@@ -43,7 +43,7 @@ class AsyncInferRequest:
         self._pipeline = list(pipeline)
         #: Held while an inference begins, and by those who use the idle request.
         self.lock = threading.Lock()
-        #: The inference that runs, by its end; None if the request is idle. Whoever began it makes the request idle.
+        #: The inference that runs, by its end; None if the request is idle, which the code that began it sets.
         self.running: End | None = None
         self._began = 0.0
         #: Seconds that the last inference took, from its start to its end.

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from hetero.system.collection import THRESHOLDS, rarer_collections
+from hetero.system.garbage_collection import THRESHOLDS, rarer_collections
 
 
 @pytest.fixture(autouse=True)
