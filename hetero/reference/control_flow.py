@@ -99,7 +99,7 @@ class _RepeatedBody:
         for parameter, index in self._first:
             feed[parameter] = arrays[index]
         kept: dict[int, list[Array]] = {index: [] for index in self._kept}
-        results: list[Array] = []
+        results: Sequence[Array] = []
         for iteration in iterations:
             run.check_cancelled()
             if self._iteration_port >= 0:

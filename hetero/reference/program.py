@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,11 +28,11 @@ from hetero.system.errors import ArgumentTypeError, DeviceError, TensorError
 
 
 class EvaluationStep(NamedTuple):
-    """One operation: the slots that it reads and writes, and those that no later step reads."""
+    """One operation: what it reads of the slots, the slots that it writes, and those that no later step reads."""
 
     node: Node
     run: Runner
-    reads: tuple[int, ...]
+    read: Callable[[list[Any]], Sequence[Array]]
     writes: tuple[int, ...]
     dtypes: tuple[np.dtype | None, ...]
     frees: tuple[int, ...]
@@ -52,7 +53,7 @@ class Program:
         for node in order:
             for output in node.outputs():
                 slots.setdefault(output, len(slots))
-        self.output_slots = [slots[result.input_value(0)] for result in model.results]
+        output_slots = [slots[result.input_value(0)] for result in model.results]
         values: list[Any] = [None] * len(slots)
         for node in order:
             if isinstance(node, Constant):
@@ -64,11 +65,13 @@ class Program:
             node.variable_id: slots[node.input_value(0)] for node in order if isinstance(node, AssignV3)
         }  # the last Assign of a variable counts
         self._has_assigning_bodies = any(node.bodies and assigned_variables([node]) for node in order)
-        self.steps = self._schedule(order, slots, len(model.inputs))
+        kept = {*range(len(model.inputs)), *output_slots, *self._assigned.values()}
+        self.steps = _schedule(order, slots, kept)
+        self._outputs = _picker(output_slots)
 
     def run(
         self, inputs: Iterable[Array], run: Run, observe: Callable[[Node, float], None] | None = None
-    ) -> list[Array]:
+    ) -> Sequence[Array]:
         """Return the outputs for these inputs: new arrays, inputs, or views of inputs, constants and variables.
 
         ``observe`` is called with every operation and its time in seconds. Raises DeviceError if an operation fails on
@@ -79,10 +82,10 @@ class Program:
         if self._has_assigning_bodies:
             run = _Scope(run, run.variables, changes)
         started = time.perf_counter() if observe else 0.0
-        for node, runner, reads, writes, dtypes, frees in self.steps:
+        for node, runner, read, writes, dtypes, frees in self.steps:
             run.check_cancelled()
             try:
-                results = runner(run, *map(values.__getitem__, reads))
+                results = runner(run, *read(values))
                 if type(results) is np.ndarray and results.dtype is dtypes[0]:
                     values[writes[0]] = results
                 else:
@@ -100,27 +103,36 @@ class Program:
                 started = ended
         if changes:
             run.variables.update(changes)
-        for name, slot in self._assigned.items() if self._assigned else ():
-            # Copied, as the array may be an input's memory or become an output's.
-            run.variables[name] = values[slot].copy()
-        return list(map(values.__getitem__, self.output_slots))
+        if self._assigned:
+            for name, slot in self._assigned.items():
+                # Copied, as the array may be an input's memory or become an output's.
+                run.variables[name] = values[slot].copy()
+        return self._outputs(values)
 
-    def _schedule(self, order: Sequence[Node], slots: dict[Output, int], inputs: int) -> list[EvaluationStep]:
-        kept = {*range(inputs), *self.output_slots, *self._assigned.values()}
-        steps: list[EvaluationStep] = []
-        # In reverse order, so that the first reader of a slot found is the last one to run, and frees the slot.
-        for node in reversed(order):
-            if not is_terminal(node):
-                reads = tuple(slots[value] for value in node.input_values())
-                writes = tuple(slots[output] for output in node.outputs())
-                frees = tuple((set(reads) | set(writes)) - kept)
-                run, dtypes = make_runner(node)
-                if node.bodies and assigned_variables([node]):
-                    run = _in_scope(run)
-                steps.append(EvaluationStep(node, run, reads, writes, dtypes, frees))
-                kept |= set(reads)
-        steps.reverse()
-        return steps
+
+def _schedule(order: Sequence[Node], slots: dict[Output, int], kept: set[int]) -> list[EvaluationStep]:
+    """Return the steps of operations in this order. The slots ``kept`` are never freed."""
+    steps: list[EvaluationStep] = []
+    # In reverse order, so that the first reader of a slot found is the last one to run, and frees the slot.
+    for node in reversed(order):
+        if not is_terminal(node):
+            reads = [slots[value] for value in node.input_values()]
+            writes = tuple(slots[output] for output in node.outputs())
+            frees = tuple({*reads, *writes} - kept)
+            run, dtypes = make_runner(node)
+            if node.bodies and assigned_variables([node]):
+                run = _in_scope(run)
+            steps.append(EvaluationStep(node, run, _picker(reads), writes, dtypes, frees))
+            kept.update(reads)
+    steps.reverse()
+    return steps
+
+
+def _picker(slots: Sequence[int]) -> Callable[[list[Any]], Sequence[Any]]:
+    """Return a function of a list that returns its items in these slots, faster than a loop over the slots."""
+    if len(slots) > 1:
+        return itemgetter(*slots)
+    return itemgetter(slice(slots[0], slots[0] + 1) if slots else slice(0))
 
 
 class _Scope:

@@ -56,6 +56,7 @@ class BoundPlan:
         self._protects_outputs = protects_outputs
         #: Whether a step hangs in one of the sub-requests, so that they must not be used again.
         self.is_abandoned = False
+        self._is_cancelled = False  # whether sub-requests may be cancelled
         self._request = request  # the user's, whose tensors are bound
         setters = {index for use in plan.variables for index in use.setters}
         self.states: dict[str, SharedVariable] = {}
@@ -210,8 +211,10 @@ class BoundPlan:
 
     def prepare(self) -> None:
         """Prepare an inference: reset cancelled sub-requests, and copy inputs to their stand-ins."""
-        for step in self.steps:
-            step.request.cancelled = False
+        if self._is_cancelled:
+            self._is_cancelled = False
+            for step in self.steps:
+                step.request.cancelled = False
         if self._is_changed:
             self._separate_outputs()
         for port in self._request.compiled_model.inputs if self._stand_ins else ():
@@ -309,6 +312,7 @@ class BoundPlan:
         self.steps[index].cancel()
 
     def cancel(self) -> None:
+        self._is_cancelled = True
         for step in self.steps:
             step.cancel()
 

@@ -173,8 +173,12 @@ class BoundaryTensor(Tensor):
         self._shape = self._first_shape = tuple(shape)
         self._slot = slot
         self._home: np.ndarray | None = None  # the array that was allocated last
+        # The same if it is small and has the first shape: then ``take`` copies to it, as readers would have to bind
+        # another address, which takes longer.
+        self._target: np.ndarray | None = None
         self._mark = Mark(np.empty(0))  # that of ``_home``
-        self._array: np.ndarray | None = None  # None if neither read nor written since ``mark``
+        #: The array, None if it was neither read nor written since ``mark``.
+        self.present: np.ndarray | None = None
         self._is_marked = False  # whether the array is not known to be written
         self._number = 0
         #: Whether another type or shape raises at once, as no check follows.
@@ -183,18 +187,19 @@ class BoundaryTensor(Tensor):
 
     @property
     def array(self) -> np.ndarray:
-        if self._array is None:
+        if self.present is None:
             if self._home is None or self._home.shape != self._shape:
                 self._allocate()
-            self._array, self._is_marked = self._home, True
+            self.present, self._is_marked = self._home, True
             self._mark.elements[...] = self._mark.patterns[self._number]
-        return self._array  # type: ignore[return-value]
+        return self.present  # type: ignore[return-value]
 
     def _allocate(self) -> None:
         is_in_slot = self._slot is not None and self._shape == self._first_shape
         make = self._slot.array if self._slot is not None and is_in_slot else np.empty
         self._home = make(self._shape, self._dtype)
         self._mark = Mark(self._home)
+        self._target = self._home if self._shape == self._first_shape and not _is_large(self._home) else None
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -203,8 +208,8 @@ class BoundaryTensor(Tensor):
     @property
     def is_kept(self) -> bool:
         """Whether the next inference uses the present array again."""
-        is_small = not (self.is_lent or _is_large(self._array))
-        return self._array is self._home and (self._slot is not None or is_small)
+        is_small = not (self.is_lent or _is_large(self.present))
+        return self.present is self._home and (self._slot is not None or is_small)
 
     def has(self, kind: ElementType, lengths: tuple[int, ...] | None) -> bool:
         return self._element_type is kind and self._shape == lengths
@@ -213,25 +218,25 @@ class BoundaryTensor(Tensor):
         if tuple(shape) != self._shape:
             if self.is_fixed:
                 self._refuse(self._kind, tuple(shape))
-            self._shape, self._array = tuple(shape), None
+            self._shape, self.present = tuple(shape), None
 
     def take(self, array: np.ndarray) -> None:
+        target = self._target
+        if target is not None and array.shape == self._first_shape and array.dtype is self._dtype:
+            target[...] = array
+            self.present, self._shape = target, self._first_shape
+            self._element_type, self._is_marked = self._kind, False
+            return
         fits = array.shape == self._first_shape and array.dtype == self._dtype
+        if self.is_fixed and not fits:
+            self._refuse(Type(array.dtype), array.shape)
+        # A type that differs is kept, so that the check of the device's outputs reports it.
+        self._element_type = self._kind if array.dtype == self._dtype else Type(array.dtype)
+        self.present, self._shape, self._is_marked = array, array.shape, False
         if fits and array.nbytes < MIN_RELEASED:
-            # A copy, as readers would have to bind another address, which takes longer.
-            self._element_type = self._kind
-            if self._home is None or self._home.shape != array.shape:
-                self._shape = array.shape
-                self._allocate()
-            self._array = self._home
-            self._array[...] = array  # type: ignore[index]
-        else:
-            if self.is_fixed and not fits:
-                self._refuse(Type(array.dtype), array.shape)
-            # A type that differs is kept, so that the check of the device's outputs reports it.
-            self._element_type = self._kind if array.dtype == self._dtype else Type(array.dtype)
-            self._array = array
-        self._shape, self._is_marked = array.shape, False
+            self._allocate()
+            self.present = self._home
+            self._home[...] = array  # type: ignore[index]
 
     def _refuse(self, kind: Type, shape: tuple[int, ...]) -> None:
         wanted = f"{self._kind}{list(self._first_shape)}"
@@ -239,27 +244,27 @@ class BoundaryTensor(Tensor):
 
     def release(self) -> None:
         """Free the memory with its contents, unless it is in the slot or small."""
-        self._array = None
+        self.present = None
         if self._slot is None and _is_large(self._home):
             self._home = None
 
     def mark(self, number: int) -> None:
         """Let the memory have a pattern when it is used next, and the tensor its first shape."""
-        self._array, self._shape, self._number = None, self._first_shape, number
+        self.present, self._shape, self._number = None, self._first_shape, number
         if self.is_lent:
-            self._home = None
+            self._home = self._target = None
 
     @property
     def marked_bytes(self) -> int:
         """The number of bytes with the pattern; that of a whole pattern if no memory was used since ``mark``."""
-        return len(PATTERNS[0]) if self._array is None else self._mark.byte_count
+        return len(PATTERNS[0]) if self.present is None else self._mark.byte_count
 
     def is_valid(self) -> bool:
         """Return whether the tensor was written since ``mark``, with its first type and shape.
 
         False for the other shapes of a dynamic output, which take the full checks.
         """
-        array, mark = self._array, self._mark
+        array, mark = self.present, self._mark
         return (
             array is not None
             and array.shape == self._first_shape
@@ -269,7 +274,7 @@ class BoundaryTensor(Tensor):
 
     def is_unwritten(self) -> bool:
         """Return whether nothing was written since ``mark``. A tensor without elements was given another shape."""
-        if self._array is None:
+        if self.present is None:
             return 0 not in self._shape
         mark = self._mark
         return self._is_marked and mark.elements.tobytes() == mark.expected[self._number]
@@ -288,13 +293,16 @@ class ReadOnlyTensor(Tensor):
 
     def __init__(self, tensor: Tensor) -> None:
         self._tensor = tensor
+        self._boundary = tensor if isinstance(tensor, BoundaryTensor) else None
         # The view of the array that the tensor had last, so that devices find the same object at the same address.
-        self._source: np.ndarray | None = None
-        self._view = np.empty(0)
+        self._source = self._view = np.empty(0)
         self._whole, self._owns_memory = None, False
 
     @property
     def array(self) -> np.ndarray:
+        boundary = self._boundary
+        if boundary is not None and boundary.present is self._source:  # without a call of ``array``
+            return self._view
         array = self._tensor.array
         if array is self._source:
             return self._view
@@ -302,7 +310,7 @@ class ReadOnlyTensor(Tensor):
         # By position, which the stub does not allow: by keyword, the call takes three times as long.
         view.setflags(False)  # type: ignore[call-arg]
         # A view keeps the memory alive, which a boundary may be about to release.
-        if not isinstance(self._tensor, BoundaryTensor) or self._tensor.is_kept:
+        if boundary is None or boundary.is_kept:
             self._source, self._view = array, view
         return view
 

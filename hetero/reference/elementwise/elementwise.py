@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -139,7 +139,7 @@ def _clip_to_range(bound: float, dtype: np.dtype) -> int:
 def fused(node: ops.Fused) -> Runner:
     program = Program(node.body)
 
-    def run_node(run: Run, *arrays: Array) -> list[Array]:
+    def run_node(run: Run, *arrays: Array) -> Sequence[Array]:
         return program.run(arrays, run)
 
     return run_node

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -50,7 +50,7 @@ class TemplateCompiledModel(CompiledModel):
         return make_runtime_model(self.transformed, steps, self.execution_times)
 
 
-def _run_on_threads(threads: int, program: Program, *arguments: Any) -> list[np.ndarray]:
+def _run_on_threads(threads: int, program: Program, *arguments: Any) -> Sequence[np.ndarray]:
     from hetero_template.threads import at_most  # imported only if needed
 
     with at_most(threads):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -30,15 +32,15 @@ class TemplateInferRequest(SyncInferRequest):
         compiled = self.compiled_model
         self._profile, observe = [], self._record_time if compiled.is_profiled else None
         before = dict(self.variables) if compiled.variables else {}
-        results = compiled.run(map(_view_of, self.input_tensors()), self, observe)
+        results = compiled.run(map(_view_of, self._input_tensors or self.input_tensors()), self, observe)
         if compiled.variables:
             self.assigned = {name for name, array in self.variables.items() if array is not before.get(name)}
-        taken: set[int] = set()
-        for tensor, array in zip(self.output_tensors(), results):
+        if len(results) > 1:
+            results = _distinct(results)
+        for tensor, array in zip(self._output_tensors or self.output_tensors(), results):
             # The user may write to an output tensor. Inputs, constants and variables are views, so what owns its memory
             # is new.
-            tensor.take(array.copy() if array.base is not None or id(array) in taken else array)
-            taken.add(id(array))
+            tensor.take(array if array.base is None else array.copy())
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         return [*super().get_profiling_info(), *self._profile]
@@ -55,3 +57,9 @@ def _view_of(tensor: Tensor) -> np.ndarray:
     """Return a view of the elements of a tensor."""
     array = tensor.memory.array(tensor.region) if isinstance(tensor, RemoteTensor) else tensor.array
     return array.view() if array.base is None else array
+
+
+def _distinct(arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+    """Return these arrays, with views of those that are there more than once."""
+    counts = Counter(map(id, arrays))
+    return [array if counts[id(array)] == 1 else array.view() for array in arrays]

@@ -86,7 +86,7 @@ def test_large_arrays_of_a_device_are_not_copied_and_freed_after_their_last_read
     core = core_with(A=PickyPlugin(), B=PickyPlugin())
     request = core.compile_model(chain(LARGE, *"ABAB"), "HETERO:A,B").create_infer_request()
     infer(request, LARGE, 2)
-    assert all(tensor._array is None and tensor._home is None for tensor in boundaries(request))
+    assert all(tensor.present is None and tensor._home is None for tensor in boundaries(request))
 
 
 def test_large_memory_of_values_that_are_not_needed_at_once_is_one():
