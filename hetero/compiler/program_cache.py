@@ -1,4 +1,4 @@
-"""Cache of the programs of a model: one per combination of input shapes."""
+"""Cache of the programs of a model: one for a class of input shapes, or for a combination of them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,23 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from hetero.compiler.shape_class import ShapeClass
+from hetero.compiler.symbolic import guards_for, likely_shapes, specialize_for_lengths
 from hetero.core.containers import ContainerType, ElementType
 from hetero.graph import Model, Node
 from hetero.passes import shape_deciding_parameters, specialize
+from hetero.system.garbage_collection import rarer_collections
+from hetero.system.messages import get_logger
 from hetero.system.tracing import span
+
+log = get_logger("hetero.compiler")
 
 Program = TypeVar("Program")
 
 #: A state that grows in a loop has another shape in each iteration, and again the same ones in the next inference.
 MAX_PROGRAMS = 64
+# How often programs for typical lengths may turn out not to serve a shape, until none are made any more.
+_TYPICAL_TRIES = 3
 _NO_TYPES: Mapping[int, ElementType] = {}
 
 
@@ -27,11 +35,15 @@ class ProgramCache(Generic[Program]):
     def __init__(
         self,
         model: Model,
-        make: Callable[[Model], Program],
+        make: Callable[..., Program | None],
         deciding: Collection[Node] = (),
         is_full: Callable[[], bool] = lambda: False,
+        takes_lengths: bool = False,
     ) -> None:
         """``make(model)`` returns the program of a model of static shapes.
+
+        With ``takes_lengths`` ``make(model, guards)`` returns that of one whose lengths may be Lengths, None if there
+        has to be a program for each shape.
 
         ``deciding``: Parameters whose contents decide the program, besides those whose contents decide shapes.
         ``is_full()`` returns whether the programs take too much memory: then those used longest ago are dropped.
@@ -46,16 +58,30 @@ class ProgramCache(Generic[Program]):
             if parameter in contents and not isinstance(kind, ContainerType)
         ]
         self.untyped = [index for index, kind in enumerate(types) if kind.is_dynamic()]
-        self._programs: OrderedDict[tuple[Any, ...], Program] = OrderedDict()
+        self._programs: OrderedDict[Any, Program] = OrderedDict()
+        # Those of classes of shapes, by what else decides them; their keys in ``_programs`` are the classes.
+        self._classes: dict[tuple[Any, ...], list[ShapeClass]] = {}
+        self._typical_tries = _TYPICAL_TRIES
+        self._has_classes = takes_lengths and any(port.partial_shape.is_dynamic for port in model.inputs)
         #: The program of a model that no input can change, once it is made.
         self.only: Program | None = None
         self._lock = threading.Lock()
 
-    def make_if_static(self) -> None:
-        """Make the program now if no input can change it: all shapes are static and no contents decide shapes."""
+    def make_ahead(self, states: int = 0) -> None:
+        """Make the program now if no contents of inputs decide it: for a likely class of shapes if these are dynamic.
+
+        It is the only one if all shapes are static. ``states``: how many of the last inputs are contents of variables.
+        """
         ports = self.model.inputs
-        if not self.deciding and not self.untyped and all(port.partial_shape.is_static for port in ports):
+        if self.deciding or self.untyped:
+            return
+        if all(port.partial_shape.is_static for port in ports):
             self.only = self.program_for([port.shape for port in ports], {})
+        elif self._has_classes and (shapes := likely_shapes(self.model, states)):
+            made = self._make_class(shapes, {}, {}, is_typical=True)
+            if made is not None:
+                self._classes[tuple(map(len, shapes)),] = [made[0]]
+                self._keep(*made)
 
     @property
     def last_used(self) -> Program | None:
@@ -73,14 +99,75 @@ class ProgramCache(Generic[Program]):
         ``values`` are contents of inputs that decide the program, by index, and ``types`` the element types of those
         that have none in the model.
         """
-        key = (*shapes, *types.values(), *(value.tobytes() for value in values.values()))
         with self._lock:
-            program = self._programs.get(key)
-            if program is None:
-                with span("make program", self.model.friendly_name):
-                    program = self._make(specialize(self.model, dict(enumerate(shapes)), values, types))
-                self._programs[key] = program
-                while len(self._programs) > 1 and (len(self._programs) > MAX_PROGRAMS or self._is_full()):
-                    self._programs.popitem(last=False)
-            self._programs.move_to_end(key)
+            return self._program_of_shapes(shapes, values, types)
+
+    def program_for_lengths(
+        self,
+        shapes: Sequence[tuple[int, ...]],
+        values: Mapping[int, np.ndarray],
+        types: Mapping[int, ElementType] = _NO_TYPES,
+    ) -> tuple[Program, tuple[int, ...]]:
+        """Return a program for a class of shapes that has these, and the lengths of its symbols.
+
+        If there can be none, return that of ``program_for``, which has no symbols.
+        """
+        with self._lock:
+            if self._has_classes:
+                ranks = tuple(map(len, shapes))
+                key = (ranks, *types.values(), *(value.tobytes() for value in values.values()))
+                classes = self._classes.setdefault(key, [])
+                for known in classes:
+                    lengths = known.lengths_of(shapes)
+                    if lengths is not None and known in self._programs:
+                        self._programs.move_to_end(known)
+                        return self._programs[known], lengths
+                classes[:] = [known for known in classes if known in self._programs]
+                is_typical = self._typical_tries > 0
+                while self._has_classes:
+                    made = self._make_class(shapes, values, types, is_typical)
+                    if made is not None and (lengths := made[0].lengths_of(shapes)) is not None:
+                        classes.insert(0, made[0])
+                        self._keep(*made)
+                        return made[1], lengths
+                    # Typical lengths may not fit together, or have properties that others lack.
+                    self._has_classes = is_typical
+                    is_typical = False
+                    self._typical_tries -= 1
+            return self._program_of_shapes(shapes, values, types), ()
+
+    def _make_class(
+        self,
+        shapes: Sequence[tuple[int, ...]],
+        values: Mapping[int, np.ndarray],
+        types: Mapping[int, ElementType],
+        is_typical: bool,
+    ) -> tuple[ShapeClass, Program] | None:
+        guards, symbolic = guards_for(self.model, shapes, is_typical)
+        try:
+            with span("make program", self.model.friendly_name), rarer_collections():
+                program = self._make(specialize_for_lengths(self.model, symbolic, values, types), guards)
+        except Exception as error:
+            # What a kernel of somebody else does with a Length is not known; the program for one shape has the answer.
+            kind = "typical lengths" if is_typical else "lengths"
+            log.debug("'%s' has no program for %s: %s: %s", self.model.friendly_name, kind, type(error).__name__, error)
+            return None
+        return None if program is None else (ShapeClass(guards, symbolic), program)
+
+    def _program_of_shapes(
+        self, shapes: Sequence[tuple[int, ...]], values: Mapping[int, np.ndarray], types: Mapping[int, ElementType]
+    ) -> Program:
+        key = (*shapes, *types.values(), *(value.tobytes() for value in values.values()))
+        program = self._programs.get(key)
+        if program is None:
+            with span("make program", self.model.friendly_name), rarer_collections():
+                program = self._make(specialize(self.model, dict(enumerate(shapes)), values, types))
+            assert program is not None
+            self._keep(key, program)
+        self._programs.move_to_end(key)
         return program
+
+    def _keep(self, key: Any, program: Program) -> None:
+        self._programs[key] = program
+        while len(self._programs) > 1 and (len(self._programs) > MAX_PROGRAMS or self._is_full()):
+            self._programs.popitem(last=False)

@@ -7,7 +7,11 @@ import re
 from collections.abc import Callable
 from typing import Any, Union
 
+from hetero.core.lengths.expression import Symbol
+from hetero.core.lengths.length import Length
 from hetero.system.errors import ArgumentTypeError, GraphError
+
+__all__ = ["MAX_LENGTH", "Dimension", "DimensionLike", "Symbol"]
 
 DimensionLike = Union["Dimension", int, str, tuple[Any, ...], list[Any]]
 
@@ -15,16 +19,6 @@ _TEXT = str  # a parameter of Dimension has the name of the type
 
 # The largest signed 64-bit integer.
 MAX_LENGTH = 2**63 - 1
-
-
-class Symbol:
-    """The identity of an unknown length: dimensions with the same symbol are equal in every inference.
-
-    ``name``: the one that the model file gives it, "" if it has none. Symbols of one name need not be equal.
-    """
-
-    def __init__(self, name: str = "") -> None:
-        self.name = name
 
 
 class Dimension:
@@ -36,6 +30,8 @@ class Dimension:
     Each unknown dimension of a Parameter has its own ``symbol``. An operation that passes a dimension of an input on to
     its output keeps the symbol, which states that both lengths are equal, so shape inference can cancel unknown
     lengths. Comparisons ignore symbols.
+
+    A static dimension of a model that is lowered may have a Length instead of a number.
     """
 
     __slots__ = ("_max", "_min", "symbol")
@@ -50,8 +46,12 @@ class Dimension:
     ) -> None:
         given = str if dimension is None else dimension
         minimum, maximum = min_dimension if given is None else given, max_dimension
+        low: Any
+        high: Any
         if isinstance(minimum, _TEXT):
             low, high = _parse_dimension(minimum)
+        elif isinstance(minimum, Length) and (maximum is None or minimum == maximum):
+            low = high = minimum
         else:
             try:
                 low, high = operator.index(minimum), None if maximum is None else operator.index(maximum)
@@ -81,8 +81,11 @@ class Dimension:
     def interval(cls, minimum: int, maximum: int | None) -> Dimension:
         """Return the dimension ``minimum..maximum``, unbounded if maximum is None."""
         dimension = object.__new__(cls)
-        dimension._min = max(0, int(minimum))
-        dimension._max = None if maximum is None else max(0, int(maximum))
+        if isinstance(minimum, Length) and minimum == maximum:
+            dimension._min = dimension._max = minimum if minimum >= 0 else 0
+        else:
+            dimension._min = max(0, int(minimum))
+            dimension._max = None if maximum is None else max(0, int(maximum))
         dimension.symbol = None
         return dimension
 
@@ -124,11 +127,11 @@ class Dimension:
 
     @property
     def is_static(self) -> bool:
-        return self._min == self._max
+        return self._min is self._max or self._min == self._max
 
     @property
     def is_dynamic(self) -> bool:
-        return self._min != self._max
+        return self._min is not self._max and self._min != self._max
 
     def get_length(self) -> int:
         """Return the length. Raises GraphError if it is not known."""
@@ -145,10 +148,20 @@ class Dimension:
     def merge(self, other: DimensionLike) -> Dimension:
         """Return the intersection of both, for lengths that must be equal. Raises GraphError if it is empty."""
         other = Dimension.of(other)
+        if self.is_same_length(other):
+            return self
         if not self.compatible(other):
             raise GraphError(f"dimensions {self} and {other} do not fit")
         merged = Dimension.interval(max(self._min, other._min), _smaller(self._max, other._max))
         return merged.with_symbol(self.symbol or other.symbol)
+
+    def is_same_length(self, other: Dimension) -> bool:
+        """Return whether both are one known length, for all shapes."""
+        if self._min is not self._max or other._min is not other._max:
+            return self.is_static and other.is_static and self._min == other._min
+        if isinstance(self._min, Length) and isinstance(other._min, Length):
+            return self._min.expression == other._min.expression
+        return not isinstance(self._min, Length) and not isinstance(other._min, Length) and self._min == other._min
 
     def hull(self, other: DimensionLike) -> Dimension:
         """Return the smallest interval that contains both."""
@@ -158,6 +171,8 @@ class Dimension:
     def broadcast(self, other: DimensionLike) -> Dimension:
         """Return the length after numpy broadcasting. Raises GraphError if the two do not broadcast."""
         other = Dimension.of(other)
+        if self.is_same_length(other):
+            return self
         if self == 1:
             return other
         if other == 1:
@@ -188,7 +203,7 @@ class Dimension:
         other = Dimension.of(other) if not isinstance(other, int) or other >= 0 else other
         if isinstance(other, int):
             return self - -other
-        return Dimension.interval(self._min + other._min, _apply(int.__add__, self._max, other._max))
+        return Dimension.interval(self._min + other._min, _apply(operator.add, self._max, other._max))
 
     __radd__ = __add__
 
@@ -207,7 +222,7 @@ class Dimension:
         other = Dimension.of(other)
         if self == 0 or other == 0:
             return Dimension(0)
-        return Dimension.interval(self._min * other._min, _apply(int.__mul__, self._max, other._max))
+        return Dimension.interval(self._min * other._min, _apply(operator.mul, self._max, other._max))
 
     __rmul__ = __mul__
 
@@ -218,7 +233,9 @@ class Dimension:
     def __eq__(self, other: object) -> bool:
         """Return True for the same interval; an int compares as the dimension made from it."""
         if isinstance(other, int):
-            return self._min == other == self._max or (other == -1 and self._min == 0 and self._max is None)
+            if other == -1:
+                return self._max is None and self._min == 0
+            return self._min == other == self._max
         return isinstance(other, Dimension) and (self._min, self._max) == (other._min, other._max)
 
     def __hash__(self) -> int:
@@ -235,6 +252,11 @@ class Dimension:
     def name(self) -> str:
         """The name of an unknown length, such as "batch", "" if it has none."""
         return self.symbol.name if self.symbol else ""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the length is known, and the same for all shapes: static, but no Length."""
+        return self.is_static and not isinstance(self._min, Length)
 
     def to_string(self) -> str:
         if self.is_static:

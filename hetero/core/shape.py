@@ -88,6 +88,13 @@ class PartialShape:
         """Return the largest lengths, MAX_LENGTH if unbounded; no dimensions if the rank is unknown."""
         return Shape([MAX_LENGTH if d._max is None else d._max for d in self._dimensions or ()])
 
+    def is_same(self, other: PartialShape) -> bool:
+        """Return whether both are one static shape, also for all shapes of the model's inputs."""
+        mine, others = self._dimensions, other._dimensions
+        if mine is None or others is None or len(mine) != len(others):
+            return False
+        return all(a is b or a.is_same_length(b) for a, b in zip(mine, others))
+
     def refines(self, shape: PartialShapeLike) -> bool:
         """Return whether every shape that fits this one fits the other."""
         other = PartialShape(shape)

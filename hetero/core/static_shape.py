@@ -9,6 +9,7 @@ import operator
 from collections.abc import Iterable
 from typing import Any, Self, SupportsIndex, overload
 
+from hetero.core.lengths.length import Length
 from hetero.system.errors import ArgumentTypeError, GraphError
 
 
@@ -119,7 +120,7 @@ class AxisSet(list[int]):
 def _indices(values: Iterable[SupportsIndex], name: str, minimum: int | None = None) -> list[int]:
     """Convert to whole numbers. Raise ArgumentTypeError if one is not a whole number or is less than the minimum."""
     try:
-        indices = [operator.index(value) for value in values]
+        indices: Any = [value if isinstance(value, Length) else operator.index(value) for value in values]
     except TypeError:
         indices = None
     if indices is None or (minimum is not None and any(index < minimum for index in indices)):

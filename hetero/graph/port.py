@@ -31,7 +31,7 @@ _UNKNOWN_SHAPE = PartialShape.dynamic()
 
 def shared(shape: PartialShape, other: PartialShape) -> PartialShape:
     """Return the other shape if both are equal and static, so that readers need no inference (``is_inferred``)."""
-    return other if other is not _UNKNOWN_SHAPE and other.is_static and shape == other else shape
+    return other if other is not _UNKNOWN_SHAPE and other.is_static and shape.is_same(other) else shape
 
 
 class Port:

@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from hetero.core.containers import ContainerType
 from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
 from hetero.graph import Node, Op, Output, accepts, choice
@@ -40,8 +41,22 @@ def is_exact(value: np.ndarray | None) -> TypeGuard[np.ndarray]:
 
 
 def exact_value(output: Output) -> np.ndarray | None:
-    """Return the contents of an output, or None unless every element is known; works for Constants of any type."""
-    return output.value if is_exact(output.value) else None
+    """Return the contents of an output, or None unless every element is known; works for Constants of any type.
+
+    Elements that are Lengths become numbers.
+    """
+    value = output.value
+    if value is None or value.dtype != object or isinstance(output.element_type, ContainerType):
+        return value
+    if not has_lengths(value):
+        return None
+    flat = [int(v.get_length()) if isinstance(v, Dimension) else v for v in value.reshape(-1)]
+    return np.array(flat, output.element_type.to_dtype()).reshape(value.shape)
+
+
+def has_lengths(value: np.ndarray) -> bool:
+    """Return whether the elements of an object array are all known, some of them as Lengths."""
+    return all(isinstance(v, int) or (isinstance(v, Dimension) and v.is_static) for v in value.reshape(-1))
 
 
 def exact_number(output: Output) -> int | None:
@@ -70,7 +85,7 @@ def shape_of_value(output: Output) -> PartialShape:
 
 
 def tidy(value: np.ndarray) -> np.ndarray:
-    """Replace static Dimensions by ints; returns an int64 array if every element is an int."""
+    """Replace static Dimensions by ints, except Lengths; returns an int64 array if every element is an int."""
     if value.dtype != object:
         return value
     flat = [_as_int(v) for v in value.reshape(-1)]
@@ -107,7 +122,7 @@ def as_objects(values: Iterable[np.ndarray]) -> list[np.ndarray]:
 
 def _as_int(value: Any) -> object:
     if isinstance(value, Dimension):
-        return value.get_length() if value.is_static else value
+        return value.get_length() if value.is_number else value
     return int(value)
 
 

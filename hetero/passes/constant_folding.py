@@ -11,7 +11,7 @@ from hetero import ops
 from hetero.core.containers import ContainerType
 from hetero.graph import Constant, Input, Model, Node, Op, Output, Parameter, Result, is_constant
 from hetero.graph.rt_info import copy_rt_info
-from hetero.ops.checks import exact_value
+from hetero.ops.checks import is_exact
 from hetero.ops.control_flow.bodies import MISSING_BODY
 from hetero.ops.control_flow.control_flow import SubGraphOp
 from hetero.ops.convolution import CONVOLUTIONS
@@ -148,8 +148,8 @@ def _known_outputs(node: Node, budget: FoldingBudget) -> Sequence[np.ndarray | N
 
 def _exact_array(output: Output) -> np.ndarray | None:
     """Return the value of an output in its element type, which may be narrower; None if it is not fully known."""
-    value = exact_value(output)
-    return None if value is None else value.astype(output.element_type.to_dtype(), copy=False)
+    value = output.value
+    return None if not is_exact(value) else value.astype(output.element_type.to_dtype(), copy=False)
 
 
 # The operations that read weights, and rearrange them for their kernels once if they are Constants.

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from hetero.compiler import KnownLengths
 from hetero.graph import Constant, ExecutionNode, Model, Node, Output, Parameter, Result, execution
 from hetero.graph.rt_info import original_names
 from hetero.plugin.requests.profiling import ExecutionTimes
@@ -102,7 +103,7 @@ class RuntimeModelBuilder:
 
     def source_of(self, value: Output) -> Output:
         """Return the output that represents a value. A Constant is added when it is first read."""
-        if value not in self._copies and isinstance(value.node, Constant):
+        if value not in self._copies and isinstance(value.node, (Constant, KnownLengths)):
             self._add_end(ExecutionNode([], [(value.element_type, value.partial_shape)]), value, "Const")
         return self._copies[value]
 

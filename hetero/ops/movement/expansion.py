@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hetero.core.lengths.length import Length, whole
 from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
 from hetero.graph import Attribute, Op, choice
@@ -225,10 +226,11 @@ class _Range(Op):
 
     def length(self, start: float, stop: float, step: float) -> int:
         """Return the number of elements. Raises GraphError if the step is 0 or a bound is not finite."""
-        if step == 0 or not all(map(math.isfinite, (start, stop, step))):
+        is_whole = all(isinstance(number, (int, Length)) for number in (start, stop, step))
+        if step == 0 or not (is_whole or all(map(math.isfinite, (start, stop, step)))):
             self.fail(f"its numbers must be finite and step not 0, but are {start}, {stop} and {step}")
-        if all(isinstance(number, int) for number in (start, stop, step)):
-            return max(0, -int((start - stop) // step))
+        if is_whole:
+            return whole(max(0, -((start - stop) // step)))
         return max(0, math.ceil((stop - start) / step))
 
     def _length(self) -> Dimension:

@@ -104,8 +104,10 @@ class Reshape(_Reshaping, opset=1):
         count, rest = _count(before), _count(after)
         if rest == 0:
             return Dimension(1) if count == 0 else Dimension()
-        if count.is_static and rest.is_static and count.get_length() % rest.get_length():
-            self.fail(f"{count} elements cannot be divided by {rest}")
+        if count.is_static and rest.is_static:
+            if count.get_length() % rest.get_length():
+                self.fail(f"{count} elements cannot be divided by {rest}")
+            return Dimension(count.get_length() // rest.get_length())
         unknown = [d for d in before if d.is_dynamic]
         if len(unknown) == 1 and _count([d for d in before if d.is_static]) == rest:
             return unknown[0]  # with its symbol

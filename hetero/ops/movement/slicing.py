@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hetero.core.lengths.length import Length
 from hetero.core.shape import Dimension, PartialShape, concatenate
 from hetero.graph import Attribute, Op, Output, integers
 from hetero.graph.node import MAX_OUTPUTS
@@ -292,6 +293,9 @@ def sliced(length: Dimension, part: Part) -> Dimension:
     if part.start is None or part.stop is None or part.step is None:
         return Dimension(0, length.max_length)
     start, stop = _ends(part.start), _ends(part.stop)
+    is_known = length.is_static and start[0] is start[1] and stop[0] is stop[1]
+    if is_known and any(isinstance(number, Length) for number in (length.get_length(), start[0], stop[0])):
+        return Dimension(length_of_slice(length.get_length(), start[0], stop[0], part.step))
     # With a positive step, a larger start makes the slice shorter and a larger stop makes it longer; with a negative
     # step it is the other way round.
     if part.step > 0:
@@ -300,6 +304,19 @@ def sliced(length: Dimension, part: Part) -> Dimension:
         corners = (start[0], stop[1]), (start[1], stop[0])
     shortest, longest = (_sliced_exactly(length, *corner, part.step) for corner in corners)
     return Dimension(min(shortest.min_length, longest.min_length), longest.max_length)
+
+
+def length_of_slice(length: int, start: int, stop: int, step: int) -> int:
+    """Return the length of the slice of ``cut``, for numbers and Lengths."""
+    first, last = (0, length) if step > 0 else (-1, length - 1)
+
+    def place(bound: int) -> int:
+        bound = bound + length if bound < 0 else bound
+        return first if bound < first else last if bound > last else bound
+
+    begin, end = place(max(start, -length) if step < 0 else start), place(stop)
+    distance = end - begin if step > 0 else begin - end
+    return -(-distance // abs(step)) if distance > 0 else 0
 
 
 def _ends(bound: int | Dimension) -> tuple[int, int]:

@@ -1,0 +1,141 @@
+"""Specialization of a model for a class of input shapes, whose lengths are those of ``hetero.core.lengths``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from hetero.core.containers import ElementType
+from hetero.core.dimension import Dimension
+from hetero.core.lengths.expression import Bounds, Symbol
+from hetero.core.lengths.guards import Guards, typical_length
+from hetero.core.lengths.length import AnyLength, Length
+from hetero.core.shape import PartialShape
+from hetero.graph import Constant, Model, Op, Output, Parameter, Result
+from hetero.graph.rt_info import copy_rt_info
+from hetero.ops.checks import has_lengths
+from hetero.passes import specialize
+
+# Lengths that are likely, of texts and of pictures.
+_WORDS, _PIXELS = 128, 512
+
+
+class KnownLengths(Op):
+    """Numbers some of which are Lengths, in place of what computes them from shapes.
+
+    ``numbers`` is an object array of ints and Lengths, ``data`` the numbers of the shape at hand, which notes that the
+    program is for these only.
+    """
+
+    def __init__(self, numbers: np.ndarray, source: Output) -> None:
+        self.numbers, self._kind, self._shape = numbers, source.element_type, source.shape
+        self._known = source.value
+        super().__init__()
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self._kind, self._shape)
+
+    def infer_value(self) -> np.ndarray | None:
+        return self._known
+
+    @property
+    def data(self) -> np.ndarray:
+        flat = [int(number) for number in self.numbers.reshape(-1)]
+        return np.array(flat, self._kind.to_dtype()).reshape(self.numbers.shape)
+
+
+def guards_for(
+    model: Model, shapes: Sequence[tuple[int, ...]], is_typical: bool
+) -> tuple[Guards, list[tuple[AnyLength, ...]]]:
+    """Return new Guards, and the shapes of the inputs with Lengths for the dimensions that may have other ones.
+
+    Dimensions of one name are one symbol, unless their lengths differ. With ``is_typical`` the Lengths are for the
+    typical length of each bucket, so that kernels are the same whichever shape comes first.
+    """
+    symbols: dict[tuple[str, int], Symbol] = {}
+    hints: dict[Symbol, int] = {}
+    ranges: dict[Symbol, Bounds] = {}
+    places: list[list[Symbol | int]] = []
+    for port, shape in zip(model.inputs, shapes):
+        partial = port.partial_shape
+        dimensions = list(partial) if partial.has_rank else [Dimension()] * len(shape)
+        place: list[Symbol | int] = []
+        for dimension, length in zip(dimensions, shape):
+            if dimension.is_static:
+                place.append(length)
+                continue
+            name = dimension.name
+            symbol = symbols.setdefault((name, length), Symbol(name)) if name else Symbol()
+            longest = math.inf if dimension.max_length < 0 else dimension.max_length
+            ranges[symbol] = dimension.min_length, longest
+            typical = typical_length(length)
+            hints[symbol] = typical if is_typical and dimension.min_length <= typical <= longest else length
+            place.append(symbol)
+        places.append(place)
+    guards = Guards(hints, ranges)
+    return guards, [tuple(Length.of(d, guards) if isinstance(d, Symbol) else d for d in place) for place in places]
+
+
+def give_lengths(model: Model, lengths: Mapping[Symbol, int]) -> None:
+    """Give the values of a model, some of whose shapes have Lengths, the shapes for these lengths of the symbols."""
+    for node in model.get_ordered_ops():
+        for output in node.outputs():
+            shape = output.partial_shape
+            if shape.is_static:
+                output.partial_shape = PartialShape(
+                    [d.expression.evaluate(lengths) if isinstance(d, Length) else d for d in shape.to_shape()]
+                )
+                if isinstance(node, Parameter):
+                    node.partial_shape = output.partial_shape
+
+
+def likely_shapes(model: Model, states: int = 0) -> list[tuple[int, ...]]:
+    """Return shapes of inputs that are likely to come, as far as a model tells; nothing if it tells no rank of one.
+
+    That is one item, text of a hundred words, and pictures of some hundred pixels. If there are ``states`` among the
+    inputs, at the end, these grow word by word.
+    """
+    shapes = []
+    for index, port in enumerate(model.inputs):
+        if not port.partial_shape.has_rank:
+            return []
+        usual = _PIXELS if len(port.partial_shape) > 3 and not states else _WORDS
+        if states and index < len(model.inputs) - states:
+            usual = 1
+        shapes.append(tuple(_likely(d, usual if axis else 1) for axis, d in enumerate(port.partial_shape)))
+    return shapes
+
+
+def _likely(dimension: Dimension, usual: int) -> int:
+    longest = usual if dimension.max_length < 0 else dimension.max_length
+    return max(dimension.min_length, min(usual, longest))
+
+
+def specialize_for_lengths(
+    model: Model,
+    shapes: Sequence[tuple[AnyLength, ...]],
+    values: Mapping[int, np.ndarray],
+    types: Mapping[int, ElementType],
+) -> Model:
+    """Return a copy of the model for input shapes with Lengths, as ``specialize`` does for numbers.
+
+    What computes lengths is replaced by KnownLengths.
+    """
+    special = specialize(model, dict(enumerate(shapes)), values, types)  # type: ignore[arg-type]  # of Lengths
+    for node in special.get_ordered_ops():
+        if isinstance(node, (Parameter, Constant, Result)):
+            continue
+        for output in node.outputs():
+            value = output.value
+            if value is None or value.dtype != object or not output.get_target_inputs() or not has_lengths(value):
+                continue
+            flat = [item.get_length() if isinstance(item, Dimension) else int(item) for item in value.reshape(-1)]
+            numbers = np.empty(len(flat), object)
+            numbers[:] = flat
+            known = KnownLengths(numbers.reshape(value.shape), output)
+            known.friendly_name = node.friendly_name
+            copy_rt_info([node], known)
+            output.replace(known.output(0))
+    return special

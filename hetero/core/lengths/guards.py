@@ -1,0 +1,98 @@
+"""Guards: the conditions under which a program that is made for some lengths serves others."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from hetero.core.lengths.expression import Bounds, Expression, Symbol
+
+
+class Condition(NamedTuple):
+    """What holds in all shapes of a program: ``relation`` of ``expression`` has the answer ``holds``.
+
+    The relations: "== 0", ">= 0", and "bucket", which gives the bucket of a symbol instead of an answer.
+    """
+
+    expression: Expression
+    relation: str
+    holds: int
+
+
+class Guards:
+    """The conditions that are noted while a program is made for some lengths of the symbols, ``hints``.
+
+    ``ranges``: those of the symbols, as far as they are known. Conditions that hold in all of them are not noted.
+    """
+
+    def __init__(self, hints: Mapping[Symbol, int], ranges: Mapping[Symbol, Bounds]) -> None:
+        self.hints, self._ranges = hints, ranges
+        #: The conditions, with what caused each.
+        self.conditions: dict[Condition, str] = {}
+        #: What is done at present, as the cause of conditions.
+        self.cause = ""
+        #: Whether the answers are for a choice, or an estimate.
+        self.is_choosing = self.is_estimating = False
+        self._in_buckets: set[Symbol] = set()
+        self._answers: dict[tuple[Expression, str], bool] = {}
+
+    @contextlib.contextmanager
+    def choosing(self, is_estimate: bool = False) -> Iterator[None]:
+        """Context manager in which any answer is right for any shape, but not equally fast.
+
+        Instead of conditions it notes the buckets of the symbols. In an estimate arithmetic gives numbers, which is
+        faster.
+        """
+        before = self.is_choosing, self.is_estimating
+        self.is_choosing, self.is_estimating = True, self.is_estimating or is_estimate
+        try:
+            yield
+        finally:
+            self.is_choosing, self.is_estimating = before
+
+    def number(self, expression: Expression, hint: int) -> int:
+        """Return the number of the shape at hand, and note that other shapes must have it too."""
+        if self.is_choosing:
+            self._note_buckets(expression)
+        else:
+            self.answer(expression - Expression.of(hint), "== 0", 0)
+        return hint
+
+    def answer(self, expression: Expression, relation: str, hint: int) -> bool:
+        """Return whether the relation to 0 holds, and note that as a condition if it may not hold in all shapes."""
+        holds = hint == 0 if relation == "== 0" else hint >= 0
+        if self.is_choosing:
+            self._note_buckets(expression)
+        elif (expression, relation) not in self._answers:
+            self._answers[expression, relation] = holds
+            low, high = expression.bounds(self._ranges)
+            is_sure = low == high or high < 0 or (low > 0 if relation == "== 0" else low >= 0)
+            if not is_sure:
+                self.conditions[Condition(expression, relation, holds)] = self.cause
+        return holds
+
+    def _note_buckets(self, expression: Expression) -> None:
+        for symbol in expression.symbols():
+            if symbol not in self._in_buckets:
+                self._in_buckets.add(symbol)
+                condition = Condition(Expression.of(symbol), "bucket", bucket(self.hints[symbol]))
+                self.conditions[condition] = self.cause
+
+
+def bucket(length: int) -> int:
+    """Return the number of a class of lengths: 0, 1 to 3, 4 to 15, 16 to 63, and so on."""
+    return (length.bit_length() + 1) // 2
+
+
+def lengths_in(number: int) -> tuple[int, int]:
+    """Return the least and the largest length of a bucket."""
+    return (4 ** (number - 1), 4**number - 1) if number else (0, 0)
+
+
+def typical_length(length: int) -> int:
+    """Return a length in the middle of the bucket of one, that has few divisors, as most lengths have.
+
+    It is the length itself in the first two buckets: 1 is broadcast, and no other length is.
+    """
+    return length if length < 4 else 2 * 4 ** (bucket(length) - 1) + 3
