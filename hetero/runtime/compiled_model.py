@@ -14,6 +14,7 @@ from hetero.graph.port import PortKey, describe_ports, ports_table
 from hetero.runtime.core_properties import Properties, as_mapping, with_lists
 from hetero.runtime.infer_request import InferRequest, Inputs, Results
 from hetero.system.errors import ArgumentTypeError, device_errors
+from hetero.system.mapped_file import release_pages
 from hetero.system.notebook import paragraph
 from hetero.system.tracing import traced
 
@@ -121,10 +122,14 @@ class CompiledModel:
         with self._device_errors("export model"):
             pieces = self._compiled.export_model()
         if model_stream is None:
-            return io.BytesIO(b"".join(pieces))
+            blob = io.BytesIO(b"".join(pieces))
+            for piece in pieces:
+                release_pages(piece)
+            return blob
         begin = model_stream.tell() if model_stream.seekable() else None
         for piece in pieces:
             model_stream.write(piece)
+            release_pages(piece)
         model_stream.flush()
         if begin is not None:
             model_stream.seek(begin)

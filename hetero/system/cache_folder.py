@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from hetero.system.files import atomic_write
+from hetero.system.mapped_file import release_pages
 from hetero.system.messages import get_logger
 
 log = get_logger("hetero.cache")
@@ -39,7 +40,9 @@ def cache_folder(path: str | Path) -> Path | None:
 def write_cached(file: Path, pieces: Iterable[bytes | memoryview]) -> None:
     """Write a file into a cache folder atomically. Each folder and reason of a failure is logged once."""
     with _failure_logged(file.parent), atomic_write(file) as (stream,):
-        stream.writelines(pieces)
+        for piece in pieces:
+            stream.write(piece)
+            release_pages(piece)
 
 
 def has_space(folder: Path, byte_size: int) -> bool:

@@ -58,7 +58,7 @@ class OneDnnCompiledModel(CompiledModel):
 
         self.programs = cache(LARGEST_INPUT)
         self._keeping_programs = cache(math.inf) if loses_nan(decompressed) else self.programs
-        self.programs.make_if_static()
+        self.programs.make_ahead()
         # Those of inputs of static shapes.
         self._shapes = [tuple(port.shape) for port in self.inputs if port.partial_shape.is_static]
 

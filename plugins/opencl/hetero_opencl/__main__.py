@@ -22,7 +22,7 @@ from hetero_opencl.plugin import OpenCLPlugin
 from hetero_opencl.profiles.hardware import Hardware, hardware_of, known_gpus
 
 #: A stage that is not one of lowering: what the program would take on a GPU that is not at hand.
-ESTIMATE = "estimate"
+ESTIMATE, GUARDS = "estimate", "guards"
 
 app = typer.Typer(
     add_completion=False,
@@ -46,7 +46,10 @@ def show(
         str, typer.Option("--profile", metavar="NAME", help=f"A GPU that is not at hand: {', '.join(known_gpus())}.")
     ] = "",
 ) -> None:
-    """Print the stages of lowering a model: all of them, or the named ones. Stage estimate needs a profile."""
+    """Print the stages of lowering a model: all of them, or the named ones. Stage estimate needs a profile.
+
+    Stage guards alone is of the program that serves other shapes too.
+    """
     with one_line_errors(debug=False):
         known = [*STAGES, *([ESTIMATE] if profile else ())]
         unknown = [name for name in stages if name not in known]
@@ -59,24 +62,31 @@ def show(
             lines = report([program], [name for name in stages or known if name != ESTIMATE])
             lines += [_estimate(program, hardware)] if not stages or ESTIMATE in stages else []
         else:
-            lines = report(programs_of(model, device, shapes, extensions), stages or known)
+            programs = programs_of(model, device, shapes, extensions, is_dynamic=stages == ["guards"])
+            lines = report(programs, stages or known)
         for line in lines:
             print("\n".join(map(escaped, line.split("\n"))))
 
 
-def programs_of(file: str, device: str, shapes: list[str], extensions: list[str]) -> list[KernelProgram]:
+def programs_of(
+    file: str, device: str, shapes: list[str], extensions: list[str], is_dynamic: bool
+) -> list[KernelProgram]:
     """Return the programs of a model file for these input shapes. Other dynamic shapes get assumed values.
 
-    Runs the model once, because shapes that depend on data are known only then.
+    Runs the model once, because shapes that depend on data are known only then. With ``is_dynamic`` a program may serve
+    other shapes too; then it is lowered for the typical lengths of a class.
 
     Raises ConfigError for a shape that does not fit the model.
     """
     _, model = read_model(file, extensions, lambda text, done, total: None)
+    arrays = [np.asarray(array) for array in example_inputs(model, parse_shapes(shapes, model))]
+    if not is_dynamic:
+        model.reshape({index: array.shape for index, array in enumerate(arrays)})
     compiled = OpenCLPlugin().compile_model(model, {"DEVICE_ID": device.partition(".")[2]})
     assert isinstance(compiled, OpenCLCompiledModel)
     request = compiled.create_sync_infer_request()
-    for port, array in zip(compiled.inputs, example_inputs(model, parse_shapes(shapes, model))):
-        request.set_tensor(port, Tensor(np.asarray(array)))
+    for port, array in zip(compiled.inputs, arrays):
+        request.set_tensor(port, Tensor(array))
     request.infer()
     return compiled.last_programs()
 

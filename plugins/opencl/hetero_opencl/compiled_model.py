@@ -11,6 +11,8 @@ from typing import Any
 
 from hetero import ops
 from hetero import properties as props
+from hetero.compiler import give_lengths
+from hetero.core.lengths.guards import Guards
 from hetero.graph import Model, UniqueNames, is_terminal, walk_nested
 from hetero.passes import with_folded_weights
 from hetero.plugin import (
@@ -61,7 +63,8 @@ class OpenCLCompiledModel(CompiledModel):
         self._feeding = Executor(f"{self.device_name} {self.name} feeding")
         # Variables are unset in the first inference of a request, and set in later ones.
         for are_set in dict.fromkeys((is_set,) * len(self.variables) for is_set in (False, True)):
-            self.programs_for(are_set).programs.make_if_static()
+            stateful = self.programs_for(are_set)
+            stateful.programs.make_ahead(len(stateful.read))
 
     def programs_for(self, are_set: Sequence[bool]) -> StatefulPrograms:
         """Return the programs for requests in which the variables are set or not as ``are_set`` says."""
@@ -74,8 +77,8 @@ class OpenCLCompiledModel(CompiledModel):
             self._last_used = self._stateful[key].programs
             return self._stateful[key]
 
-    def _lower(self, model: Model, is_profiled: bool) -> BuiltProgram:
-        return lower_and_build(model, self.device, self._constants, self._binaries, self._tuning, is_profiled)
+    def _lower(self, model: Model, guards: Guards | None, is_profiled: bool) -> BuiltProgram:
+        return lower_and_build(model, self.device, self._constants, self._binaries, self._tuning, is_profiled, guards)
 
     def export_sections(self) -> dict[str, Section]:
         """Return the transformed model, and the binaries of the kernels built so far."""
@@ -90,13 +93,16 @@ class OpenCLCompiledModel(CompiledModel):
     def get_runtime_model(self) -> Model:
         """Return the model that runs, with the kernels of the program used last.
 
-        There is no kernel information before the first program is made, nor if the model is a chain of several programs
+        There is no kernel information before the first program is used, nor if the model is a chain of several programs
         or has variables, as these are inputs and outputs of a program.
         """
         segment = self._last_used.last_used
-        if segment and segment.rest is None and not self.variables:
-            program = segment.program.program
-            return make_runtime_model(program.model, program.steps, self.execution_times)
+        program = segment.program.program if segment and segment.rest is None and not self.variables else None
+        if program is not None and (program.varying is None or program.lengths):
+            executed = make_runtime_model(program.model, program.steps, self.execution_times)
+            if program.varying is not None:
+                give_lengths(executed, dict(zip(program.varying.symbols, program.lengths)))
+            return executed
         order = self._model.get_ordered_ops()
         steps = [ExecutedStep(node) for node in order if not is_terminal(node)]
         return make_runtime_model(self._model, steps, self.execution_times)
@@ -118,7 +124,8 @@ class OpenCLCompiledModel(CompiledModel):
     def get_property(self, key: str) -> Any:
         """Return a property. Memory use is measured at the call."""
         if key == model_memory:
-            return memory_of(self.last_programs())
+            made = [built.program for key in self._lowered.keyrefs() if (built := key()) is not None]
+            return memory_of(self.last_programs(), made)
         if key == memory_statistics:
             return allocations_on(self.device.handle).statistics()
         return super().get_property(key)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from hetero.core.lengths.length import AnyLength, Length, choosing, larger
 from hetero_opencl.compile.kernel_functions import function_text, is_function
 from hetero_opencl.device.launch import Buffer, Launch
 from hetero_opencl.kernels.common.definition import source
@@ -55,20 +56,24 @@ def merge_launches(
     """
     merged: list[Launch] = []
     waiting: list[Launch] = []
+    used: set[Buffer] = set()  # by those that wait
     for launch in launches:
+        buffers = launch.buffers()
         if fits := profile.team_size == 1 and _fits(launch):
-            must_run = _parameter_bytes([*waiting, launch]) > profile.max_parameter_bytes
+            must_run = _parameter_bytes(len(used.union(buffers))) > profile.max_parameter_bytes
         else:
-            must_run = not _memory_of(launch).isdisjoint(_memory_of(*waiting))
+            must_run = not _memory_of(buffers).isdisjoint(_memory_of(used))
         if must_run:
             merged += _merged(waiting, profile, constant)
-            waiting = []
+            waiting, used = [], set()
+        if fits:
+            used.update(buffers)
         (waiting if fits else merged).append(launch)
     return merged + _merged(waiting, profile, constant)
 
 
-def _memory_of(*launches: Launch) -> set[Buffer]:
-    return {buffer.whole or buffer for launch in launches for buffer in launch.buffers()}
+def _memory_of(buffers: Iterable[Buffer]) -> set[Buffer]:
+    return {buffer.whole or buffer for buffer in buffers}
 
 
 def _fits(launch: Launch) -> bool:
@@ -76,15 +81,21 @@ def _fits(launch: Launch) -> bool:
     if launch.local_size is None or launch.origin or launch.seconds > _MOST_SECONDS:
         return False
     is_one_item = math.prod(launch.local_size) == 1
+    with choosing(*launch.global_size):
+        is_small = is_one_item or (len(launch.global_size) == 1 and launch.global_size[0] <= _MOST_ITEMS)
     return (
-        (is_one_item or (len(launch.global_size) == 1 and launch.global_size[0] <= _MOST_ITEMS))
-        and all(isinstance(argument, Buffer) or argument.dtype.str[1:] in _NUMBERS for argument in launch.arguments)
+        is_small
+        and all(isinstance(argument, Buffer) or _kind(argument) in _NUMBERS for argument in launch.arguments)
         and is_function(launch.source, launch.kernel, is_one_item)
     )
 
 
-def _parameter_bytes(launches: Sequence[Launch]) -> int:
-    return _POINTER_BYTES * (2 + len({buffer for launch in launches for buffer in launch.buffers()}))
+def _kind(argument: Any) -> str:
+    return "i4" if isinstance(argument, Length) else argument.dtype.str[1:]
+
+
+def _parameter_bytes(buffers: int) -> int:
+    return _POINTER_BYTES * (2 + buffers)
 
 
 def _merged(
@@ -93,14 +104,16 @@ def _merged(
     """Return the launches as one, or as they are if they are too few."""
     if len(launches) < _LEAST_PARTS:
         return list(launches)
-    words: list[int] = []
+    words: list[AnyLength] = []
     offsets: list[int] = []
     for launch in launches:
         offsets.append(len(words))
         words += _words(launch, profile)
     buffers = list(dict.fromkeys(buffer for launch in launches for buffer in launch.buffers()))
     counters = Buffer(_LINE_BYTES * (2 + len(launches) * profile.compute_units), is_zero=True)
-    arguments = (counters, constant(np.array(words, np.int32)), *buffers)
+    varies = any(isinstance(word, Length) for word in words)
+    numbers = Buffer(4 * len(words), words=tuple(words)) if varies else constant(np.array(words, np.int32))
+    arguments = (counters, numbers, *buffers)
     text, size = _text(launches, buffers, offsets), (profile.compute_units,)
     name, kind = launches[0].node_name, launches[0].node_type
     return [Launch(text, "merged", arguments, size, (1,), name, kind, parts=tuple(launches))]
@@ -114,7 +127,7 @@ def _text(launches: Sequence[Launch], buffers: Sequence[Buffer], offsets: Sequen
     calls: list[str] = []
     for launch, offset in zip(launches, offsets):
         is_one_item, axes = math.prod(launch.local_size or ()) == 1, len(launch.global_size)
-        kinds = tuple("" if isinstance(argument, Buffer) else argument.dtype.str[1:] for argument in launch.arguments)
+        kinds = tuple("" if isinstance(argument, Buffer) else _kind(argument) for argument in launch.arguments)
         key = (launch.source, launch.kernel, is_one_item, axes, kinds)
         if key not in functions:
             suffix = f"_{len(functions)}"
@@ -151,13 +164,21 @@ static __attribute__((noinline)) void {name}({parameters}, global const int *num
 """
 
 
-def _words(launch: Launch, profile: DeviceProfile) -> list[int]:
+def _words(launch: Launch, profile: DeviceProfile) -> list[AnyLength]:
     """Return the numbers of a part as 32-bit words."""
     items, group = math.prod(launch.global_size), math.prod(launch.local_size or ())
-    of_ticket = max(group, -(-items // (profile.compute_units * _TICKETS_PER_CORE)))
-    words = [-(-items // of_ticket), of_ticket, items, *launch.global_size, *[1] * (3 - len(launch.global_size))]
+    of_ticket = larger(group, -(-items // (profile.compute_units * _TICKETS_PER_CORE)))
+    words: list[AnyLength] = [
+        -(-items // of_ticket),
+        of_ticket,
+        items,
+        *launch.global_size,
+        *[1] * (3 - len(launch.global_size)),
+    ]
     for argument in launch.arguments:
-        if not isinstance(argument, Buffer):
+        if isinstance(argument, Length):
+            words.append(argument)
+        elif not isinstance(argument, Buffer):
             wide = argument if argument.nbytes >= 4 else np.int32(argument)
             words += np.frombuffer(wide.tobytes(), np.int32).tolist()
     return words

@@ -6,6 +6,8 @@ from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from hetero.compiler import KnownLengths
+from hetero.core.lengths.guards import Guards
 from hetero.graph import Model, is_terminal
 from hetero.passes import align_prelu_slopes, fuse_elementwise, sink_channel_shuffles
 from hetero.system.errors import UnsupportedOperationError
@@ -22,6 +24,7 @@ from hetero_opencl.lowering.implementation import KernelOperation, choices_of
 from hetero_opencl.lowering.lowering import Lowering, LoweringReport
 from hetero_opencl.lowering.program import KernelProgram
 from hetero_opencl.lowering.tuning import Tuning, operation_key
+from hetero_opencl.lowering.varying import Varying
 from hetero_opencl.profiles.profile import DeviceProfile
 
 
@@ -32,13 +35,17 @@ def lower_model(
     tuning: Tuning,
     is_profiled: bool,
     failed: Collection[tuple[str, str]] = (),
+    guards: Guards | None = None,
 ) -> KernelProgram:
-    """Return the program of a model or of a loop's body; all shapes are static. See ``lower_fused``."""
+    """Return the program of a model or of a loop's body; all shapes are static. See ``lower_fused``.
+
+    ``guards`` are those of the Lengths in the shapes, if there are any.
+    """
     align_prelu_slopes(model)  # those of data whose rank was unknown before
     sink_channel_shuffles(model)  # those of values whose shape was unknown before
     widen_groups(model, profile)
     fuse_elementwise(model, FUSION_RULES)
-    return lower_fused(model, profile, constants, tuning, is_profiled, failed)
+    return lower_fused(model, profile, constants, tuning, is_profiled, failed, guards)
 
 
 def lower_fused(
@@ -48,15 +55,22 @@ def lower_fused(
     tuning: Tuning,
     is_profiled: bool,
     failed: Collection[tuple[str, str]] = (),
+    guards: Guards | None = None,
 ) -> KernelProgram:
     """Return the program of a model whose operations are fused.
 
     If it is profiled, launches are not merged, so that each has a time. ``failed`` are choices that do not build: an
     operation (``operation_key``), and an implementation and its layouts (``Choice.key``).
     """
-    operations = [KernelOperation(node) for node in model.get_ordered_ops() if not is_terminal(node)]
+    operations = [
+        KernelOperation(node)
+        for node in model.get_ordered_ops()
+        if not (is_terminal(node) or isinstance(node, KnownLengths))
+    ]
     choices = {}
     for operation in operations:
+        if guards is not None:
+            guards.cause = f"the choice of kernels for {operation.type_name} '{operation.name}'"
         options = choices_of(operation, implementations_of(operation.main), profile, tuning)
         if failed:
             key = operation_key(operation)
@@ -71,6 +85,8 @@ def lower_fused(
     with ThreadPoolExecutor(1) as executor:
         lowering = Lowering(profile, constants, layouts, parts, convert, report, executor)
         for operation in operations:
+            if guards is not None:
+                guards.cause = f"{operation.type_name} '{operation.name}'"
             lowering.lower(operation, chosen[operation.node])
         results = [result.input_value(0) for result in model.results if not is_container(result)]
         inputs = [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_container(parameter)]
@@ -78,15 +94,26 @@ def lower_fused(
         commands = lowering.launches
         if not is_profiled:
             commands = merge_launches(commands, profile, lowering.constant)
+        commands = [command.with_declared_size() for command in commands]
+        shapes = [None if value in lowering.shape_buffers else tuple(value.shape) for value in results]
+        varying = None
+        if guards is not None:
+            varying = Varying(guards)
+            commands, shapes = varying.take_commands(commands), varying.take_shapes(shapes)
+            varying.take_buffers(
+                [*inputs, *outputs, *(b for c in commands for p in (c, *c.parts) for b in p.buffers())]
+            )
+            varying.close()
         return KernelProgram(
             profile,
             model,
             lowering.steps,
             [launch for command in commands for launch in command.parts or (command,)],
-            [command.with_declared_size() for command in commands],
+            commands,
             inputs,
             outputs,
-            [None if value in lowering.shape_buffers else value.shape for value in results],
+            shapes,
             {i: lowering.shape_buffers[value] for i, value in enumerate(results) if value in lowering.shape_buffers},
             lowering.finished_report(),
+            varying,
         )

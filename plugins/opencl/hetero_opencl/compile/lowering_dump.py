@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hetero import ops
+from hetero.core.lengths.guards import Condition, lengths_in
 from hetero.graph import Constant, Output, Result, is_constant
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.lowering.implementation import ROWS, Choice, KernelOperation
@@ -33,6 +34,24 @@ def transform(program: KernelProgram) -> str:
         for node in operation.nodes
     ]
     return format_table(("operation", "type", "inputs", "outputs"), rows)
+
+
+def guards(program: KernelProgram) -> str:
+    """What must hold for the lengths of other shapes that the program serves, and the operation that caused it."""
+    if program.varying is None:
+        return "It serves one shape."
+    found = program.varying.guards
+    rows = [(_condition_text(condition), cause or "shape inference") for condition, cause in found.conditions.items()]
+    symbols = ", ".join(f"{symbol.name or 'a length'} = {hint}" for symbol, hint in found.hints.items())
+    return f"made for {symbols}\n\n{format_table(('condition', 'caused by'), rows)}"
+
+
+def _condition_text(condition: Condition) -> str:
+    if condition.relation == "bucket":
+        low, high = lengths_in(condition.holds)
+        return f"{condition.expression} is {low:g} to {high:g}"
+    relations = {("== 0", 1): "== 0", ("== 0", 0): "!= 0", (">= 0", 1): ">= 0", (">= 0", 0): "< 0"}
+    return f"{condition.expression} {relations[condition.relation, condition.holds]}"
 
 
 def fuse(program: KernelProgram) -> str:
@@ -117,6 +136,7 @@ STAGES: dict[str, Callable[[KernelProgram], str]] = {
     "select": select,
     "memory": memory,
     "program": launches,
+    "guards": guards,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hetero.core.lengths.guards import Guards
 from hetero.graph import Model
 from hetero.plugin import get_logger
 from hetero.system.errors import DeviceError
@@ -24,13 +25,14 @@ def lower_and_build(
     binaries: BinaryCache,
     tuning: Tuning,
     is_profiled: bool,
+    guards: Guards | None = None,
 ) -> BuiltProgram:
-    """Return the built program of a model of static shapes.
+    """Return the built program of a model of static shapes; ``guards`` are those of Lengths in them.
 
     What does not build is not tried again in this process. Raises DeviceError if an operation has no other
     implementation, or if its kernel is the user's.
     """
-    program = lower_model(model, device.profile, constants, tuning, is_profiled, device.failed_choices)
+    program = lower_model(model, device.profile, constants, tuning, is_profiled, device.failed_choices, guards)
     while True:
         try:
             return BuiltProgram(program, device, binaries)
@@ -40,7 +42,7 @@ def lower_and_build(
             if not was_merged and not _leave_out(program, device, error):
                 raise DeviceError(str(error)) from error
             is_profiled |= was_merged
-        program = lower_fused(model, device.profile, constants, tuning, is_profiled, device.failed_choices)
+        program = lower_fused(model, device.profile, constants, tuning, is_profiled, device.failed_choices, guards)
 
 
 def _leave_out(program: KernelProgram, device: OpenCLDevice, error: BuildError) -> bool:

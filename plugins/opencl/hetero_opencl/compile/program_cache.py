@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hetero.compiler import ProgramCache
+from hetero.core.lengths.guards import Guards
 from hetero.core.tensor import Tensor
 from hetero.graph import Model, Node
 from hetero_opencl.compile.built_program import BuiltProgram
@@ -37,9 +38,14 @@ class Segment:
 class SegmentCache(ProgramCache[Segment]):
     """Creates the segments of a model or a body on demand, for concrete input shapes, and keeps the last used ones."""
 
-    def __init__(self, model: Model, lower: Callable[[Model], BuiltProgram], created: CreatedPrograms) -> None:
-        """``lower(model)`` returns the program of a model of static shapes, which is added to ``created``."""
-        super().__init__(model, self._make_segment)
+    def __init__(
+        self, model: Model, lower: Callable[[Model, Guards | None], BuiltProgram], created: CreatedPrograms
+    ) -> None:
+        """``lower(model, guards)`` returns the program of a model of static shapes, which is added to ``created``.
+
+        The guards are those of Lengths in the shapes, None if there are none.
+        """
+        super().__init__(model, self._make_segment, takes_lengths=True)
         self._lower, self._created = lower, created
 
     def last_chain(self) -> list[BuiltProgram]:
@@ -53,17 +59,22 @@ class SegmentCache(ProgramCache[Segment]):
             segment = segment.rest.last_used if segment.rest else None
         return chain
 
-    def segment_for(self, inputs: Sequence[Tensor]) -> Segment:
-        """Return the segment for inputs of these shapes. The contents of small inputs that decide shapes count too."""
+    def segment_for(self, inputs: Sequence[Tensor]) -> tuple[Segment, tuple[int, ...]]:
+        """Return the segment for inputs of these shapes, and the lengths of its symbols.
+
+        The contents of small inputs that decide shapes count too.
+        """
         if self.only is not None:
-            return self.only
+            return self.only, ()
         values = {index: on_host(inputs[index]) for index in self.deciding if _may_decide(inputs[index])}
         types = {index: inputs[index].element_type for index in self.untyped}
-        return self.program_for([tuple(tensor.shape) for tensor in inputs], values, types)
+        return self.program_for_lengths([tuple(tensor.shape) for tensor in inputs], values, types)
 
-    def _make_segment(self, model: Model) -> Segment:
+    def _make_segment(self, model: Model, guards: Guards | None = None) -> Segment | None:
         part = cut(model)
-        program = self._lower(part.model)
+        if guards is not None and (part.rest or part.host_steps):
+            return None
+        program = self._lower(part.model, guards)
         self._created[program] = None
         bodies = {
             node: [SegmentCache(body, self._lower, self._created) for body in filter(None, node.bodies)]

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hetero.compiler import KnownLengths
 from hetero.core.containers import ContainerType
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
+from hetero.graph import Constant, Model, Node, Output, Parameter, Result
 from hetero.system.errors import GraphError
 from hetero_opencl.kernels.common.definition import is_host_step
 
@@ -71,9 +72,9 @@ def _find_ready(order: Sequence[Node]) -> tuple[dict[Node, None], dict[Node, Non
     now: dict[Node, None] = {}
     host_steps: dict[Node, None] = {}
     for node in order:
-        if isinstance(node, (Parameter, Constant)):
+        if isinstance(node, (Parameter, Constant, KnownLengths)):
             now[node] = None
-        elif not all(is_constant(node.input_value(i)) for i in node.shape_inputs if i < node.get_input_size()):
+        elif not all(_is_known(node.input_value(i)) for i in node.shape_inputs if i < node.get_input_size()):
             continue
         elif not is_host_step(node):
             if all(v.node in now and v.partial_shape.is_static for v in node.input_values()):
@@ -81,6 +82,10 @@ def _find_ready(order: Sequence[Node]) -> tuple[dict[Node, None], dict[Node, Non
         elif all(v.node in now or v.node in host_steps for v in node.input_values()):
             host_steps[node] = None
     return now, host_steps
+
+
+def _is_known(value: Output) -> bool:
+    return isinstance(value.node, (Constant, KnownLengths))
 
 
 def _divide(model: Model, now: dict[Node, None], host_steps: dict[Node, None], later: Sequence[Node]) -> Cut:

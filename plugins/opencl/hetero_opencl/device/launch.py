@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyopencl as cl
 
+from hetero.core.lengths.length import AnyLength
+
 # Bytes that every buffer has past its end, because kernels may read a whole vector where only some elements are left.
 SLACK = 256
 
@@ -25,6 +27,7 @@ class Buffer:
     whole: Buffer | None = None  # the buffer that this one is a part of, which is not a part itself
     offset: int = 0  # in bytes, in that buffer
     is_zero: bool = False  # between launches: the counters of merged launches, which all use the same memory
+    words: tuple[AnyLength, ...] = ()  # numbers in i32 that the host writes, as some of them are Lengths
 
     @property
     def is_planned(self) -> bool:
@@ -45,8 +48,9 @@ class Buffer:
 class Launch:
     """A kernel launch: the source text, the name of the kernel in it, its arguments in order, and its work sizes.
 
-    ``origin`` is a suffix for messages that says where a user-defined kernel comes from, empty for kernels of hetero.
-    ``parts`` are the launches that this one was merged from. ``seconds`` is the estimated time of the operation.
+    While a program is made, arguments and sizes may be Lengths too. ``origin`` is a suffix for messages that says where
+    a user-defined kernel comes from, empty for kernels of hetero. ``parts`` are the launches that this one was merged
+    from. ``seconds`` is the estimated time of the operation.
     """
 
     source: str

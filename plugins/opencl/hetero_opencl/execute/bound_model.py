@@ -62,7 +62,7 @@ class BoundModel:
 
     def _bind(self, at: int, programs: SegmentCache, inputs: Sequence[Tensor], output_indices: Sequence[int]) -> None:
         """Bind the segment at index ``at`` for these inputs; its results are these outputs of the model."""
-        segment = programs.segment_for(inputs)
+        segment, lengths = programs.segment_for(inputs)
         if segment not in self._bound:
             self._bound[segment] = _BoundSegment(segment, self._workspace)
         self._bound.move_to_end(segment)
@@ -71,6 +71,7 @@ class BoundModel:
             self.free()
             self._workspace.arena.release()  # another shape may need much less
         self._segments[at:] = [bound]
+        bound.bound.resize(lengths)
         bound.begin(inputs, self._outputs, output_indices)
 
     def launch(self, check: Check) -> None:

@@ -6,6 +6,7 @@ Kernel arguments are set once per place of the inputs and outputs, so an inferen
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, cast
@@ -23,6 +24,7 @@ from hetero_opencl.device.transfers import copy_region, finish
 from hetero_opencl.execute.bindings import Bindings, DeviceRegion, make_bindings
 from hetero_opencl.execute.workspace import COMPLETE, Arena, Workspace, execution_status
 from hetero_opencl.lowering.memory_plan import MemoryPlan
+from hetero_opencl.lowering.varying import Numbers, Varying
 
 # For how many places of the inputs and outputs kernels keep their arguments. Tensors often swap places: the state of a
 # loop or a variable is read from where it was written before.
@@ -43,6 +45,15 @@ class _ArgumentSet:
         self.launches = [
             (k, launch.global_size, launch.local_size) for k, launch in zip(self.kernels, self._program.commands)
         ]
+        varying, context = built.program.varying, built.device.context
+        # The memory of words, and the values of the expressions that the arguments have.
+        self._words = (
+            {buffer: cl.Buffer(context, cl.mem_flags.READ_ONLY, buffer.byte_size) for buffer in varying.words}
+            if varying
+            else {}
+        )
+        self._values: Sequence[int] = varying.hints if varying else ()
+        self._lengths: tuple[int, ...] = ()
         self.regions: list[DeviceRegion | None] = []
         self.bindings, self.plan = Bindings(), MemoryPlan[Buffer]()
         self._arena_version: int | None = None  # the arena's version when the arguments were set
@@ -55,15 +66,25 @@ class _ArgumentSet:
         """Return whether the arguments are those for the arena."""
         return self._arena_version == arena.version
 
-    def bind(self, regions: list[DeviceRegion | None], arena: Arena) -> None:
+    def bind(
+        self,
+        regions: list[DeviceRegion | None],
+        arena: Arena,
+        lengths: tuple[int, ...],
+        numbers: Numbers | None,
+        queue: cl.CommandQueue,
+    ) -> None:
         """Set the arguments that are not set yet."""
-        is_rebound = regions != self.regions
-        if not is_rebound and self.is_current(arena):
+        is_rebound, is_resized = regions != self.regions, lengths != self._lengths
+        if not is_rebound and not is_resized and self.is_current(arena):
             return
         program, count = self._program, len(self._program.inputs)
         if is_rebound:
             self.bindings = make_bindings(program, regions[:count], regions[count:])
-        plan = program.memory_plan(frozenset(self.bindings.memory))
+        if is_resized and numbers is not None:
+            self._resize(numbers, queue)
+            self._lengths = lengths
+        plan = program.memory_plan(frozenset(self.bindings.memory), lengths)
         self._reserve(plan, arena)
         is_moved = plan is not self.plan or self._arena_version != arena.version
         self.plan = plan
@@ -75,6 +96,23 @@ class _ArgumentSet:
                     launch = program.commands[at]
                     self.kernels[at].set_arg(index, memory)
         self.regions, self._arena_version = regions, arena.version
+
+    def _resize(self, numbers: Numbers, queue: cl.CommandQueue) -> None:
+        """Set the numbers that differ for these lengths."""
+        varying, values = cast(Varying, self._program.varying), numbers.values
+        before, self._values = self._values, ()
+        with opencl_errors(lambda: f"setting the arguments of a program on {self._device_name}"):
+            for at, index, expression in varying.arguments:
+                if not before or before[expression] != values[expression]:
+                    self.kernels[at]._set_arg_buf(index, _as_i32(values[expression]))  # type: ignore[attr-defined]
+            for buffer, places in varying.words.items():
+                words = np.array(buffer.words, np.int32)
+                words[[index for _, index, _ in places]] = [values[expression] for _, _, expression in places]
+                cl.enqueue_copy(queue, self._words[buffer], words)
+        for at, size in numbers.global_sizes.items():
+            kernel, _, local = self.launches[at]
+            self.launches[at] = kernel, size, local
+        self._values = values
 
     def unbind(self) -> None:
         """Forget the tensors, so that their memory can be freed. The kernels are kept."""
@@ -92,7 +130,16 @@ class _ArgumentSet:
         """Return the memory that kernels use for a buffer."""
         if buffer.is_zero:
             return arena.counters(buffer.byte_size)
+        if buffer.words:
+            return self._words[buffer]
         return buffer.memory or self.bindings.memory.get(buffer) or arena.part(self.plan.slots[buffer])
+
+
+def _as_i32(number: int) -> bytes:
+    try:
+        return number.to_bytes(4, sys.byteorder, signed=True)
+    except OverflowError:
+        raise DeviceError(f"a kernel takes numbers of 32 bits, not {number}: the shapes are too large") from None
 
 
 def _is_in(tensor: Tensor, region: DeviceRegion | None) -> bool:
@@ -109,15 +156,31 @@ class BoundProgram:
         self._on_device: list[tuple[Any, DeviceRegion]] = []  # the bound tensors in the context's memory
         self.launched: list[tuple[Launch, cl.Event]] = []
         self._profile: list[ProfilingInfo] = []
+        self._lengths: tuple[int, ...] = ()
+        self._numbers: Numbers | None = None
+        # The shapes of the outputs, None if they depend on data.
+        self._shapes = built.program.output_shapes
         #: The shapes of the outputs. Those that depend on data are set by ``finish``.
-        self.output_shapes = [shape or () for shape in built.program.output_shapes]
+        self.output_shapes = [shape or () for shape in self._shapes]
         # Copies from the host that were started. Their end is waited for when they are deleted.
         self._uploads: list[cl.Event] = []
-        kinds = [result.get_output_element_type(0) for result in built.program.model.results]
-        sizes = [math.prod(shape or ()) * kind.size for shape, kind in zip(built.program.output_shapes, kinds)]
-        self._has_large = built.device.shares_host_memory and max(sizes, default=0) >= _LARGE
+        self._has_large = self._finds_large()
         # Memory that kernels write large outputs to and their tensors take, and the array that a tensor has taken.
         self._large: dict[int, tuple[SharedTensor, np.ndarray]] = {}
+
+    def _finds_large(self) -> bool:
+        kinds = [result.get_output_element_type(0) for result in self.program.model.results]
+        sizes = [math.prod(shape or ()) * kind.size for shape, kind in zip(self._shapes, kinds)]
+        return self._built.device.shares_host_memory and max(sizes, default=0) >= _LARGE
+
+    def resize(self, lengths: tuple[int, ...]) -> None:
+        """Compute with these lengths of the program's symbols from the next ``bind`` on."""
+        self.program.lengths = lengths
+        if self.program.varying is not None and lengths != self._lengths:
+            self._lengths, self._numbers = lengths, self.program.varying.numbers(lengths)
+            self._shapes = self._numbers.output_shapes
+            self.output_shapes = [shape or () for shape in self._shapes]
+            self._has_large = self._finds_large()
 
     @property
     def memory_plan(self) -> MemoryPlan[Buffer]:
@@ -133,7 +196,7 @@ class BoundProgram:
         context = self._workspace.context
         if self._has_large:
             outputs = [self._written_to(index, tensor) for index, tensor in enumerate(outputs)]
-        shaped_outputs = list(zip(outputs, self.program.output_shapes))
+        shaped_outputs = list(zip(outputs, self._shapes))
         # First all shapes: memory that grows gets another buffer, and several tensors may be in it.
         for tensor, shape in shaped_outputs:
             if shape is not None and type(tensor) is not Tensor and tensor.lengths != shape and context.holds(tensor):
@@ -145,7 +208,7 @@ class BoundProgram:
             for tensor, shape in shaped_outputs:
                 regions.append(None if shape is None else DeviceRegion.of(tensor, context))
         self._select_set(regions)
-        self._sets[0].bind(regions, self.arena)
+        self._sets[0].bind(regions, self.arena, self._lengths, self._numbers, self.queue)
         self._on_device = [(tensor, region) for tensor, region in zip(tensors, regions) if region is not None]
 
     def is_bound(self) -> bool:
@@ -163,7 +226,7 @@ class BoundProgram:
         That saves a copy and its memory. Return the tensor itself if it is small, has the shape already, so that
         somebody may hold its memory, or if the device does not share memory with the host.
         """
-        shape, context = self.program.output_shapes[index], self._workspace.context
+        shape, context = self._shapes[index], self._workspace.context
         if shape is None or type(tensor) is not Tensor or not self._built.device.shares_host_memory:
             return tensor
         large, array = self._large.get(index, (None, None))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from hetero import ops
+from hetero.core.lengths.length import is_multiple
 from hetero.graph import Node, Output, Result
 from hetero_opencl.lowering.implementation import ROWS, Blocks, Choice, KernelOperation, Layout
 
@@ -35,7 +36,7 @@ def find_concat_parts(
             written = chosen.get(value.node)
             if written is None or written.signature.output != layout or _is_result(value):
                 continue
-            if value not in parts and offset % alignment == 0 and node.input_values().count(value) == 1:
+            if value not in parts and is_multiple(offset, alignment) and node.input_values().count(value) == 1:
                 parts[value] = ConcatPart(node.output(0), offset)
     return parts
 

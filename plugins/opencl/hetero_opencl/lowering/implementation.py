@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from hetero import ops
+from hetero.core.lengths.length import AnyLength, choosing
 from hetero.graph import Node, Output
 from hetero_opencl.device.transfers import contiguous
 from hetero_opencl.lowering.tuning import Tuning, operation_key
@@ -169,6 +170,12 @@ class KernelOperation:
             value = value.node.input_value(0)
         return value
 
+    def lengths(self) -> Iterator[AnyLength]:
+        """Yield those of all inputs and outputs."""
+        for value in (*self.node.input_values(), *self.node.outputs()):
+            if value.partial_shape.is_static:
+                yield from value.shape
+
     def __contains__(self, node: Node) -> bool:
         return node in self.nodes
 
@@ -268,15 +275,16 @@ def candidates_of(
         if implementation.family not in (None, profile.family) or implementation.mismatch(operation, profile):
             continue
         for signature in implementation.signatures(operation, profile):
-            yield [
-                Choice(
-                    implementation,
-                    signature,
-                    configuration,
-                    implementation.estimate(operation, signature, configuration, profile),
-                )
-                for configuration in implementation.configurations(operation, signature, profile)
-            ]
+            with choosing(*operation.lengths()):
+                configurations = list(map(_whole, implementation.configurations(operation, signature, profile)))
+            with choosing(*operation.lengths(), is_estimate=True):
+                seconds = [implementation.estimate(operation, signature, each, profile) for each in configurations]
+            yield [Choice(implementation, signature, *found) for found in zip(configurations, seconds)]
+
+
+def _whole(configuration: Configuration) -> Configuration:
+    """Return a configuration of numbers, as sizes of shapes may be Lengths."""
+    return {key: int(number) for key, number in configuration.items()}
 
 
 def choices_of(
@@ -287,7 +295,8 @@ def choices_of(
     A measurement counts only if the implementation still has its configuration.
     """
     choices = []
-    measurements = tuning.measurements.get(operation_key(operation), {}) if tuning.measurements else {}
+    with choosing(*operation.lengths()):
+        measurements = tuning.measurements.get(operation_key(operation), {}) if tuning.measurements else {}
     for candidates in candidates_of(operation, implementations, profile):
         best = min(candidates, key=lambda choice: choice.seconds)
         measured = measurements.get(best.key)

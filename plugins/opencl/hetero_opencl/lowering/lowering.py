@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from hetero.compiler import KnownLengths
+from hetero.core.lengths.length import AnyLength, choosing, is_multiple
 from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output, Parameter, class_file
 from hetero.plugin import ExecutedStep
@@ -33,8 +35,8 @@ _ROWS_PER_GROUP, _GROUPS_PER_UNIT = 64, 8
 
 # Launches the conversion of a value, which is in a buffer in one layout, and returns a buffer in another layout.
 Convert = Callable[["Lowering", Output, Buffer, Layout, Layout], Buffer]
-# An argument of a kernel: memory, or a number. A value stands for its buffer, an int or bool for an i32.
-Argument = Buffer | Output | np.generic | int
+# An argument of a kernel: memory, or a number. A value stands for its buffer; an int, a bool or a Length for an i32.
+Argument = Buffer | Output | np.generic | AnyLength
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,8 @@ class Lowering:
             value = self._operation.outer(value)
         if isinstance(value.node, Constant):
             return self._constant_value(value, layout)
+        if isinstance(value.node, KnownLengths) and value not in self._buffers:
+            self._write_numbers(value, value.node.numbers)
         written = self.layout(value)
         if value not in self._buffers:
             self._buffers[value] = self._new_buffer(value, written)
@@ -114,6 +118,15 @@ class Lowering:
         if self._operation and value.node is not self._operation.node:
             self._note_layout(value, str(layout), made)
         return buffer
+
+    def _write_numbers(self, value: Output, numbers: np.ndarray) -> None:
+        """Write numbers that depend on the shapes of the inputs."""
+        buffer = self._buffers[value] = self._new_buffer(value, ROWS)
+        parameters = "".join(f", const int n{index}" for index in range(numbers.size))
+        stores = " ".join(f"out[{index}] = n{index};" for index in range(numbers.size))
+        kind = "int" if value.element_type.size == 4 else "long"
+        text = f"__kernel void write_numbers(global {kind} *out{parameters})\n{{\n    {stores}\n}}\n"
+        self.launch(text, "write_numbers", [buffer, *numbers.reshape(-1)], [1], [1])
 
     def layout(self, value: Output) -> Layout:
         """Return the layout in which a value is written."""
@@ -192,7 +205,7 @@ class Lowering:
         Inputs and constants have memory of their own.
         """
         buffer, alignment = self.buffer(source), self.profile.base_alignment
-        if not buffer.is_planned or buffer in self._inputs or (buffer.offset + offset) % alignment:
+        if not buffer.is_planned or buffer in self._inputs or not is_multiple(buffer.offset + offset, alignment):
             return False
         size = math.prod(value.shape) * value.element_type.size
         self._buffers[self.operation.outer(value)] = self._part(buffer, offset, size)
@@ -225,7 +238,7 @@ class Lowering:
     ) -> None:
         """Add a launch of ``count`` work-items in a row, rounded up to whole groups; count stands before ``more``."""
         group = 64
-        self.launch(source, kernel, [*arguments, np.int32(count), *more], [-(-count // group) * group], [group])
+        self.launch(source, kernel, [*arguments, count, *more], [-(-count // group) * group], [group])
 
     def launch_rows(self, source: str, kernel: str, arguments: Sequence[Argument], count: int) -> None:
         """Add a launch of ``count`` work-items that each compute a row; count is the last argument.
@@ -234,11 +247,12 @@ class Lowering:
         other group size is a program to build for some drivers.
         """
         profile, group = self.profile, _ROWS_PER_GROUP
-        while group > profile.team_size and count < group * profile.compute_units * _GROUPS_PER_UNIT:
-            group //= 8
+        with choosing(count):
+            while group > profile.team_size and count < group * profile.compute_units * _GROUPS_PER_UNIT:
+                group //= 8
         self.launch(source, kernel, [*arguments, count], [-(-count // group) * group], [group])
 
-    def _argument(self, argument: Argument) -> Buffer | np.generic:
+    def _argument(self, argument: Argument) -> Any:
         if isinstance(argument, Output):
             return self.buffer(argument)
         return np.int32(argument) if isinstance(argument, int) else argument

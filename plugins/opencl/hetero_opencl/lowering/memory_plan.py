@@ -54,14 +54,20 @@ class MemoryPlan(Generic[Buffer]):
         return sum(self.arenas)
 
 
-def plan_arenas(lifetimes: Mapping[Buffer, Lifetime], alignment: int, arena_limit: int) -> MemoryPlan[Buffer]:
+def plan_arenas(
+    lifetimes: Mapping[Buffer, Lifetime], alignment: int, arena_limit: int, like: MemoryPlan[Buffer] | None = None
+) -> MemoryPlan[Buffer]:
     """Place buffers at multiples of ``alignment`` in arenas of at most ``arena_limit`` bytes.
 
     There is a single arena unless it would exceed the limit. A buffer larger than the limit gets an arena of its own
-    size.
+    size. ``like``: a plan of these buffers in other sizes, which saves the search for a good order.
     """
     sizes = {buffer: max(1, -(-life.byte_size // alignment)) * alignment for buffer, life in lifetimes.items()}
     live = _largest_live_set(lifetimes, sizes)
+    if like is not None:
+        slots, arenas = next(_tries(list(like.slots), lifetimes, sizes, arena_limit))
+        if sum(arenas) <= GOOD_RATIO * live:
+            return MemoryPlan(lifetimes, slots, arenas, live)
     by_size = sorted(lifetimes, key=lambda buffer: (-sizes[buffer], lifetimes[buffer].first))
     by_time = sorted(lifetimes, key=lambda buffer: lifetimes[buffer].first)
     plans = (

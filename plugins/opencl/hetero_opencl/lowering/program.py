@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -21,15 +21,18 @@ from hetero_opencl.profiles.profile import DeviceProfile
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering.lowering import LoweringReport
+    from hetero_opencl.lowering.varying import Varying
 
 
-#: Memory of a compiled model in bytes, for the programs it used last: ``weights``, the buffers of all constants, in the
-#: layouts of the kernels; ``arena``, the memory that each request allocates for all other values; and
+#: Memory of a compiled model in bytes: ``weights``, the buffers of all constants, in the layouts of the kernels of all
+#: programs; for the programs it used last ``arena``, the memory that each request allocates for all other values, and
 #: ``largest_live_set``, the most of the arena that is needed at the same time.
 model_memory = Property("GPU_MODEL_MEMORY", dict, {}, Mutability.RO)
 # Estimated seconds of the commands between two points at which a canceled inference can end. Two such slices are queued
 # at a time, so that the device never waits for the host.
 SLICE_SECONDS = 0.1
+# Memory plans of a program that are kept, for other shapes and for other tensors that are bound.
+_MAX_PLANS = 64
 
 
 @dataclass(eq=False)
@@ -50,9 +53,13 @@ class KernelProgram:
     output_shapes: list[tuple[int, ...] | None]
     shape_buffers: dict[int, Buffer]
     lowering_report: LoweringReport
+    #: What changes from shape to shape, None if the program is for one.
+    varying: Varying | None = None
 
     def __post_init__(self) -> None:
-        self._plans: dict[frozenset[Buffer], MemoryPlan[Buffer]] = {}
+        #: The lengths of the symbols in the inference that began last.
+        self.lengths: tuple[int, ...] = ()
+        self._plans: dict[tuple[frozenset[Buffer], tuple[int, ...]], MemoryPlan[Buffer]] = {}
         uses = Counter(buffer for launch in self.launches for buffer in set(launch.buffers()))
         # Outputs that other launches read, besides the one that writes them.
         self.read_again = {buffer for buffer in self.outputs if uses[buffer] > 1}
@@ -83,21 +90,48 @@ class KernelProgram:
         read = [buffer for launch in self.launches for buffer in launch.buffers()]
         return list(dict.fromkeys(buffer for buffer in (*read, *self.outputs) if not buffer.is_planned))
 
-    def memory_plan(self, bound: frozenset[Buffer] = frozenset()) -> MemoryPlan[Buffer]:
-        """Return the offsets of all buffers in the arena except the ``bound`` ones, which have other memory."""
-        if bound not in self._plans:
-            lifetimes = {buffer: life for buffer, life in self._lifetimes().items() if buffer not in bound}
-            arena_limit = self.profile.max_allocation_bytes - SLACK
-            plan = plan_arenas(lifetimes, self.profile.base_alignment, arena_limit)
-            self._plans[bound] = replace(plan, slots={**plan.slots, **self._slots_of_parts(plan)})
-        return self._plans[bound]
+    def memory_plan(self, bound: frozenset[Buffer] = frozenset(), lengths: tuple[int, ...] = ()) -> MemoryPlan[Buffer]:
+        """Return the offsets of all buffers in the arena except the ``bound`` ones, which have other memory.
 
-    def _slots_of_parts(self, plan: MemoryPlan[Buffer]) -> dict[Buffer, Slot]:
-        slots = {}
+        ``lengths`` are those of the symbols, by default of the shape at hand. The plan is for lengths that are up to a
+        quarter larger, so that others have the same.
+        """
+        values = self.varying.evaluate(lengths) if self.varying and lengths else ()
+        plan = self._whole_plan(bound, lengths, values)
+        return replace(plan, slots={**plan.slots, **self._slots_of_parts(plan, values)}) if self._parts else plan
+
+    def _whole_plan(
+        self, bound: frozenset[Buffer], lengths: tuple[int, ...], values: Sequence[int]
+    ) -> MemoryPlan[Buffer]:
+        """Return the plan of the buffers that are no parts."""
+        rounded = tuple(map(_rounded_up, lengths))
+        most = self.varying.evaluate(rounded) if self.varying and lengths else ()
+        if most and self.varying and any(most[i] < values[i] for i in self.varying.byte_sizes.values()):
+            rounded, most = lengths, values
+        if (bound, rounded) not in self._plans:
+            sizes = {b: most[i] for b, i in self.varying.byte_sizes.items()} if self.varying and most else {}
+            lifetimes = {
+                buffer: life._replace(byte_size=sizes.get(buffer, life.byte_size))
+                for buffer, life in self._lifetimes().items()
+                if buffer not in bound
+            }
+            arena_limit = self.profile.max_allocation_bytes - SLACK
+            if len(self._plans) >= _MAX_PLANS:
+                self._plans.clear()
+            like = next((plan for (other, _), plan in self._plans.items() if other == bound), None)
+            self._plans[bound, rounded] = plan_arenas(lifetimes, self.profile.base_alignment, arena_limit, like)
+        return self._plans[bound, rounded]
+
+    def _slots_of_parts(self, plan: MemoryPlan[Buffer], values: Sequence[int]) -> dict[Buffer, Slot]:
+        varying, slots = self.varying, {}
         for buffer in self._parts:
             assert buffer.whole is not None
             arena, offset, _ = plan.slots[buffer.whole]
-            slots[buffer] = Slot(arena, offset + buffer.offset, buffer.byte_size)
+            own, size = buffer.offset, buffer.byte_size
+            if varying is not None and values:
+                own = values[varying.offsets[buffer]] if buffer in varying.offsets else own
+                size = values[varying.byte_sizes[buffer]] if buffer in varying.byte_sizes else size
+            slots[buffer] = Slot(arena, offset + own, size)
         return slots
 
     def _lifetimes(self) -> dict[Buffer, Lifetime]:
@@ -112,10 +146,16 @@ class KernelProgram:
         return lifetimes
 
 
-def memory_of(programs: Sequence[KernelProgram]) -> dict[str, int]:
-    """Return the value of ``model_memory`` for programs that run one after another in one arena."""
-    constants = dict.fromkeys(buffer for program in programs for buffer in program.constants())
-    plans = [program.memory_plan() for program in programs]
+def _rounded_up(length: int) -> int:
+    """Return the next number of three binary digits and zeros, which is at most a quarter larger."""
+    zeros = max(0, length.bit_length() - 3)
+    return -(-length >> zeros) << zeros
+
+
+def memory_of(programs: Sequence[KernelProgram], others: Iterable[KernelProgram] = ()) -> dict[str, int]:
+    """Return the value of ``model_memory`` for programs that run one after another in one arena, and for others."""
+    constants = dict.fromkeys(buffer for program in (*programs, *others) for buffer in program.constants())
+    plans = [program.memory_plan(lengths=program.lengths) for program in programs]
     return {
         "weights": sum(buffer.memory.size for buffer in constants if buffer.memory),
         "arena": max((plan.byte_size for plan in plans), default=0),

@@ -166,7 +166,7 @@ def test_a_state_that_grows_makes_programs_and_kernels_once(device, monkeypatch)
         (found,) = request.infer(np.full((1, 2), first, np.float32)).to_tuple()
         np.testing.assert_array_equal(found, np.repeat([[first], *([n] for n in expected)], 2, axis=1))
         counts, made[:] = len(set(made)), []
-        assert counts >= 12 if first == 0.5 else counts == 0
+        assert 1 <= counts <= 6 if first == 0.5 else counts == 0
 
 
 def test_programs_of_other_lengths_keep_no_memory(device):

@@ -147,7 +147,7 @@ def test_weights_are_stored_once(device):
 
 def test_a_plan_beyond_the_largest_allocation(run, monkeypatch):
     """It has several arenas."""
-    monkeypatch.setattr(program, "plan_arenas", lambda lives, alignment, most: plan_arenas(lives, alignment, 3000))
+    monkeypatch.setattr(program, "plan_arenas", lambda lives, alignment, *_: plan_arenas(lives, alignment, 3000))
     reserved = []
     reserve = Arena.reserve
     monkeypatch.setattr(Arena, "reserve", lambda self, sizes: (reserved.append(list(sizes)), reserve(self, sizes)))

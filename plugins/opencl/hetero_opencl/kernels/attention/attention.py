@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
+from hetero.core.lengths.length import about
 from hetero.core.types import Type
 from hetero.graph import Output
 from hetero_opencl.device.launch import Buffer
@@ -25,6 +26,7 @@ from hetero_opencl.kernels.common.definition import (
     unsupported_non_float,
     wide_type,
 )
+from hetero_opencl.kernels.common.view import broadcast_shapes
 from hetero_opencl.kernels.linear.gemm import RowRange, batched_gemm, gemm_transposed, strides_of
 from hetero_opencl.kernels.linear.product import Factors
 from hetero_opencl.lowering.lowering import Argument, Lowering
@@ -55,11 +57,15 @@ def _attention_of_scores(lowering: Lowering, node: ops.ScaledDotProductAttention
     kind = query.element_type
     wide = wide_type(kind)
     (*batch_q, queries, _), (*batch_k, keys, _), (*batch_v, _, width) = query.shape, key.shape, value.shape
-    scored = np.broadcast_shapes(tuple(batch_q), tuple(batch_k))
+    scored = broadcast_shapes(tuple(batch_q), tuple(batch_k))
     result, contents = lowering.buffer(node.output(0)), lowering.buffer(value)
-    step = max(1, _MOST_SCORES // max(1, math.prod(scored) * keys))
-    for first in range(0, queries, step):
-        rows = min(step, queries - first)
+    of_query = math.prod(scored) * keys
+    if queries * of_query <= _MOST_SCORES:
+        parts = [(0, queries)] if queries else []
+    else:
+        step = max(1, _MOST_SCORES // max(1, int(of_query)))
+        parts = [(first, min(step, queries - first)) for first in range(0, queries, step)]
+    for first, rows in parts:
         scores, part = lowering.scratch(math.prod(scored) * rows * keys, wide.size), RowRange(first, queries)
         gemm_transposed(lowering, query, key, scores, wide, part, rows)
         batch, weights = _weights(lowering, node, scores, scored, first, rows)
@@ -84,7 +90,7 @@ def _weights(
     query, keys = node.input_value(0), node.get_input_shape(1)[-2]
     mask, sink, mask_kind = _terms(node)
     terms = [value for value in (mask, sink) if value is not None]
-    batch = np.broadcast_shapes(tuple(scored), *(tuple(value.shape[:-2]) for value in terms))
+    batch = broadcast_shapes(tuple(scored), *(tuple(value.shape[:-2]) for value in terms))
     wide = wide_type(query.element_type)
     weights = scores
     if batch != tuple(scored):
@@ -139,7 +145,7 @@ def _is_flash(node: ops.ScaledDotProductAttention) -> bool:
     return (
         query.element_type is not Type.f64
         and queries > 0
-        and (queries > 1 or math.prod(batch) * keys * (depth + width) <= _FLASH_OPERATIONS)
+        and (queries > 1 or about(math.prod(batch) * keys * (depth + width)) <= _FLASH_OPERATIONS)
         and 0 < depth <= _FLASH_WIDTH
         and 0 < width <= _FLASH_WIDTH
     )
@@ -161,7 +167,7 @@ def _flash_attention(lowering: Lowering, node: ops.ScaledDotProductAttention) ->
     numbers = [number for axis in axes for number in axis]
     numbers += [queries, keys, of_mask[-2], of_mask[-1], of_sink[-2]]
     rows, vectors = _FLASH_TILES[min(16, max(4, lowering.profile.vector_width))]
-    vectors = min(vectors, -(-queries // 16))
+    vectors = min(vectors, -(-about(queries) // 16))
     text = f"#define SQUARE float16\n{template('transposition')}{template('exponential')}" + source(
         "flash_attention", types, ROWS=rows, VECTORS=vectors, TILE=_FLASH_KEYS, DEPTH=depth, WIDTH=width,
         MASK_KIND=mask_kind, SINK_KIND=int(sink is not None), EXCLUDED=_excluded(node),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from hetero.core.lengths.length import about, bound_of, larger, least, smaller
 from hetero.core.types import Type
 from hetero.graph import is_constant
 from hetero_opencl.kernels.common.definition import NO_EPILOGUE, source, template
@@ -45,15 +46,16 @@ class BlockedWindow(NamedTuple):
         """The number of positions at either end of a row with windows that reach beyond the image along the row."""
         (_, _, kernel), (_, _, stride), (_, _, dilation), (_, _, pad) = self.window
         inside = (self.in_size[2] + pad - (kernel - 1) * dilation - 1) // stride + 1
-        return max(-(-pad // stride), self.width - inside, 0)
+        return bound_of(larger(larger(-(-pad // stride), self.width - inside), 0))
 
     def row_groups(self, tiles: int, profile: DeviceProfile) -> int:
         """Return the number of work-items among which the rows are divided, if there are ``tiles`` apart from rows."""
-        return min(self.rows, -(-ITEMS_PER_UNIT * profile.compute_units // max(tiles, 1)))
+        return smaller(self.rows, -(-ITEMS_PER_UNIT * profile.compute_units // max(about(tiles), 1)))
 
     def positions(self, most: int = _POSITIONS) -> int:
         """Return the positions of a tile along the row for memory-bound kernels, at most ``most``."""
-        return -(-self.width // -(-self.width // min(most, _POSITIONS)))
+        width = least(self.width)
+        return -(-width // -(-width // min(most, _POSITIONS)))
 
 
 def blocked_window(
@@ -68,7 +70,8 @@ def blocked_window(
     in_size, out_size = in_three(in_lengths), in_three(out_lengths)
     window = make_window(kernel, strides, dilations, pads)
     single = [
-        in_size[axis] == out_size[axis] == window.kernel[axis] == 1 and not window.pads[axis] for axis in range(3)
+        window.kernel[axis] == 1 and window.pads[axis] == 0 and in_size[axis] == 1 and out_size[axis] == 1
+        for axis in range(3)
     ]
     order = sorted(range(3), key=lambda axis: not single[axis])
     in_size, out_size, *fields = [_permuted(lengths, order) for lengths in (in_size, out_size, *window)]
@@ -130,4 +133,4 @@ def row_parts(operation: KernelOperation, profile: DeviceProfile) -> list[int]:
     """Return the work-items: parts into which the rows of a block of the output are divided, blocks times batches."""
     batch, channels, height, _ = operation.result.shape
     planes = -(-channels // profile.vector_width) * batch
-    return [min(height, -(-ITEMS_PER_UNIT * profile.compute_units // planes)), planes]
+    return [smaller(height, -(-ITEMS_PER_UNIT * profile.compute_units // about(planes))), planes]

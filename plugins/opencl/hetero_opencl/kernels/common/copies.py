@@ -1,7 +1,4 @@
-"""Copies: strided copies and fills, with strides that numpy computes.
-
-Operations are applied to views that have shapes and strides, but no elements.
-"""
+"""Copies: strided copies and fills, of views that have shapes and strides, but no elements."""
 
 from __future__ import annotations
 
@@ -12,10 +9,13 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from hetero.compiler import KnownLengths
+from hetero.core.lengths.length import choosing, is_multiple
 from hetero.core.types import Type
 from hetero.graph import Constant, Node, Output
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.definition import by_family, source
+from hetero_opencl.kernels.common.view import View, view_of
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 # C type that moves this number of bytes at once.
@@ -36,20 +36,6 @@ class Axis(NamedTuple):
     target_stride: int
 
 
-class View:
-    """A contiguous buffer as a numpy array that has shape and strides, in bytes, but whose elements are never read."""
-
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
-        strides = [dtype.itemsize * int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
-        # as_strided does not support f8e5m2, so it works on bytes that are viewed as that type afterwards.
-        self._base = np.empty(1, np.dtype((np.void, dtype.itemsize)))
-        self.array = np.lib.stride_tricks.as_strided(self._base, shape, strides).view(dtype)
-
-    def offset(self, view: np.ndarray) -> int:
-        """Return the byte offset of a view of ``array``."""
-        return view.__array_interface__["data"][0] - self._base.__array_interface__["data"][0]
-
-
 def unsupported_movement(node: Node) -> str | None:
     """Reject elements without a fixed size."""
     element_type = node.get_output_element_type(0)
@@ -58,47 +44,35 @@ def unsupported_movement(node: Node) -> str | None:
     return None
 
 
-def view_of(value: Output) -> View:
-    """Return a view of all elements of a value."""
-    return View(tuple(value.shape), value.element_type.to_dtype())
-
-
 def shape_input(node: Node, index: int) -> np.ndarray:
-    """Return the contents of an input that decides shapes; it is a Constant when nodes are lowered."""
-    return cast(Constant, node.input_value(index).node).data
+    """Return the contents of an input that decides shapes, which are known when nodes are lowered.
+
+    They are an array of objects if some are Lengths.
+    """
+    source = node.input_value(index).node
+    return source.numbers if isinstance(source, KnownLengths) else cast(Constant, source).data
 
 
-def widest_word(byte_count: int) -> int:
-    """Return the widest word, in bytes, for copying contiguous runs of ``byte_count`` bytes."""
-    return max(size for size in WORDS if byte_count % size == 0)
+def widest_word(*byte_counts: int) -> int:
+    """Return the widest word, in bytes, for copying contiguous runs of these numbers of bytes."""
+    return max(size for size in WORDS if all(is_multiple(count, size) for count in byte_counts))
 
 
-def copy_or_share(lowering: Lowering, value: Output, data: View, view: np.ndarray, output: Output) -> None:
-    """Set the output to a view of the data, in row-major order. Shares memory if the view is contiguous, and it may."""
-    if view.flags.c_contiguous and view.size:
-        if view.size == data.array.size and not data.offset(view):
+def copy_or_share(lowering: Lowering, value: Output, view: View, output: Output) -> None:
+    """Set the output to a view of the data, in row-major order. Shares memory if the view is dense, and it may."""
+    if view.is_dense and view.size:
+        if view.offset == 0 and view.size == math.prod(value.shape):
             return lowering.share(output, value)
-        if lowering.shares_part(output, value, data.offset(view)):
+        if lowering.shares_part(output, value, view.offset):
             return None
-    target = View(view.shape, view.dtype)
-    strided_copy(lowering, lowering.buffer(value), data, view, lowering.buffer(output), target, target.array)
+    strided_copy(lowering, lowering.buffer(value), view, lowering.buffer(output), View.dense(view.shape, view.itemsize))
 
 
-def strided_copy(
-    lowering: Lowering,
-    source_buffer: Buffer,
-    source_view: View,
-    source_part: np.ndarray,
-    target_buffer: Buffer,
-    target_view: View,
-    target_part: np.ndarray,
-) -> None:
-    """Launch a copy from ``source_part``, a view of the source, to ``target_part``, a view of the target."""
-    if not source_part.size:
-        return
-    axes = [Axis(*axis) for axis in zip(source_part.shape, source_part.strides, target_part.strides)]
-    offsets = source_view.offset(source_part), target_view.offset(target_part)
-    copy_axes(lowering, source_buffer, target_buffer, offsets, axes, source_part.itemsize)
+def strided_copy(lowering: Lowering, source: Buffer, source_view: View, target: Buffer, target_view: View) -> None:
+    """Launch a copy of the elements of a view of the source to those of a view of the target."""
+    if source_view.size:
+        axes = [Axis(*axis) for axis in zip(source_view.shape, source_view.strides, target_view.strides)]
+        copy_axes(lowering, source, target, (source_view.offset, target_view.offset), axes, source_view.itemsize)
 
 
 def copy_axes(
@@ -112,7 +86,9 @@ def copy_axes(
 @by_family
 def _copy(lowering: Lowering, first: Sequence[Argument], word: str, axes: list[Axis]) -> None:
     # A few words are copied in one work-group, which may be merged with others.
-    is_small = math.prod(axis.length for axis in axes) <= _FEW
+    count = math.prod(axis.length for axis in axes)
+    with choosing(count):
+        is_small = count <= _FEW
     (_copy_words if is_small else _copy_rows)(lowering, first, word, axes)
 
 
@@ -126,16 +102,18 @@ def _copy_words(lowering: Lowering, first: Sequence[Argument], word: str, axes: 
 
 def _copy_rows(lowering: Lowering, first: Sequence[Argument], word: str, axes: list[Axis]) -> None:
     """Launch a copy of rows along the last axis, or the longest one if that is short, to save divisions."""
-    row = axes[-1] if axes[-1].length >= _SHORT_ROW else max(axes, key=lambda axis: axis.length)
+    with choosing(*(axis.length for axis in axes)):
+        row = axes[-1] if axes[-1].length >= _SHORT_ROW else max(axes, key=lambda axis: axis.length)
     others = [axis for axis in axes if axis is not row]
     strides = {
         f"{side}_STRIDE": stride if stride in (0, 1) else f"{side.lower()}_stride"
         for side, stride in zip(("SOURCE", "TARGET"), row[1:])
     }
     rows = math.prod(axis.length for axis in others)
-    # A few parts for each core, of several cache lines.
-    share = -(-_PARTS_PER_UNIT * lowering.profile.compute_units // rows)
-    parts = max(1, min(share, row.length // _SHORTEST_PART))
+    with choosing(rows, row.length):
+        # A few parts for each core, of several cache lines.
+        share = -(-_PARTS_PER_UNIT * lowering.profile.compute_units // int(rows))
+        parts = max(1, min(share, int(row.length) // _SHORTEST_PART))
     numbers = [number for axis in reversed(others) for number in axis]
     text = copy_source(word, len(others), ROWS=1, **strides)
     lowering.launch_rows(text, "strided_copy", [*first, *numbers, *row, parts], rows * parts)
@@ -143,31 +121,28 @@ def _copy_rows(lowering: Lowering, first: Sequence[Argument], word: str, axes: l
 
 def copy_whole(lowering: Lowering, source_buffer: Buffer, value: Output, target_buffer: Buffer) -> None:
     """Launch a copy of a whole buffer that is laid out like ``value``."""
-    view = view_of(value)
-    strided_copy(lowering, source_buffer, view, view.array, target_buffer, view, view.array)
+    strided_copy(lowering, source_buffer, view_of(value), target_buffer, view_of(value))
 
 
-def fill(lowering: Lowering, number: Buffer, buffer: Buffer, target: View, target_part: np.ndarray) -> None:
-    """Launch a fill of ``target_part``, a view of the target, with one number of the target's type."""
-    value = View((), target.array.dtype)
-    spread = np.broadcast_to(value.array, target_part.shape)
-    strided_copy(lowering, number, value, spread, buffer, target, target_part)
+def fill(lowering: Lowering, number: Buffer, buffer: Buffer, target: View) -> None:
+    """Launch a fill of a view of a buffer with one number of its type."""
+    strided_copy(lowering, number, View.dense((), target.itemsize).broadcast_to(target.shape), buffer, target)
 
 
 def pad_by_number(
     lowering: Lowering, value: Output, begins: Sequence[int], number: Buffer | None, buffer: Buffer, target: View
 ) -> None:
     """Fill the target with the number, or zeros, unless the data covers it, then copy the data into it."""
-    data, kept, inside = view_of(value), [], []
-    for begin, length, result in zip(begins, data.array.shape, target.array.shape):
+    kept, inside = [], []
+    for begin, length, result in zip(begins, value.shape, target.shape):
         first, last = max(0, -begin), min(length, result - begin)
         kept.append(slice(first, max(first, last)))
         inside.append(slice(first + begin, max(first, last) + begin))
-    from_view, to_view = data.array[tuple(kept)], target.array[tuple(inside)]
-    if to_view.size < target.array.size:
-        number = number or lowering.constant(np.zeros(1, target.array.dtype))
-        fill(lowering, number, buffer, target, target.array)
-    strided_copy(lowering, lowering.buffer(value), data, from_view, buffer, target, to_view)
+    from_view, to_view = view_of(value)[tuple(kept)], target[tuple(inside)]
+    if to_view.size < target.size:
+        number = number or lowering.constant(np.zeros(1, value.element_type.to_dtype()))
+        fill(lowering, number, buffer, target)
+    strided_copy(lowering, lowering.buffer(value), from_view, buffer, to_view)
 
 
 def merge_axes(axes: list[Axis]) -> list[Axis]:
@@ -189,7 +164,7 @@ def widen(axes: list[Axis], offsets: tuple[int, int], size: int) -> tuple[int, l
     if last[1:] == (size, size):
         run = last.length * size
         far = [run, *offsets, *(stride for axis in outer for stride in axis[1:])]
-        word = max(bytes_ for bytes_ in WORDS if bytes_ >= size and all(number % bytes_ == 0 for number in far))
+        word = max(size, widest_word(*far))
         last = Axis(run // word, word, word)
     counted = [Axis(length, *(stride // word for stride in strides)) for length, *strides in (*outer, last)]
     return word, counted

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+from hetero.core.lengths.length import choosing
 from hetero.graph import Output, is_constant
 from hetero_opencl.device.launch import Buffer
-from hetero_opencl.kernels.common.copies import WORDS, View, strided_copy, view_of
+from hetero_opencl.kernels.common.copies import WORDS, strided_copy
 from hetero_opencl.kernels.common.definition import source, template
+from hetero_opencl.kernels.common.view import View, view_of
 from hetero_opencl.lowering.implementation import ROWS, Blocks, Layout, Permuted
 from hetero_opencl.lowering.lowering import Lowering
 from hetero_opencl.profiles.profile import DeviceProfile
@@ -21,10 +23,8 @@ def convert(lowering: Lowering, value: Output, buffer: Buffer, layout: Layout, t
     shape, size = value.shape, value.element_type.size
     result = lowering.scratch(math.prod(target.storage_shape(shape)), size)
     if isinstance(target, Permuted):
-        rows = view_of(value)
-        taken = rows.array.transpose(target.order)
-        stored = View(taken.shape, taken.dtype)
-        strided_copy(lowering, lowering.buffer(value, ROWS), rows, taken, result, stored, stored.array)
+        taken = view_of(value).transpose(*target.order)
+        strided_copy(lowering, lowering.buffer(value, ROWS), taken, result, View.dense(taken.shape, size))
         return result
     blocks = target if isinstance(target, Blocks) else layout
     assert isinstance(blocks, Blocks), (layout, target)
@@ -43,12 +43,11 @@ def convert(lowering: Lowering, value: Output, buffer: Buffer, layout: Layout, t
 
 def conversion_seconds(value: Output, layout: Layout, target: Layout, profile: DeviceProfile) -> float:
     """Return the estimated time of a conversion; constants are converted before inference."""
-    if (
-        layout == target
-        or is_constant(value)
-        or (layout.is_row_major(value.shape) and target.is_row_major(value.shape))
-    ):
+    if layout == target or is_constant(value):
         return 0.0
-    # Elements are read or written one by one, which takes about twice the time of a copy.
-    byte_size = 2 * math.prod(value.shape) * value.element_type.size
-    return 2 * byte_size / profile.bytes_per_second + profile.launch_seconds
+    with choosing(*value.shape):
+        if layout.is_row_major(value.shape) and target.is_row_major(value.shape):
+            return 0.0
+        # Elements are read or written one by one, which takes about twice the time of a copy.
+        byte_size = 2 * math.prod(value.shape) * value.element_type.size
+        return 2 * byte_size / profile.bytes_per_second + profile.launch_seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from hetero.core.lengths.length import about
 from hetero_opencl.profiles.profile import DeviceProfile
 
 # Work-items of a work-group, and at most of a result. Each combines _LEAST elements at least, unless the device is not
@@ -43,6 +44,7 @@ def share(
     With ``is_across`` elements of neighboring results are neighbors, else those of the same result.
     ``local_bytes``: the local memory of a work-item. ``passes``: how often each element is read.
     """
+    count, elements = about(count), about(elements)
     useful = power_of_two(-(-elements // _LEAST))
     most = profile.largest_group(_MOST_LANES, local_bytes)
     together = min(_LINE, power_of_two(count), most) if is_across else 1

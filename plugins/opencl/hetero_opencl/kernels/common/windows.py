@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hetero.core.lengths.length import about, whole
 from hetero.core.types import Type
 from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.device.launch import Buffer
@@ -48,7 +49,7 @@ def make_window(kernel: Sequence[int], strides: Sequence[int], dilations: Sequen
 
 def in_three(values: Sequence[int], missing: int = 1) -> Lengths:
     """Return values for three spatial axes, preceded by ``missing`` for each missing axis."""
-    depth, height, width = *(missing,) * (DIMENSIONS - len(values)), *map(int, values)
+    depth, height, width = [missing] * (DIMENSIONS - len(values)) + [whole(value) for value in values]
     return depth, height, width
 
 
@@ -114,7 +115,7 @@ def _launch_rows(
     length: int,
 ) -> None:
     """Launch a kernel that writes ``rows`` rows of ``length`` elements."""
-    lanes = min(_LANES, lowering.profile.team_size) if length >= _LANES else 1
+    lanes = min(_LANES, lowering.profile.team_size) if about(length) >= _LANES else 1
     text = source("windows", WORD=WORDS[element_size], FLAT=int(is_flat), LANES=lanes)
     lowering.launch_rows(text, kernel, arguments, rows * lanes)
 

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from hetero import ops
+from hetero.core.lengths.length import bound_of, check_row, larger, smaller
 from hetero.core.types import Type
 from hetero.graph import constant_array
 from hetero_opencl.kernels.common.blocked_windows import (
@@ -95,6 +96,7 @@ class BlockedConvolution(_ConvolutionOnBlocks):
         blocks = Blocks(profile.vector_width)
         layer, tile = _layer(operation, signature, profile), ConvolutionTile(configuration["I"], configuration["J"])
         layout, placed = _image_layout(operation, signature), _window(operation, flatten=layer.in_block > 1)
+        check_row(placed.width, tile.positions)
         epilogue = make_epilogue(lowering, operation, blocks.size, True, blocks)
         line = blocked_tiles.line_length(tile, layer.stride, layer.kernel[2], layer.dilation)
         loops = layer.is_direct or not profile.spills_in_loops
@@ -122,7 +124,7 @@ class BlockedConvolution(_ConvolutionOnBlocks):
         filter_tiles = groups * -(-layer.blocks // tile.vectors)
         items = -(-layer.width // tile.positions) * layer.rows
         if loops:
-            items = min(items, -(-ITEMS_PER_UNIT * profile.compute_units // filter_tiles))
+            items = smaller(items, -(-ITEMS_PER_UNIT * profile.compute_units // filter_tiles))
         arguments: list[Argument] = [*buffers, *numbers, *epilogue.arguments]
         lowering.launch(text, "blocked_convolution", arguments, [items, filter_tiles], [1, 1])
 
@@ -146,6 +148,7 @@ class BlockedDepthwise(_ConvolutionOnBlocks):
         taps = max(taps for taps in range(1, _MOST_TAPS + 1) if kernel % taps == 0)
         # The other registers hold the filter elements and an element of the image.
         positions = placed.positions(profile.vector_registers - taps - 1)
+        check_row(placed.width, positions)
         epilogue = make_epilogue(lowering, operation, blocks.size, True, blocks)
         macros = _depthwise_macros(placed, positions, taps)
         text = blocked_source("blocked_depthwise", image.element_type, blocks.size, macros, epilogue.text)
@@ -179,7 +182,7 @@ def _depthwise_macros(placed: BlockedWindow, positions: int, taps: int) -> dict[
     (_, _, kernel), (_, _, stride), (_, _, dilation), (_, _, pad) = placed.window
     span = (positions - 1) * stride + (taps - 1) * dilation + 1
     beyond = (placed.width - 1) * stride - pad + (kernel - 1) * dilation + 1 - placed.in_size[2]
-    margin = max(pad, beyond, 0)
+    margin = bound_of(larger(larger(pad, beyond), 0))
     return {
         "I": positions, "STRIDE": stride, "DILATION": dilation, "TAPS": taps,
         "MARGIN": margin if 2 * margin <= span else span,

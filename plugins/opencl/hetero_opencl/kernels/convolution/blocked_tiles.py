@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hetero.core.lengths.length import least
 from hetero_opencl.profiles.profile import DeviceProfile
 
 # Cycles after which the sum of a multiply-add can be used, times 2 multiply-adds a cycle.
@@ -90,13 +91,14 @@ def tiles(layer: Layer, profile: DeviceProfile) -> Iterator[ConvolutionTile]:
     that take about as long as a launch have one of two tiles, because each other one is a program to build.
     """
     steps = layer.channels * math.prod(layer.kernel) * layer.rows * layer.width * layer.groups * layer.blocks
+    width = least(layer.width)
     if 2 * steps * profile.vector_width / profile.flops_per_second < _SHORT * profile.launch_seconds:
-        yield ConvolutionTile(4 if layer.width >= 4 else 1, 1)
+        yield ConvolutionTile(4 if width >= 4 else 1, 1)
         return
     for vectors in (1, 2, 3, 4, 6, 8):
-        most = min((profile.vector_registers - 1) // vectors - 1, layer.width, _MOST_POSITIONS)
+        most = min((profile.vector_registers - 1) // vectors - 1, width, _MOST_POSITIONS)
         if most >= 1 and (vectors == 1 or vectors <= layer.blocks):
-            yield ConvolutionTile(-(-layer.width // -(-layer.width // most)), vectors)
+            yield ConvolutionTile(-(-width // -(-width // most)), vectors)
 
 
 def estimate(layer: Layer, tile: ConvolutionTile, profile: DeviceProfile) -> float:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero import ops
+from hetero.core.lengths.length import whole
 from hetero.core.types import Type
 from hetero.graph import constant_array
 from hetero_opencl.kernels.common.definition import ProductTypes, implements, source_of_sums
@@ -171,7 +172,7 @@ def _geometry(operation: KernelOperation) -> _Geometry:
     groups, outputs, channels, *kernel = grouped_filters(convolution)
     pads, _ = convolution.resolve_pads(image[2:], kernel)
     values = (image[2:], operation.result.shape[2:], kernel, convolution.strides, convolution.dilations, pads)
-    pairs = [(missing, *map(int, lengths))[-2:] for missing, lengths in zip((1, 1, 1, 1, 1, 0), values)]
+    pairs = [(missing, *map(whole, lengths))[-2:] for missing, lengths in zip((1, 1, 1, 1, 1, 0), values)]
     is_swapped = pairs[0][1] == pairs[1][1] == 1 < pairs[1][0]
     size, *window = [(second, first) if is_swapped else (first, second) for first, second in pairs]
     out_size, kernel_size, strides, dilations, begin = window

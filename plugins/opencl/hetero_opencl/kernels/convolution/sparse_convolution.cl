@@ -1,7 +1,7 @@
 // 1×1 convolution of channel blocks (see channel_blocks.cl, which precedes this text) that skips zeros. A work-item
 // computes, for a range of the tiles, I positions along the row by J vectors of BLOCK output channels in registers.
 //
-// `ends`: for each tile of outputs, where its channels end in `channels`, the offsets of input channels in the image.
+// `ends`: for each tile of outputs, where its input channels end in `channels`.
 // For each of these, `filters` has J * BLOCK factors. STRIDE: stride along the row. out_width is at least I.
 // Written a * b + c, not mad() or fma(), because PoCL compiles these to slow calls.
 kernel void sparse_convolution(global const float *restrict image, global const float *restrict filters,
@@ -19,13 +19,14 @@ kernel void sparse_convolution(global const float *restrict image, global const 
         const int x = min(part * I, out_width - I), skipped = part * I - x;
         global const float *values = image + (((long)batch * height + y * stride_y) * width + x * STRIDE) * BLOCK;
         const int first = tile ? ends[tile - 1] : 0, count = ends[tile] - first;
-        global const int *places = channels + first;
+        global const int *read = channels + first;
+        const long block_size = (long)batches * height * width * BLOCK;
         global const float *factors = filters + (long)first * (J * BLOCK);
 
         VECTOR sums[I][J];
         EACH_OF_TILE(sums[i][j] = 0)
         for (int c = 0; c < count; c++) {
-            global const float *value = values + places[c];
+            global const float *value = values + read[c] / BLOCK * block_size + read[c] % BLOCK;
             VECTOR w[J];
             #pragma unroll
             for (int j = 0; j < J; j++)

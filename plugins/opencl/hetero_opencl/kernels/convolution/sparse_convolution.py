@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from hetero import ops
+from hetero.core.lengths.length import check_row, least, smaller
 from hetero.core.types import Type
 from hetero.graph import Node, constant_array
 from hetero_opencl.kernels.common.blocked_windows import OnBlocks, blocked_source
@@ -53,7 +54,7 @@ class SparseConvolution(OnBlocks):
     def configurations(
         self, operation: KernelOperation, signature: Signature, profile: DeviceProfile
     ) -> Iterable[Configuration]:
-        width = _geometry(operation)[-1]
+        width = least(_geometry(operation)[-1])
         for j in (1, 2):
             # The other registers hold a vector of filters for each of J, and an element of the image.
             largest = min(width, (profile.vector_registers - 1) // j - 1)
@@ -77,11 +78,11 @@ class SparseConvolution(OnBlocks):
         profile, blocks, convolution = lowering.profile, signature.output, operation.main
         width, i, j = profile.vector_width, configuration["I"], configuration["J"]
         batches, height, length, out_height, out_length = _geometry(operation)
+        check_row(out_length, i)
         stride_y, stride_x = (1, *convolution.strides)[-2:]
         filters = _dense_filters(operation)
         used = _used(filters, width * j)
         tile, channel = np.nonzero(used)
-        offsets = channel // width * (batches * height * length * width) + channel % width
         pack = partial(_pack, dense=filters, size=width * j, tile=tile, channel=channel)
         epilogue = make_epilogue(lowering, operation, width, True, blocks)
         macros = {"I": i, "J": j, "STRIDE": stride_x}
@@ -89,14 +90,14 @@ class SparseConvolution(OnBlocks):
         arguments: list[Argument] = [
             lowering.buffer(operation.source(0), blocks),
             lowering.constant(_filters(convolution), ("lists of channels", width * j), pack),
-            lowering.constant(offsets.astype(np.int32)),
+            lowering.constant(channel.astype(np.int32)),
             lowering.constant(np.cumsum(used.sum(1), dtype=np.int32)),
             lowering.buffer(operation.result, blocks),
             len(used), -(-len(filters) // width), height, length, out_height, out_length, stride_y, batches,
             *epilogue.arguments,
         ]  # fmt: skip
         items = len(used) * batches * out_height * -(-out_length // i)
-        size = min(items, profile.compute_units * _ITEMS_PER_CORE)
+        size = smaller(items, profile.compute_units * _ITEMS_PER_CORE)
         lowering.launch(text, "sparse_convolution", arguments, [size], [1])
 
 

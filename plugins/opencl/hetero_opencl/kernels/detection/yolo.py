@@ -6,8 +6,9 @@ import math
 
 from hetero import ops
 from hetero.system.errors import UnsupportedOperationError
-from hetero_opencl.kernels.common.copies import copy_or_share, unsupported_movement, view_of
+from hetero_opencl.kernels.common.copies import copy_or_share, unsupported_movement
 from hetero_opencl.kernels.common.definition import lowers, source, unsupported_types
+from hetero_opencl.kernels.common.view import view_of
 from hetero_opencl.lowering.lowering import Lowering
 
 
@@ -35,6 +36,6 @@ def region_yolo(lowering: Lowering, node: ops.RegionYolo) -> None:
 @lowers(ops.ReorgYolo, unsupported=unsupported_movement)
 def reorg_yolo(lowering: Lowering, node: ops.ReorgYolo) -> None:
     data, stride = view_of(node.input_value(0)), node.stride[0]
-    batch, channels, height, width = data.array.shape
-    blocks = data.array.reshape(batch, channels // stride**2, height, stride, width, stride)
-    copy_or_share(lowering, node.input_value(0), data, blocks.transpose(0, 3, 5, 1, 2, 4), node.output(0))
+    batch, channels, height, width = data.shape
+    blocks = data.reshape(batch, channels // stride**2, height, stride, width, stride)
+    copy_or_share(lowering, node.input_value(0), blocks.transpose(0, 3, 5, 1, 2, 4), node.output(0))

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from hetero import ops
+from hetero.core.lengths.length import about, larger
 from hetero.core.types import Type
 from hetero.graph import Node, Output, constant_array, is_constant
 from hetero_opencl.device.launch import Buffer
@@ -113,7 +114,7 @@ class VectorElementwise(Implementation):
     def mismatch(self, operation: KernelOperation, profile: DeviceProfile) -> str | None:
         if not is_f32(operation.nodes):
             return "all elements are f32"
-        if math.prod(operation.result.shape) < _FEW:
+        if about(math.prod(operation.result.shape)) < _FEW:
             return "few elements are computed in one work-group, which may be merged with others"
         return f"rows have at least {_WIDTH} elements" if _rows(operation)[0][-1] < _WIDTH else None
 
@@ -132,8 +133,7 @@ class VectorElementwise(Implementation):
         text = source("row_elementwise", {"RESULT": operation.result.element_type}, epilogue.text, **{
             "WIDEN_RESULT(x)": "(x)", "WIDTH": _WIDTH,
         })  # fmt: skip
-        parts = max(1, row // _ROW_PART)
-        group = max(1, _ROW_PART // row)
+        parts, group = larger(1, row // _ROW_PART), larger(1, _ROW_PART // row)
         arguments: list[Argument] = [operation.result, row, rows, group, *epilogue.arguments]
         lowering.launch(text, "row_elementwise", arguments, [parts, -(-rows // group)], [1, 1])
 
@@ -229,15 +229,15 @@ def compute(
     arguments.append(lowering.buffer(output, layout))
     body = [*loads, *statements, f"{name}_STORE(result, i, out);"]
     count = math.prod(shape)
-    if len(lengths) < 2 or lengths[-1] < SHORTEST_ROW or count <= LARGEST_GROUP:
+    if len(lengths) < 2 or about(lengths[-1]) < SHORTEST_ROW or about(count) <= LARGEST_GROUP:
         text = _kernel([*parameters, "const int count"], [*_flat(len(lengths)), *body], kinds)
         return lowering.launch_flat(text, "elementwise", arguments, count)
     # Rows along the last axis: values that are constant along a row are computed and read once.
     row, rows = lengths[-1], count // lengths[-1]
-    groups = -(-row // lowering.profile.largest_group(LARGEST_GROUP))
-    group_size = -(-row // (groups * 16)) * 16
+    parts = -(-about(row) // lowering.profile.largest_group(LARGEST_GROUP))
+    group_size = -(-about(row) // (parts * 16)) * 16
     text = _kernel(parameters, [*_in_rows(len(lengths)), *body], kinds)
-    lowering.launch(text, "elementwise", arguments, [groups * group_size, rows], [group_size, 1])
+    lowering.launch(text, "elementwise", arguments, [-(-row // group_size) * group_size, rows], [group_size, 1])
 
 
 def _types_in(nodes: Iterable[Node]) -> list[Type]:

@@ -8,8 +8,9 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.types import Type
-from hetero_opencl.kernels.common.copies import WORD_TYPES, fill, view_of
+from hetero_opencl.kernels.common.copies import WORD_TYPES, fill
 from hetero_opencl.kernels.common.definition import ELEMENTS, lowers, source, unsupported_unless
+from hetero_opencl.kernels.common.view import view_of
 from hetero_opencl.lowering.lowering import Lowering
 
 _TAPS = {"nearest": 1, "bilinear": 2, "bicubic": 4}
@@ -23,9 +24,8 @@ def grid_sample(lowering: Lowering, node: ops.GridSample) -> None:
     (data, grid), output = node.input_values(), node.output(0)
     batch, channels, *lengths = data.shape
     if not math.prod(lengths):
-        view = view_of(output)
-        zero = lowering.constant(np.zeros(1, view.array.dtype))
-        return fill(lowering, zero, lowering.buffer(output), view, view.array)
+        zero = lowering.constant(np.zeros(1, output.element_type.to_dtype()))
+        return fill(lowering, zero, lowering.buffer(output), view_of(output))
     kind, places = data.element_type, math.prod(grid.shape[1:-1])
     sums = "double" if kind is Type.f64 else "float"
     macros = {

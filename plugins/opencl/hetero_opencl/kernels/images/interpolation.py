@@ -25,8 +25,9 @@ from hetero.reference.images.resize import taps_along as taps_of_resize
 from hetero.system.errors import UnsupportedOperationError
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.blocked_windows import OnBlockedImages, blocked_source, row_parts
-from hetero_opencl.kernels.common.copies import WORD_TYPES, View, fill, pad_by_number, shape_input, view_of
+from hetero_opencl.kernels.common.copies import WORD_TYPES, fill, pad_by_number, shape_input
 from hetero_opencl.kernels.common.definition import ELEMENTS, implements, lowers, source, unsupported_unless
+from hetero_opencl.kernels.common.view import View, view_of
 from hetero_opencl.lowering.implementation import Blocks, Configuration, KernelOperation, Signature
 from hetero_opencl.lowering.lowering import Argument, Lowering
 from hetero_opencl.profiles.profile import DeviceProfile
@@ -60,7 +61,7 @@ def interpolate(lowering: Lowering, node: ops.Interpolate | ops.InterpolateV4 | 
         count, size = math.prod(shape), data.element_type.size
         buffer = lowering.scratch(count, size) if resampled else lowering.buffer(output)
         begins = [begin for begin, _ in pads]
-        pad_by_number(lowering, data, begins, None, buffer, View(shape, data.element_type.to_dtype()))
+        pad_by_number(lowering, data, begins, None, buffer, View.dense(shape, data.element_type.size))
     elif not resampled:
         return lowering.share(output, data)
     _resample_axes(lowering, node, buffer, shape, filters, rounds_each_axis(settings, data.element_type))
@@ -161,8 +162,8 @@ def _extrapolate(lowering: Lowering, node: ops.Resize, axis: int, outside: np.nd
     # One copy per run of such elements; there is at most one at each end.
     edges = np.flatnonzero(np.diff(outside, prepend=False, append=False))
     for begin, end in edges.reshape(-1, 2).tolist():
-        filled = target.array[(slice(None),) * axis + (slice(begin, end),)]
-        fill(lowering, number, lowering.buffer(output), target, filled)
+        filled = target[(slice(None),) * axis + (slice(begin, end),)]
+        fill(lowering, number, lowering.buffer(output), filled)
 
 
 def _resample_axes(

@@ -15,20 +15,21 @@ from hetero import ops
 from hetero.core.types import Type
 from hetero.ops.linear import ELLIPSIS, parse_equation
 from hetero_opencl.device.launch import Buffer
-from hetero_opencl.kernels.common.copies import View, strided_copy
+from hetero_opencl.kernels.common.copies import strided_copy
 from hetero_opencl.kernels.common.definition import ProductTypes, lowers, wide_type
+from hetero_opencl.kernels.common.view import View, broadcast_shapes
 from hetero_opencl.kernels.linear.gemm import batched_gemm, unsupported_gemm
 from hetero_opencl.kernels.linear.product import Factors
 from hetero_opencl.lowering.lowering import Lowering
 
 
 class Operand(NamedTuple):
-    """Buffer of elements; ``taken`` is a view of them with one axis per label."""
+    """Buffer of ``size`` elements; ``taken`` is a view of them with one axis per label."""
 
     buffer: Buffer
     kind: Type
-    view: View
-    taken: np.ndarray
+    size: int
+    taken: View
     labels: list[str]
 
     def lengths(self, labels: Sequence[str]) -> tuple[int, ...]:
@@ -58,22 +59,21 @@ def einsum(lowering: Lowering, node: ops.Einsum) -> None:
     result = _sum_unused(lowering, result, set(target_labels), kind)
     if result.buffer is buffer:
         return
-    taken = result.taken.transpose([result.labels.index(label) for label in target_labels])
-    target = View(taken.shape, taken.dtype)
-    strided_copy(lowering, result.buffer, result.view, taken, buffer, target, target.array)
+    taken = result.taken.transpose(*(result.labels.index(label) for label in target_labels))
+    strided_copy(lowering, result.buffer, taken, buffer, View.dense(taken.shape, taken.itemsize))
 
 
 def _operand(buffer: Buffer, kind: Type, shape: Sequence[int], labels: list[str]) -> Operand:
     """Return an operand of contiguous elements. A repeated label selects the diagonal."""
-    view = View(tuple(shape), kind.to_dtype())
+    view = View.dense(shape, kind.size)
     unique = list(dict.fromkeys(labels))
     lengths, strides = dict.fromkeys(unique, 1), dict.fromkeys(unique, 0)
-    for label, length, stride in zip(labels, shape, view.array.strides):
+    for label, length, stride in zip(labels, shape, view.strides):
         if length != 1:
             lengths[label] = length
             strides[label] += stride
-    taken = np.lib.stride_tricks.as_strided(view.array, list(lengths.values()), list(strides.values()))
-    return Operand(buffer, kind, view, taken, unique)
+    taken = View(tuple(lengths.values()), tuple(strides.values()), 0, kind.size)
+    return Operand(buffer, kind, view.size, taken, unique)
 
 
 def _sum_unused(lowering: Lowering, operand: Operand, kept: set[str], kind: Type) -> Operand:
@@ -110,11 +110,11 @@ def _product(
             [label for label in b.labels if label not in both],
         )
     )
-    depths = np.broadcast_shapes(a.lengths(inner), b.lengths(inner))
+    depths = broadcast_shapes(a.lengths(inner), b.lengths(inner))
     stacks = a.lengths(stacked), b.lengths(stacked)
     left = _contiguous(lowering, a, stacked + rows + inner, (*stacks[0], *a.lengths(rows), *depths))
     right = _contiguous(lowering, b, stacked + inner + columns, (*stacks[1], *depths, *b.lengths(columns)))
-    lengths = (*np.broadcast_shapes(*stacks), *a.lengths(rows), *b.lengths(columns))
+    lengths = (*broadcast_shapes(*stacks), *a.lengths(rows), *b.lengths(columns))
     labels = stacked + rows + columns
     result = target if target and labels == target_labels else lowering.scratch(math.prod(lengths), kind.size)
     size = math.prod(a.lengths(rows)), math.prod(b.lengths(columns)), math.prod(depths)
@@ -125,11 +125,9 @@ def _product(
 
 def _contiguous(lowering: Lowering, operand: Operand, labels: Sequence[str], lengths: tuple[int, ...]) -> Buffer:
     """Return a contiguous buffer of the elements with the labels in this order, broadcast to these lengths."""
-    taken = operand.taken.transpose([operand.labels.index(label) for label in labels])
-    taken = np.broadcast_to(taken, lengths)
-    if taken.flags.c_contiguous and taken.size == operand.view.array.size:
+    taken = operand.taken.transpose(*(operand.labels.index(label) for label in labels)).broadcast_to(lengths)
+    if taken.is_dense and taken.size == operand.size:
         return operand.buffer
     scratch = lowering.scratch(taken.size, taken.itemsize)
-    target = View(taken.shape, taken.dtype)
-    strided_copy(lowering, operand.buffer, operand.view, taken, scratch, target, target.array)
+    strided_copy(lowering, operand.buffer, taken, scratch, View.dense(taken.shape, taken.itemsize))
     return scratch

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero import ops
+from hetero.core.lengths.length import about, hint_of
 from hetero.core.types import Type
 from hetero.graph import Output, constant_array
 from hetero_opencl.device.launch import Buffer
@@ -26,6 +27,7 @@ from hetero_opencl.kernels.common.definition import (
     source_of_sums,
     unsupported_unless,
 )
+from hetero_opencl.kernels.common.view import broadcast_shapes
 from hetero_opencl.kernels.elementwise.epilogue import EpilogueMaker, make_epilogue, no_epilogue
 from hetero_opencl.kernels.linear.gemv import gemv, is_gemv, shared_gemv
 from hetero_opencl.kernels.linear.group_gemm import FULL, choose_tile, group_gemm
@@ -105,23 +107,23 @@ def _full_group(profile: DeviceProfile, product: Product) -> tuple[int, int] | N
     is_wide = SUMS[product.types.result] in OF_8_BYTES
     if is_wide or not isinstance(product.left.matrices, np.ndarray):
         return None
-    size = product.rows, product.columns, product.depth
+    size = about(product.rows), about(product.columns), about(product.depth)
     tile, _ = choose_tile(profile, size, product.batches, is_wide)
-    most = _PADDING * _computed(product, (tile.rows, tile.columns))
+    most = _PADDING * _computed(size, (tile.rows, tile.columns))
     rows, vectors = _TILE_ON_GPUS
     found = []
     for group in _GROUPS_ON_GPUS:
         sides = rows * group[0], 16 * vectors * group[1]
-        computed = _computed(product, sides)
-        groups = computed // math.prod(sides) * product.batches
+        computed = _computed(size, sides)
+        groups = computed // math.prod(sides) * about(product.batches)
         if computed <= most and groups >= FULL * profile.compute_units:
             found.append((computed, group))
     return min(found)[1] if found else None
 
 
-def _computed(product: Product, sides: tuple[int, int]) -> int:
+def _computed(size: tuple[int, int, int], sides: tuple[int, int]) -> int:
     """Return how many results of a matrix work-groups compute, those past its end included, ``sides`` each."""
-    return math.prod(-(-size // side) * side for size, side in zip((product.rows, product.columns), sides))
+    return math.prod(-(-length // side) * side for length, side in zip(size[:2], sides))
 
 
 def _tiled_gemm(
@@ -131,7 +133,7 @@ def _tiled_gemm(
     left, batch, types = product.left, product.batch, product.types
     rows, columns, depth = product.rows, product.columns, product.depth
     packed = isinstance(left.matrices, np.ndarray)
-    tile_rows, vectors = tile or _tile(lowering.profile, rows, columns, types)
+    tile_rows, vectors = tile or _tile(lowering.profile, about(rows), about(columns), types)
     tiles = -(-rows // tile_rows)
     if isinstance(left.matrices, np.ndarray):
         a = lowering.constant(left.matrices, ("tiles", tile_rows), partial(pack, tile_rows=tile_rows))
@@ -142,7 +144,7 @@ def _tiled_gemm(
     text = source_of_sums("gemm", types, after.text, ROWS=tile_rows, VECTORS=vectors, PACKED=int(packed))
     numbers = [rows, columns, depth, batch.inner, *a_strides, *batch.right, *product.offsets, product.result_stride]
     numbers += [left.row_stride, left.depth_stride]
-    lowering.note_decision(f"tiles of {tile_rows} by {16 * vectors} for {rows} by {columns}")
+    lowering.note_decision(f"tiles of {tile_rows} by {16 * vectors} for {hint_of(rows)} by {hint_of(columns)}")
     sizes = zip((tiles, -(-columns // (16 * vectors))), group)
     global_size = [*(-(-count // items) * items for count, items in sizes), product.batches]
     arguments: list[Argument] = [a, product.right, product.result, *numbers, *after.arguments]
@@ -218,7 +220,7 @@ def batched_gemm(
     rows, columns, depth = size
     first, total = left_part or RowRange(0, rows)
     first_result, total_result = result_part or RowRange(0, rows)
-    shape = np.broadcast_shapes(*map(tuple, batches))
+    shape = broadcast_shapes(*batches)
     strides = [strides_of(of_one, len(shape), step) for of_one, step in zip(batches, (total * depth, depth * columns))]
     axes = merge_axes([Axis(*axis) for axis in zip(shape, *strides)])
     while axes and axes[-1][1:] == (rows * depth, 0) and left.depth_stride == 1 and total_result == rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hetero.core.lengths.length import hint_of
 from hetero_opencl.device.launch import Buffer
 from hetero_opencl.kernels.common.definition import ProductTypes, source_of_sums
 from hetero_opencl.kernels.common.sharing import share
@@ -54,7 +55,7 @@ def shared_gemv(lowering: Lowering, product: Product) -> None:
     text = source_of_sums("shared_gemv", types, after.text, **macros)
     numbers = [length, depth, batch.inner, *matrix[1], *vector[1], matrix[2], vector[2], offset, product.result_stride]
     arguments: list[Argument] = [matrix[0], vector[0], product.result, *numbers, *strides, vector_stride, count]
-    lowering.note_decision(f"{lanes} work-items for each of {count} sums of {depth}")
+    lowering.note_decision(f"{lanes} work-items for each of {hint_of(count)} sums of {hint_of(depth)}")
     global_size = [-(-count // sums) * lanes * sums]
     lowering.launch(text, "shared_gemv", [*arguments, *after.arguments], global_size, [lanes * sums])
 

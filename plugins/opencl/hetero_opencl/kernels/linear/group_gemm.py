@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hetero.core.lengths.length import about, hint_of
 from hetero.core.types import Type
 from hetero_opencl.kernels.common.definition import OF_8_BYTES, SUMS, ProductTypes, source_of_sums
 from hetero_opencl.kernels.elementwise.epilogue import no_epilogue
@@ -77,7 +78,9 @@ def group_gemm(lowering: Lowering, product: Product) -> None:
         target, target_offset = lowering.scratch(batches * parts * rows * columns, kind.size), 0
     text = source_of_sums("group_gemm", ProductTypes(types.left, types.right, kind), first.text, **macros)
     numbers = [*size, batch.inner, *a_strides, *batch.right, *in_offsets, target_offset, stride, a_row, a_step]
-    lowering.note_decision(f"tiles of {tile.rows} by {tile.columns} for {rows} by {columns}, {parts} parts")
+    lowering.note_decision(
+        f"tiles of {tile.rows} by {tile.columns} for {hint_of(rows)} by {hint_of(columns)}, {parts} parts"
+    )
     groups = [-(-columns // tile.columns), -(-rows // tile.rows), batches * parts]
     local_size = [tile.group_columns, tile.group_rows, 1]
     global_size = [count * items for count, items in zip(groups, local_size)]
@@ -94,8 +97,8 @@ def choose_tile(
     profile: DeviceProfile, size: tuple[int, int, int], batches: int, is_wide: bool
 ) -> tuple[GroupTile, int]:
     """Return the tile, and the parts of the depth, of the least cost; if any fills the device, of those that do."""
-    rows, columns, depth = size
-    found = []
+    rows, columns, depth = size = about(size[0]), about(size[1]), about(size[2])
+    batches, found = about(batches), []
     for tile in _fitting_tiles(profile, is_wide):
         tiles = -(-rows // tile.rows) * -(-columns // tile.columns) * batches
         for parts in _numbers_of_parts(depth):

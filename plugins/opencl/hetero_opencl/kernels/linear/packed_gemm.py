@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero import ops
+from hetero.core.lengths.length import Length
 from hetero.core.types import Type
 from hetero.graph import constant_array, is_constant
 from hetero_opencl.device.launch import Buffer
@@ -29,6 +30,8 @@ _OF_A_LINE = 2.6
 # More pointers to rows than this are loaded from the stack for each step along the depth.
 _ROW_POINTERS = 8
 _MAX_ROWS, _MAX_VECTORS = 12, 4
+# The rows for which panels are chosen if the number differs.
+_MANY_ROWS = 131
 # Vector operations in the time that a tile takes besides its sums, and per stored vector.
 _OF_A_TILE, _OF_A_VECTOR = 100, 10
 # Rows of b that are a multiple of this many bytes apart share a few sets of the first-level cache.
@@ -56,7 +59,13 @@ class PackedGemm(Implementation):
     def configurations(
         self, operation: KernelOperation, signature: Signature, profile: DeviceProfile
     ) -> Iterable[Configuration]:
-        return ({"ROWS": tile.rows, "VECTORS": tile.vectors} for tile in tiles(profile))
+        found = tiles(profile)
+        gemm = _gemm(operation)
+        if isinstance(gemm.rows, Length) and is_constant(operation.source(1)):
+            # Programs for other numbers of rows share the panels of weights.
+            best = min(found, key=lambda tile: estimate_gemm(gemm._replace(rows=_MANY_ROWS), tile, profile))
+            found = [tile for tile in found if tile.vectors == best.vectors]
+        return ({"ROWS": tile.rows, "VECTORS": tile.vectors} for tile in found)
 
     def estimate(
         self, operation: KernelOperation, signature: Signature, configuration: Configuration, profile: DeviceProfile

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hetero import ops
+from hetero.core.lengths.length import choosing
 from hetero.graph import Output
 from hetero_opencl.device.launch import Buffer
-from hetero_opencl.kernels.common.copies import WORDS, Axis, View, copy_axes, unsupported_movement, widest_word
+from hetero_opencl.kernels.common.copies import WORDS, Axis, copy_axes, unsupported_movement, widest_word
 from hetero_opencl.kernels.common.definition import by_family, implements, lowers, source
+from hetero_opencl.kernels.common.view import View
 from hetero_opencl.kernels.movement.movement import is_left_to_concats, rows_in, sliced_view
 from hetero_opencl.lowering.implementation import (
     ROWS,
@@ -106,14 +108,14 @@ def _concatenate(lowering: Lowering, node: ops.Concat, layout: Layout) -> None:
 
 def _piece(lowering: Lowering, value: Output, layout: Layout, axis: int, place: int) -> _Piece:
     if is_left_to_concats(lowering, value):
-        data, view = sliced_view(value)
+        view = sliced_view(value)
         buffer = lowering.buffer(value.node.input_value(0))
     else:
-        data = View(layout.storage_shape(value.shape), value.element_type.to_dtype())
-        view, buffer = data.array, lowering.buffer(value, layout)
+        view = View.dense(layout.storage_shape(value.shape), value.element_type.size)
+        buffer = lowering.buffer(value, layout)
     step = rows_in(view, axis)
     assert step is not None
-    return _Piece(buffer, math.prod(view.shape[axis:]) * view.itemsize, data.offset(view), step, place)
+    return _Piece(buffer, math.prod(view.shape[axis:]) * view.itemsize, view.offset, step, place)
 
 
 def _runs(pieces: Sequence[_Piece]) -> Iterable[list[_Piece]]:
@@ -130,7 +132,9 @@ def _runs(pieces: Sequence[_Piece]) -> Iterable[list[_Piece]]:
 
 @by_family
 def _copy(lowering: Lowering, pieces: Sequence[_Piece], target: _Target) -> None:
-    (_copy_each if target.rows * target.length > _LARGE else _copy_together)(lowering, pieces, target)
+    with choosing(target.rows, target.length):
+        is_large = target.rows * target.length > _LARGE
+    (_copy_each if is_large else _copy_together)(lowering, pieces, target)
 
 
 def _copy_each(lowering: Lowering, pieces: Sequence[_Piece], target: _Target) -> None:
@@ -150,7 +154,7 @@ def _copy_together(lowering: Lowering, pieces: Sequence[_Piece], target: _Target
 def _copy_run(lowering: Lowering, pieces: Sequence[_Piece], target: _Target) -> None:
     width = sum(piece.length for piece in pieces)
     sizes = [target.length, pieces[0].place, *(size for piece in pieces for size in piece[1:4])]
-    word = widest_word(math.gcd(*sizes))
+    word = widest_word(*sizes)
     arguments: list[Argument] = [target.buffer, pieces[0].place // word, target.length // word, width // word]
     for piece in pieces:
         arguments += [piece.buffer, piece.offset // word, piece.step // word, piece.length // word]

@@ -15,7 +15,6 @@ from hetero_opencl.kernels.common.copies import (
     copy_or_share,
     shape_input,
     unsupported_movement,
-    view_of,
     widest_word,
 )
 from hetero_opencl.kernels.common.definition import (
@@ -26,6 +25,7 @@ from hetero_opencl.kernels.common.definition import (
     unsupported_inputs,
     unsupported_types,
 )
+from hetero_opencl.kernels.common.view import view_of
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 # Rejects data without a fixed element size, and indices that kernels cannot compute with.
@@ -85,8 +85,7 @@ def gather_per_axis(lowering: Lowering, value: Output, indices: Sequence[np.ndar
     # Leading and trailing axes that are taken whole need no index table.
     chosen = [axis for axis, length in enumerate(shape) if not np.array_equal(indices[axis], np.arange(length))]
     if not chosen:
-        data = view_of(value)
-        return copy_or_share(lowering, value, data, data.array, output)
+        return copy_or_share(lowering, value, view_of(value), output)
     first, end = chosen[0], chosen[-1] + 1
     inner = math.prod(shape[end:])
     word = widest_word(inner * size)

@@ -10,16 +10,15 @@ import numpy as np
 from hetero import ops
 from hetero_opencl.kernels.common.copies import (
     WORDS,
-    View,
     copy_or_share,
     pad_by_number,
     shape_input,
     strided_copy,
     unsupported_movement,
-    view_of,
     widest_word,
 )
 from hetero_opencl.kernels.common.definition import first_reason, lowers, source, unsupported_inputs, unsupported_types
+from hetero_opencl.kernels.common.view import View, view_of
 from hetero_opencl.kernels.movement.gather import gather_per_axis
 from hetero_opencl.lowering.lowering import Lowering
 
@@ -36,11 +35,11 @@ def roll(lowering: Lowering, node: ops.Roll) -> None:
 @lowers(ops.ShuffleChannels, unsupported=unsupported_movement)
 def shuffle_channels(lowering: Lowering, node: ops.ShuffleChannels) -> None:
     data, axis = view_of(node.input_value(0)), node.axis % len(node.shape)
-    if not data.array.size:
+    if not data.size:
         return
     before, after = node.shape[:axis], node.shape[axis + 1 :]
-    groups = data.array.reshape(*before, node.group, node.shape[axis] // node.group, *after)
-    copy_or_share(lowering, node.input_value(0), data, groups.swapaxes(axis, axis + 1), node.output(0))
+    groups = data.reshape(*before, node.group, node.shape[axis] // node.group, *after)
+    copy_or_share(lowering, node.input_value(0), groups.swapaxes(axis, axis + 1), node.output(0))
 
 
 @lowers(ops.SpaceToBatch, unsupported=unsupported_movement)
@@ -49,19 +48,18 @@ def space_to_batch(lowering: Lowering, node: ops.SpaceToBatch) -> None:
     value, output = node.input_value(0), node.output(0)
     _, *blocks = shape_input(node, 1).tolist()
     begins, ends = (shape_input(node, index).tolist() for index in (2, 3))
-    padded = View(tuple(map(sum, zip(begins, value.shape, ends))), value.element_type.to_dtype())
-    if not padded.array.size:
+    padded = View.dense(tuple(map(sum, zip(begins, value.shape, ends))), value.element_type.size)
+    if not padded.size:
         return
     buffer = lowering.buffer(value)
     if any(begins) or any(ends):
-        buffer = lowering.scratch(padded.array.size, value.element_type.size)
+        buffer = lowering.scratch(padded.size, value.element_type.size)
         pad_by_number(lowering, value, begins, None, buffer, padded)
-    batch, *spatial = padded.array.shape
+    batch, *spatial = padded.shape
     parts = [part for length, block in zip(spatial, blocks) for part in (length // block, block)]
     axes = range(1, 2 * len(blocks) + 1)
-    moved = padded.array.reshape(batch, *parts).transpose(*axes[1::2], 0, *axes[::2])
-    target = View(moved.shape, moved.dtype)
-    strided_copy(lowering, buffer, padded, moved, lowering.buffer(output), target, target.array)
+    moved = padded.reshape(batch, *parts).transpose(*axes[1::2], 0, *axes[::2])
+    strided_copy(lowering, buffer, moved, lowering.buffer(output), View.dense(moved.shape, moved.itemsize))
 
 
 @lowers(ops.BatchToSpace, unsupported=unsupported_movement)
@@ -71,20 +69,19 @@ def batch_to_space(lowering: Lowering, node: ops.BatchToSpace) -> None:
     _, *blocks = shape_input(node, 1).tolist()
     begins, ends = (shape_input(node, index).tolist() for index in (2, 3))
     data, count, batch = view_of(value), len(blocks), value.shape[0] // math.prod(blocks)
-    whole = View((batch, *(n * block for n, block in zip(value.shape[1:], blocks))), data.array.dtype)
-    if not whole.array.size:
+    whole = View.dense((batch, *(n * block for n, block in zip(value.shape[1:], blocks))), data.itemsize)
+    if not whole.size:
         return
     pairs = [axis for place in range(count) for axis in (count + 1 + place, place)]
-    moved = data.array.reshape(*blocks, batch, *value.shape[1:]).transpose(count, *pairs)
-    target, buffer = View(moved.shape, moved.dtype), lowering.buffer(output)
+    moved = data.reshape(*blocks, batch, *value.shape[1:]).transpose(count, *pairs)
+    buffer = lowering.buffer(output)
     is_cropped = any(begins) or any(ends)
     if is_cropped:
-        buffer = lowering.scratch(whole.array.size, value.element_type.size)
-    strided_copy(lowering, lowering.buffer(value), data, moved, buffer, target, target.array)
+        buffer = lowering.scratch(whole.size, value.element_type.size)
+    strided_copy(lowering, lowering.buffer(value), moved, buffer, View.dense(moved.shape, moved.itemsize))
     if is_cropped:
-        left = tuple(slice(begin, length - end) for begin, length, end in zip(begins, whole.array.shape, ends))
-        target = view_of(output)
-        strided_copy(lowering, buffer, whole, whole.array[left], lowering.buffer(output), target, target.array)
+        left = tuple(slice(begin, length - end) for begin, length, end in zip(begins, whole.shape, ends))
+        strided_copy(lowering, buffer, whole[left], lowering.buffer(output), view_of(output))
 
 
 @lowers(ops.ReverseSequence, unsupported=first_reason(unsupported_movement, unsupported_inputs(1)))

@@ -17,10 +17,10 @@ from hetero_opencl.kernels.common.copies import (
     shape_input,
     strided_copy,
     unsupported_movement,
-    view_of,
     widest_word,
 )
 from hetero_opencl.kernels.common.definition import lowers, source, template, unsupported_types
+from hetero_opencl.kernels.common.view import view_of
 from hetero_opencl.kernels.movement.gather import unsupported_gather
 from hetero_opencl.lowering.lowering import Lowering
 
@@ -74,10 +74,9 @@ def slice_scatter(lowering: Lowering, node: ops.SliceScatter) -> None:
     value, updates, output = node.input_value(0), node.input_value(1), node.output(0)
     bounds = [shape_input(node, index) for index in range(2, node.get_input_size())]
     copy_whole(lowering, lowering.buffer(value), value, lowering.buffer(output))
-    source_view, target_view = view_of(updates), view_of(output)
-    part = target_view.array[node.index(node.shape, bounds)]
-    spread = np.broadcast_to(source_view.array, part.shape)
-    strided_copy(lowering, lowering.buffer(updates), source_view, spread, lowering.buffer(output), target_view, part)
+    part = view_of(output)[node.index(node.shape, bounds)]
+    spread = view_of(updates).broadcast_to(part.shape)
+    strided_copy(lowering, lowering.buffer(updates), spread, lowering.buffer(output), part)
 
 
 def _row_targets(lowering: Lowering, node: Node, lengths: tuple[int, ...], depth: int) -> Buffer:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetero import ops
+from hetero.core.lengths.length import hint_of
 from hetero.core.types import Type
 from hetero.graph import Node, Output
 from hetero_opencl.device.launch import Buffer
@@ -159,7 +160,7 @@ def _normalize_together(lowering: Lowering, rows: _Rows) -> None:
     text = source("shared_normalization", {"DATA": rows.kind}, **macros)
     sizes = (slices, part, count)
     global_size, group = [-(-count // together) * slices * sharing.group], [sharing.group]
-    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {count} rows")
+    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {hint_of(count)} rows")
     if slices == 1:
         return lowering.launch(text, "normalize_shared", rows.arguments(*sizes), global_size, group)
     sums, squares = (lowering.scratch(count * slices, wide_type(rows.kind).size) for _ in range(2))

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from hetero import ops
+from hetero.core.lengths.length import hint_of
 from hetero.core.types import Type
 from hetero.graph import Node
 from hetero_opencl.kernels.common.definition import (
@@ -62,7 +63,7 @@ def _softmax_together(lowering: Lowering, node: _Softmax) -> None:
     text = source("shared_softmax", {"DATA": data.element_type}, **macros)
     sizes = [length, inner, slices, part, count]
     global_size, group = [-(-count // together) * slices * sharing.group], [sharing.group]
-    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {count} rows")
+    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {hint_of(count)} rows")
     if slices == 1:
         return lowering.launch(text, "softmax_rows", [data, output, *sizes], global_size, group)
     found = lowering.scratch(2 * count * slices, wide.size)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from hetero import ops
+from hetero.core.lengths.length import check_row
 from hetero.core.types import Type, lowest
 from hetero.graph import Node, constant_array
 from hetero.ops.windows import overlapping_elements
@@ -153,6 +154,7 @@ class BlockedPooling(_PoolingOnBlocks):
         effective = effective_window(node, data.shape[2:], output.shape[2:], begin)
         placed, counted = blocked_window(data.shape[2:], output.shape[2:], *effective), counts_padding(node)
         positions, batch = placed.positions(), data.shape[0]
+        check_row(placed.width, positions)
         macros = {
             "I": positions, "EDGE": min(placed.edge, positions), "STRIDE": placed.window.strides[2],
             "COUNT_PADDING": int(counted),

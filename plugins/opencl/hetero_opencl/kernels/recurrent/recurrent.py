@@ -8,8 +8,6 @@ from __future__ import annotations
 import math
 from typing import get_args
 
-import numpy as np
-
 from hetero import ops
 from hetero.core.types import Type
 from hetero.graph import Output
@@ -73,7 +71,7 @@ def recurrent(lowering: Lowering, node: Cells | Sequences) -> None:
 
 def _project_inputs(lowering: Lowering, data: Output, weights: Output, directions: int) -> Buffer:
     """Return the inputs of all steps times W, ``[directions, N, time, gates * hidden]``, without biases."""
-    rows, features, columns = int(np.prod(data.shape[:-1])), data.shape[-1], weights.shape[-2]
+    rows, features, columns = math.prod(data.shape[:-1]), data.shape[-1], weights.shape[-2]
     kind = data.element_type
     wide = wide_type(kind)
     projected = lowering.scratch(directions * rows * columns, wide.size)
@@ -88,7 +86,7 @@ def _to_compute_type(lowering: Lowering, text: str, value: Output) -> Buffer:
     """Return a value in the type of computation."""
     if wide_type(value.element_type) is value.element_type:
         return lowering.buffer(value)
-    count = int(np.prod(value.shape))
+    count = math.prod(value.shape)
     buffer = lowering.scratch(count)
     lowering.launch_flat(text, "to_compute_type", [value, buffer], count)
     return buffer

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero import ops
+from hetero.core.lengths.length import about, hint_of
 from hetero.core.types import Type
 from hetero.graph import Node
 from hetero.ops.reduction import Reduction
@@ -146,7 +147,7 @@ def _reduce_together(lowering: Lowering, node: Reduction) -> None:
     slices = -(-elements // length)
     target = lowering.scratch(count * slices, _LOCAL_BYTES) if slices > 1 else output
     numbers = [*_numbers(kept, reduced), elements, slices, length, count]
-    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {count} results")
+    lowering.note_decision(f"{slices} parts of {lanes} work-items for each of {hint_of(count)} results")
     global_size = -(-count // results) * slices * sharing.group
     lowering.launch(text, "reduce_shared", [data, target, *numbers], [global_size], [sharing.group])
     if slices > 1:
@@ -159,7 +160,7 @@ def _reduce_each(lowering: Lowering, node: Reduction) -> None:
     if not count:
         return
     in_vectors = node.get_input_element_type(0).is_real()
-    run = in_vectors and reduced[0][1] == 1 and reduced[0][0] >= _LONG_RUN
+    run = in_vectors and reduced[0][1] == 1 and about(reduced[0][0]) >= _LONG_RUN
     columns = in_vectors and lowering.profile.vector_width > 1 and kept[0][1] == 1 and kept[0][0] >= _WIDTH
     width = _WIDTH if columns else 1
     elements = math.prod(length for length, _ in reduced)
