@@ -17,8 +17,10 @@ from tests.benchmarks import (
     caching,
     cold_start,
     compilation,
+    decoding,
     handover,
     import_time,
+    lengths,
     memory,
     outside_kernels,
     overlap,
@@ -56,6 +58,8 @@ BENCHMARKS: dict[str, Callable[[], Iterable[list[str]]]] = {
     "quantized": quantized.compare,
     "memory": memory.compare,
     "cold_start": cold_start.compare,
+    "lengths": lengths.compare,
+    "decoding": decoding.compare,
     "virtual_devices": virtual_devices.compare,
 }
 

@@ -1,0 +1,97 @@
+"""A decoder like Llama with random weights, of hetero's operations: its caches are variables that grow."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hetero import Model, Parameter, PartialShape, Type, ops
+from hetero.graph import Node, Output, Variable, VariableInfo
+
+
+@dataclass
+class Llama:
+    """The sizes of a decoder: by default 28 million weights."""
+
+    words: int = 16000
+    width: int = 512
+    layers: int = 4
+    heads: int = 8
+    hidden: int = 1408
+    _random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+
+    def _weight(self, *shape: int) -> np.ndarray:
+        return (self._random.standard_normal(shape) / math.sqrt(shape[-1])).astype(np.float32)
+
+    def _linear(self, x: Output, outputs: int) -> Output:
+        inputs = x.partial_shape[-1].get_length()
+        return ops.MatMul(x, self._weight(outputs, inputs), False, True).output(0)
+
+    def model(self) -> Model:
+        """Return the model. Inputs: numbers of words ``[batch, sequence]``, their places and ``[batch]`` the beams.
+
+        The output is the logits ``[batch, 1, words]`` of the last word.
+        """
+        ids, places = (Parameter(Type.i64, [-1, -1], name=name) for name in ("input_ids", "position_ids"))
+        beams = Parameter(Type.i32, [-1], name="beam_idx")
+        for parameter in (ids, places, beams):
+            parameter.output(0).names = {parameter.friendly_name}
+        assigns: list[Node] = []
+        x = ops.Gather(self._weight(self.words, self.width), ids, np.int64(0)).output(0)
+        for layer in range(self.layers):
+            x = ops.Add(x, self._attention(self._norm(x), places, beams, layer, assigns)).output(0)
+            y = self._norm(x)
+            gated = ops.Multiply(ops.Swish(self._linear(y, self.hidden)), self._linear(y, self.hidden))
+            x = ops.Add(x, self._linear(gated.output(0), self.width)).output(0)
+        last = ops.Gather(x, np.array([-1]), np.int64(1)).output(0)
+        return Model([self._linear(self._norm(last), self.words)], assigns, [ids, places, beams], "llama")
+
+    def _norm(self, x: Output) -> Output:
+        square = ops.ReduceMean(ops.Multiply(x, x), np.array([-1]), True)
+        scale = ops.Divide(np.float32(1), ops.Sqrt(ops.Add(square, np.float32(1e-5))))
+        return ops.Multiply(ops.Multiply(x, scale), np.ones(self.width, np.float32)).output(0)
+
+    def _attention(self, x: Output, places: Node, beams: Node, layer: int, assigns: list[Node]) -> Output:
+        size = self.width // self.heads
+        q, k, v = (self._in_heads(self._linear(x, self.width), size) for _ in range(3))
+        turns = (10000.0 ** (-np.arange(0, size, 2) / size)).astype(np.float32)
+        angles = ops.Multiply(ops.Unsqueeze(ops.Convert(places, "f32"), np.array([1, 3])), turns)
+        angles = ops.Concat([angles, angles], 3)
+        q, k = (ops.Add(ops.Multiply(y, ops.Cos(angles)), ops.Multiply(_turned(y), ops.Sin(angles))) for y in (q, k))
+        keys, values = (
+            self._grown(y, size, beams, f"{name}.{layer}", assigns) for name, y in (("key", k), ("value", v))
+        )
+        attended = ops.ScaledDotProductAttention(q, keys, values, self._mask(q, keys), causal=False)
+        joined = ops.Reshape(ops.Transpose(attended, np.array([0, 2, 1, 3])), np.array([0, 0, self.width]), True)
+        return self._linear(joined.output(0), self.width)
+
+    def _in_heads(self, x: Output, size: int) -> Output:
+        split = ops.Reshape(x, np.array([0, 0, self.heads, size]), True)
+        return ops.Transpose(split, np.array([0, 2, 1, 3])).output(0)
+
+    def _grown(self, x: Node, size: int, beams: Node, name: str, assigns: list[Node]) -> Output:
+        """Return a cache with these rows at its end, which it has in the next inference."""
+        variable = Variable(VariableInfo(name, Type.f32, PartialShape([-1, self.heads, -1, size])))
+        batch = ops.Gather(ops.ShapeOf(x), np.array([0]), np.int64(0))
+        shape = ops.Concat([batch, np.array([self.heads, 0, size])], 0)
+        before = ops.ReadValue(ops.Broadcast(np.float32(0), shape), variable)
+        grown = ops.Concat([ops.Gather(before, beams, np.int64(0)), x], 2)
+        assigns.append(ops.Assign(grown, variable))
+        return grown.output(0)
+
+    @staticmethod
+    def _mask(q: Node, keys: Output) -> Output:
+        """Return 0 for the keys that a query may see, those before it and its own, else a large negative number."""
+        queries, total = (ops.Gather(ops.ShapeOf(y), np.int64(2), np.int64(0)) for y in (q, keys))
+        columns = ops.Range(np.int64(0), total, np.int64(1), "i64")
+        rows = ops.Range(ops.Subtract(total, queries), total, np.int64(1), "i64")
+        is_seen = ops.LessEqual(ops.Unsqueeze(columns, np.array([0])), ops.Unsqueeze(rows, np.array([1])))
+        return ops.Select(is_seen, np.float32(0), np.float32(-1e30)).output(0)
+
+
+def _turned(x: Output) -> Node:
+    """Return the second half of each row, negated, before the first one."""
+    first, second = ops.Split(x, np.int64(3), 2).outputs()
+    return ops.Concat([ops.Negative(second), first], 3)
