@@ -14,6 +14,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from hetero.core.containers import ContainerType
+from hetero.core.lengths.length import Length, whole
 from hetero.core.shape import Dimension, PartialShape
 from hetero.core.types import Type
 from hetero.graph import Node, Op, Output, accepts, choice
@@ -57,6 +58,27 @@ def exact_value(output: Output) -> np.ndarray | None:
 def has_lengths(value: np.ndarray) -> bool:
     """Return whether the elements of an object array are all known, some of them as Lengths."""
     return all(isinstance(v, int) or (isinstance(v, Dimension) and v.is_static) for v in value.reshape(-1))
+
+
+def numbers_of(value: np.ndarray) -> np.ndarray | None:
+    """Return the elements of a value as numbers, some of which may be Lengths; None unless every element is known."""
+    if value.dtype != object:
+        return value
+    if not has_lengths(value):
+        return None
+    numbers = np.empty(value.shape, object)
+    numbers.reshape(-1)[:] = [v.get_length() if isinstance(v, Dimension) else v for v in value.reshape(-1)]
+    return numbers
+
+
+def value_of_numbers(numbers: np.ndarray) -> np.ndarray | None:
+    """Return numbers, some of which may be Lengths, as a value; None if a Length is negative, as no Dimension is."""
+    flat: list[Any] = [whole(number) for number in np.asarray(numbers, object).reshape(-1)]
+    if any(isinstance(number, Length) and number < 0 for number in flat):
+        return None
+    value = np.empty(len(flat), object)
+    value[:] = [Dimension.of(number) if isinstance(number, Length) else number for number in flat]
+    return tidy(value.reshape(np.shape(numbers)))
 
 
 def exact_number(output: Output) -> int | None:
@@ -111,7 +133,7 @@ def is_minus_one(item: object) -> bool:
 def _bounds(item: int | Dimension) -> tuple[int, int]:
     """Return the smallest and largest number of an int or Dimension; an unbounded one counts as its minimum."""
     if not isinstance(item, Dimension):
-        return int(item), int(item)
+        return whole(item), whole(item)
     return item.min_length, max(item.min_length, item.max_length)
 
 

@@ -21,8 +21,10 @@ from hetero.ops.checks import (
     is_number,
     is_short,
     known_values,
+    numbers_of,
     numpy_or_none,
     tidy,
+    value_of_numbers,
 )
 from hetero.ops.elementwise.elementwise import Unary
 from hetero.system.errors import GraphError
@@ -75,10 +77,14 @@ class Broadcasting(BroadcastOp):
             with np.errstate(all="ignore"):
                 value = self.combine(*(value.astype(dtype) for value in values))
             return None if value is None else np.asarray(value, dtype)
+        numbers = [each for each in map(numbers_of, values) if each is not None]
         try:
+            if len(numbers) == len(values):
+                value = self.combine(*as_objects(numbers))
+                return None if value is None or not all_fit(value, dtype) else value_of_numbers(value)
             value = self.combine(*as_objects(values))
         except (TypeError, AttributeError):
-            return None  # Dimension has no such operator
+            return None  # Dimension, or a Length, has no such operator
         # Numbers outside the type's range would wrap around, which intervals cannot express.
         return tidy(np.asarray(value, object)) if value is not None and all_fit(value, dtype) else None
 
@@ -203,9 +209,10 @@ class Comparison(Broadcasting):
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values())
-        if values is None or not all(map(is_exact, values)) or not is_short(self.output(0)):
+        numbers = [] if values is None else list(map(numbers_of, values))
+        if not numbers or any(each is None for each in numbers) or not is_short(self.output(0)):
             return None
-        return np.asarray(self.combine(*values))
+        return np.asarray(self.combine(*numbers), bool)
 
 
 class Equal(Comparison, opset=1):

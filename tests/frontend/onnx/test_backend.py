@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from hetero import Core
+from hetero.conformance import onnx_cases
 from hetero.reference import random
+from hetero.system.errors import GraphError, UnsupportedOperationError
 from tests.devices import GPUS
 from tests.frontend.onnx.backend import DIFFERS, NOT_TRANSLATED, PASSES, REFUSED_BY_GPU, cases, outcome, run_case
 from tests.tiers import in_sample
@@ -22,6 +25,7 @@ def read_list(file: Path) -> dict[str, str]:
 FAILING = read_list(Path(__file__).parent / "backend_failures.txt")
 REFUSED = read_list(REFUSED_BY_GPU)
 # Better than OpenVINO 2026.4, which passes 1,409 of the 2,024 of onnx 1.23, and onnx's own evaluator, with 1,810.
+CORE = Core()
 LEAST = {"TEMPLATE": 1930, "GPU": 1930}
 
 
@@ -67,6 +71,22 @@ def test_case(name, device, record_property):
     else:
         assert outcome(cases()[name], device) == wanted
     record_property("ONNX backend case", wanted)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [name for name in cases() if in_sample(f"{name} of any shape", 30)])
+def test_case_of_any_shape(name):
+    """All dimensions of the inputs are dynamic, so that GPU runs programs for the class of the shapes."""
+    case = cases()[name]
+    if expected(name, GPUS[0]) != PASSES:
+        pytest.skip("the device refuses it in static shapes too")
+    try:
+        model = onnx_cases.read_case(CORE, case)
+        model.reshape({index: [-1] * len(port.partial_shape) for index, port in enumerate(model.inputs)})
+        compiled = CORE.compile_model(model, GPUS[0])
+    except (GraphError, UnsupportedOperationError):
+        pytest.skip("it needs static shapes")
+    onnx_cases.check_case(compiled, case)
 
 
 @pytest.mark.parametrize(("device", "listed"), [("TEMPLATE", FAILING), ("GPU", FAILING | REFUSED)])

@@ -1,5 +1,7 @@
 """Programs that serve many shapes: right for all of them, and few."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,9 @@ import hetero
 from hetero import Model, Parameter, Type, ops
 from hetero.conformance.operations import OPERATIONS
 from hetero.conformance.samples import assert_close, supports
+from hetero.system.errors import TensorError
 from tests import zoo
+from tests.benchmarks.llama_models import Llama
 
 CORE = hetero.Core()
 # Two buckets, with other remainders and parities in each.
@@ -67,3 +71,68 @@ def test_inputs_of_one_length():
     for a, b in ((5, 5), (7, 7), (9, 1), (1, 9)):
         first, second = np.ones((a, 4), np.float32), np.ones((b, 4), np.float32)
         np.testing.assert_array_equal(compiled([first, second])[0], first + second)
+
+
+def test_a_decoder_with_beams(device, plugin_request):
+    """Caches grow word by word and are reordered; each inference and each state is that of TEMPLATE."""
+    model = Llama(words=300, width=64, layers=2, heads=4, hidden=96).model()
+    request, reference = (CORE.compile_model(model, name).create_infer_request() for name in (device, "TEMPLATE"))
+    draw = np.random.default_rng(0)
+    for batch, prompt in ((1, 5), (4, 7), (1, 40), (2, 70)):
+        request.reset_state()
+        reference.reset_state()
+        ids, place = draw.integers(0, 300, (batch, prompt)), 0
+        for step in range(12):
+            places = np.tile(np.arange(place, place + ids.shape[1]), (batch, 1))
+            beams = draw.integers(0, batch, batch) if step else np.arange(batch)
+            feeds = {"input_ids": ids, "position_ids": places, "beam_idx": beams.astype(np.int32)}
+            np.testing.assert_allclose(request.infer(feeds)[0], reference.infer(feeds)[0], atol=5e-5)
+            place += ids.shape[1]
+            ids = draw.integers(0, 300, (batch, 3 if step % 5 == 4 else 1))
+        wanted = {state.name: state.state.data for state in reference.query_state()}
+        for state in request.query_state():
+            np.testing.assert_allclose(state.state.data, wanted[state.name], atol=5e-5)
+    # One for each combination of batch (1, 2 to 3, 4), words (1, 3) and buckets of the cache.
+    assert programs_of(plugin_request(request)) <= 16
+
+
+def test_requests_of_other_lengths_in_threads():
+    x = Parameter(Type.f32, [-1, -1])
+    weights = np.random.default_rng(0).standard_normal((16, 8)).astype(np.float32)
+    padded = ops.Reshape(ops.Concat([x, x], 0), np.array([-1, 16]), False)
+    compiled = CORE.compile_model(Model([ops.Softmax(ops.MatMul(padded, weights, False, False), 0)], [x]), "GPU")
+    wrong = []
+
+    def work(seed: int) -> None:
+        request, draw = compiled.create_infer_request(), np.random.default_rng(seed)
+        for _ in range(20):
+            array = draw.random((8 * int(draw.integers(1, 9)), int(draw.integers(1, 90))), np.float32)
+            products = np.concatenate([array, array]).reshape(-1, 16) @ weights
+            powers = np.exp(products - products.max(0))
+            if not np.allclose(request.infer(array)[0], powers / powers.sum(0), rtol=1e-4, atol=1e-6):
+                wrong.append(array.shape)
+
+    threads = [threading.Thread(target=work, args=[seed]) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_an_imported_model_serves_all_lengths(device):
+    model = CORE.read_model(zoo.path("ocr_recognition"))
+    imported = CORE.import_model(CORE.compile_model(model, device).export_model(), device)
+    reference = CORE.compile_model(model, "TEMPLATE")
+    for width in (300, 410):
+        image = np.random.default_rng(width).standard_normal((1, 3, 48, width), np.float32)
+        np.testing.assert_allclose(imported(image)[0], reference(image)[0], atol=2e-5)
+
+
+def test_lengths_out_of_range():
+    x = Parameter(Type.f32, [(2, 10), 4], name="x")
+    compiled = CORE.compile_model(Model([ops.Exp(x)], [x]), "GPU")
+    for rows in (2, 7, 10):
+        assert compiled(np.zeros((rows, 4), np.float32))[0].shape == (rows, 4)
+    with pytest.raises(TensorError, match=r"'x' takes the shape \[2..10,4\], but the tensor has \[11, 4\]"):
+        compiled(np.zeros((11, 4), np.float32))
