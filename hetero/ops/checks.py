@@ -77,7 +77,7 @@ def value_of_numbers(numbers: np.ndarray) -> np.ndarray | None:
     if any(isinstance(number, Length) and number < 0 for number in flat):
         return None
     value = np.empty(len(flat), object)
-    value[:] = [Dimension.of(number) if isinstance(number, Length) else number for number in flat]
+    value[:] = [Dimension(number) if isinstance(number, Length) else number for number in flat]  # type: ignore[arg-type]
     return tidy(value.reshape(np.shape(numbers)))
 
 

@@ -184,9 +184,10 @@ class PadV1(Op, type_name="Pad", opset=1):
         if isinstance(begin, int) and isinstance(end, int):
             self._check_length(length, max(begin, end))
             return length + (begin + end)
-        return sum((length + pad for pad in (begin, end) if isinstance(pad, int)), Dimension(0)) + sum(
-            (pad for pad in (begin, end) if not isinstance(pad, int)), Dimension(0)
-        )
+        # Numbers last: they may be negative, and a sum that is negative in between would be clamped.
+        for pad in sorted((begin, end), key=lambda pad: isinstance(pad, int)):
+            length = length + pad
+        return length
 
     def _check_length(self, length: Dimension, pad: int) -> None:
         """Raise GraphError if the dimension is too short for the elements that pad_mode repeats."""

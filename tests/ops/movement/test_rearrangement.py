@@ -117,6 +117,12 @@ def test_what_cannot_be(case):
     both_refuse(name, *arguments, opset=opset)
 
 
+def test_pads_that_are_known_as_intervals():
+    """Both pads are the length of another input, 1 to 3."""
+    length = ops.shape_of(ops.parameter([(1, 3)]))
+    assert str(ops.pad(ops.parameter([(2, 5)]), length, length, "constant").output(0).partial_shape) == "[4..11]"
+
+
 def test_pads_that_are_known_in_part():
     """Pads of the spatial axes that the model computes leave the lengths of the others known."""
     data, pads = (ops.parameter(shape, kind) for shape, kind in (([2, -1, 6, 3], np.float32), ([2], I64)))
