@@ -116,25 +116,22 @@ class ProgramCache(Generic[Program]):
             if self._has_classes:
                 ranks = tuple(map(len, shapes))
                 key = (ranks, *types.values(), *(value.tobytes() for value in values.values()))
-                classes = self._classes.setdefault(key, [])
-                for known in classes:
+                for known in self._classes.get(key, ()):
                     lengths = known.lengths_of(shapes)
                     if lengths is not None and known in self._programs:
                         self._programs.move_to_end(known)
                         return self._programs[known], lengths
-                classes[:] = [known for known in classes if known in self._programs]
-                is_typical = self._typical_tries > 0
-                while self._has_classes:
+                # Typical lengths may not fit together, or have properties that others lack.
+                for is_typical in (True, False) if self._typical_tries else (False,):
                     made = self._make_class(shapes, values, types, is_typical)
                     if made is not None and (lengths := made[0].lengths_of(shapes)) is not None:
-                        classes.insert(0, made[0])
+                        self._typical_tries -= not is_typical and self._typical_tries > 0
+                        self._classes.setdefault(key, []).insert(0, made[0])
                         self._keep(*made)
                         return made[1], lengths
-                    # Typical lengths may not fit together, or have properties that others lack.
-                    self._has_classes = is_typical
-                    is_typical = False
-                    self._typical_tries -= 1
-            return self._program_of_shapes(shapes, values, types), ()
+            program = self._program_of_shapes(shapes, values, types)
+            self._has_classes = False  # now that the shapes are known to fit the model
+            return program, ()
 
     def _make_class(
         self,
@@ -171,3 +168,8 @@ class ProgramCache(Generic[Program]):
         self._programs[key] = program
         while len(self._programs) > 1 and (len(self._programs) > MAX_PROGRAMS or self._is_full()):
             self._programs.popitem(last=False)
+            if len(self._classes) > MAX_PROGRAMS:
+                alive = {
+                    key: [each for each in known if each in self._programs] for key, known in self._classes.items()
+                }
+                self._classes = {key: known for key, known in alive.items() if known}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from hetero.compiler.length_function import generated, names_of
 from hetero.core.lengths.expression import Symbol
 from hetero.core.lengths.guards import Guards, bucket
 from hetero.core.lengths.length import AnyLength, Length
@@ -28,13 +28,9 @@ class ShapeClass:
                     self._places.append((index, axis, order[next(length.expression.symbols())]))
                 else:
                     self._fixed.append((index, axis, length))
-        names = {symbol: f"s{index}" for symbol, index in order.items()}
+        names = names_of(tuple(guards.hints))
         texts = [_TEXTS[c.relation, bool(c.holds)].format(c.expression.text(names), c.holds) for c in guards.conditions]
-        scope: dict[str, Any] = {"bucket": bucket}
-        unpacked = "".join(f"{name}, " for name in names.values())
-        # The text is made of numbers, the operators of expressions and the names above.
-        exec(f"def holds(s):\n    ({unpacked}) = s\n    return {' and '.join(texts) or 'True'}", scope)
-        self._holds = scope["holds"]
+        self._holds = generated(names.values(), " and ".join(texts) or "True", bucket=bucket)
 
     def lengths_of(self, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
         """Return the lengths of the symbols in these shapes, None if the program does not serve them."""

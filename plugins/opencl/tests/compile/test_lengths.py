@@ -9,7 +9,7 @@ import hetero
 from hetero import Model, Parameter, Type, ops
 from hetero.conformance.operations import OPERATIONS
 from hetero.conformance.samples import assert_close, supports
-from hetero.system.errors import TensorError
+from hetero.system.errors import HeteroError, TensorError
 from tests import zoo
 from tests.benchmarks.llama_models import Llama
 
@@ -136,3 +136,16 @@ def test_lengths_out_of_range():
         assert compiled(np.zeros((rows, 4), np.float32))[0].shape == (rows, 4)
     with pytest.raises(TensorError, match=r"'x' takes the shape \[2..10,4\], but the tensor has \[11, 4\]"):
         compiled(np.zeros((11, 4), np.float32))
+
+
+def test_shapes_that_do_not_fit_leave_the_programs_as_they_are(plugin_request):
+    x, y = (Parameter(Type.f32, [-1, 4]) for _ in range(2))
+    request = CORE.compile_model(Model([ops.Add(x, y)], [x, y]), "GPU").create_infer_request()
+    rows = [np.ones((count, 4), np.float32) for count in range(40)]
+    request.infer([rows[5], rows[5]])
+    for _ in range(5):
+        with pytest.raises(HeteroError, match="do not broadcast"):
+            request.infer([rows[30], rows[31]])
+    for count in (6, 9, 14, 20, 33):
+        np.testing.assert_array_equal(request.infer([rows[count], rows[count]])[0], 2 * rows[count])
+    assert programs_of(plugin_request(request)) <= 3
