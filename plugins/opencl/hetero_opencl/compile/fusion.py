@@ -18,10 +18,13 @@ _CONVOLUTIONS = (ops.Convolution, ops.GroupConvolution)
 
 
 def _prologue(node: Node) -> Sequence[Node]:
-    """Return the nodes before a product of i32 that convert small integers to i32 and have no other reader.
+    """Return the nodes that the kernels of a node run before it, and that have no other reader.
 
-    These are Converts, and the Subtract of a zero point.
+    These are Converts of small integers before a product of i32, with the Subtract of a zero point, and Transposes
+    before an attention, which reads rows where they are.
     """
+    if type(node) in (ops.ScaledDotProductAttention, ops.SoftmaxAttention):
+        return [value.node for value in node.input_values()[:3] if _keeps_rows(value.node) and _has_one_reader(value.node)]
     if type(node) not in (ops.MatMul, *_CONVOLUTIONS) or node.get_element_type() is not Type.i32:
         return []
     nodes: list[Node] = []
@@ -31,6 +34,12 @@ def _prologue(node: Node) -> Sequence[Node]:
         elif value.node is node.input_value(0).node and _takes_zero_point(node):
             nodes += [value.node.input_value(0).node, value.node]
     return nodes
+
+
+def _keeps_rows(node: Node) -> bool:
+    """Return whether a node is a Transpose that leaves the last axis where it is."""
+    order = constant_array(node.input_value(1)) if type(node) is ops.Transpose else None
+    return order is not None and order.size > 0 and order[-1] == order.size - 1
 
 
 def _takes_zero_point(convolution: Node) -> bool:

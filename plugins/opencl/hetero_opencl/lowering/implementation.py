@@ -13,7 +13,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.core.lengths.length import AnyLength, choosing
-from hetero.graph import Node, Output
+from hetero.graph import Node, Output, is_constant
 from hetero_opencl.device.transfers import contiguous
 from hetero_opencl.lowering.tuning import Tuning, operation_key
 from hetero_opencl.profiles.profile import DeviceProfile, Family
@@ -262,8 +262,9 @@ def operand_layout(value: Output, layout: Layout) -> Layout:
 
 
 def traffic(operation: KernelOperation) -> int:
-    """Return the bytes of all inputs and outputs."""
-    values = [*operation.node.input_values(), *operation.node.outputs()]
+    """Return the bytes of all inputs and outputs, and of the constants in a body."""
+    inner = [value for node in operation.nodes for value in node.input_values() if is_constant(value)]
+    values = dict.fromkeys([*operation.node.input_values(), *inner, *operation.node.outputs()])
     return sum(math.prod(value.shape) * value.element_type.size for value in values if value.partial_shape.is_static)
 
 

@@ -1,13 +1,15 @@
 """Attention, LinearAttention and CacheUpdate.
 
-Attention of several queries is one kernel on CPU-like devices, without the score matrix in memory. Otherwise it is two
-matrix products with a softmax of each row of scores between them.
+Attention is one kernel on processors, without the score matrix in memory. Otherwise it is two matrix products with a
+softmax of each row of scores between them. Transposes of queries, keys and values may be its prologue: kernels then read
+these where they are.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from hetero.core.lengths.length import about
 from hetero.core.types import Type
 from hetero.graph import Output
 from hetero_opencl.device.launch import Buffer
-from hetero_opencl.kernels.common.copies import WORDS, unsupported_movement, widest_word
+from hetero_opencl.kernels.common.copies import WORDS, shape_input, strided_copy, unsupported_movement, widest_word
 from hetero_opencl.kernels.common.definition import (
     ProductTypes,
     by_family,
@@ -26,39 +28,80 @@ from hetero_opencl.kernels.common.definition import (
     unsupported_non_float,
     wide_type,
 )
-from hetero_opencl.kernels.common.view import broadcast_shapes
-from hetero_opencl.kernels.linear.gemm import RowRange, batched_gemm, gemm_transposed, strides_of
+from hetero_opencl.kernels.common.view import View, broadcast_shapes
+from hetero_opencl.kernels.linear.gemm import RowRange, batched_gemm, right_matrices, strides_of
 from hetero_opencl.kernels.linear.product import Factors
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 _NO_MASK, _NUMBERS, _BOOLEANS, _CAUSAL = range(4)
 # Maximum number of scores computed at once, unless a single query has more.
 _MOST_SCORES = 2**24
-# flash_attention.cl: vectors of 16 queries and rows of keys in registers, by the number of f32 in a register; and the
-# keys in a tile.
-_FLASH_TILES, _FLASH_KEYS = {16: (8, 2), 8: (4, 1), 4: (2, 1)}, 64
+# flash_attention.cl: vectors of 16 queries and rows of keys in registers, by the number of f32 in a register.
+_FLASH_TILES = {16: (8, 2), 8: (4, 1), 4: (2, 1)}
+# Keys that are computed at a time.
+_TILE = 64
 # Longer rows of queries or values do not stay in the caches.
-_FLASH_WIDTH = 256
-# A single query leaves most lanes of its vectors empty. With more vector operations than this, that takes longer than
-# the two launches that are saved.
-_FLASH_OPERATIONS = 2**15
+_MOST_WIDTH = 256
+# So many queries leave most lanes of vectors along queries empty: query_attention.cl has vectors along their elements.
+_FEW_QUERIES = 3
+
+
+class _Operand(NamedTuple):
+    """Queries, keys or values: a value outside of the prologue, and the places of its elements after the prologue.
+
+    Strides of the view are in elements.
+    """
+
+    value: Output
+    view: View
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        return self.view.shape[:-2]
+
+    def batch_strides(self, rank: int) -> list[int]:
+        """Return the strides along ``rank`` batch axes; 0 if broadcast."""
+        strides = [0 if length == 1 else stride for length, stride in zip(self.batch, self.view.strides)]
+        return [0] * (rank - len(strides)) + strides
+
+    def dense(self, lowering: Lowering, transposed: bool = False) -> Buffer:
+        """Return a buffer of the matrices in row-major order, or of the transposed ones."""
+        if self.view.is_dense:
+            return right_matrices(lowering, self.value, True) if transposed else lowering.buffer(self.value)
+        view, size = self.view.swapaxes(-1, -2) if transposed else self.view, self.value.element_type.size
+        in_bytes = View(view.shape, tuple(size * stride for stride in view.strides), 0, size)
+        copy = lowering.scratch(view.size, size)
+        strided_copy(lowering, lowering.buffer(self.value), in_bytes, copy, View.dense(view.shape, size))
+        return copy
+
+
+def _operand(lowering: Lowering, node: ops.ScaledDotProductAttention, index: int) -> _Operand:
+    value, source = node.input_value(index), lowering.operation.source(index)
+    view = View.dense(source.shape, 1)
+    if value != source:
+        view = view.transpose(*shape_input(value.node, 1).tolist())
+    # A transposition of single elements changes the shape only.
+    return _Operand(source, view)
 
 
 @lowers(ops.ScaledDotProductAttention, ops.SoftmaxAttention, unsupported=unsupported_non_float)
 @by_family
 def attention(lowering: Lowering, node: ops.ScaledDotProductAttention) -> None:
-    (_flash_attention if _is_flash(node) else _attention_of_scores)(lowering, node)
+    (_attention_of_tiles if _is_one_kernel(node) else _attention_of_scores)(lowering, node)
 
 
 @attention.on_gpus
 def _attention_of_scores(lowering: Lowering, node: ops.ScaledDotProductAttention) -> None:
     """Launch products that compute the scores of queries, their softmax, and products with the values."""
-    query, key, value = node.input_values()[:3]
-    kind = query.element_type
+    query, key, value = (_operand(lowering, node, index) for index in range(3))
+    kind = query.value.element_type
     wide = wide_type(kind)
-    (*batch_q, queries, _), (*batch_k, keys, _), (*batch_v, _, width) = query.shape, key.shape, value.shape
-    scored = broadcast_shapes(tuple(batch_q), tuple(batch_k))
-    result, contents = lowering.buffer(node.output(0)), lowering.buffer(value)
+    (queries, depth), (keys, width) = query.view.shape[-2:], value.view.shape[-2:]
+    scored = broadcast_shapes(query.batch, key.batch)
+    result, asking, contents = lowering.buffer(node.output(0)), query.dense(lowering), value.dense(lowering)
+    # A product with vectors needs no transposed copy of the right matrices.
+    is_vector = bool(queries == 1)
+    looked_at = key.dense(lowering, transposed=not is_vector)
     of_query = math.prod(scored) * keys
     if queries * of_query <= _MOST_SCORES:
         parts = [(0, queries)] if queries else []
@@ -67,10 +110,19 @@ def _attention_of_scores(lowering: Lowering, node: ops.ScaledDotProductAttention
         parts = [(first, min(step, queries - first)) for first in range(0, queries, step)]
     for first, rows in parts:
         scores, part = lowering.scratch(math.prod(scored) * rows * keys, wide.size), RowRange(first, queries)
-        gemm_transposed(lowering, query, key, scores, wide, part, rows)
+        if is_vector:
+            batched_gemm(
+                lowering, Factors(looked_at, depth, 1), asking, scores, (keys, 1, depth), (key.batch, query.batch),
+                types=ProductTypes(kind, kind, wide),
+            )
+        else:
+            batched_gemm(
+                lowering, Factors(asking, depth, 1), looked_at, scores, (rows, keys, depth), (query.batch, key.batch),
+                types=ProductTypes(kind, kind, wide), left_part=part,
+            )
         batch, weights = _weights(lowering, node, scores, scored, first, rows)
         batched_gemm(
-            lowering, Factors(weights, keys, 1), contents, result, (rows, width, keys), (batch, batch_v),
+            lowering, Factors(weights, keys, 1), contents, result, (rows, width, keys), (batch, value.batch),
             types=ProductTypes(wide, kind, kind), result_part=part,
         )  # fmt: skip
 
@@ -139,44 +191,44 @@ def _scale(lowering: Lowering, node: ops.ScaledDotProductAttention) -> tuple[Arg
     return lowering.constant(np.array([max(query.shape[-1], 1) ** -0.5], wide.to_dtype())), wide
 
 
-def _is_flash(node: ops.ScaledDotProductAttention) -> bool:
-    query, (keys, width) = node.input_value(0), node.get_input_shape(2)[-2:]
-    *batch, queries, depth = query.shape
+def _is_one_kernel(node: ops.ScaledDotProductAttention) -> bool:
+    """Return whether the kernels of processors compute it: they have rows of queries and values in registers."""
+    query, width = node.input_value(0), node.get_input_shape(2)[-1]
+    queries, depth = query.shape[-2:]
     return (
-        query.element_type is not Type.f64
-        and queries > 0
-        and (queries > 1 or about(math.prod(batch) * keys * (depth + width)) <= _FLASH_OPERATIONS)
-        and 0 < depth <= _FLASH_WIDTH
-        and 0 < width <= _FLASH_WIDTH
+        query.element_type is not Type.f64 and queries > 0 and 0 < depth <= _MOST_WIDTH and 0 < width <= _MOST_WIDTH
     )
 
 
-def _flash_attention(lowering: Lowering, node: ops.ScaledDotProductAttention) -> None:
-    """Launch attention as one kernel. Each work-item computes a block of queries of one head."""
-    query, key, value = node.input_values()[:3]
+def _attention_of_tiles(lowering: Lowering, node: ops.ScaledDotProductAttention) -> None:
+    """Launch attention as one kernel. Each work-item computes a query or a block of queries of one head."""
+    operands = [_operand(lowering, node, index) for index in range(3)]
+    query, _, value = operands
     mask, sink, mask_kind = _terms(node)
-    (queries, depth), (keys, width) = query.shape[-2:], value.shape[-2:]
+    (queries, depth), (keys, width) = query.view.shape[-2:], value.view.shape[-2:]
     terms = [term for term in (mask, sink) if term is not None]
     scale, scale_type = _scale(lowering, node)
-    types = {"DATA": query.element_type, "SCALE": scale_type}
+    types = {"DATA": query.value.element_type, "SCALE": scale_type}
     types |= {name: term.element_type for name, term in (("MASK", mask), ("SINK", sink)) if term is not None}
     batch = node.shape[:-2]
     of_mask, of_sink = (_strides(term, len(batch)) for term in (mask, sink))
-    strides = [strides_of(term.shape[:-2], len(batch), math.prod(term.shape[-2:])) for term in (query, key, value)]
-    axes = list(zip(batch, *strides, of_mask, of_sink))[::-1]
+    axes = list(zip(batch, *(each.batch_strides(len(batch)) for each in operands), of_mask, of_sink))[::-1]
     numbers = [number for axis in axes for number in axis]
-    numbers += [queries, keys, of_mask[-2], of_mask[-1], of_sink[-2]]
-    rows, vectors = _FLASH_TILES[min(16, max(4, lowering.profile.vector_width))]
-    vectors = min(vectors, -(-about(queries) // 16))
-    text = f"#define SQUARE float16\n{template('transposition')}{template('exponential')}" + source(
-        "flash_attention", types, ROWS=rows, VECTORS=vectors, TILE=_FLASH_KEYS, DEPTH=depth, WIDTH=width,
-        MASK_KIND=mask_kind, SINK_KIND=int(sink is not None), EXCLUDED=_excluded(node),
-        **_axis_macros(["query", "key", "value", "mask", "sink"], len(axes)),
+    numbers += [queries, keys, *(each.view.strides[-2] for each in operands), of_mask[-2], of_mask[-1], of_sink[-2]]
+    macros = dict(
+        TILE=_TILE, DEPTH=depth, WIDTH=width, MASK_KIND=mask_kind, SINK_KIND=int(sink is not None),
+        EXCLUDED=_excluded(node), **_axis_macros(["query", "key", "value", "mask", "sink"], len(axes)),
     )  # fmt: skip
-    arguments: list[Argument] = [query, key, value, node.output(0), scale, *terms, *numbers]
-    items = [-(-queries // (16 * vectors)), math.prod(batch)]
-    lowering.note_decision(f"scores of {_FLASH_KEYS} keys by {16 * vectors} queries at a time")
-    lowering.launch(text, "flash_attention", arguments, items, [1, 1])
+    if about(queries) <= _FEW_QUERIES:
+        kernel, items = "query_attention", queries
+    else:
+        rows, vectors = _FLASH_TILES[min(16, max(4, lowering.profile.vector_width))]
+        macros |= dict(ROWS=rows, VECTORS=(vectors := min(vectors, -(-about(queries) // 16))))
+        kernel, items = "flash_attention", -(-queries // (16 * vectors))
+        lowering.note_decision(f"scores of {_TILE} keys by {16 * vectors} queries at a time")
+    text = f"#define SQUARE float16\n{template('transposition')}{template('exponential')}"
+    arguments: list[Argument] = [*(each.value for each in operands), node.output(0), scale, *terms, *numbers]
+    lowering.launch(text + source(kernel, types, **macros), kernel, arguments, [items, math.prod(batch)], [1, 1])
 
 
 def _axis_macros(strides: Sequence[str], rank: int) -> dict[str, str]:

@@ -1,4 +1,4 @@
-// Attention without the score matrix in memory, for CPU-like devices: an online softmax over tiles of keys (Milakov and
+// Attention without the score matrix in memory, for processors: an online softmax over tiles of keys (Milakov and
 // Gimelshein 2018; Dao et al., FlashAttention, 2022).
 //
 // A work-item computes 16 * VECTORS queries of one head. Vectors lie along queries: the queries are transposed once,
@@ -9,7 +9,7 @@
 // DATA: the element type of queries, keys, values and results; DEPTH: the length of a query and a key, WIDTH that of a
 // value. TILE: keys in a tile, a multiple of ROWS and of 16. PARAMETERS are the length of each batch axis,
 // with the strides of queries, keys, values, mask and sink in elements; STEPS adds the offsets of batch `rest` to
-// in_query, in_key, in_value, in_mask and in_sink.
+// in_query, in_key, in_value, in_mask and in_sink. *_row: elements from one query, key or value to the next.
 // MASK_KIND: 0 none; 1 numbers, which are added; 2 booleans, true for keys that count; 3 causal: keys up to the query.
 // SINK_KIND 1: an additional score that counts only in the sum. A query whose keys are all masked gets zeros
 // times EXCLUDED, 1 or NAN.
@@ -34,8 +34,8 @@ kernel void flash_attention(global const DATA *restrict query, global const DATA
 #if SINK_KIND
                             global const SINK *restrict sink,
 #endif
-                            PARAMETERS const int queries, const int keys, const int mask_row, const int mask_step,
-                            const int sink_row)
+                            PARAMETERS const int queries, const int keys, const int query_row, const int key_row,
+                            const int value_row, const int mask_row, const int mask_step, const int sink_row)
 {
     const int first = get_global_id(0) * LANES, head = get_global_id(1);
     int rest = head;
@@ -53,7 +53,7 @@ kernel void flash_attention(global const DATA *restrict query, global const DATA
         for (int d = 0; d < DEPTH; d += 16) {
             float16 block[16];
             for (int n = 0; n < 16; n++)
-                block[n] = DATA_LOAD16(query + min(first + 16 * j + n, queries - 1) * DEPTH + d) * factor;
+                block[n] = DATA_LOAD16(query + min(first + 16 * j + n, queries - 1) * query_row + d) * factor;
             transpose(block);
             for (int n = 0; n < 16; n++) across[d + n][j] = block[n];
         }
@@ -82,7 +82,7 @@ kernel void flash_attention(global const DATA *restrict query, global const DATA
         for (int k = 0; k < count; k += ROWS) {
             int at[ROWS];
             #pragma unroll
-            for (int i = 0; i < ROWS; i++) at[i] = min(start + k + i, keys - 1) * DEPTH;
+            for (int i = 0; i < ROWS; i++) at[i] = min(start + k + i, keys - 1) * key_row;
             float16 score[ROWS][VECTORS];
             EACH_OF_TILE(score[i][j] = 0)
             #pragma unroll 4
@@ -144,7 +144,7 @@ kernel void flash_attention(global const DATA *restrict query, global const DATA
                 sum[j] = sum[j] + weight;
             }
         }
-        global const DATA *rows = content + start * WIDTH;
+        global const DATA *rows = content + start * value_row;
         for (int n = 0; n < WIDTH; n += ROWS) {
             float16 part[ROWS][VECTORS];
             EACH_OF_TILE(part[i][j] = total[n + i][j] * rescaling[j])
@@ -152,7 +152,7 @@ kernel void flash_attention(global const DATA *restrict query, global const DATA
             for (int k = 0; k < count; k++) {
                 #pragma unroll
                 for (int i = 0; i < ROWS; i++) {
-                    const float element = DATA_LOAD(rows, k * WIDTH + n + i);
+                    const float element = DATA_LOAD(rows, k * value_row + n + i);
                     #pragma unroll
                     EACH_VECTOR part[i][j] = part[i][j] + element * scores[k][j];
                 }

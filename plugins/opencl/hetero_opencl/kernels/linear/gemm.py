@@ -270,21 +270,3 @@ def narrow_type(value: Output) -> Type:
     low, high = int(array.min()), int(array.max())
     limits = ((kind, np.iinfo(kind.to_dtype())) for kind in SMALL_INTEGERS)
     return next((kind for kind, limit in limits if limit.min <= low and high <= limit.max), Type.i32)
-
-
-def gemm_transposed(
-    lowering: Lowering, left: Output, right: Output, result: Buffer, kind: Type, part: RowRange, rows: int
-) -> None:
-    """Launch products of ``[…, rows, depth]``, a part of the left matrices, and transposed ``[…, columns, depth]``.
-
-    ``kind`` is the element type of the result.
-    """
-    a, b = lowering.buffer(left), lowering.buffer(right)
-    (*batch_a, total, depth), (*batch_b, columns, _) = left.shape, right.shape
-    types = ProductTypes(left.element_type, right.element_type, kind)
-    if total == 1:
-        # A product with vectors needs no transposed copy of the right matrices.
-        size, batches, types = (columns, 1, depth), (batch_b, batch_a), ProductTypes(types.right, types.left, kind)
-        return batched_gemm(lowering, Factors(b, depth, 1), a, result, size, batches, types=types)
-    size, b, factors = (rows, columns, depth), right_matrices(lowering, right, True), Factors(a, depth, 1)
-    batched_gemm(lowering, factors, b, result, size, (batch_a, batch_b), types=types, left_part=part)
