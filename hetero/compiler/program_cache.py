@@ -67,10 +67,11 @@ class ProgramCache(Generic[Program]):
         self.only: Program | None = None
         self._lock = threading.Lock()
 
-    def make_ahead(self, states: int = 0) -> None:
+    def make_ahead(self, states: Sequence[bool] = ()) -> None:
         """Make the program now if no contents of inputs decide it: for a likely class of shapes if these are dynamic.
 
-        It is the only one if all shapes are static. ``states``: how many of the last inputs are contents of variables.
+        It is the only one if all shapes are static. ``states``: for each of the last inputs, which are contents of
+        variables, whether these grow along their first axis.
         """
         ports = self.model.inputs
         if self.deciding or self.untyped:

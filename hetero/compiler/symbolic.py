@@ -91,20 +91,22 @@ def give_lengths(model: Model, lengths: Mapping[Symbol, int]) -> None:
                     node.partial_shape = output.partial_shape
 
 
-def likely_shapes(model: Model, states: int = 0) -> list[tuple[int, ...]]:
+def likely_shapes(model: Model, states: Sequence[bool] = ()) -> list[tuple[int, ...]]:
     """Return shapes of inputs that are likely to come, as far as a model tells; nothing if it tells no rank of one.
 
-    That is one item, text of a hundred words, and pictures of some hundred pixels. If there are ``states`` among the
-    inputs, at the end, these grow word by word.
+    That is one item, text of a hundred words, and pictures of some hundred pixels. If the last inputs are ``states``,
+    texts grow word by word; True stands for one that does along its first axis.
     """
     shapes = []
-    for index, port in enumerate(model.inputs):
+    ports = model.inputs
+    for port, grows in zip(ports, [None] * (len(ports) - len(states)) + [*states]):
         if not port.partial_shape.has_rank:
             return []
         usual = _PIXELS if len(port.partial_shape) > 3 and not states else _WORDS
-        if states and index < len(model.inputs) - states:
+        if states and grows is None:
             usual = 1
-        shapes.append(tuple(_likely(d, usual if axis else 1) for axis, d in enumerate(port.partial_shape)))
+        lengths = [_WORDS, *[1] * len(port.partial_shape)] if grows else [1, *[usual] * len(port.partial_shape)]
+        shapes.append(tuple(map(_likely, port.partial_shape, lengths)))
     return shapes
 
 
@@ -138,4 +140,6 @@ def specialize_for_lengths(
             known.friendly_name = node.friendly_name
             copy_rt_info([node], known)
             output.replace(known.output(0))
+        if not any(output.get_target_inputs() for output in node.outputs()):
+            node.disconnect()  # it reads nothing any more, so that what it read may have one reader
     return special

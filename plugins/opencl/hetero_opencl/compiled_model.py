@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from hetero.plugin import (
 from hetero_opencl.compile.built_program import BuiltProgram
 from hetero_opencl.compile.next_implementation import lower_and_build
 from hetero_opencl.compile.program_cache import CreatedPrograms, SegmentCache, StatefulPrograms
-from hetero_opencl.compile.variable_ports import expose_variables
+from hetero_opencl.compile.variable_ports import expose_variables, find_growing, reordering
 from hetero_opencl.device.caches import BinaryCache
 from hetero_opencl.device.device import OpenCLDevice
 from hetero_opencl.device.memory import allocations_on, memory_statistics
@@ -55,6 +56,7 @@ class OpenCLCompiledModel(CompiledModel):
         _name_generators(prepared.model)
         self._decompressed = with_folded_weights(prepared.model)
         self.variables = [variable.info for variable in prepared.model.variables]
+        self._growing = find_growing(self._decompressed)
         self._constants = Constants(self.device.upload)
         self._lowered: CreatedPrograms = weakref.WeakKeyDictionary()
         # By PERF_COUNT, as launches that are measured are not merged, followed by which variables are set.
@@ -64,18 +66,26 @@ class OpenCLCompiledModel(CompiledModel):
         # Variables are unset in the first inference of a request, and set in later ones.
         for are_set in dict.fromkeys((is_set,) * len(self.variables) for is_set in (False, True)):
             stateful = self.programs_for(are_set)
-            stateful.programs.make_ahead(len(stateful.read))
+            stateful.programs.make_ahead([name in self._growing for name in stateful.read])
 
     def programs_for(self, are_set: Sequence[bool]) -> StatefulPrograms:
         """Return the programs for requests in which the variables are set or not as ``are_set`` says."""
         key = (self.is_profiled, *are_set)
         with self._lock:
             if key not in self._stateful:
-                model, read, written = expose_variables(self._decompressed, key[1:])
-                programs = SegmentCache(model, partial(self._lower, is_profiled=key[0]), self._lowered)
-                self._stateful[key] = StatefulPrograms(programs, read, written)
+                model, read, written = expose_variables(self._decompressed, key[1:], self._growing)
+                stateful = StatefulPrograms(self._programs_of(model), read, written)
+                beams = {name: b for name in read if name in self._growing and (b := self._growing[name].beams) is not None}
+                if beams:
+                    (index,) = set(beams.values())
+                    choosing = self._programs_of(reordering(self._decompressed, [*beams], self._growing, index))
+                    stateful = replace(stateful, chosen=[*beams], beams=index, choosing=choosing)
+                self._stateful[key] = stateful
             self._last_used = self._stateful[key].programs
             return self._stateful[key]
+
+    def _programs_of(self, model: Model) -> SegmentCache:
+        return SegmentCache(model, partial(self._lower, is_profiled=self.is_profiled), self._lowered)
 
     def _lower(self, model: Model, guards: Guards | None, is_profiled: bool) -> BuiltProgram:
         return lower_and_build(model, self.device, self._constants, self._binaries, self._tuning, is_profiled, guards)
@@ -131,7 +141,7 @@ class OpenCLCompiledModel(CompiledModel):
         return super().get_property(key)
 
     def create_sync_infer_request(self) -> OpenCLInferRequest:
-        return OpenCLInferRequest(self, self.context, self.variables, self.programs_for)
+        return OpenCLInferRequest(self, self.context, self._growing, self.variables, self.programs_for)
 
     def create_infer_request(self) -> AsyncInferRequest:
         """Create a request whose stages run on two threads, so that one uploads while another computes or downloads."""

@@ -86,11 +86,18 @@ class SegmentCache(ProgramCache[Segment]):
 
 @dataclass(frozen=True)
 class StatefulPrograms:
-    """Programs of a model with its variables as additional last inputs (``read``) and outputs (``written``)."""
+    """Programs of a model with its variables as additional last inputs (``read``) and outputs (``written``).
+
+    Before them, ``choosing`` chooses the items of the variables ``chosen`` by the input at index ``beams``, if there are
+    any.
+    """
 
     programs: SegmentCache
     read: list[str]
     written: list[str]
+    chosen: Sequence[str] = ()
+    beams: int = 0
+    choosing: SegmentCache | None = None
 
 
 def _may_decide(tensor: Tensor) -> bool:

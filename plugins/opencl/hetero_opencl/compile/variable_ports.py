@@ -1,14 +1,23 @@
-"""Turning variables into model inputs and outputs: programs hold no state, requests do."""
+"""Turning variables into model inputs and outputs: programs hold no state, requests do.
+
+A variable that grows, such as the keys or values of a decoder, is ReadValue → (Gather of beams) → Concat → Assign. Its
+memory has the axis of the Concat first, so that an inference only writes the new rows behind the others. OpenVINO's
+plugin for processors has its caches in this order too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from hetero import ops
 from hetero.core.types import Type
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result
+from hetero.graph import Constant, Model, Node, Output, Parameter, Result, constant_array
+from hetero.graph.rt_info import copy_rt_info
 from hetero.ops.control_flow.variables import AssignV3, ReadValue, ReadValueV3, VariableOp
+from hetero_opencl.kernels.movement.concatenation import Append
 
 
 def variable_unsupported_reason(node: VariableOp) -> str | None:
@@ -17,39 +26,138 @@ def variable_unsupported_reason(node: VariableOp) -> str | None:
     return f"a variable cannot hold elements of type {kind}" if kind.is_dynamic() or kind is Type.string else None
 
 
-def expose_variables(model: Model, has_value: Sequence[bool]) -> tuple[Model, list[str], list[str]]:
+class Growth(NamedTuple):
+    """How a variable grows in each inference: at the end of one axis.
+
+    ``order`` has the axes as they are in its memory, the growing one first. ``beams`` is the index of the model's input
+    with the numbers of the batch's items that go on, None if all do, in order.
+    """
+
+    order: tuple[int, ...]
+    beams: int | None = None
+
+    @property
+    def inverse(self) -> tuple[int, ...]:
+        """The places of the axes in ``order``."""
+        return tuple(np.argsort(self.order).tolist())
+
+
+def find_growing(model: Model) -> dict[str, Growth]:
+    """Return the variables that grow in place. All that have beams have the same ones."""
+    order = model.get_ordered_ops()
+    found = {}
+    for variable in model.variables:
+        same = [n for n in order if isinstance(n, VariableOp) and n.variable_id == variable.info.variable_id]
+        reads, assigns = _split(same)
+        if len(reads) == len(assigns) == 1 and (growth := _growth(model, reads[0], assigns[0])):
+            found[variable.info.variable_id] = growth
+    beams = {growth.beams for growth in found.values()} - {None}
+    return found if len(beams) < 2 else {name: growth for name, growth in found.items() if growth.beams is None}
+
+
+def _split(nodes: Sequence[VariableOp]) -> tuple[list[VariableOp], list[VariableOp]]:
+    assigns = [node for node in nodes if isinstance(node, AssignV3)]
+    return [node for node in nodes if node not in assigns], assigns
+
+
+def _growth(model: Model, read: VariableOp, assign: VariableOp) -> Growth | None:
+    concat, kept = assign.input_value(0).node, read.output(0)
+    if type(concat) is not ops.Concat or not read.variable_info.data_shape.has_rank:
+        return None
+    rank, gather, beams = len(read.variable_info.data_shape), concat.input_value(0).node, None
+    axis = concat.axis % rank
+    if type(gather) is ops.Gather and gather.input_value(0) == kept:
+        chosen = gather.input_value(1).node
+        is_of_batch = constant_array(gather.input_value(2)) == 0 and len(gather.get_input_partial_shape(1)) == 1
+        if not is_of_batch or axis == 0 or chosen not in model.parameters or not _only_asks_shape(kept, gather):
+            return None
+        beams, kept = model.parameters.index(chosen), gather.output(0)
+    is_first = concat.input_value(0) == kept and concat.input_values().count(kept) == 1
+    if not is_first or not _only_asks_shape(kept, concat):
+        return None
+    return Growth((axis, *(other for other in range(rank) if other != axis)), beams)
+
+
+def _only_asks_shape(value: Output, reader: Node) -> bool:
+    """Return whether all nodes but a reader want nothing but the shape of a value."""
+    return all(t.node is reader or isinstance(t.node, ops.ShapeOfV1) for t in value.get_target_inputs())
+
+
+def expose_variables(
+    model: Model, has_value: Sequence[bool], growing: Mapping[str, Growth] | None = None
+) -> tuple[Model, list[str], list[str]]:
     """Return a copy of the model in which variables are additional inputs and outputs, or the model if it has none.
 
     ``has_value`` says for each of the model's variables whether it has been assigned. Such variables become inputs; the
     others are replaced by their initial value. Also returns the ids of the variables behind the added inputs and behind
     the added outputs.
+
+    Those that are ``growing`` have their axes in the order of their memory. The inputs are the items that go on.
     """
     if not has_value:
         return model, [], []
-    copy = model.clone()
+    copy, growing = model.clone(), growing or {}
     order = copy.get_ordered_ops()
     inputs = []
     # First the assigned values, as one may be the old value of another variable. The last Assign of a variable counts.
     assigns = [node for node in order if isinstance(node, AssignV3)]
-    assigned = {node.variable_id: node.input_value(0) for node in assigns}
-    copy.add_results([Result(value) for value in assigned.values()])
+    results = {node.variable_id: Result(node.input_value(0)) for node in assigns}
+    copy.add_results([*results.values()])
     for node in assigns:
         node.output(0).replace(node.input_value(0))
         if node in copy.sinks:
             copy.remove_sink(node)
         node.disconnect()
     for variable, is_set in zip(model.variables, has_value):
-        info = variable.info
+        info, growth = variable.info, growing.get(variable.info.variable_id)
         reads = [n for n in order if isinstance(n, (ReadValueV3, ReadValue)) and n.variable_id == info.variable_id]
         if is_set and reads:
-            parameter = Parameter(info.data_type, info.data_shape, name=info.variable_id)
+            shape = info.data_shape if growth is None else [info.data_shape[axis] for axis in growth.order]
+            parameter = Parameter(info.data_type, shape, name=info.variable_id)
             copy.add_parameters([parameter])
             inputs.append(info.variable_id)
+        if growth is not None:
+            result = results[info.variable_id].input(0)
+            if is_set:
+                result.replace_source_output(_append(parameter, reads[0], result.get_source_output().node, growth))
+                continue
+            result.replace_source_output(_transposed(result.get_source_output(), growth.order))
         for read in reads:
             read.output(0).replace(parameter.output(0) if is_set else _initial_value(read))
             read.disconnect()
     copy.validate_nodes_and_infer_types()
-    return copy, inputs, [*assigned]
+    return copy, inputs, [*results]
+
+
+def _append(parameter: Parameter, read: Node, concat: Node, growth: Growth) -> Output:
+    """Let a Concat append to a parameter, which has the axes in the order of the memory, and return the result."""
+    kept = _transposed(parameter.output(0), growth.inverse)
+    if (gather := concat.input_value(0).node) is not read:
+        gather.output(0).replace(kept)
+    read.output(0).replace(kept)
+    new = [_transposed(part, growth.order) for part in concat.input_values()[1:]]
+    appended = Append([parameter.output(0), *new], 0)
+    appended.friendly_name = concat.friendly_name
+    copy_rt_info([concat], appended)
+    concat.output(0).replace(_transposed(appended.output(0), growth.inverse))
+    return appended.output(0)
+
+
+def reordering(model: Model, names: Sequence[str], growing: Mapping[str, Growth], beams: int) -> Model:
+    """Return the model that chooses items of variables: its inputs are the beams, and the variables as in memory."""
+    variables = {variable.info.variable_id: variable.info for variable in model.variables}
+    chosen = model.parameters[beams]
+    numbers = Parameter(chosen.element_type, chosen.partial_shape, name=chosen.friendly_name)
+    states = []
+    for name in names:
+        shape = [variables[name].data_shape[axis] for axis in growing[name].order]
+        states.append(Parameter(variables[name].data_type, shape, name=name))
+    results = [ops.Gather(state, numbers, np.int64(1)) for state in states]
+    return Model(results, [numbers, *states], f"items of the states of {model.friendly_name}")
+
+
+def _transposed(value: Output, order: Sequence[int]) -> Output:
+    return ops.Transpose(value, np.array(order)).output(0)
 
 
 def _initial_value(node: Node) -> Output:

@@ -86,7 +86,12 @@ def make_bindings(
     output.
     """
     bindings = Bindings()
-    bound_inputs = {buffer: region for buffer, region in zip(program.inputs, inputs) if region is not None}
+    bound_inputs = {
+        buffer: region
+        for buffer, region in zip(program.inputs, inputs)
+        # What nothing reads may be in the memory of an output: that is where Append has its first input.
+        if region is not None and (buffer in program.uses or buffer in program.outputs)
+    }
     bound_outputs = [(buffer, region) for buffer, region in zip(program.outputs, outputs) if region is not None]
     # The extents of the outputs by root buffer: most have one of their own, and there may be hundreds.
     extents: defaultdict[int, list[tuple[int, int, int]]] = defaultdict(list)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from hetero.core.containers import ContainerType
 from hetero.core.tensor import Tensor
 from hetero.graph import VariableInfo
 from hetero.plugin import CompiledModel, ProfilingInfo, SyncInferRequest, VariableState
 from hetero_opencl.compile.program_cache import StatefulPrograms
+from hetero_opencl.compile.variable_ports import Growth
 from hetero_opencl.device.process_guard import fork_guard
 from hetero_opencl.device.transfers import on_host
 from hetero_opencl.execute.bound_model import BoundModel
@@ -25,13 +28,17 @@ class OpenCLInferRequest(SyncInferRequest):
         self,
         compiled_model: CompiledModel,
         context: OpenCLContext,
+        growing: Mapping[str, Growth],
         variables: Sequence[VariableInfo],
         programs_for: Callable[[Sequence[bool]], StatefulPrograms],
     ) -> None:
-        """``programs_for`` returns the programs for requests in which these variables are set or not."""
+        """``programs_for`` returns the programs for requests in which these variables are set or not.
+
+        ``growing`` are those that grow in place.
+        """
         super().__init__(compiled_model)
         self._context, self._programs_for = context, programs_for
-        self._states = {info.variable_id: OpenCLVariableState(info, context) for info in variables}
+        self._states = {v.variable_id: OpenCLVariableState(v, context, growing.get(v.variable_id)) for v in variables}
         kinds = [port.element_type for port in compiled_model.outputs]
         self._containers = [index for index, kind in enumerate(kinds) if isinstance(kind, ContainerType)]
         self._stateful: StatefulPrograms | None = None
@@ -45,14 +52,31 @@ class OpenCLInferRequest(SyncInferRequest):
             if self._stateful is not None:
                 del self.bound_model  # frees its memory before the next one allocates
             self._stateful, self._has_profile = stateful, self.compiled_model.is_profiled
-            self.bound_model = BoundModel(stateful.programs, Workspace(self._context, self._has_profile))
+            workspace = Workspace(self._context, self._has_profile)
+            self.bound_model = BoundModel(stateful.programs, workspace)
+            self._choosing = BoundModel(stateful.choosing, workspace) if stateful.choosing else None
         return stateful
+
+    def _choose_items(self, stateful: StatefulPrograms) -> None:
+        """Let the variables that have beams have the items of the batch that go on."""
+        states = [self._states[name] for name in stateful.chosen]
+        for state in states:
+            state.restore()
+        if self._choosing is None:
+            return
+        beams = self.input_tensors()[stateful.beams]
+        numbers = on_host(beams)
+        if (numbers == np.arange(numbers.size)).all() and all(state.items == numbers.size for state in states):
+            return
+        before = [state.begin_choice() for state in states]
+        self._choosing.run([beams, *before], [state.current for state in states], self.check_cancelled)
 
     def preprocess(self) -> None:
         fork_guard.check()
         inputs, outputs = self.input_tensors(), self.output_tensors()
         if self._states:
             stateful = self._use_programs()
+            self._choose_items(stateful)
             inputs = [*inputs, *(self._states[name].current for name in stateful.read)]
             outputs = [*outputs, *(self._states[name].following for name in stateful.written)]
         elif self.compiled_model.is_profiled is not self._has_profile:

@@ -64,6 +64,21 @@ class BlockedConcat(Implementation):
         _concatenate(lowering, operation.main, signature.output)
 
 
+class Append(ops.Concat):
+    """Concat along the first axis in the memory of the first input, which has room for the others behind it."""
+
+
+@lowers(Append, unsupported=unsupported_movement)
+def append(lowering: Lowering, node: Append) -> None:
+    first, *others = node.input_values()
+    target, size = lowering.buffer(node.output(0)), first.element_type.size
+    place = math.prod(first.shape)
+    for value in others:
+        count = math.prod(value.shape)
+        copy_axes(lowering, lowering.buffer(value), target, (0, place * size), [Axis(count, size, size)], size)
+        place += count
+
+
 class _Piece(NamedTuple):
     """An input as rows of bytes: the first one starts at ``offset`` of a buffer, the next one ``step`` bytes later.
 
