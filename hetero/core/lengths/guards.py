@@ -34,22 +34,24 @@ class Guards:
         self.cause = ""
         #: Whether the answers are for a choice, or an estimate.
         self.is_choosing = self.is_estimating = False
+        self._notes_buckets = True
         self._in_buckets: set[Symbol] = set()
         self._answers: dict[tuple[Expression, str], bool] = {}
 
     @contextlib.contextmanager
-    def choosing(self, is_estimate: bool = False) -> Iterator[None]:
+    def choosing(self, is_estimate: bool = False, notes_buckets: bool = True) -> Iterator[None]:
         """Context manager in which any answer is right for any shape, but not equally fast.
 
-        Instead of conditions it notes the buckets of the symbols. In an estimate arithmetic gives numbers, which is
-        faster.
+        Instead of conditions it notes the buckets of the symbols, unless nothing of consequence is chosen. In an
+        estimate arithmetic gives numbers, which is faster.
         """
-        before = self.is_choosing, self.is_estimating
+        before = self.is_choosing, self.is_estimating, self._notes_buckets
         self.is_choosing, self.is_estimating = True, self.is_estimating or is_estimate
+        self._notes_buckets = self._notes_buckets and notes_buckets
         try:
             yield
         finally:
-            self.is_choosing, self.is_estimating = before
+            self.is_choosing, self.is_estimating, self._notes_buckets = before
 
     def number(self, expression: Expression, hint: int) -> int:
         """Return the number of the shape at hand, and note that other shapes must have it too."""
@@ -73,7 +75,7 @@ class Guards:
         return holds
 
     def _note_buckets(self, expression: Expression) -> None:
-        for symbol in expression.symbols():
+        for symbol in expression.symbols() if self._notes_buckets else ():
             if symbol not in self._in_buckets:
                 self._in_buckets.add(symbol)
                 condition = Condition(Expression.of(symbol), "bucket", bucket(self.hints[symbol]))

@@ -218,10 +218,12 @@ def bound_of(length: AnyLength) -> int:
 # For the shapes of a bucket.
 
 
-def choosing(*lengths: AnyLength, is_estimate: bool = False) -> contextlib.AbstractContextManager[None]:
+def choosing(
+    *lengths: AnyLength, is_estimate: bool = False, notes_buckets: bool = True
+) -> contextlib.AbstractContextManager[None]:
     """Return ``Guards.choosing`` of the first Length, or nothing to enter if all are numbers."""
     guards = next((length.guards for length in lengths if isinstance(length, Length)), None)
-    return contextlib.nullcontext() if guards is None else guards.choosing(is_estimate)
+    return contextlib.nullcontext() if guards is None else guards.choosing(is_estimate, notes_buckets)
 
 
 def about(length: AnyLength) -> int:

@@ -81,7 +81,7 @@ def _fits(launch: Launch) -> bool:
     if launch.local_size is None or launch.origin or launch.seconds > _MOST_SECONDS:
         return False
     is_one_item = math.prod(launch.local_size) == 1
-    with choosing(*launch.global_size):
+    with choosing(*launch.global_size, notes_buckets=False):  # launches of any size can be merged
         is_small = is_one_item or (len(launch.global_size) == 1 and launch.global_size[0] <= _MOST_ITEMS)
     return (
         is_small

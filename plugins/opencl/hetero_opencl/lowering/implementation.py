@@ -272,15 +272,18 @@ def candidates_of(
     operation: KernelOperation, implementations: Iterable[Implementation], profile: DeviceProfile
 ) -> Iterator[list[Choice]]:
     """Yield a list for each implementation that matches, and each of its signatures: a choice per configuration."""
+    found = []
     for implementation in implementations:
-        if implementation.family not in (None, profile.family) or implementation.mismatch(operation, profile):
-            continue
-        for signature in implementation.signatures(operation, profile):
-            with choosing(*operation.lengths()):
-                configurations = list(map(_whole, implementation.configurations(operation, signature, profile)))
-            with choosing(*operation.lengths(), is_estimate=True):
-                seconds = [implementation.estimate(operation, signature, each, profile) for each in configurations]
-            yield [Choice(implementation, signature, *found) for found in zip(configurations, seconds)]
+        if implementation.family in (None, profile.family) and not implementation.mismatch(operation, profile):
+            for signature in implementation.signatures(operation, profile):
+                with choosing(*operation.lengths()):
+                    configurations = list(map(_whole, implementation.configurations(operation, signature, profile)))
+                found.append((implementation, signature, configurations))
+    is_choice = len(found) > 1 or any(len(configurations) > 1 for *_, configurations in found)
+    for implementation, signature, configurations in found:
+        with choosing(*operation.lengths(), is_estimate=True, notes_buckets=is_choice):
+            seconds = [implementation.estimate(operation, signature, each, profile) for each in configurations]
+        yield [Choice(implementation, signature, *each) for each in zip(configurations, seconds)]
 
 
 def _whole(configuration: Configuration) -> Configuration:
