@@ -67,6 +67,8 @@ class OpenCLCompiledModel(CompiledModel):
         for are_set in dict.fromkeys((is_set,) * len(self.variables) for is_set in (False, True)):
             stateful = self.programs_for(are_set)
             stateful.programs.make_ahead([name in self._growing for name in stateful.read])
+            for built in stateful.programs.last_chain()[-1:]:
+                built.program.plan_ahead(len(stateful.written))
 
     def programs_for(self, are_set: Sequence[bool]) -> StatefulPrograms:
         """Return the programs for requests in which the variables are set or not as ``are_set`` says."""

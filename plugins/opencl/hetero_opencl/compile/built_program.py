@@ -22,8 +22,10 @@ class BuiltProgram:
         for constant in program.constants():
             _ = constant.memory  # raises the error of its upload
         for launch, built in zip(program.commands, self.built):
+            # Intel's runtime translates a kernel when the first one is made of it, which takes milliseconds.
+            kernel = _make_kernel(device, launch, built)
             if launch.origin:
-                _check_custom_kernel(device, launch, built)
+                _check_custom_kernel(launch, kernel)
 
     def make_kernels(self) -> list[cl.Kernel]:
         """Return a new kernel for each command, with the arguments set that are constants and numbers."""
@@ -44,9 +46,8 @@ def _make_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> cl.
         return make_kernel(built, launch.kernel)
 
 
-def _check_custom_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> None:
-    """Raise DeviceError if the kernel does not exist or takes a different number of arguments than the launch."""
-    kernel = _make_kernel(device, launch, built)
+def _check_custom_kernel(launch: Launch, kernel: cl.Kernel) -> None:
+    """Raise DeviceError if the kernel takes a different number of arguments than the launch."""
     if kernel.num_args != len(launch.arguments):
         takes = f"takes {kernel.num_args} arguments, but is given {len(launch.arguments)}"
         raise DeviceError(f"the kernel {launch.kernel} of {launch.operation} {takes}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -39,6 +39,20 @@ class DeviceRegion(NamedTuple):
         is_there = getattr(tensor, "memory", None) is self.memory and self.memory.buffer is self.buffer
         return is_there and cast(RemoteTensor, tensor).region is self.region
 
+    def has_grown_to(self, other: DeviceRegion) -> bool:
+        """Return whether another one is at the same place, in as many bytes or others, and ends before the memory does.
+
+        Kernels then have the same arguments for both, if no other tensor is in that memory.
+        """
+        return (
+            other.memory is self.memory
+            and other.buffer is self.buffer
+            and other.region.offset == self.region.offset
+            and other.region.byte_size + SLACK <= self.buffer.size
+            and self.region.is_continuous()
+            and other.region.is_continuous()
+        )
+
     def is_same(self, other: DeviceRegion) -> bool:
         """Return whether both have the same elements in the same bytes."""
         dense = self.region.is_continuous() and other.region.is_continuous()
@@ -59,9 +73,13 @@ class DeviceRegion(NamedTuple):
 
 @dataclass
 class Bindings:
-    """The memory of the bound buffers of a program, and the copies before and after its kernels."""
+    """The memory of the bound buffers of a program, and the copies before and after its kernels.
+
+    ``alone``: those of the inputs and outputs, by number, that share no memory with others that matter.
+    """
 
     memory: dict[Buffer, cl.Buffer] = field(default_factory=dict)
+    alone: set[int] = field(default_factory=set)
     copies_before: list[tuple[Buffer, DeviceRegion]] = field(default_factory=list)
     copies_after: list[tuple[Buffer, DeviceRegion]] = field(default_factory=list)
 
@@ -89,8 +107,7 @@ def make_bindings(
     bound_inputs = {
         buffer: region
         for buffer, region in zip(program.inputs, inputs)
-        # What nothing reads may be in the memory of an output: that is where Append has its first input.
-        if region is not None and (buffer in program.uses or buffer in program.outputs)
+        if region is not None and buffer not in program.unread
     }
     bound_outputs = [(buffer, region) for buffer, region in zip(program.outputs, outputs) if region is not None]
     # The extents of the outputs by root buffer: most have one of their own, and there may be hundreds.
@@ -111,6 +128,11 @@ def make_bindings(
         has_memory = has_memory or buffer in program.shared
         slack = SLACK if buffer in program.read_again else 0
         bindings.bind_or_copy(bindings.copies_after, buffer, region, None if is_shared or has_memory else slack)
+    users = Counter(region.extent()[0] for region in (*bound_inputs.values(), *(region for _, region in bound_outputs)))
+    for number, (buffer, place) in enumerate(zip((*program.inputs, *program.outputs), (*inputs, *outputs))):
+        is_unread = number < len(inputs) and buffer not in bound_inputs
+        if place and (is_unread or (buffer in bindings.memory and users[place.extent()[0]] == 1)):
+            bindings.alone.add(number)
     return bindings
 
 

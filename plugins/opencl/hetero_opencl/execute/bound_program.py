@@ -62,6 +62,17 @@ class _ArgumentSet:
         """Return whether the tensors are in ``regions`` if that is known without asking the context."""
         return bool(self.regions) and all(map(_is_in, tensors, self.regions))
 
+    def serves(self, regions: Sequence[DeviceRegion | None]) -> bool:
+        """Return whether the kernels have the same arguments for these regions."""
+        alone = self.bindings.alone
+        if len(regions) != len(self.regions):
+            return False
+        for number, (mine, other) in enumerate(zip(self.regions, regions)):
+            is_grown = number in alone and mine is not None and other is not None and mine.has_grown_to(other)
+            if not is_grown and mine != other:
+                return False
+        return True
+
     def is_current(self, arena: Arena) -> bool:
         """Return whether the arguments are those for the arena."""
         return self._arena_version == arena.version
@@ -75,7 +86,7 @@ class _ArgumentSet:
         queue: cl.CommandQueue,
     ) -> None:
         """Set the arguments that are not set yet."""
-        is_rebound, is_resized = regions != self.regions, lengths != self._lengths
+        is_rebound, is_resized = regions is not self.regions, lengths != self._lengths
         if not is_rebound and not is_resized and self.is_current(arena):
             return
         program, count = self._program, len(self._program.inputs)
@@ -90,7 +101,7 @@ class _ArgumentSet:
         self.plan = plan
         self.regions, self._arena_version = [], None  # in case of an error
         with opencl_errors(lambda: f"setting the arguments of {launch.operation} on {self._device_name}"):
-            for buffer in program.uses if is_moved else self.bindings.memory:
+            for buffer in program.uses if is_moved else self.bindings.memory if is_rebound else ():
                 memory = self.memory(buffer, arena)
                 for at, index in program.uses.get(buffer, ()):
                     launch = program.commands[at]
@@ -250,10 +261,11 @@ class BoundProgram:
     def _select_set(self, regions: list[DeviceRegion | None]) -> None:
         """Move the set with arguments for these regions to the front, else a new or the least recently used one."""
         sets = self._sets
-        usable = (
-            at for at, kept in enumerate(sets) if kept.regions is regions or kept.regions == regions or not kept.regions
-        )
-        at = next(usable, None)
+        at = next((at for at, kept in enumerate(sets) if kept.serves(regions)), None)
+        if at is not None:
+            sets[at].regions = regions
+        else:
+            at = next((at for at, kept in enumerate(sets) if not kept.regions), None)
         if at is None and len(sets) < MAX_ARGUMENT_SETS:
             sets.insert(0, _ArgumentSet(self._built))
         else:
@@ -265,7 +277,7 @@ class BoundProgram:
         copies = self._sets[0].bindings.copies_before
         try:
             for buffer, tensor, region in zip(self.program.inputs, inputs, self._sets[0].regions):
-                if region is None:
+                if region is None and buffer not in self.program.unread:
                     array = tensor.array
                     memory = self._on_host(buffer, array.shape, array.dtype)
                     if memory is not None:

@@ -14,12 +14,12 @@ from hetero_opencl.execute.remote import OpenCLContext, OpenCLMemory
 
 
 class GrowingMemory(OpenCLMemory):
-    """Memory that keeps its contents when it grows, to twice its size if that can be had: rows are appended to it."""
+    """Memory that keeps its contents when it grows, to twice what is asked for if that can be had."""
 
     def resize(self, byte_size: int) -> None:
         before, held = self.buffer, Region.whole(np.dtype(np.uint8), [self.byte_size])
         try:
-            super().resize(max(byte_size, 2 * self.byte_size))
+            super().resize(2 * byte_size)
         except DeviceError:
             super().resize(byte_size)
         self._copy(self.buffer, held, before, held)

@@ -8,13 +8,11 @@ moved to the front of the order: "squeaky wheel" optimization, D. Joslin and D. 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Generic, NamedTuple, TypeVar
-
-import numpy as np
 
 Buffer = TypeVar("Buffer", bound=Hashable)
 
@@ -86,7 +84,7 @@ def _tries(
 ) -> Iterator[tuple[dict[Buffer, Slot], tuple[int, ...]]]:
     """Yield the slots and the arena sizes for this order of placing buffers, and for variations of it."""
     for _ in range(max(1, min(MAX_TRIES, MAX_PLACED // max(1, len(order))))):
-        placed = _PlacedBuffers(len(order))
+        placed = _PlacedBuffers()
         slots = {buffer: placed.place(sizes[buffer], lifetimes[buffer], arena_limit) for buffer in order}
         yield slots, tuple(placed.arenas)
         highest = max(order, key=lambda buffer: slots[buffer].offset + slots[buffer].byte_size)
@@ -94,40 +92,39 @@ def _tries(
 
 
 class _PlacedBuffers:
-    """The buffers placed so far, in arrays, because plans have thousands of buffers."""
+    """The buffers placed so far, by each launch during which they are live: most are for a few only."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self) -> None:
         self.arenas: list[int] = []
-        self._count = 0
-        self._first, self._last, self._arena, self._begin, self._end = np.zeros((5, count), np.int64)
+        self._live: defaultdict[int, list[Slot]] = defaultdict(list)
 
     def place(self, size: int, life: Lifetime, arena_limit: int) -> Slot:
         """Place a buffer in the first arena that has room for it, or in a new one."""
-        placed = slice(self._count)
-        live = np.flatnonzero((self._first[placed] <= life.last) & (self._last[placed] >= life.first))
+        times = range(life.first, life.last + 1)
+        live = sorted({slot for time in times if time in self._live for slot in self._live[time]})
         for arena in range(len(self.arenas)):
-            here = live[self._arena[live] == arena]
-            offset = _smallest_gap(self._begin[here], self._end[here], size)
+            offset = _smallest_gap([slot for slot in live if slot.arena == arena], size)
             if offset + size <= arena_limit:
                 break
         else:
             arena, offset = len(self.arenas), 0
             self.arenas.append(0)
         self.arenas[arena] = max(self.arenas[arena], offset + size)
-        row = self._count
-        self._first[row], self._last[row], self._arena[row] = life.first, life.last, arena
-        self._begin[row], self._end[row] = offset, offset + size
-        self._count += 1
-        return Slot(arena, offset, size)
+        slot = Slot(arena, offset, size)
+        for time in times:
+            self._live[time].append(slot)
+        return slot
 
 
-def _smallest_gap(begins: np.ndarray, ends: np.ndarray, size: int) -> int:
-    """Return the offset of the smallest gap of at least ``size``, or the end of all buffers if there is none."""
-    order = np.argsort(begins)
-    gap_begins = np.maximum.accumulate(np.concatenate([[0], ends[order]]))
-    gaps = begins[order] - gap_begins[:-1]
-    fitting = np.flatnonzero(gaps >= size)
-    return int(gap_begins[fitting[np.argmin(gaps[fitting])]] if fitting.size else gap_begins[-1])
+def _smallest_gap(slots: list[Slot], size: int) -> int:
+    """Return the offset of the smallest gap of at least ``size``, or the end of all slots, which are in order."""
+    gaps: list[tuple[int, int]] = []
+    end = 0
+    for _, offset, length in slots:
+        if offset - end >= size:
+            gaps.append((offset - end, end))
+        end = max(end, offset + length)
+    return min(gaps)[1] if gaps else end
 
 
 def _largest_live_set(lifetimes: Mapping[Buffer, Lifetime], sizes: Mapping[Buffer, int]) -> int:

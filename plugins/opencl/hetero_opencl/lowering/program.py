@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -59,7 +59,15 @@ class KernelProgram:
     def __post_init__(self) -> None:
         #: The lengths of the symbols in the inference that began last.
         self.lengths: tuple[int, ...] = ()
-        self._plans: dict[tuple[frozenset[Buffer], tuple[int, ...]], MemoryPlan[Buffer]] = {}
+        # By the bound buffers, and whether sizes are those of other lengths than the shape at hand has: the numbers that
+        # a plan is for, the bytes that are the same for all, and the plan.
+        self._plans: dict[
+            tuple[frozenset[Buffer], bool], list[tuple[Sequence[int], int, MemoryPlan[Buffer]]]
+        ] = {}
+        # By the bound buffers: a plan without the parts, their slots, and the plan with them.
+        self._with_parts: dict[
+            frozenset[Buffer], tuple[MemoryPlan[Buffer], dict[Buffer, Slot], MemoryPlan[Buffer]]
+        ] = {}
         uses = Counter(buffer for launch in self.launches for buffer in set(launch.buffers()))
         # Outputs that other launches read, besides the one that writes them.
         self.read_again = {buffer for buffer in self.outputs if uses[buffer] > 1}
@@ -69,6 +77,8 @@ class KernelProgram:
             for index, argument in enumerate(launch.arguments):
                 if isinstance(argument, Buffer) and argument.is_planned:
                     self.uses.setdefault(argument, []).append((at, index))
+        #: Inputs that need no memory, such as the first one of Append, which is in that of its output.
+        self.unread = {buffer for buffer in self.inputs if buffer not in self.uses and buffer not in self.outputs}
         self._parts = [buffer for buffer in (*self.uses, *self.outputs) if buffer.whole is not None]
         #: Buffers that share memory with others, so that they are in the arena.
         self.shared = {*self._parts, *(part.whole for part in self._parts)}
@@ -93,34 +103,51 @@ class KernelProgram:
     def memory_plan(self, bound: frozenset[Buffer] = frozenset(), lengths: tuple[int, ...] = ()) -> MemoryPlan[Buffer]:
         """Return the offsets of all buffers in the arena except the ``bound`` ones, which have other memory.
 
-        ``lengths`` are those of the symbols, by default of the shape at hand. The plan is for lengths that are up to a
-        quarter larger, so that others have the same.
+        ``lengths`` are those of the symbols, by default of the shape at hand. Others have the same plan as long as its
+        buffers are large enough, and at most a quarter larger together.
         """
         values = self.varying.evaluate(lengths) if self.varying and lengths else ()
         plan = self._whole_plan(bound, lengths, values)
-        return replace(plan, slots={**plan.slots, **self._slots_of_parts(plan, values)}) if self._parts else plan
+        if not self._parts:
+            return plan
+        parts = self._slots_of_parts(plan, values)
+        whole, known, with_parts = self._with_parts.get(bound, (None, None, plan))
+        if whole is not plan or known != parts:
+            with_parts = replace(plan, slots={**plan.slots, **parts})
+            self._with_parts[bound] = plan, parts, with_parts
+        return with_parts
+
+    def plan_ahead(self, states: int) -> None:
+        """Plan the memory for the shape at hand before the first inference. The last outputs are states."""
+        outputs = self.outputs[len(self.outputs) - states :]
+        own = {buffer for buffer in outputs if buffer.is_planned} - {*self.inputs, *self.shared}
+        self.memory_plan(frozenset(own), self.varying.at_hand if self.varying else ())
 
     def _whole_plan(
         self, bound: frozenset[Buffer], lengths: tuple[int, ...], values: Sequence[int]
     ) -> MemoryPlan[Buffer]:
         """Return the plan of the buffers that are no parts."""
-        rounded = tuple(map(_rounded_up, lengths))
-        most = self.varying.evaluate(rounded) if self.varying and lengths else ()
-        if most and self.varying and any(most[i] < values[i] for i in self.varying.byte_sizes.values()):
-            rounded, most = lengths, values
-        if (bound, rounded) not in self._plans:
-            sizes = {b: most[i] for b, i in self.varying.byte_sizes.items()} if self.varying and most else {}
-            lifetimes = {
-                buffer: life._replace(byte_size=sizes.get(buffer, life.byte_size))
-                for buffer, life in self._lifetimes().items()
-                if buffer not in bound
-            }
-            arena_limit = self.profile.max_allocation_bytes - SLACK
-            if len(self._plans) >= _MAX_PLANS:
-                self._plans.clear()
-            like = next((plan for (other, _), plan in self._plans.items() if other == bound), None)
-            self._plans[bound, rounded] = plan_arenas(lifetimes, self.profile.base_alignment, arena_limit, like)
-        return self._plans[bound, rounded]
+        own = {} if self.varying is None or not values else self.varying.byte_sizes
+        own = {buffer: index for buffer, index in own.items() if buffer in self._lifetimes and buffer not in bound}
+        plans = self._plans.setdefault((bound, bool(own)), [])
+        for most, fixed, plan in plans:
+            if _has_room(most, values, own.values(), fixed):
+                return plan
+        lifetimes = {buffer: life for buffer, life in self._lifetimes.items() if buffer not in bound}
+        fixed = sum(life.byte_size for buffer, life in lifetimes.items() if buffer not in own)
+        for digits in (1, 3, 64):  # first the next power of two, as many lengths grow
+            most = self.varying.evaluate([_rounded_up(length, digits) for length in lengths]) if own else ()
+            if _has_room(most, values, own.values(), fixed):
+                break
+        for buffer, index in own.items():
+            lifetimes[buffer] = lifetimes[buffer]._replace(byte_size=most[index])
+        arena_limit = self.profile.max_allocation_bytes - SLACK
+        like = plans[-1][2] if plans else None
+        plan = plan_arenas(lifetimes, self.profile.base_alignment, arena_limit, like)
+        if len(plans) >= _MAX_PLANS:
+            plans.clear()
+        plans.append((most, fixed, plan))
+        return plan
 
     def _slots_of_parts(self, plan: MemoryPlan[Buffer], values: Sequence[int]) -> dict[Buffer, Slot]:
         varying, slots = self.varying, {}
@@ -134,22 +161,30 @@ class KernelProgram:
             slots[buffer] = Slot(arena, offset + own, size)
         return slots
 
+    @functools.cached_property
     def _lifetimes(self) -> dict[Buffer, Lifetime]:
-        """Return the lifetime of each buffer but constants. Inputs live before all launches, results after them."""
+        """The lifetime of each buffer but constants. Inputs live before all launches, results after them."""
         results = [*self.outputs, *self.shape_buffers.values()]
         lifetimes: dict[Buffer, Lifetime] = {}
         for time, buffers in enumerate([self.inputs, *(launch.buffers() for launch in self.launches), results], -1):
             for buffer in (used.whole or used for used in buffers):
-                if buffer.is_planned:
+                if buffer.is_planned and buffer not in self.unread:
                     first = lifetimes[buffer].first if buffer in lifetimes else time
                     lifetimes[buffer] = Lifetime(buffer.byte_size, first, time)
         return lifetimes
 
 
-def _rounded_up(length: int) -> int:
-    """Return the next number of three binary digits and zeros, which is at most a quarter larger."""
-    zeros = max(0, length.bit_length() - 3)
-    return -(-length >> zeros) << zeros
+def _rounded_up(length: int, digits: int) -> int:
+    """Return the next number of so many binary digits and zeros; with one digit a larger one, unless it is small."""
+    zeros = max(0, length.bit_length() - digits) if length >= 4 else 0
+    return -(-(length + (digits == 1 and zeros > 0)) >> zeros) << zeros
+
+
+def _has_room(most: Sequence[int], values: Sequence[int], sizes: Collection[int], fixed: int) -> bool:
+    """Return whether the sizes at these places are large enough, but all with ``fixed`` bytes a quarter too large."""
+    return all(most[i] >= values[i] for i in sizes) and (
+        4 * (sum(most[i] for i in sizes) + fixed) <= 5 * (sum(values[i] for i in sizes) + fixed)
+    )
 
 
 def memory_of(programs: Sequence[KernelProgram], others: Iterable[KernelProgram] = ()) -> dict[str, int]:

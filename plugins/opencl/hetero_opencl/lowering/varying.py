@@ -94,7 +94,9 @@ class Varying:
         """Generate the function, after all numbers are noted."""
         self.symbols = tuple(self.guards.hints)
         self.evaluate = length_function(self.symbols, list(self._expressions))
-        self.hints = self.evaluate([self.guards.hints[symbol] for symbol in self.symbols])
+        #: The lengths of the symbols of the shape at hand, and the numbers for them.
+        self.at_hand = tuple(self.guards.hints.values())
+        self.hints = self.evaluate(self.at_hand)
 
     def numbers(self, lengths: Sequence[int]) -> Numbers:
         """Return the numbers for these lengths of the symbols."""
