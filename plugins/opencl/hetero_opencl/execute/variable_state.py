@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from hetero.core.tensor import Tensor
@@ -25,6 +28,23 @@ class GrowingMemory(OpenCLMemory):
         self._copy(self.buffer, held, before, held)
 
 
+class _GrowingTensor(RemoteTensor):
+    """A tensor in growing memory, whose first axis grows."""
+
+    def __init__(self, memory: GrowingMemory, info: VariableInfo) -> None:
+        super().__init__(memory, info.data_type, [0] * len(info.data_shape))
+        self._name = info.variable_id
+
+    def set_shape(self, shape: Sequence[int]) -> None:
+        try:
+            super().set_shape(shape)
+        except DeviceError as error:
+            size = math.prod(shape) * self.region.dtype.itemsize
+            raise DeviceError(
+                f"variable '{self._name}' cannot grow to the length {shape[0]}, which takes {size} bytes: {error}"
+            ) from error
+
+
 class OpenCLVariableState(VariableState):
     """Two device tensors: programs read ``current`` and write ``following``; ``advance`` swaps them.
 
@@ -45,11 +65,11 @@ class OpenCLVariableState(VariableState):
         self.current, self.following = self._create_tensors()
 
     def _create_tensors(self) -> tuple[RemoteTensor, RemoteTensor]:
-        kind, shape = self.info.data_type, self.empty().shape
         if self._growth is None:
+            kind, shape = self.info.data_type, self.empty().shape
             return self._context.create_tensor(kind, shape), self._context.create_tensor(kind, shape)
-        memory, empty = GrowingMemory(self._context, self._context.device.allocate(0), 0), [0] * len(shape)
-        return RemoteTensor(memory, kind, empty), RemoteTensor(memory, kind, empty)
+        memory = GrowingMemory(self._context, self._context.device.allocate(0), 0)
+        return _GrowingTensor(memory, self.info), _GrowingTensor(memory, self.info)
 
     @property
     def items(self) -> int:
