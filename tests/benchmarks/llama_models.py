@@ -1,4 +1,4 @@
-"""A decoder like Llama with random weights, of hetero's operations: its caches are variables that grow."""
+"""A decoder like Llama with random weights, of hetero's operations. Its caches grow: variables, or inputs and outputs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from hetero.graph import Node, Output, Variable, VariableInfo
 
 @dataclass
 class Llama:
-    """The sizes of a decoder: by default 28 million weights."""
+    """The sizes of a decoder: by default 28 million weights.
+
+    ``has_past``: its caches are inputs ``past.key.0`` … and outputs ``present.key.0`` …, else variables.
+    """
 
     words: int = 16000
     width: int = 512
     layers: int = 4
     heads: int = 8
     hidden: int = 1408
+    has_past: bool = False
     _random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
 
     def _weight(self, *shape: int) -> np.ndarray:
@@ -30,30 +34,41 @@ class Llama:
         return ops.MatMul(x, self._weight(outputs, inputs), False, True).output(0)
 
     def model(self) -> Model:
-        """Return the model. Inputs: numbers of words ``[batch, sequence]``, their places and ``[batch]`` the beams.
+        """Return the model. Inputs: numbers of words ``[batch, sequence]`` and their places, and those of the caches.
 
-        The output is the logits ``[batch, 1, words]`` of the last word.
+        These are ``[batch]`` the beams, or the caches ``[batch, heads, length, size]``. The first output is the logits
+        ``[batch, 1, words]`` of the last word.
         """
         ids, places = (Parameter(Type.i64, [-1, -1], name=name) for name in ("input_ids", "position_ids"))
         beams = Parameter(Type.i32, [-1], name="beam_idx")
         for parameter in (ids, places, beams):
             parameter.output(0).names = {parameter.friendly_name}
-        assigns: list[Node] = []
+        caches: list[tuple[Parameter | Variable, Output]] = []
         x = ops.Gather(self._weight(self.words, self.width), ids, np.int64(0)).output(0)
         for layer in range(self.layers):
-            x = ops.Add(x, self._attention(self._norm(x), places, beams, layer, assigns)).output(0)
+            x = ops.Add(x, self._attention(self._norm(x), places, beams, layer, caches)).output(0)
             y = self._norm(x)
             gated = ops.Multiply(ops.Swish(self._linear(y, self.hidden)), self._linear(y, self.hidden))
             x = ops.Add(x, self._linear(gated.output(0), self.width)).output(0)
         last = ops.Gather(x, np.array([-1]), np.int64(1)).output(0)
-        return Model([self._linear(self._norm(last), self.words)], assigns, [ids, places, beams], "llama")
+        logits = self._linear(self._norm(last), self.words)
+        for cache, grown in caches:
+            if isinstance(cache, Parameter):
+                grown.names = {cache.friendly_name.replace("past", "present")}
+        past = [cache for cache, _ in caches if isinstance(cache, Parameter)]
+        if past:
+            return Model([logits, *(grown for _, grown in caches)], [ids, places, *past], "llama")
+        assigns = [ops.Assign(grown, cache) for cache, grown in caches]
+        return Model([logits], assigns, [ids, places, beams], "llama")
 
     def _norm(self, x: Output) -> Output:
         square = ops.ReduceMean(ops.Multiply(x, x), np.array([-1]), True)
         scale = ops.Divide(np.float32(1), ops.Sqrt(ops.Add(square, np.float32(1e-5))))
         return ops.Multiply(ops.Multiply(x, scale), np.ones(self.width, np.float32)).output(0)
 
-    def _attention(self, x: Output, places: Node, beams: Node, layer: int, assigns: list[Node]) -> Output:
+    def _attention(
+        self, x: Output, places: Node, beams: Node, layer: int, caches: list[tuple[Parameter | Variable, Output]]
+    ) -> Output:
         size = self.width // self.heads
         q, k, v = (self._in_heads(self._linear(x, self.width), size) for _ in range(3))
         turns = (10000.0 ** (-np.arange(0, size, 2) / size)).astype(np.float32)
@@ -61,7 +76,7 @@ class Llama:
         angles = ops.Concat([angles, angles], 3)
         q, k = (ops.Add(ops.Multiply(y, ops.Cos(angles)), ops.Multiply(_turned(y), ops.Sin(angles))) for y in (q, k))
         keys, values = (
-            self._grown(y, size, beams, f"{name}.{layer}", assigns) for name, y in (("key", k), ("value", v))
+            self._grown(y, size, beams, f"{name}.{layer}", caches) for name, y in (("key", k), ("value", v))
         )
         attended = ops.ScaledDotProductAttention(q, keys, values, self._mask(q, keys), causal=False)
         joined = ops.Reshape(ops.Transpose(attended, np.array([0, 2, 1, 3])), np.array([0, 0, self.width]), True)
@@ -71,15 +86,23 @@ class Llama:
         split = ops.Reshape(x, np.array([0, 0, self.heads, size]), True)
         return ops.Transpose(split, np.array([0, 2, 1, 3])).output(0)
 
-    def _grown(self, x: Node, size: int, beams: Node, name: str, assigns: list[Node]) -> Output:
+    def _grown(
+        self, x: Node, size: int, beams: Node, name: str, caches: list[tuple[Parameter | Variable, Output]]
+    ) -> Output:
         """Return a cache with these rows at its end, which it has in the next inference."""
+        if self.has_past:
+            past = Parameter(Type.f32, [-1, self.heads, -1, size], name=f"past.{name}")
+            past.output(0).names = {past.friendly_name}
+            grown = ops.Concat([past, x], 2).output(0)
+            caches.append((past, grown))
+            return grown
         variable = Variable(VariableInfo(name, Type.f32, PartialShape([-1, self.heads, -1, size])))
         batch = ops.Gather(ops.ShapeOf(x), np.array([0]), np.int64(0))
         shape = ops.Concat([batch, np.array([self.heads, 0, size])], 0)
         before = ops.ReadValue(ops.Broadcast(np.float32(0), shape), variable)
-        grown = ops.Concat([ops.Gather(before, beams, np.int64(0)), x], 2)
-        assigns.append(ops.Assign(grown, variable))
-        return grown.output(0)
+        grown = ops.Concat([ops.Gather(before, beams, np.int64(0)), x], 2).output(0)
+        caches.append((variable, grown))
+        return grown
 
     @staticmethod
     def _mask(q: Node, keys: Output) -> Output:
