@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from hetero.plugin import (
 from hetero_opencl.compile.built_program import BuiltProgram
 from hetero_opencl.compile.next_implementation import lower_and_build
 from hetero_opencl.compile.program_cache import CreatedPrograms, SegmentCache, StatefulPrograms
-from hetero_opencl.compile.variable_ports import expose_variables, find_growing, reordering
+from hetero_opencl.compile.variable_ports import expose_variables, find_growing
 from hetero_opencl.device.caches import BinaryCache
 from hetero_opencl.device.device import OpenCLDevice
 from hetero_opencl.device.memory import allocations_on, memory_statistics
@@ -66,7 +65,8 @@ class OpenCLCompiledModel(CompiledModel):
         # Variables are unset in the first inference of a request, and set in later ones.
         for are_set in dict.fromkeys((is_set,) * len(self.variables) for is_set in (False, True)):
             stateful = self.programs_for(are_set)
-            stateful.programs.make_ahead([name in self._growing for name in stateful.read])
+            grows = [name in self._growing for name in stateful.read]
+            stateful.programs.make_ahead([*grows, *[True] * bool(stateful.chosen)])
             for built in stateful.programs.last_chain()[-1:]:
                 built.program.plan_ahead(len(stateful.written))
 
@@ -76,18 +76,11 @@ class OpenCLCompiledModel(CompiledModel):
         with self._lock:
             if key not in self._stateful:
                 model, read, written = expose_variables(self._decompressed, key[1:], self._growing)
-                stateful = StatefulPrograms(self._programs_of(model), read, written)
-                beams = {name: b for name in read if name in self._growing and (b := self._growing[name].beams) is not None}
-                if beams:
-                    (index,) = set(beams.values())
-                    choosing = self._programs_of(reordering(self._decompressed, [*beams], self._growing, index))
-                    stateful = replace(stateful, chosen=[*beams], beams=index, choosing=choosing)
-                self._stateful[key] = stateful
+                beams = {name: g.beams for name, g in self._growing.items() if name in read and g.beams is not None}
+                programs = SegmentCache(model, partial(self._lower, is_profiled=key[0]), self._lowered)
+                self._stateful[key] = StatefulPrograms(programs, read, written, [*beams], next(iter(beams.values()), 0))
             self._last_used = self._stateful[key].programs
             return self._stateful[key]
-
-    def _programs_of(self, model: Model) -> SegmentCache:
-        return SegmentCache(model, partial(self._lower, is_profiled=self.is_profiled), self._lowered)
 
     def _lower(self, model: Model, guards: Guards | None, is_profiled: bool) -> BuiltProgram:
         return lower_and_build(model, self.device, self._constants, self._binaries, self._tuning, is_profiled, guards)

@@ -13,6 +13,7 @@ from hetero.passes import FusionRules
 from hetero_opencl.kernels.elementwise.epilogue import takes_epilogue
 from hetero_opencl.kernels.elementwise.expressions import is_elementwise
 from hetero_opencl.kernels.linear.gemm import SMALL_INTEGERS
+from hetero_opencl.kernels.movement.items import ChooseItems
 
 _CONVOLUTIONS = (ops.Convolution, ops.GroupConvolution)
 
@@ -20,11 +21,11 @@ _CONVOLUTIONS = (ops.Convolution, ops.GroupConvolution)
 def _prologue(node: Node) -> Sequence[Node]:
     """Return the nodes that the kernels of a node run before it, and that have no other reader.
 
-    These are Converts of small integers before a product of i32, with the Subtract of a zero point, and Transposes
-    before an attention, which reads rows where they are.
+    These are Converts of small integers before a product of i32, with the Subtract of a zero point, and moves of
+    rows before an attention, which reads them where they are.
     """
     if type(node) in (ops.ScaledDotProductAttention, ops.SoftmaxAttention):
-        return [value.node for value in node.input_values()[:3] if _keeps_rows(value.node) and _has_one_reader(value.node)]
+        return _moves_of_rows(node)
     if type(node) not in (ops.MatMul, *_CONVOLUTIONS) or node.get_element_type() is not Type.i32:
         return []
     nodes: list[Node] = []
@@ -33,6 +34,20 @@ def _prologue(node: Node) -> Sequence[Node]:
             nodes.append(value.node)
         elif value.node is node.input_value(0).node and _takes_zero_point(node):
             nodes += [value.node.input_value(0).node, value.node]
+    return nodes
+
+
+def _moves_of_rows(attention: Node) -> Sequence[Node]:
+    """Return the Transposes of queries, keys and values, and the ChooseItems of both keys and values."""
+    nodes, choices = [], []
+    for value in attention.input_values()[:3]:
+        if _keeps_rows(value.node) and _has_one_reader(value.node):
+            nodes.append(value.node)
+            before = value.node.input_value(0).node
+            if type(before) is ChooseItems and _has_one_reader(before):
+                choices.append((before, before.input_value(1), tuple(constant_array(value.node.input_value(1)))))
+    if len(choices) == 2 and choices[0][1:] == choices[1][1:]:
+        nodes = [*(choice[0] for choice in choices), *nodes]
     return nodes
 
 

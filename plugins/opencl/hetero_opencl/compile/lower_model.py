@@ -63,7 +63,7 @@ def lower_fused(
     operation (``operation_key``), and an implementation and its layouts (``Choice.key``).
     """
     operations = [
-        KernelOperation(node)
+        KernelOperation(node, guards is not None)
         for node in model.get_ordered_ops()
         if not (is_terminal(node) or isinstance(node, KnownLengths))
     ]

@@ -88,8 +88,7 @@ class SegmentCache(ProgramCache[Segment]):
 class StatefulPrograms:
     """Programs of a model with its variables as additional last inputs (``read``) and outputs (``written``).
 
-    Before them, ``choosing`` chooses the items of the variables ``chosen`` by the input at index ``beams``, if there are
-    any.
+    If variables are ``chosen`` by the input at index ``beams``, their items are one more input.
     """
 
     programs: SegmentCache
@@ -97,7 +96,6 @@ class StatefulPrograms:
     written: list[str]
     chosen: Sequence[str] = ()
     beams: int = 0
-    choosing: SegmentCache | None = None
 
 
 def _may_decide(tensor: Tensor) -> bool:

@@ -18,6 +18,7 @@ from hetero.graph import Constant, Model, Node, Output, Parameter, Result, const
 from hetero.graph.rt_info import copy_rt_info
 from hetero.ops.control_flow.variables import AssignV3, ReadValue, ReadValueV3, VariableOp
 from hetero_opencl.kernels.movement.concatenation import Append
+from hetero_opencl.kernels.movement.items import ChooseItems
 
 
 def variable_unsupported_reason(node: VariableOp) -> str | None:
@@ -92,13 +93,15 @@ def expose_variables(
     others are replaced by their initial value. Also returns the ids of the variables behind the added inputs and behind
     the added outputs.
 
-    Those that are ``growing`` have their axes in the order of their memory. The inputs are the items that go on.
+    Those that are ``growing`` have their axes in the order of their memory. If some of them have beams, there is one
+    more input, the last one: the items of the batch in each row, as ChooseItems takes them.
     """
     if not has_value:
         return model, [], []
     copy, growing = model.clone(), growing or {}
     order = copy.get_ordered_ops()
     inputs = []
+    items = Parameter(Type.i32, [-1, -1], name="items")
     # First the assigned values, as one may be the old value of another variable. The last Assign of a variable counts.
     assigns = [node for node in order if isinstance(node, AssignV3)]
     results = {node.variable_id: Result(node.input_value(0)) for node in assigns}
@@ -119,17 +122,20 @@ def expose_variables(
         if growth is not None:
             result = results[info.variable_id].input(0)
             if is_set:
-                result.replace_source_output(_append(parameter, reads[0], result.get_source_output().node, growth))
+                concat = result.get_source_output().node
+                result.replace_source_output(_append(parameter, reads[0], concat, growth, items))
                 continue
             result.replace_source_output(_transposed(result.get_source_output(), growth.order))
         for read in reads:
             read.output(0).replace(parameter.output(0) if is_set else _initial_value(read))
             read.disconnect()
+    if items.output(0).get_target_inputs():
+        copy.add_parameters([items])
     copy.validate_nodes_and_infer_types()
     return copy, inputs, [*results]
 
 
-def _append(parameter: Parameter, read: Node, concat: Node, growth: Growth) -> Output:
+def _append(parameter: Parameter, read: Node, concat: Node, growth: Growth, items: Parameter) -> Output:
     """Let a Concat append to a parameter, which has the axes in the order of the memory, and return the result."""
     kept = _transposed(parameter.output(0), growth.inverse)
     if (gather := concat.input_value(0).node) is not read:
@@ -139,21 +145,9 @@ def _append(parameter: Parameter, read: Node, concat: Node, growth: Growth) -> O
     appended = Append([parameter.output(0), *new], 0)
     appended.friendly_name = concat.friendly_name
     copy_rt_info([concat], appended)
-    concat.output(0).replace(_transposed(appended.output(0), growth.inverse))
+    whole = appended if growth.beams is None else ChooseItems(appended, items)
+    concat.output(0).replace(_transposed(whole.output(0), growth.inverse))
     return appended.output(0)
-
-
-def reordering(model: Model, names: Sequence[str], growing: Mapping[str, Growth], beams: int) -> Model:
-    """Return the model that chooses items of variables: its inputs are the beams, and the variables as in memory."""
-    variables = {variable.info.variable_id: variable.info for variable in model.variables}
-    chosen = model.parameters[beams]
-    numbers = Parameter(chosen.element_type, chosen.partial_shape, name=chosen.friendly_name)
-    states = []
-    for name in names:
-        shape = [variables[name].data_shape[axis] for axis in growing[name].order]
-        states.append(Parameter(variables[name].data_type, shape, name=name))
-    results = [ops.Gather(state, numbers, np.int64(1)) for state in states]
-    return Model(results, [numbers, *states], f"items of the states of {model.friendly_name}")
 
 
 def _transposed(value: Output, order: Sequence[int]) -> Output:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from hetero.core.containers import ContainerType
 from hetero.core.tensor import Tensor
 from hetero.graph import VariableInfo
@@ -17,7 +15,7 @@ from hetero_opencl.device.process_guard import fork_guard
 from hetero_opencl.device.transfers import on_host
 from hetero_opencl.execute.bound_model import BoundModel
 from hetero_opencl.execute.remote import OpenCLContext
-from hetero_opencl.execute.variable_state import OpenCLVariableState
+from hetero_opencl.execute.variable_state import OpenCLVariableState, chosen_items, no_items
 from hetero_opencl.execute.workspace import Workspace
 
 
@@ -52,32 +50,34 @@ class OpenCLInferRequest(SyncInferRequest):
             if self._stateful is not None:
                 del self.bound_model  # frees its memory before the next one allocates
             self._stateful, self._has_profile = stateful, self.compiled_model.is_profiled
-            workspace = Workspace(self._context, self._has_profile)
-            self.bound_model = BoundModel(stateful.programs, workspace)
-            self._choosing = BoundModel(stateful.choosing, workspace) if stateful.choosing else None
+            self.bound_model = BoundModel(stateful.programs, Workspace(self._context, self._has_profile))
         return stateful
 
-    def _choose_items(self, stateful: StatefulPrograms) -> None:
-        """Let the variables that have beams have the items of the batch that go on."""
+    def _items(self, stateful: StatefulPrograms) -> list[Tensor]:
+        """Return the items of the batch that go on, in each row of the variables that have beams."""
         states = [self._states[name] for name in stateful.chosen]
+        if not states:
+            return []
         for state in states:
             state.restore()
-        if self._choosing is None:
-            return
-        beams = self.input_tensors()[stateful.beams]
-        numbers = on_host(beams)
-        if (numbers == np.arange(numbers.size)).all() and all(state.items == numbers.size for state in states):
-            return
-        before = [state.begin_choice() for state in states]
-        self._choosing.run([beams, *before], [state.current for state in states], self.check_cancelled)
+        beams, first = on_host(self.input_tensors()[stateful.beams]), states[0]
+        if beams.size == first.items.shape[1] and all(state.has_rows_of(first) for state in states):
+            items = chosen_items(first.items, first.current.lengths[0], beams)
+            for state in states:
+                state.begin_choice(items)
+        else:
+            items = no_items(beams.size)
+            for state in states:
+                state.begin_copy(beams, items)
+        return [Tensor(items)]
 
     def preprocess(self) -> None:
         fork_guard.check()
         inputs, outputs = self.input_tensors(), self.output_tensors()
         if self._states:
             stateful = self._use_programs()
-            self._choose_items(stateful)
-            inputs = [*inputs, *(self._states[name].current for name in stateful.read)]
+            items = self._items(stateful)
+            inputs = [*inputs, *(self._states[name].current for name in stateful.read), *items]
             outputs = [*outputs, *(self._states[name].following for name in stateful.written)]
         elif self.compiled_model.is_profiled is not self._has_profile:
             self._use_programs()

@@ -45,12 +45,27 @@ class _GrowingTensor(RemoteTensor):
             ) from error
 
 
+def no_items(batch: int) -> np.ndarray:
+    """Return the table of items of rows that have all in order."""
+    return np.zeros((0, batch), np.int32)
+
+
+def chosen_items(items: np.ndarray, rows: int, beams: np.ndarray) -> np.ndarray:
+    """Return the table ``items`` of rows whose items go on as ``beams`` says; both are as ChooseItems takes them."""
+    order = np.arange(items.shape[1], dtype=np.int32)
+    if (beams == order).all():
+        return items
+    return np.concatenate([items, np.tile(order, (rows - len(items), 1))])[:, beams]
+
+
 class OpenCLVariableState(VariableState):
     """Two device tensors: programs read ``current`` and write ``following``; ``advance`` swaps them.
 
-    While ``is_set`` is False, the next inference starts from the initial value. The tensors of a variable that grows are
-    in one memory, so that ``following`` begins with the contents of ``current``; their axes are in the order of
-    ``growth``. ``begin_choice`` sets others aside, which are used again if the inference does not end well.
+    While ``is_set`` is False, the next inference starts from the initial value.
+
+    The tensors of a variable that grows are in one memory, so that ``following`` begins with the contents of
+    ``current``; their axes are in the order of ``growth``. Row i has the items ``items[i]`` of the batch, see
+    ChooseItems. Items that are chosen for an inference are forgotten if it does not end well.
     """
 
     is_assigned = False
@@ -59,8 +74,9 @@ class OpenCLVariableState(VariableState):
         super().__init__(info)
         self.is_set = False
         self._growth, self._context = growth, context
-        self._aside: tuple[RemoteTensor, RemoteTensor] | None = None
-        self._has_chosen = False
+        self.items = no_items(0)
+        # What is used again if the inference fails.
+        self._before: tuple[RemoteTensor, RemoteTensor, np.ndarray] | None = None
         #: ``current`` is read by the next inference, ``following`` receives the value for the one after it.
         self.current, self.following = self._create_tensors()
 
@@ -71,32 +87,42 @@ class OpenCLVariableState(VariableState):
         memory = GrowingMemory(self._context, self._context.device.allocate(0), 0)
         return _GrowingTensor(memory, self.info), _GrowingTensor(memory, self.info)
 
-    @property
-    def items(self) -> int:
-        """The number of items of the batch in a variable that has beams."""
-        return self.current.shape[1]
+    def has_rows_of(self, other: OpenCLVariableState) -> bool:
+        """Return whether the variables have as many rows, of the same items."""
+        is_same = self.items is other.items or self.items.shape == other.items.shape == (0, other.items.shape[1])
+        return is_same and self.current.lengths[0] == other.current.lengths[0]
 
-    def begin_choice(self) -> RemoteTensor:
-        """Use other memory from now on, and return the tensor in the memory before. The next inference fills both."""
-        before = self.current
-        self._exchange()
-        self._has_chosen = True
-        return before
+    def begin_choice(self, items: np.ndarray) -> None:
+        """Let the rows have these items for the next inference."""
+        self._before = self.current, self.following, self.items
+        self.items = items
+
+    def begin_copy(self, beams: np.ndarray, items: np.ndarray) -> None:
+        """Copy the items that go on to other memory, for a batch of another size or variables of different rows."""
+        rows = self._rows()[:, beams]
+        self.begin_choice(items)
+        self.current, self.following = self._create_tensors()
+        self.current.set_shape(rows.shape)
+        self.current.write(rows)
 
     def restore(self) -> None:
         """Take back a choice of items for an inference that did not end well."""
-        if self._has_chosen:
-            self._exchange()
-
-    def _exchange(self) -> None:
-        aside = self._aside or self._create_tensors()
-        self._aside = self.current, self.following
-        (self.current, self.following), self._has_chosen = aside, False
+        if self._before is not None:
+            (self.current, self.following, self.items), self._before = self._before, None
 
     def advance(self) -> None:
         """Make the value that the last inference wrote the current one."""
         self.current, self.following = self.following, self.current
-        self.is_set, self._has_chosen = True, False
+        if not self.is_set and self._growth is not None and self._growth.beams is not None:
+            self.items = no_items(self.current.lengths[1])
+        self.is_set, self._before = True, None
+
+    def _rows(self) -> np.ndarray:
+        """Return a copy of the contents of a variable that grows, in the order of its memory."""
+        rows, chosen = on_host(self.current), len(self.items)
+        if chosen:
+            rows[:chosen] = rows[np.arange(chosen)[:, None], self.items]
+        return rows
 
     def get_state(self) -> Tensor:
         self.restore()
@@ -104,7 +130,7 @@ class OpenCLVariableState(VariableState):
         if self.is_set and self._growth is None:
             self.current.copy_to(tensor)
         elif self.is_set and self._growth is not None:
-            array = on_host(self.current).transpose(self._growth.inverse)
+            array = self._rows().transpose(self._growth.inverse)
             tensor.set_shape(array.shape)
             tensor.array[...] = array
         return tensor
@@ -117,6 +143,7 @@ class OpenCLVariableState(VariableState):
             array = on_host(tensor).transpose(self._growth.order)
             self.current.set_shape(array.shape)
             self.current.write(array)
+            self.items = no_items(array.shape[1] if array.ndim > 1 else 0)
         self.is_set = True
 
     def reset(self) -> None:

@@ -120,11 +120,12 @@ class KernelOperation:
     """A node of the graph, seen as an anchor with a prologue and an epilogue.
 
     ``anchor`` is the node itself unless that is Fused; then it may be None. Values inside of a Fused node are those of
-    its body; ``outer`` maps those that cross its border to values of the graph.
+    its body; ``outer`` maps those that cross its border to values of the graph. ``is_of_lengths``: whether the program
+    is for a class of lengths, so that those of other classes may share its constants.
     """
 
-    def __init__(self, node: Node) -> None:
-        self.node = node
+    def __init__(self, node: Node, is_of_lengths: bool = False) -> None:
+        self.node, self.is_of_lengths = node, is_of_lengths
         self.anchor: Node | None = node
         self.nodes: Sequence[Node] = [node]
         self.prologue: Sequence[Node] = []

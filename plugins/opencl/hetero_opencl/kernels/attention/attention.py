@@ -31,6 +31,7 @@ from hetero_opencl.kernels.common.definition import (
 from hetero_opencl.kernels.common.view import View, broadcast_shapes
 from hetero_opencl.kernels.linear.gemm import RowRange, batched_gemm, right_matrices, strides_of
 from hetero_opencl.kernels.linear.product import Factors
+from hetero_opencl.kernels.movement.items import ChooseItems, copy_items
 from hetero_opencl.lowering.lowering import Argument, Lowering
 
 _NO_MASK, _NUMBERS, _BOOLEANS, _CAUSAL = range(4)
@@ -49,39 +50,50 @@ _FEW_QUERIES = 3
 class _Operand(NamedTuple):
     """Queries, keys or values: a value outside of the prologue, and the places of its elements after the prologue.
 
-    Strides of the view are in elements.
+    Strides of the view are in elements. ``choice`` is the ChooseItems in the prologue, if there is one, whose items are
+    along ``item_axis`` of the view.
     """
 
     value: Output
     view: View
+    choice: ChooseItems | None = None
+    item_axis: int = 0
 
     @property
     def batch(self) -> tuple[int, ...]:
         return self.view.shape[:-2]
 
     def batch_strides(self, rank: int) -> list[int]:
-        """Return the strides along ``rank`` batch axes; 0 if broadcast."""
+        """Return the strides along ``rank`` batch axes; 0 if broadcast, or if the kernel looks up the items."""
         strides = [0 if length == 1 else stride for length, stride in zip(self.batch, self.view.strides)]
+        if self.choice:
+            strides[self.item_axis] = 0
         return [0] * (rank - len(strides)) + strides
 
     def dense(self, lowering: Lowering, transposed: bool = False) -> Buffer:
         """Return a buffer of the matrices in row-major order, or of the transposed ones."""
-        if self.view.is_dense:
+        if self.view.is_dense and not self.choice:
             return right_matrices(lowering, self.value, True) if transposed else lowering.buffer(self.value)
-        view, size = self.view.swapaxes(-1, -2) if transposed else self.view, self.value.element_type.size
+        size = self.value.element_type.size
+        if self.choice:
+            copy_items(lowering, self.choice, buffer := lowering.scratch(self.view.size, size))
+        else:
+            buffer = lowering.buffer(self.value)
+        view = self.view.swapaxes(-1, -2) if transposed else self.view
         in_bytes = View(view.shape, tuple(size * stride for stride in view.strides), 0, size)
         copy = lowering.scratch(view.size, size)
-        strided_copy(lowering, lowering.buffer(self.value), in_bytes, copy, View.dense(view.shape, size))
+        strided_copy(lowering, buffer, in_bytes, copy, View.dense(view.shape, size))
         return copy
 
 
 def _operand(lowering: Lowering, node: ops.ScaledDotProductAttention, index: int) -> _Operand:
     value, source = node.input_value(index), lowering.operation.source(index)
-    view = View.dense(source.shape, 1)
+    view, order = View.dense(source.shape, 1), list(range(len(source.shape)))
     if value != source:
-        view = view.transpose(*shape_input(value.node, 1).tolist())
-    # A transposition of single elements changes the shape only.
-    return _Operand(source, view)
+        order = shape_input(value.node, 1).tolist()
+    before = value.node.input_value(0).node if value != source else None
+    choice = before if isinstance(before, ChooseItems) and before in lowering.operation.prologue else None
+    return _Operand(source, view.transpose(*order), choice, order.index(1))
 
 
 @lowers(ops.ScaledDotProductAttention, ops.SoftmaxAttention, unsupported=unsupported_non_float)
@@ -215,9 +227,11 @@ def _attention_of_tiles(lowering: Lowering, node: ops.ScaledDotProductAttention)
     axes = list(zip(batch, *(each.batch_strides(len(batch)) for each in operands), of_mask, of_sink))[::-1]
     numbers = [number for axis in axes for number in axis]
     numbers += [queries, keys, *(each.view.strides[-2] for each in operands), of_mask[-2], of_mask[-1], of_sink[-2]]
+    choice, item_axis = _items(lowering, operands[1:], len(batch))
     macros = dict(
         TILE=_TILE, DEPTH=depth, WIDTH=width, MASK_KIND=mask_kind, SINK_KIND=int(sink is not None),
-        EXCLUDED=_excluded(node), **_axis_macros(["query", "key", "value", "mask", "sink"], len(axes)),
+        ITEM_KIND=int(bool(choice)), EXCLUDED=_excluded(node),
+        **_axis_macros(["query", "key", "value", "mask", "sink"], len(axes), item_axis),
     )  # fmt: skip
     if about(queries) <= _FEW_QUERIES:
         kernel, items = "query_attention", queries
@@ -227,18 +241,29 @@ def _attention_of_tiles(lowering: Lowering, node: ops.ScaledDotProductAttention)
         kernel, items = "flash_attention", -(-queries // (16 * vectors))
         lowering.note_decision(f"scores of {_TILE} keys by {16 * vectors} queries at a time")
     text = f"#define SQUARE float16\n{template('transposition')}{template('exponential')}"
-    arguments: list[Argument] = [*(each.value for each in operands), node.output(0), scale, *terms, *numbers]
+    arguments: list[Argument] = [*(each.value for each in operands), node.output(0), scale, *terms, *choice, *numbers]
     lowering.launch(text + source(kernel, types, **macros), kernel, arguments, [items, math.prod(batch)], [1, 1])
 
 
-def _axis_macros(strides: Sequence[str], rank: int) -> dict[str, str]:
+def _items(lowering: Lowering, operands: Sequence[_Operand], rank: int) -> tuple[list[Argument], int | None]:
+    """Return the arguments for the items of keys and values, and their axis, counted from the innermost batch axis."""
+    key, value = operands
+    if key.choice is None or value.choice is None:
+        return [], None
+    table, axis = lowering.operation.outer(key.choice.input_value(1)), key.item_axis
+    strides = [each.view.strides[axis] for each in operands]
+    return [table, *table.shape, *strides], len(key.batch) - 1 - axis
+
+
+def _axis_macros(strides: Sequence[str], rank: int, item_axis: int | None = None) -> dict[str, str]:
     """Return the parameters of ``rank`` batch axes, a length and named strides each, and the steps along them.
 
     The innermost axis is the first one. Steps divide ``rest``, the index of a batch, by each length, and add the
-    offsets to the variables ``in_*``.
+    offsets to the variables ``in_*``; ``item`` is the index along ``item_axis``.
     """
     parameters = [f"const int {name}{axis}, " for axis in range(rank) for name in ("length", *strides)]
     steps = [
+        f"{f'item = rest % length{axis}; ' if axis == item_axis else ''}"
         f"{' '.join(f'in_{name} += rest % length{axis} * {name}{axis};' for name in strides)} rest /= length{axis};"
         for axis in range(rank)
     ]

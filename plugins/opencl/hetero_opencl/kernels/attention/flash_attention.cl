@@ -11,6 +11,7 @@
 // with the strides of queries, keys, values, mask and sink in elements; STEPS adds the offsets of batch `rest` to
 // in_query, in_key, in_value, in_mask and in_sink. *_row: elements from one query, key or value to the next.
 // MASK_KIND: 0 none; 1 numbers, which are added; 2 booleans, true for keys that count; 3 causal: keys up to the query.
+// ITEM_KIND 1: rows of keys and values have the items of the batch in another order, as ChooseItems says.
 // SINK_KIND 1: an additional score that counts only in the sum. A query whose keys are all masked gets zeros
 // times EXCLUDED, 1 or NAN.
 // exp_of_negative is in exponential.cl. The kernel reads up to 60 bytes past the end of a row of queries, of the mask
@@ -25,6 +26,15 @@
         EACH_VECTOR statement;        \
     }
 
+#if ITEM_KIND
+#define ITEM(row) ((row) < item_rows ? items[(row) * batch_items + item] : item)
+#define KEY(row) ((row) * key_row + ITEM(row) * key_item)
+#define VALUE(row) ((row) * value_row + ITEM(row) * value_item)
+#else
+#define KEY(row) ((row) * key_row)
+#define VALUE(row) ((row) * value_row)
+#endif
+
 kernel void flash_attention(global const DATA *restrict query, global const DATA *restrict key,
                             global const DATA *restrict content, global DATA *restrict result,
                             global const SCALE *restrict scale,
@@ -34,11 +44,15 @@ kernel void flash_attention(global const DATA *restrict query, global const DATA
 #if SINK_KIND
                             global const SINK *restrict sink,
 #endif
+#if ITEM_KIND
+                            global const int *restrict items, const int item_rows, const int batch_items,
+                            const int key_item, const int value_item,
+#endif
                             PARAMETERS const int queries, const int keys, const int query_row, const int key_row,
                             const int value_row, const int mask_row, const int mask_step, const int sink_row)
 {
     const int first = get_global_id(0) * LANES, head = get_global_id(1);
-    int rest = head;
+    int rest = head, item = 0;
     long in_query = 0, in_key = 0, in_value = 0, in_mask = 0, in_sink = 0;
     STEPS
     query += in_query;
@@ -82,7 +96,7 @@ kernel void flash_attention(global const DATA *restrict query, global const DATA
         for (int k = 0; k < count; k += ROWS) {
             int at[ROWS];
             #pragma unroll
-            for (int i = 0; i < ROWS; i++) at[i] = min(start + k + i, keys - 1) * key_row;
+            for (int i = 0; i < ROWS; i++) at[i] = KEY(min(start + k + i, keys - 1));
             float16 score[ROWS][VECTORS];
             EACH_OF_TILE(score[i][j] = 0)
             #pragma unroll 4
@@ -144,7 +158,6 @@ kernel void flash_attention(global const DATA *restrict query, global const DATA
                 sum[j] = sum[j] + weight;
             }
         }
-        global const DATA *rows = content + start * value_row;
         for (int n = 0; n < WIDTH; n += ROWS) {
             float16 part[ROWS][VECTORS];
             EACH_OF_TILE(part[i][j] = total[n + i][j] * rescaling[j])
@@ -152,7 +165,7 @@ kernel void flash_attention(global const DATA *restrict query, global const DATA
             for (int k = 0; k < count; k++) {
                 #pragma unroll
                 for (int i = 0; i < ROWS; i++) {
-                    const float element = DATA_LOAD(rows, k * value_row + n + i);
+                    const float element = DATA_LOAD(content, VALUE(start + k) + n + i);
                     #pragma unroll
                     EACH_VECTOR part[i][j] = part[i][j] + element * scores[k][j];
                 }

@@ -21,6 +21,15 @@ static inline float sum_of(const float16 x)
     return (four.x + four.y) + (four.z + four.w);
 }
 
+#if ITEM_KIND
+#define ITEM(row) ((row) < item_rows ? items[(row) * batch_items + item] : item)
+#define KEY(row) ((row) * (long)key_row + ITEM(row) * (long)key_item)
+#define VALUE(row) ((row) * (long)value_row + ITEM(row) * (long)value_item)
+#else
+#define KEY(row) ((row) * (long)key_row)
+#define VALUE(row) ((row) * (long)value_row)
+#endif
+
 kernel void query_attention(global const DATA *restrict query, global const DATA *restrict key,
                             global const DATA *restrict content, global DATA *restrict result,
                             global const SCALE *restrict scale,
@@ -30,11 +39,15 @@ kernel void query_attention(global const DATA *restrict query, global const DATA
 #if SINK_KIND
                             global const SINK *restrict sink,
 #endif
+#if ITEM_KIND
+                            global const int *restrict items, const int item_rows, const int batch_items,
+                            const int key_item, const int value_item,
+#endif
                             PARAMETERS const int queries, const int keys, const int query_row, const int key_row,
                             const int value_row, const int mask_row, const int mask_step, const int sink_row)
 {
     const int index = get_global_id(0), head = get_global_id(1);
-    int rest = head;
+    int rest = head, item = 0;
     long in_query = index * (long)query_row, in_key = 0, in_value = 0;
     long in_mask = index * (long)mask_row, in_sink = index * (long)sink_row;
     STEPS
@@ -68,7 +81,7 @@ kernel void query_attention(global const DATA *restrict query, global const DATA
             float16 block[16];
             #pragma unroll
             for (int n = 0; n < 16; n++) {
-                global const DATA *row = key + min(start + k + n, keys - 1) * (long)key_row;
+                global const DATA *row = key + KEY(min(start + k + n, keys - 1));
                 float16 part = 0;
                 #pragma unroll
                 for (int d = 0; d < BLOCKS; d++) part = part + wanted[d] * DATA_LOAD16(row + 16 * d);
@@ -111,12 +124,11 @@ kernel void query_attention(global const DATA *restrict query, global const DATA
         }
         #pragma unroll
         for (int n = 0; n < PARTS; n++) total[n] = total[n] * rescaling;
-        global const DATA *row = content + start * (long)value_row;
         for (int k = 0; k < count; k++) {
             const float weight = weights[k];
+            global const DATA *row = content + VALUE(start + k);
             #pragma unroll
             for (int n = 0; n < PARTS; n++) total[n] = total[n] + weight * DATA_LOAD16(row + 16 * n);
-            row += value_row;
         }
     }
 

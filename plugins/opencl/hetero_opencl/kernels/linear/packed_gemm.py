@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero import ops
-from hetero.core.lengths.length import Length
 from hetero.core.types import Type
 from hetero.graph import constant_array, is_constant
 from hetero_opencl.device.launch import Buffer
@@ -61,7 +60,7 @@ class PackedGemm(Implementation):
     ) -> Iterable[Configuration]:
         found = tiles(profile)
         gemm = _gemm(operation)
-        if isinstance(gemm.rows, Length) and is_constant(operation.source(1)):
+        if operation.is_of_lengths and is_constant(operation.source(1)):
             # Programs for other numbers of rows share the panels of weights.
             best = min(found, key=lambda tile: estimate_gemm(gemm._replace(rows=_MANY_ROWS), tile, profile))
             found = [tile for tile in found if tile.vectors == best.vectors]
