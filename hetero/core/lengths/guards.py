@@ -83,18 +83,18 @@ class Guards:
 
 
 def bucket(length: int) -> int:
-    """Return the number of a class of lengths: 0, 1 to 3, 4 to 15, 16 to 63, and so on."""
-    return (length.bit_length() + 1) // 2
+    """Return the number of a class of lengths: 0, 1 to 15, 16 to 255, and so on."""
+    return (length.bit_length() + 3) // 4
 
 
 def lengths_in(number: int) -> tuple[int, int]:
     """Return the least and the largest length of a bucket."""
-    return (4 ** (number - 1), 4**number - 1) if number else (0, 0)
+    return (16 ** (number - 1), 16**number - 1) if number else (0, 0)
 
 
 def typical_length(length: int) -> int:
     """Return a length in the middle of the bucket of one, that has few divisors, as most lengths have.
 
-    It is the length itself in the first two buckets: 1 is broadcast, and no other length is.
+    It is 1 for 1, which is broadcast, as no other length is.
     """
-    return length if length < 4 else 2 * 4 ** (bucket(length) - 1) + 3
+    return length if length < 2 else 8 * 16 ** (bucket(length) - 1) + 3
